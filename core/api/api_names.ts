@@ -1,0 +1,65 @@
+/**
+ * The names of the server's APIs, of every supported line, and the names under which the custom resource knows them.
+ *
+ * Source: the `Api` enum of the published server packages, Llama Stack 0.2.13 to OGX 1.5.
+ */
+
+/** snake_case, as `apis` and `providers` of config.yaml write them. */
+export const API_NAMES = [
+  "admin",
+  "agents",
+  "batches",
+  "benchmarks",
+  "connectors",
+  "container_runtime",
+  "containers",
+  "conversations",
+  "datasetio",
+  "datasets",
+  "eval",
+  "file_processors",
+  "files",
+  "inference",
+  "inspect",
+  "interactions",
+  "messages",
+  "models",
+  "post_training",
+  "prompts",
+  "providers",
+  "responses",
+  "safety",
+  "scoring",
+  "scoring_functions",
+  "shields",
+  "skills",
+  "telemetry",
+  "tool_groups",
+  "tool_runtime",
+  "vector_dbs",
+  "vector_io",
+  "vector_stores",
+] as const;
+
+export type ApiName = typeof API_NAMES[number];
+
+export const camelCase = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+export const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Both spellings, as `spec.disabled` accepts them (R6), sorted. */
+export const DISABLED_NAMES: ReadonlyArray<string> = [...new Set(API_NAMES.flatMap((name) => [name, camelCase(name)]))]
+  .sort();
+
+/** The lists of `spec.providers`, in the order in which messages name them, each with its API in config.yaml. */
+export const PROVIDER_LISTS = [
+  { field: "inference", api: "inference" },
+  { field: "safety", api: "safety" },
+  { field: "vectorIo", api: "vector_io" },
+  { field: "toolRuntime", api: "tool_runtime" },
+  { field: "files", api: "files" },
+  { field: "telemetry", api: "telemetry" },
+] as const;
+
+export type ProviderList = typeof PROVIDER_LISTS[number]["field"];

@@ -1,0 +1,184 @@
+/** Unknown JSON → a resource of v1alpha2, or every place where it does not fit, all at once. */
+import { Result, Schema, SchemaIssue } from "effect";
+import { didYouMean } from "../closest.ts";
+import { InvalidName, RuleBroken, SchemaMismatch } from "../failure.ts";
+import type { FieldPath } from "../field_path.ts";
+import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../json.ts";
+import { resourceSchema } from "./crd.ts";
+import { isUsableName, NAME_MESSAGE, ruleFindings } from "./rules.ts";
+import type { StructuralSchema } from "./structural_check.ts";
+import { API_VERSION, KIND, Spec } from "./v1alpha2.ts";
+
+/** A resource whose spec has been decoded; metadata stays as it came. */
+export interface Resource {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: Spec;
+}
+
+export type DecodeFailure = SchemaMismatch | RuleBroken | InvalidName;
+
+/**
+ * Strict: what an author wrote, with unknown fields refused and every rule checked (`lint`, `render`, admission).
+ * Lenient: what the cluster stored, with unknown fields left alone, since another version may have written them.
+ */
+export const decodeResource = (
+  value: Json,
+  mode: "strict" | "lenient",
+): Result.Result<Resource, ReadonlyArray<DecodeFailure>> => {
+  const identity = identityFindings(value);
+  if (!isObject(value) || identity.length > 0) return Result.fail(identity);
+  const decoded = decodeSpec(member(value, "spec") ?? {}, {
+    errors: "all",
+    onExcessProperty: mode === "strict" ? "error" : "ignore",
+  });
+  const stray = mode === "strict" ? strayFields(value) : [];
+  const schema = Result.isFailure(decoded) ? schemaFindings(decoded.failure.issue, value) : [];
+  const withDefaults = defaulted(value);
+  const rules = ruleFindings(withDefaults).filter(({ rule }) => rule.at !== "")
+    .map(({ path, message }) => new RuleBroken({ path, detail: message }));
+  const name = stringAt(value, "metadata", "name") ?? "";
+  const naming = isUsableName(name)
+    ? []
+    : [new InvalidName({ path: ["metadata", "name"], name, detail: NAME_MESSAGE })];
+  const findings = [...naming, ...stray, ...schema, ...rules];
+  if (Result.isFailure(decoded) || findings.length > 0) return Result.fail(findings);
+  return Result.succeed({
+    name,
+    namespace: stringAt(value, "metadata", "namespace"),
+    annotations: annotationsOf(value),
+    spec: decoded.success,
+  });
+};
+
+const decodeSpec = Schema.decodeUnknownResult(Spec);
+
+const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
+  if (!isObject(value)) return [new SchemaMismatch({ path: [], detail: "Expected a Kubernetes object" })];
+  const kind = stringAt(value, "kind");
+  const version = stringAt(value, "apiVersion");
+  return [
+    ...(version === API_VERSION ? [] : [
+      new SchemaMismatch({
+        path: ["apiVersion"],
+        detail: `Expected ${API_VERSION}${version ? `, got "${version}"` : ""}`,
+      }),
+    ]),
+    ...(kind === KIND
+      ? []
+      : [new SchemaMismatch({ path: ["kind"], detail: `Expected ${KIND}${kind ? `, got "${kind}"` : ""}` })]),
+    ...(stringAt(value, "metadata", "name") === undefined
+      ? [
+        new SchemaMismatch({
+          path: ["metadata", "name"],
+          detail: "Required field is missing: give the resource a name",
+        }),
+      ]
+      : []),
+    ...(isObject(member(value, "spec")) ? [] : [
+      new SchemaMismatch({
+        path: ["spec"],
+        detail: "Required field is missing: name a distribution under spec.distribution",
+      }),
+    ]),
+  ];
+};
+
+const strayFields = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
+  const known = ["apiVersion", "kind", "metadata", "spec", "status"];
+  return Object.keys(value).filter((key) => !known.includes(key))
+    .map((key) => new SchemaMismatch({ path: [key], detail: `Unknown field${didYouMean(key, known)}` }));
+};
+
+const annotationsOf = (value: JsonObject): Readonly<Record<string, string>> => {
+  const found = member(member(value, "metadata"), "annotations");
+  return isObject(found)
+    ? Object.fromEntries(
+      Object.entries(found).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    )
+    : {};
+};
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1();
+
+const schemaFindings = (issue: SchemaIssue.Issue, resource: JsonObject): ReadonlyArray<SchemaMismatch> =>
+  formatIssue(issue).issues.map(({ path, message }) => {
+    const full: FieldPath = ["spec", ...(path ?? []).map((step) => typeof step === "number" ? step : String(step))];
+    return new SchemaMismatch({ path: full, detail: detailed(full, message, resource) });
+  });
+
+/** Effect's sentence, with what helps a person: the near names, the value where it can hold no secret. */
+const detailed = (path: FieldPath, message: string, resource: JsonObject): string => {
+  const last = path.at(-1);
+  if (message === "Expected no excess property") {
+    return `Unknown field${didYouMean(String(last), Object.keys(schemaAt(path.slice(0, -1)).properties ?? {}))}`;
+  }
+  if (message === "Missing key") return "Required field is missing";
+  const words = schemaAt(path).enum;
+  const got = printable(path, valueAt(resource, path));
+  if (words !== undefined) {
+    const near = typeof last === "undefined" ? "" : didYouMean(String(valueAt(resource, path)), words.map(String));
+    const offered = words.length <= 8 ? `Expected one of ${words.join(", ")}` : "Expected a known name";
+    return `${offered}${got}${near}`;
+  }
+  return `${message}${got}`;
+};
+
+/** Fields whose content, or whose misplaced content, may be secret: their values are never quoted. */
+const SECRET_STEPS = new Set([
+  "apiKey",
+  "secretRefs",
+  "password",
+  "connectionString",
+  "endpoint",
+  "settings",
+  "config",
+  "env",
+  "envFrom",
+  "command",
+  "args",
+]);
+
+const printable = (path: FieldPath, value: Json | undefined): string => {
+  if (path.some((step) => SECRET_STEPS.has(String(step)))) return "";
+  const scalar = typeof value === "number" || typeof value === "boolean" ||
+    typeof value === "string" && value.length <= 64;
+  return scalar ? `, got ${JSON.stringify(value)}` : "";
+};
+
+const valueAt = (value: Json | undefined, path: FieldPath): Json | undefined =>
+  path.reduce<Json | undefined>(
+    (inner, step) => typeof step === "number" ? (isList(inner) ? inner[step] : undefined) : member(inner, step),
+    value,
+  );
+
+const RESOURCE = resourceSchema();
+
+const schemaAt = (path: FieldPath): StructuralSchema =>
+  path.reduce<StructuralSchema>((node, step) => {
+    if (typeof step === "number") return node.items ?? {};
+    const properties = node.properties ?? {};
+    if (Object.hasOwn(properties, step)) return properties[step] ?? {};
+    return typeof node.additionalProperties === "object" ? node.additionalProperties : {};
+  }, RESOURCE);
+
+/** The resource with the schema's defaults where fields are absent, as the API server fills them before it checks rules. */
+export const defaulted = (resource: JsonObject): JsonObject => withDefaults(RESOURCE, resource) as JsonObject;
+
+const withDefaults = (schema: StructuralSchema, value: Json): Json => {
+  if (isList(value)) {
+    return schema.items === undefined ? value : value.map((item) => withDefaults(schema.items ?? {}, item));
+  }
+  if (!isObject(value)) return value;
+  const properties = schema.properties ?? {};
+  const filled = Object.entries(properties)
+    .filter(([key, inner]) => inner.default !== undefined && !Object.hasOwn(value, key))
+    .map(([key, inner]): [string, Json] => [key, inner.default as Json]);
+  return Object.fromEntries(
+    [...Object.entries(value), ...filled].map(([key, inner]): [string, Json] => {
+      const own = Object.hasOwn(properties, key) ? properties[key] : schema.additionalProperties;
+      return [key, typeof own === "object" ? withDefaults(own, inner) : inner];
+    }),
+  );
+};

@@ -1,0 +1,115 @@
+/**
+ * The few field shapes of which the whole API is made: an Effect Schema value each, with its bounds and its description.
+ *
+ * Annotations stand before checks: an annotation behind a check lands on the check and is lost to the CRD.
+ */
+import { Schema } from "effect";
+
+/** A string with length bounds in characters, as the API server counts them. */
+export const text = (doc: string, bounds: { min?: number; max: number; pattern?: RegExp }) => {
+  const base = Schema.String.annotate({ description: doc });
+  const min = bounds.min ?? 1;
+  const length = Schema.isBetweenCodePoints(min, bounds.max, {
+    expected: `a string of ${min} to ${bounds.max} characters`,
+  });
+  return bounds.pattern === undefined ? base.check(length) : base.check(
+    length,
+    Schema.isPattern(bounds.pattern, { expected: `a string that matches ${bounds.pattern.source}` }),
+  );
+};
+
+/** One of a few words. */
+export const oneOf = <const Words extends ReadonlyArray<string>>(doc: string, words: Words, fallback?: Words[number]) =>
+  Schema.Literals(words).annotate({ description: doc, ...(fallback === undefined ? {} : { default: fallback }) });
+
+/** A 32-bit integer within bounds; without `max` the type's own bound holds. */
+export const int32 = (doc: string, bounds: { min?: number; max?: number; fallback?: number } = {}) => {
+  const { min = -2_147_483_648, max = 2_147_483_647, fallback } = bounds;
+  return Schema.Int.annotate({
+    description: doc,
+    format: "int32",
+    ...(fallback === undefined ? {} : { default: fallback }),
+  }).check(Schema.isBetween({ minimum: min, maximum: max }, { expected: `a whole number from ${min} to ${max}` }));
+};
+
+export const int64 = (doc: string) => Schema.Int.annotate({ description: doc, format: "int64" });
+
+export const bool = (doc: string, fallback?: boolean) =>
+  Schema.Boolean.annotate({ description: doc, ...(fallback === undefined ? {} : { default: fallback }) });
+
+/** A list that is replaced as a whole by server-side apply (R39: a map list would need a required key). */
+export const list = <Item extends Schema.Top>(doc: string, item: Item, bounds: { min?: number; max: number }) =>
+  Schema.Array(item).annotate({ description: doc, "x-kubernetes-list-type": "atomic" }).check(
+    Schema.isBetweenLength(bounds.min ?? 0, bounds.max, {
+      expected: `a list of ${bounds.min ?? 0} to ${bounds.max} items`,
+    }),
+  );
+
+/** A list without duplicates whose items are owned one by one. */
+export const set = <Item extends Schema.Top>(doc: string, item: Item, bounds: { min?: number; max: number }) =>
+  Schema.Array(item).annotate({ description: doc, "x-kubernetes-list-type": "set" }).check(
+    Schema.isBetweenLength(bounds.min ?? 0, bounds.max, {
+      expected: `a list of ${bounds.min ?? 0} to ${bounds.max} items`,
+    }),
+    Schema.makeFilter(
+      (items: ReadonlyArray<unknown>) =>
+        items.flatMap((entry, index) =>
+          items.indexOf(entry) === index ? [] : [{ path: [index], issue: `Duplicate value: ${JSON.stringify(entry)}` }]
+        ),
+      { expected: "no item twice" },
+    ),
+  );
+
+/** String keys to values of one shape. */
+export const map = <Value extends Schema.Top>(
+  doc: string,
+  value: Value,
+  bounds: { min?: number; max: number; keyMax?: number },
+) => {
+  const sized = Schema.Record(Schema.String, value).annotate({ description: doc }).check(
+    Schema.isBetweenProperties(bounds.min ?? 0, bounds.max, {
+      expected: `${bounds.min ?? 0} to ${bounds.max} entries`,
+    }),
+  );
+  const keyMax = bounds.keyMax ?? 317;
+  return sized.check(
+    Schema.makeFilter(
+      (entries: { readonly [key: string]: unknown }) =>
+        Object.keys(entries).filter((key) => key.length === 0 || key.length > keyMax)
+          .map((key) => ({ path: [key], issue: `Expected a key of 1 to ${keyMax} characters` })),
+    ),
+  );
+};
+
+/** An object whose fields all have a place in the schema. */
+export const struct = <const Fields extends Schema.Struct.Fields>(doc: string, fields: Fields) =>
+  Schema.Struct(fields).annotate({ description: doc });
+
+/** An object of any content, kept as it is. */
+export const freeForm = (doc: string) =>
+  Schema.Record(Schema.String, Schema.Json).annotate({
+    description: doc,
+    "x-kubernetes-preserve-unknown-fields": true,
+  });
+
+/** A whole number or a percentage. */
+export const intOrString = (doc: string) =>
+  Schema.Union([Schema.Int, Schema.String]).annotate({ description: doc, "x-kubernetes-int-or-string": true });
+
+/** An amount such as `10Gi` or `500m`. Pattern: the API server's own for quantities. */
+export const quantity = (doc: string) =>
+  Schema.Union([Schema.Int, Schema.String]).annotate({
+    description: doc,
+    "x-kubernetes-int-or-string": true,
+    "x-kubernetes-quantity": true,
+  }).check(
+    Schema.makeFilter((amount: string | number) => QUANTITY.test(String(amount)), {
+      expected: "a quantity such as 10Gi",
+    }),
+  );
+
+/** Also written into the CRD (structural_schema.ts), where the API server checks it. */
+export const QUANTITY =
+  /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
+
+export const optional = Schema.optionalKey;

@@ -1,0 +1,338 @@
+/**
+ * Rules between fields, each stated once: as CEL for the API server and as a check for `lint` and reconcile.
+ *
+ * A row belongs to the smallest object that it needs (R41), because the API server re-checks only what changed.
+ */
+import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { API_NAMES, camelCase, PROVIDER_LISTS } from "./api_names.ts";
+
+export interface Rule {
+  /** Where the rule stands, e.g. `spec.storage.kv`; `[]` after a list means each item; empty means the whole object. */
+  readonly at: string;
+  readonly cel: string;
+  readonly message: string;
+  /** CEL that makes the message from the value (Kubernetes 1.27 and newer); `message` is the fallback. */
+  readonly messageExpression?: string;
+  /** The field that a client marks, relative to `at`, e.g. `.endpoint`. */
+  readonly fieldPath?: string;
+  readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
+  /** Checked on creation only, so that older objects stay writable. */
+  readonly onCreate?: boolean;
+  /** Undefined when the rule holds, else the message. */
+  readonly broken: (self: JsonObject) => string | undefined;
+}
+
+export interface RuleFinding {
+  readonly rule: Rule;
+  readonly path: ReadonlyArray<string | number>;
+  readonly message: string;
+}
+
+/** Every rule that `resource` breaks, in the order of the table. */
+export const ruleFindings = (resource: JsonObject): ReadonlyArray<RuleFinding> =>
+  RULES.flatMap((rule) =>
+    placesOf(resource, rule.at === "" ? [] : rule.at.split(".")).flatMap(({ path, self }) => {
+      const message = rule.broken(self);
+      if (message === undefined) return [];
+      const field = rule.fieldPath === undefined ? [] : rule.fieldPath.slice(1).split(".");
+      return [{ rule, path: [...path, ...field], message }];
+    })
+  );
+
+interface Place {
+  readonly path: ReadonlyArray<string | number>;
+  readonly self: JsonObject;
+}
+
+const placesOf = (value: Json, steps: ReadonlyArray<string>): ReadonlyArray<Place> => {
+  const [step, ...rest] = steps;
+  if (step === undefined) return isObject(value) ? [{ path: [], self: value }] : [];
+  const key = step.replace(/\[\]$/, "");
+  const inner = member(value, key);
+  if (inner === undefined) return [];
+  const behind = (item: Json, prefix: ReadonlyArray<string | number>) =>
+    placesOf(item, rest).map((place) => ({ ...place, path: [...prefix, ...place.path] }));
+  if (step.endsWith("[]")) return isList(inner) ? inner.flatMap((item, index) => behind(item, [key, index])) : [];
+  return behind(inner, [key]);
+};
+
+const exclusive = (at: string, one: string, other: string): Rule => ({
+  at,
+  cel: `!(has(self.${one}) && has(self.${other}))`,
+  message: `${one} and ${other} are mutually exclusive`,
+  reason: "FieldValueForbidden",
+  fieldPath: `.${other}`,
+  broken: (self) =>
+    Object.hasOwn(self, one) && Object.hasOwn(self, other) ? `${one} and ${other} are mutually exclusive` : undefined,
+});
+
+/** `field` is needed exactly when `self.<by>` has the value `word`; the two directions are two rows with two messages. */
+const tiedTo = (at: string, field: string, by: string, words: ReadonlyArray<string>, needed: string, only: string) => {
+  const isOn = `has(self.${by}) && self.${by} in [${words.map((word) => `'${word}'`).join(", ")}]`;
+  const on = (self: JsonObject) => words.includes(stringAt(self, by) ?? "");
+  const rows: Record<"needed" | "only", Rule> = {
+    needed: {
+      at,
+      cel: `!(${isOn}) || has(self.${field})`,
+      message: needed,
+      reason: "FieldValueRequired",
+      fieldPath: `.${field}`,
+      broken: (self) => on(self) && !Object.hasOwn(self, field) ? needed : undefined,
+    },
+    only: {
+      at,
+      cel: `!has(self.${field}) || (${isOn})`,
+      message: only,
+      reason: "FieldValueForbidden",
+      fieldPath: `.${field}`,
+      broken: (self) => Object.hasOwn(self, field) && !on(self) ? only : undefined,
+    },
+  };
+  return rows;
+};
+
+const endpoint = tiedTo(
+  "spec.storage.kv",
+  "endpoint",
+  "type",
+  ["redis"],
+  "endpoint is required when type is redis",
+  "endpoint is only valid when type is redis",
+);
+const password = tiedTo(
+  "spec.storage.kv",
+  "password",
+  "type",
+  ["redis"],
+  "",
+  "password is only valid when type is redis",
+);
+const connection = tiedTo(
+  "spec.storage.sql",
+  "connectionString",
+  "type",
+  ["postgres"],
+  "connectionString is required when type is postgres",
+  "connectionString is only valid when type is postgres",
+);
+
+/** The id that a provider goes by: its own, else the last `::` part of its type (FR-034). */
+export const effectiveId = (provider: Json): string =>
+  stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
+
+const CEL_ID = "(has(p.id) ? p.id : p.provider.split('::')[p.provider.split('::').size() - 1])";
+/** All ids, bound to one name by a list of one list: a concatenation written twice would be made anew for each id. */
+const CEL_IDS = `[${
+  PROVIDER_LISTS.map(({ field }) => `(has(self.${field}) ? self.${field}.map(p, ${CEL_ID}) : [])`).join(" + ")
+}]`;
+
+const uniqueIds: Rule = {
+  at: "spec.providers",
+  cel: `${CEL_IDS}.all(ids, ids.all(i, ids.filter(j, j == i).size() == 1))`,
+  message: "provider ids must be unique",
+  messageExpression:
+    `'provider ids must be unique: ' + ${CEL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', '))[0]`,
+  reason: "FieldValueDuplicate",
+  broken: (self) => {
+    const ids = PROVIDER_LISTS.flatMap(({ field }) => listAt(self, field).map(effectiveId));
+    const twice = ids.filter((id) => ids.filter((other) => other === id).length > 1);
+    return twice.length === 0 ? undefined : `provider ids must be unique: ${twice.join(", ")}`;
+  },
+};
+
+const explicitIds = (field: string): Rule => ({
+  at: "spec.providers",
+  cel: `!has(self.${field}) || self.${field}.size() <= 1 || self.${field}.all(p, has(p.id))`,
+  message: "each provider must have an explicit id when multiple providers are specified",
+  reason: "FieldValueRequired",
+  fieldPath: `.${field}`,
+  broken: (self) => {
+    const providers = listAt(self, field);
+    return providers.length > 1 && providers.some((provider) => stringAt(provider, "id") === undefined)
+      ? "each provider must have an explicit id when multiple providers are specified"
+      : undefined;
+  },
+});
+
+const uniqueModels: Rule = {
+  at: "spec.resources",
+  cel: "!has(self.models) || self.models.all(m, self.models.filter(n, n.name == m.name && " +
+    "(has(n.provider) ? n.provider : '') == (has(m.provider) ? m.provider : '')).size() == 1)",
+  message: "models must be unique by name and provider",
+  reason: "FieldValueDuplicate",
+  fieldPath: ".models",
+  broken: (self) => {
+    const keys = listAt(self, "models").map((model) =>
+      `${stringAt(model, "provider") ?? ""}\n${stringAt(model, "name")}`
+    );
+    return new Set(keys).size === keys.length ? undefined : "models must be unique by name and provider";
+  },
+};
+
+const disabledAndDeclared = ({ field, api }: { readonly field: string; readonly api: string }): Rule => {
+  const spellings = [...new Set([api, camelCase(api)])];
+  const message = `${api} cannot be both in providers and disabled`;
+  return {
+    at: "spec",
+    cel: `!has(self.providers) || !has(self.providers.${field}) || !has(self.disabled) || ` +
+      `!self.disabled.exists(d, d in [${spellings.map((word) => `'${word}'`).join(", ")}])`,
+    message,
+    reason: "FieldValueForbidden",
+    fieldPath: ".disabled",
+    broken: (self) =>
+      Object.hasOwn(objectAt(self, "providers"), field) &&
+        listAt(self, "disabled").some((name) => spellings.includes(String(name)))
+        ? message
+        : undefined,
+  };
+};
+
+const NAME_MAX = 55;
+const NAME_PATTERN = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
+/** The Service is called `<name>-service`, and a Service name is a DNS label of at most 63 characters that begins with a letter. */
+export const NAME_MESSAGE =
+  `metadata.name must be at most ${NAME_MAX} lower-case letters, digits and "-", begin with a letter and end with a letter or digit`;
+
+/** True when objects can be named after a resource of this name (R47). */
+export const isUsableName = (name: string): boolean =>
+  name.length <= NAME_MAX && new RegExp(NAME_PATTERN, "u").test(name);
+
+export const RULES: ReadonlyArray<Rule> = [
+  {
+    at: "",
+    cel:
+      `oldSelf.hasValue() || (self.metadata.name.size() <= ${NAME_MAX} && self.metadata.name.matches('${NAME_PATTERN}'))`,
+    message: NAME_MESSAGE,
+    reason: "FieldValueInvalid",
+    onCreate: true,
+    broken: (self) => {
+      const name = stringAt(self, "metadata", "name");
+      return name === undefined || isUsableName(name) ? undefined : NAME_MESSAGE;
+    },
+  },
+  {
+    at: "spec.distribution",
+    cel: "!(has(self.name) && has(self.image))",
+    message: "only one of name or image can be specified",
+    reason: "FieldValueForbidden",
+    fieldPath: ".image",
+    broken: (self) =>
+      Object.hasOwn(self, "name") && Object.hasOwn(self, "image")
+        ? "only one of name or image can be specified"
+        : undefined,
+  },
+  {
+    at: "spec.distribution",
+    cel: "has(self.name) || has(self.image)",
+    message: "one of name or image must be specified",
+    reason: "FieldValueRequired",
+    fieldPath: ".name",
+    broken: (self) =>
+      Object.hasOwn(self, "name") || Object.hasOwn(self, "image")
+        ? undefined
+        : "one of name or image must be specified",
+  },
+  ...["providers", "resources", "storage", "disabled"].map((other) => exclusive("spec", "overrideConfig", other)),
+  ...PROVIDER_LISTS.map(disabledAndDeclared),
+  {
+    at: "spec.storage",
+    cel: "!(has(self.kv) && has(self.kv.type) && self.kv.type == 'postgres') || " +
+      "(has(self.sql) && has(self.sql.type) && self.sql.type == 'postgres')",
+    message: "kv type postgres requires sql type postgres",
+    reason: "FieldValueInvalid",
+    fieldPath: ".kv.type",
+    broken: (self) =>
+      stringAt(self, "kv", "type") === "postgres" && stringAt(self, "sql", "type") !== "postgres"
+        ? "kv type postgres requires sql type postgres"
+        : undefined,
+  },
+  endpoint.needed,
+  endpoint.only,
+  password.only,
+  connection.needed,
+  connection.only,
+  ...PROVIDER_LISTS.map(({ field }) => explicitIds(field)),
+  uniqueIds,
+  uniqueModels,
+  {
+    at: "spec.resources.models[]",
+    cel: "!has(self.modelType) || self.modelType != 'embedding' || has(self.embeddingDimension)",
+    message: "embeddingDimension is required when modelType is embedding",
+    reason: "FieldValueRequired",
+    fieldPath: ".embeddingDimension",
+    broken: (self) =>
+      stringAt(self, "modelType") === "embedding" && !Object.hasOwn(self, "embeddingDimension")
+        ? "embeddingDimension is required when modelType is embedding"
+        : undefined,
+  },
+  {
+    at: "spec.networking.tls",
+    cel: "!(has(self.enabled) && self.enabled) || has(self.secretName)",
+    message: "secretName is required when TLS is enabled",
+    reason: "FieldValueRequired",
+    fieldPath: ".secretName",
+    broken: (self) =>
+      member(self, "enabled") === true && !Object.hasOwn(self, "secretName")
+        ? "secretName is required when TLS is enabled"
+        : undefined,
+  },
+  {
+    at: "spec.networking.tls",
+    cel: "!has(self.secretName) || (has(self.enabled) && self.enabled)",
+    message: "secretName is only valid when TLS is enabled",
+    reason: "FieldValueForbidden",
+    fieldPath: ".secretName",
+    broken: (self) =>
+      Object.hasOwn(self, "secretName") && member(self, "enabled") !== true
+        ? "secretName is only valid when TLS is enabled"
+        : undefined,
+  },
+  {
+    at: "spec.networking.expose",
+    cel: "!has(self.hostname) || self.hostname != ''",
+    message: "hostname must not be empty if specified",
+    reason: "FieldValueInvalid",
+    fieldPath: ".hostname",
+    broken: (self) => member(self, "hostname") === "" ? "hostname must not be empty if specified" : undefined,
+  },
+  {
+    at: "spec.workload.autoscaling",
+    cel: "!has(self.minReplicas) || self.maxReplicas >= self.minReplicas",
+    message: "maxReplicas must be greater than or equal to minReplicas",
+    reason: "FieldValueInvalid",
+    fieldPath: ".maxReplicas",
+    broken: (self) =>
+      Number(member(self, "minReplicas") ?? Number.NEGATIVE_INFINITY) > Number(member(self, "maxReplicas"))
+        ? "maxReplicas must be greater than or equal to minReplicas"
+        : undefined,
+  },
+  {
+    at: "spec.workload.storage",
+    cel: "!has(self.existingClaim) || (!has(self.size) && !has(self.storageClassName))",
+    message: "existingClaim excludes size and storageClassName",
+    reason: "FieldValueForbidden",
+    fieldPath: ".existingClaim",
+    broken: (self) =>
+      Object.hasOwn(self, "existingClaim") && (Object.hasOwn(self, "size") || Object.hasOwn(self, "storageClassName"))
+        ? "existingClaim excludes size and storageClassName"
+        : undefined,
+  },
+  {
+    at: "spec.workload.storage",
+    cel: "!has(self.size) || quantity(string(self.size)).isGreaterThan(quantity('0'))",
+    message: "size must be greater than 0",
+    reason: "FieldValueInvalid",
+    fieldPath: ".size",
+    broken: (self) =>
+      /^[-+]?[0.]*([a-zA-Z].*)?$|^-/.test(String(member(self, "size") ?? "1"))
+        ? "size must be greater than 0"
+        : undefined,
+  },
+  {
+    ...exclusive("spec.workload.podDisruptionBudget", "minAvailable", "maxUnavailable"),
+  },
+];
+
+/** Names in `spec.disabled` are known to the schema; this one turns both spellings into the server's (R6). */
+export const disabledApi = (name: string): string =>
+  (API_NAMES as ReadonlyArray<string>).find((api) => api === name || camelCase(api) === name) ?? name;

@@ -1,0 +1,81 @@
+/** The early short spellings (R1), read into the list form: one provider object instead of a list, bare model names. */
+import { isObject, type Json, type JsonObject, listAt, objectAt, put } from "../json.ts";
+import { type Warning, warning } from "../warning.ts";
+import { writeYaml } from "../yaml.ts";
+import { PROVIDER_LISTS } from "./api_names.ts";
+
+export interface Expanded {
+  readonly resource: Json;
+  /** One per spelling, with the list form to write instead. */
+  readonly warnings: ReadonlyArray<Warning>;
+}
+
+export const expandShorthand = (resource: Json): Expanded => {
+  if (!isObject(resource)) return { resource, warnings: [] };
+  return [...PROVIDER_LISTS.map(({ field }) => expandProvider(field)), expandModels].reduce<
+    Expanded & { resource: JsonObject }
+  >(
+    (before, expand) => {
+      const { resource: after, warnings } = expand(before.resource);
+      return { resource: after, warnings: [...before.warnings, ...warnings] };
+    },
+    { resource, warnings: [] },
+  );
+};
+
+type Step = (resource: JsonObject) => { readonly resource: JsonObject; readonly warnings: ReadonlyArray<Warning> };
+
+const expandProvider = (field: string): Step => (resource) => {
+  const path = ["spec", "providers", field];
+  const single = objectAt(resource, "spec", "providers")[field];
+  return isObject(single)
+    ? rewritten(resource, path, [single], "one provider as an object")
+    : { resource, warnings: [] };
+};
+
+const expandModels: Step = (resource) => {
+  const path = ["spec", "resources", "models"];
+  const models = listAt(resource, ...path);
+  return models.some((model) => typeof model === "string")
+    ? rewritten(
+      resource,
+      path,
+      models.map((model) => typeof model === "string" ? { name: model } : model),
+      "bare model names",
+    )
+    : { resource, warnings: [] };
+};
+
+const rewritten = (resource: JsonObject, path: ReadonlyArray<string>, value: Json, what: string) => ({
+  resource: put(resource, path, value),
+  warnings: [
+    warning(
+      "Shorthand",
+      path,
+      `${what}: an early spelling that only this command reads; write\n` +
+        indented(writeYaml({ [path.at(-1) ?? ""]: withoutSecrets(value) })),
+    ),
+  ],
+});
+
+const indented = (text: string): string => text.trimEnd().split("\n").map((line) => `    ${line}`).join("\n");
+
+/** A value that stands where a reference should stand may be the secret itself: scalars there are not printed. */
+const withoutSecrets = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]): [string, Json] => {
+      if (key === "apiKey") return [key, bareReference(inner)];
+      if (key === "secretRefs" || key === "settings") return [key, "…"];
+      return [key, key === "endpoint" ? bareEndpoint(inner) : withoutSecrets(inner)];
+    }),
+  );
+};
+
+const bareReference = (value: Json): Json => {
+  const { name, key } = objectAt(value, "secretKeyRef");
+  return typeof name === "string" && typeof key === "string" ? { secretKeyRef: { name, key } } : "…";
+};
+
+const bareEndpoint = (value: Json): Json => typeof value === "string" ? value.replace(/\/\/[^/@]*@/, "//…@") : value;

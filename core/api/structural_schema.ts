@@ -1,0 +1,92 @@
+/** Effect Schema → structural OpenAPI v3 schema, the only form that a CRD accepts. */
+import { Schema } from "effect";
+import { isObject } from "../json.ts";
+import { EMBEDDED_SCHEMAS, EMBEDDED_TYPE } from "./embedded.ts";
+import { QUANTITY } from "./fields.ts";
+import type { StructuralSchema } from "./structural_check.ts";
+
+/** The structural schema of a field value; descriptions, defaults, bounds and `x-kubernetes-*` annotations survive. */
+export const structuralSchemaOf = (schema: Schema.Top): StructuralSchema =>
+  structural(
+    Schema.toJsonSchemaDocument(schema, {
+      referencePolicy: () => undefined,
+      includeAnnotationKey: (key) => key.startsWith("x-kubernetes-"),
+    }).schema as Node,
+  );
+
+interface Node {
+  readonly [key: string]: unknown;
+}
+
+const structural = (node: Node): StructuralSchema => {
+  const embedded = folded(node)[EMBEDDED_TYPE];
+  if (typeof embedded === "string") return EMBEDDED_SCHEMAS[embedded as keyof typeof EMBEDDED_SCHEMAS];
+  const { properties, items, additionalProperties, required, ...rest } = folded(node);
+  const kept = Object.fromEntries(
+    Object.entries(rest).filter(([key]) => KEPT.has(key) || key.startsWith("x-kubernetes-")),
+  );
+  if (kept["x-kubernetes-int-or-string"] === true) {
+    const { "x-kubernetes-quantity": isQuantity, ...plain } = kept;
+    return {
+      ...(plain as StructuralSchema),
+      anyOf: [{ type: "integer" }, { type: "string" }],
+      ...(isQuantity === true ? { pattern: QUANTITY.source } : {}),
+    };
+  }
+  return {
+    ...(kept as StructuralSchema),
+    ...(isObject(properties)
+      ? {
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([key, inner]) => [key, structural(inner as unknown as Node)]),
+        ),
+      }
+      : {}),
+    // Next to properties, additionalProperties is forbidden in a CRD: unknown fields are pruned or refused by the API server.
+    ...(isObject(additionalProperties) && properties === undefined
+      ? { additionalProperties: structural(additionalProperties as unknown as Node) }
+      : {}),
+    ...(items === undefined ? {} : { items: structural(items as Node) }),
+    ...(Array.isArray(required) && required.length > 0 ? { required: [...required].sort() } : {}),
+  };
+};
+
+const KEPT = new Set([
+  "type",
+  "description",
+  "default",
+  "format",
+  "enum",
+  "pattern",
+  "minLength",
+  "maxLength",
+  "minimum",
+  "maximum",
+  "minItems",
+  "maxItems",
+  "minProperties",
+  "maxProperties",
+]);
+
+/**
+ * One node without `allOf`: several checks arrive as parts of an `allOf`, which a CRD may not hold beside types.
+ * Of two bounds the tighter one stays; the bounds of JavaScript's own integers go, and so do minimums of zero.
+ */
+const folded = (node: Node): Node => {
+  const parts = [node, ...((node.allOf as ReadonlyArray<Node> | undefined) ?? [])];
+  const merged: Record<string, unknown> = {};
+  for (const part of parts) {
+    for (const [key, value] of Object.entries(part)) {
+      if (key === "allOf") continue;
+      const before = merged[key];
+      if (key.startsWith("min") && typeof before === "number") merged[key] = Math.max(before, value as number);
+      else if (key.startsWith("max") && typeof before === "number") merged[key] = Math.min(before, value as number);
+      else if (before === undefined || key === "description") merged[key] = before ?? value;
+    }
+  }
+  const noise = Object.entries(merged).filter(([key, value]) =>
+    Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER && (key === "minimum" || key === "maximum") ||
+    value === 0 && (key === "minLength" || key === "minItems" || key === "minProperties")
+  ).map(([key]) => key);
+  return Object.fromEntries(Object.entries(merged).filter(([key]) => !noise.includes(key)));
+};

@@ -1,0 +1,65 @@
+/** What the commands read: manifest files with one or more documents, of which only our resources count. */
+import { Result } from "effect";
+import { decodeResource, type Resource } from "../api/decode.ts";
+import { expandShorthand } from "../api/shorthand.ts";
+import { GROUP, KIND } from "../api/v1alpha2.ts";
+import { SchemaMismatch } from "../failure.ts";
+import { type Json, listAt, stringAt } from "../json.ts";
+import { type Refusal, refusal } from "../config/pipeline.ts";
+import type { Warning } from "../warning.ts";
+import { readManifests } from "../yaml.ts";
+
+/** One file, or standard input under the name `-`. */
+export interface InputFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** One document of ours, decoded or with everything that is wrong with it. */
+export interface InputResource {
+  /** File and resource for messages, e.g. `samples/vllm.yaml: my-llama`. */
+  readonly label: string;
+  readonly resource: Result.Result<Resource, Refusal>;
+  readonly warnings: ReadonlyArray<Warning>;
+}
+
+export interface Inputs {
+  readonly resources: ReadonlyArray<InputResource>;
+  /** Lines about documents that are not ours and were left alone. */
+  readonly skipped: ReadonlyArray<string>;
+}
+
+export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
+  const parts = files.map(readFile);
+  return { resources: parts.flatMap(({ resources }) => resources), skipped: parts.flatMap(({ skipped }) => skipped) };
+};
+
+const readFile = ({ name, text }: InputFile): Inputs => {
+  const documents = readManifests(text);
+  if (Result.isFailure(documents)) {
+    const failure = new SchemaMismatch({ path: [], detail: documents.failure.message });
+    return { resources: [{ label: name, resource: Result.fail(refusal(failure)), warnings: [] }], skipped: [] };
+  }
+  const all = documents.success.flatMap((document) =>
+    stringAt(document, "kind") === "List" ? listAt(document, "items") : [document]
+  );
+  const foreign = all.filter((document) => !isOurs(document));
+  return {
+    resources: all.filter(isOurs).map((document) => {
+      const { resource, warnings } = expandShorthand(document);
+      const label = `${name}: ${stringAt(document, "metadata", "name") ?? "(no name)"}`;
+      return {
+        label,
+        resource: Result.mapError(decodeResource(resource, "strict"), (failures) => refusal(...failures)),
+        warnings,
+      };
+    }),
+    skipped: foreign.map((document) =>
+      `${name}: ${stringAt(document, "kind") ?? "a document without kind"} left alone`
+    ),
+  };
+};
+
+/** Ours by kind or by group, so that a slip in one of the two is told and not skipped. */
+const isOurs = (document: Json): boolean =>
+  stringAt(document, "kind") === KIND || (stringAt(document, "apiVersion") ?? "").startsWith(`${GROUP}/`);

@@ -1,0 +1,85 @@
+/** `lint`: everything that is wrong or doubtful in resources, without a cluster. */
+import { Result } from "effect";
+import { derive, type Surroundings } from "../derive.ts";
+import { formatPath } from "../field_path.ts";
+import { verdictOn } from "../verdict.ts";
+import type { Warning } from "../warning.ts";
+import { type InputFile, type InputResource, readInputs } from "./input.ts";
+import { lines, type Outcome, type Style } from "./outcome.ts";
+
+export interface LintOptions {
+  readonly format: "text" | "json";
+  readonly style: Style;
+}
+
+/** One line of the JSON form; stable for scripts. */
+export interface LintFinding {
+  readonly resource: string;
+  readonly level: "error" | "warning";
+  /** Kind of failure or warning, e.g. `UnknownProviderType`. */
+  readonly code: string;
+  /** The reason that the condition of a running resource would carry; for errors only. */
+  readonly reason?: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+export const lintCommand = (
+  files: ReadonlyArray<InputFile>,
+  surroundings: Surroundings,
+  { format, style }: LintOptions,
+): Outcome => {
+  const { resources, skipped } = readInputs(files);
+  const findings = resources.flatMap((input) => findingsOf(input, surroundings));
+  const errors = findings.filter(({ level }) => level === "error").length;
+  const warnings = findings.length - errors;
+  const empty = resources.length === 0;
+  const code = errors > 0 || empty ? 1 : 0;
+  if (format === "json") {
+    const report = { resources: resources.length, errors, warnings, findings };
+    return { stdout: `${JSON.stringify(report, null, 2)}\n`, stderr: lines(skipped), code };
+  }
+  const text = resources.flatMap(({ label }) => {
+    const own = findings.filter(({ resource }) => resource === label);
+    return own.length === 0 ? [] : [style.name(label), ...own.map((finding) => `  ${lineOf(finding, style)}`)];
+  });
+  const total = empty
+    ? `no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`
+    : `${count(errors, "error")}, ${count(warnings, "warning")} in ${count(resources.length, "resource")}`;
+  return { stdout: lines([...text, total]), stderr: lines(skipped), code };
+};
+
+/** Errors first, in the order of the resource as far as it is known, then warnings. */
+const findingsOf = (
+  { label, resource, warnings }: InputResource,
+  surroundings: Surroundings,
+): ReadonlyArray<LintFinding> => {
+  const derived = Result.flatMap(resource, (decoded) => derive(decoded, surroundings));
+  const refused = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
+  const { failures } = refused;
+  const own = Result.isSuccess(derived) && derived.success._tag === "Generated"
+    ? derived.success.config.warnings
+    : refused.warnings;
+  return [
+    ...failures.map((failure): LintFinding => ({
+      resource: label,
+      level: "error",
+      code: failure._tag,
+      reason: verdictOn(failure).reason,
+      path: formatPath(failure.path),
+      message: failure.message,
+    })),
+    ...[...warnings, ...own].map((warning: Warning): LintFinding => ({
+      resource: label,
+      level: "warning",
+      code: warning.code,
+      path: formatPath(warning.path),
+      message: warning.message,
+    })),
+  ];
+};
+
+const lineOf = ({ level, path, message }: LintFinding, style: Style): string =>
+  level === "error" ? `${style.error("error")}    ${message}` : `${style.warning("warning")}  ${path}: ${message}`;
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

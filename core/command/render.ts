@@ -1,0 +1,87 @@
+/** `render`: resources → the config, its ConfigMap and its environment, as text. Reads no Secret, so it can print none. */
+import { Result } from "effect";
+import type { Resource } from "../api/decode.ts";
+import { derive, type Derived, type Surroundings } from "../derive.ts";
+import type { Json } from "../json.ts";
+import { generatedConfigMap } from "../resources/config_map.ts";
+import { warningLine } from "../warning.ts";
+import { readYaml11, writeYaml } from "../yaml.ts";
+import { type InputFile, readInputs } from "./input.ts";
+import { lines, type Outcome, type Style } from "./outcome.ts";
+
+export interface RenderOptions {
+  /** `config`: the bare config.yaml; `env`: the list of EnvVar; undefined: the ConfigMap and an `env:` document. */
+  readonly only: "config" | "env" | undefined;
+  readonly format: "yaml" | "json";
+  readonly style: Style;
+}
+
+export const renderCommand = (
+  files: ReadonlyArray<InputFile>,
+  surroundings: Surroundings,
+  { only, format, style }: RenderOptions,
+): Outcome => {
+  const { resources, skipped } = readInputs(files);
+  const rendered = resources.map(({ label, resource, warnings }) => {
+    const derived = Result.flatMap(resource, (decoded) => derive(decoded, surroundings));
+    return Result.isFailure(derived) || Result.isFailure(resource)
+      ? {
+        documents: [],
+        notes: Result.isFailure(derived)
+          ? derived.failure.failures.map(({ message }) => `${style.name(label)}: ${style.error("error:")} ${message}`)
+          : [],
+        ok: false,
+      }
+      : {
+        documents: documentsOf(resource.success, derived.success, only),
+        notes: [
+          ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
+          ...notesOf(label, derived.success, only, style),
+        ],
+        ok: true,
+      };
+  });
+  const none = resources.length === 0
+    ? [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`]
+    : [];
+  return {
+    stdout: printed(rendered.flatMap(({ documents }) => documents), format),
+    stderr: lines([...skipped, ...none, ...rendered.flatMap(({ notes }) => notes)]),
+    code: none.length > 0 || rendered.some(({ ok }) => !ok) ? 1 : 0,
+  };
+};
+
+/** A document to print: JSON, or YAML text that is final already. */
+type Document = { readonly value: Json } | { readonly yaml: string };
+
+const documentsOf = (resource: Resource, derived: Derived, only: RenderOptions["only"]): ReadonlyArray<Document> => {
+  const env = derived.env as unknown as Json;
+  if (only === "env") return [{ value: env }];
+  if (only === "config") return derived._tag === "Generated" ? [{ yaml: derived.config.yaml }] : [];
+  const map = derived._tag === "Generated"
+    ? [{ value: generatedConfigMap({ ...resource, yaml: derived.config.yaml, digest: derived.config.digest }) }]
+    : [];
+  return [...map, { value: { env } }];
+};
+
+const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], style: Style): ReadonlyArray<string> => {
+  const note = (text: string) => `${style.name(label)}: ${text}`;
+  switch (derived._tag) {
+    case "Generated":
+      return derived.config.warnings.map((one) => note(`${style.warning("warning:")} ${warningLine(one)}`));
+    case "Override":
+      return only === "env"
+        ? []
+        : [note(`no config to print: key ${derived.key} of ConfigMap ${derived.configMapName} is used as it is`)];
+    case "DistributionDefault":
+      return only === "env"
+        ? []
+        : [note(`no config to print: ${derived.distribution.image} runs its own default, nothing asks for another`)];
+  }
+};
+
+const printed = (documents: ReadonlyArray<Document>, format: "yaml" | "json"): string => {
+  if (format === "yaml") return documents.map((one) => "yaml" in one ? one.yaml : writeYaml(one.value)).join("---\n");
+  const values = documents.map((one) => "yaml" in one ? Result.getOrElse(readYaml11(one.yaml), () => null) : one.value);
+  return values.map((value) => `${JSON.stringify(value, null, 2)}\n`).join("");
+};

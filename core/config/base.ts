@@ -1,0 +1,157 @@
+/** Stages 2 and 3: the base document, read within bounds and held against the line of its server. */
+import { Result } from "effect";
+import { BaseUnreadable, UnsupportedConfigVersion } from "../failure.ts";
+import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { BASE_BYTES_MAX, BASE_VALUES_MAX } from "../limits.ts";
+import { readYaml11 } from "../yaml.ts";
+import { providerType } from "./catalogue.ts";
+import { type Server, serverName, SUPPORTED_SERVERS } from "./lines/lines.ts";
+
+/** A base document and where it comes from, e.g. `embedded base of starter`. */
+export interface BaseSource {
+  readonly origin: string;
+  /** Text, or the bytes of a file or label. */
+  readonly content: string | Uint8Array;
+}
+
+/** The tree of a base that a server of this line accepts. Bytes, values, depth and aliases are bounded (limits.ts). */
+export const readBase = (
+  { origin, content }: BaseSource,
+  server: Server,
+): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> =>
+  Result.gen(function* () {
+    const text = yield* textOf(content, origin);
+    const tree = yield* treeOf(text, origin);
+    return yield* fitting(tree, origin, server);
+  });
+
+const path = ["spec", "distribution"];
+const unreadable = (origin: string, detail: string) => Result.fail(new BaseUnreadable({ path, origin, detail }));
+
+const textOf = (content: string | Uint8Array, origin: string): Result.Result<string, BaseUnreadable> => {
+  const bytes = typeof content === "string" ? content.length : content.byteLength;
+  if (bytes > BASE_BYTES_MAX) return unreadable(origin, `it has ${bytes} bytes, at most ${BASE_BYTES_MAX} are read`);
+  if (typeof content === "string") return Result.succeed(content);
+  return Result.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(content),
+    catch: () => new BaseUnreadable({ path, origin, detail: "it is not UTF-8" }),
+  });
+};
+
+const treeOf = (text: string, origin: string): Result.Result<JsonObject, BaseUnreadable> => {
+  const read = readYaml11(text);
+  if (Result.isFailure(read)) return unreadable(origin, read.failure.detail);
+  if (!isObject(read.success)) return unreadable(origin, "its top level is no map");
+  if (valuesIn(read.success) > BASE_VALUES_MAX) {
+    return unreadable(origin, `it holds more than ${BASE_VALUES_MAX} values once aliases are expanded`);
+  }
+  return Result.succeed(read.success);
+};
+
+/** Counts with a running total, so that a bomb of aliases stops the count instead of the process. */
+const valuesIn = (tree: Json): number => {
+  let count = 0;
+  const rest: Array<Json> = [tree];
+  while (rest.length > 0 && count <= BASE_VALUES_MAX) {
+    const value = rest.pop();
+    count++;
+    if (isList(value)) rest.push(...value.slice(0, BASE_VALUES_MAX));
+    else if (isObject(value)) rest.push(...Object.values(value).slice(0, BASE_VALUES_MAX));
+  }
+  return count;
+};
+
+const fitting = (
+  tree: JsonObject,
+  origin: string,
+  server: Server,
+): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> => {
+  const version = member(tree, "version");
+  const refuse = (contradictions: ReadonlyArray<string>) =>
+    Result.fail(
+      new UnsupportedConfigVersion({
+        path,
+        version: isObject(version) || isList(version) || version === null ? "?" : String(version ?? "(none)"),
+        origin,
+        contradictions,
+        supported: SUPPORTED_SERVERS.map((name) => `2 of ${name}`),
+      }),
+    );
+  if (version !== 2 && version !== "2") return refuse([]);
+  const misshapen = MAPS.filter(([...keys]) => {
+    const found = keys.reduce<Json | undefined>((inner, key) => member(inner, key), tree);
+    return found !== undefined && !isObject(found);
+  }).map((keys) => keys.join("."));
+  if (misshapen.length > 0) return unreadable(origin, `${misshapen.join(", ")} must be a map`);
+  const wrong = malformedProviders(tree);
+  if (wrong.length > 0) return unreadable(origin, wrong.join("; "));
+  const contradictions = [...foreignKeys(tree, server), ...foreignApis(tree, server), ...foreignTypes(tree, server)];
+  return contradictions.length > 0 ? refuse(contradictions) : Result.succeed(tree);
+};
+
+/** What the stages take for maps; everything else in a base passes through whatever it is. */
+const MAPS: ReadonlyArray<ReadonlyArray<string>> = [
+  ["providers"],
+  ["storage"],
+  ["storage", "backends"],
+  ["storage", "stores"],
+  ["registered_resources"],
+  ["server"],
+  ["vector_stores"],
+];
+
+const malformedProviders = (tree: JsonObject): ReadonlyArray<string> => {
+  if (member(tree, "providers") === undefined) return ["providers is missing"];
+  const apis = member(tree, "apis");
+  const names = apis === undefined || isList(apis) && apis.every((name) => typeof name === "string")
+    ? []
+    : ["apis must be a list of names"];
+  return [
+    ...names,
+    ...Object.entries(objectAt(tree, "providers")).flatMap(([api, entries]) => {
+      if (!isList(entries)) return [`providers.${api} must be a list`];
+      return entries.every((entry) =>
+          isObject(entry) && typeof member(entry, "provider_type") === "string" && Object.hasOwn(entry, "provider_id")
+        )
+        ? []
+        : [`each entry of providers.${api} needs provider_id and provider_type`];
+    }),
+    ...Object.entries(objectAt(tree, "registered_resources")).flatMap(([kind, entries]) =>
+      isList(entries) && entries.every(isObject) ? [] : [`registered_resources.${kind} must be a list of maps`]
+    ),
+  ];
+};
+
+const foreignKeys = (tree: JsonObject, { line }: Server): ReadonlyArray<string> =>
+  line.foreignKeys.filter((key) => Object.hasOwn(tree, key)).map((key) => `${key} at top level`);
+
+const foreignApis = (tree: JsonObject, { catalogue, line, version }: Server): ReadonlyArray<string> => {
+  const used = [...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))];
+  return [...new Set(used)]
+    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !line.droppedApis.includes(api))
+    .map((api) => `${serverName(version)} has no API ${api}`);
+};
+
+const foreignTypes = (tree: JsonObject, { catalogue, line, version }: Server): ReadonlyArray<string> =>
+  Object.entries(objectAt(tree, "providers")).flatMap(([api, entries]) =>
+    (isList(entries) ? entries : [])
+      // An entry behind a condition is not held against the registry by the server while it is off.
+      .filter((entry) => !isConditional(entry) && member(entry, "module") === undefined)
+      .map((entry) => stringAt(entry, "provider_type") ?? "")
+      .filter((type) =>
+        Object.hasOwn(catalogue.apis, api) && !line.droppedApis.includes(api) &&
+        providerType(catalogue, api, type) === undefined
+      )
+      .map((type) => `${serverName(version)} has no ${api} provider ${type}`)
+  );
+
+/** The id that a base entry goes by: `${env.X:+name}` counts as `name` (FR-035a); an id that only the environment knows is none. */
+export const baseId = (entry: Json): string | undefined => {
+  const id = stringAt(entry, "provider_id");
+  return id === undefined ? undefined : CONDITIONAL.exec(id)?.[1] ?? id;
+};
+
+/** True for an entry whose id hangs on the environment, so that it may be off. */
+export const isConditional = (entry: Json): boolean => (stringAt(entry, "provider_id") ?? "${env.").includes("${env.");
+
+const CONDITIONAL = /^\$\{env\.[A-Z0-9_]+:\+([^}]*)\}$/;

@@ -1,0 +1,98 @@
+/** What the stages hand on: the config as far as it is made, and everything that was noticed on the way. */
+import type { Spec } from "../api/v1alpha2.ts";
+import type { EnvVar } from "../api/embedded.ts";
+import type { GenerationFailure } from "../failure.ts";
+import type { FieldPath } from "../field_path.ts";
+import { isObject, type Json, type JsonObject, listAt, put } from "../json.ts";
+import type { Warning } from "../warning.ts";
+import { baseId } from "./base.ts";
+import type { Server } from "./lines/lines.ts";
+import { serverName } from "./lines/lines.ts";
+
+/** What a stage may look at: the resource, its server, its place in the pod. Never changes during one generation. */
+export interface Facts {
+  readonly name: string;
+  readonly spec: Spec;
+  readonly server: Server;
+  /** `Llama Stack 0.7.1`, for sentences. */
+  readonly serverName: string;
+  readonly folders: DataFolders;
+}
+
+/** Absolute folders inside the pod (R27). */
+export interface DataFolders {
+  /** Where the volume is mounted. */
+  readonly mount: string;
+  /** Databases of the server. */
+  readonly state: string;
+  /** Uploaded files. */
+  readonly files: string;
+}
+
+/** A provider of the resource after stage 4. */
+export interface Declared {
+  readonly api: string;
+  readonly id: string;
+  readonly type: string;
+  readonly path: FieldPath;
+  readonly config: JsonObject;
+}
+
+/** An environment variable of the pod, and the field that asked for it. */
+export interface EnvEntry {
+  readonly env: EnvVar;
+  readonly path: FieldPath;
+}
+
+export interface Draft {
+  readonly config: JsonObject;
+  readonly declared: ReadonlyArray<Declared>;
+  readonly env: ReadonlyArray<EnvEntry>;
+  readonly warnings: ReadonlyArray<Warning>;
+  /** All of them are collected, so that `lint` tells everything at once; one is enough for no config. */
+  readonly failures: ReadonlyArray<GenerationFailure>;
+}
+
+/** One stage of the pipeline. Pure; a failure goes into the draft, and the stage goes on with what is sound. */
+export type Stage = (draft: Draft, facts: Facts) => Draft;
+
+export const factsOf = (name: string, spec: Spec, server: Server): Facts => ({
+  name,
+  spec,
+  server,
+  serverName: serverName(server.version),
+  folders: foldersOf(spec),
+});
+
+export const foldersOf = (spec: Spec): DataFolders => {
+  const mount = (spec.workload?.storage?.mountPath || MOUNT_DEFAULT).replace(/(.)\/+$/, "$1");
+  const distribution = (spec.distribution.name ?? "image").replace(/^ogx-/, "");
+  const state = `${mount === "/" ? "" : mount}/distributions/${distribution}`;
+  return { mount, state, files: `${state}/files` };
+};
+
+/** Where the data volume is mounted, on every line (R27). */
+export const MOUNT_DEFAULT = "/.llama";
+
+/** The draft with more of everything; nothing that is there goes away. */
+export const noted = (draft: Draft, more: Partial<Omit<Draft, "config">>): Draft => ({
+  config: draft.config,
+  declared: [...draft.declared, ...(more.declared ?? [])],
+  env: [...draft.env, ...(more.env ?? [])],
+  warnings: [...draft.warnings, ...(more.warnings ?? [])],
+  failures: [...draft.failures, ...(more.failures ?? [])],
+});
+
+export const withConfig = (draft: Draft, config: JsonObject): Draft => ({ ...draft, config });
+
+/** The provider entries of one API in the config so far. */
+export const entriesOf = (config: JsonObject, api: string): ReadonlyArray<JsonObject> =>
+  listAt(config, "providers", api).filter(isObject);
+
+/** The entry of one API that goes by `id`. */
+export const entryOf = (config: JsonObject, api: string, id: string): JsonObject | undefined =>
+  entriesOf(config, api).find((entry) => baseId(entry) === id);
+
+/** Sets the provider entries of one API; an empty list removes the API's section. */
+export const withEntries = (config: JsonObject, api: string, entries: ReadonlyArray<Json>): JsonObject =>
+  put(config, ["providers", api], entries.length === 0 ? undefined : entries);

@@ -1,0 +1,41 @@
+/** The environment of the server's container: what the operator sets, what the config refers to, what the author adds. */
+import type { EnvVar } from "../api/embedded.ts";
+import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
+import type { DataFolders, EnvEntry } from "./draft.ts";
+import { type Line } from "./lines/line.ts";
+import { LINES } from "./lines/lines.ts";
+
+/** Where the generated config is mounted. */
+export const CONFIG_FOLDER = "/etc/llama-stack";
+export const CONFIG_FILE = `${CONFIG_FOLDER}/config.yaml`;
+
+/**
+ * One entry per name, sorted by name. Later sources win: folders and ports, then what the config needs, then
+ * `workload.overrides.env` of the author.
+ */
+export const containerEnv = (
+  spec: Spec,
+  line: Line | undefined,
+  folders: DataFolders,
+  config: ReadonlyArray<EnvEntry>,
+  hasConfigFile: boolean,
+): ReadonlyArray<EnvVar> => {
+  const port = String(spec.networking?.port ?? PORT_DEFAULT);
+  // The environment of an unknown server gets the names of every line: it reads its own and ignores the others.
+  const lines = line === undefined ? LINES : [line];
+  const byName = new Map<string, EnvVar>();
+  const set = (env: EnvVar) => byName.set(env.name, env);
+  for (const { process } of lines) {
+    set({ name: process.portVariable, value: port });
+    if (hasConfigFile) set({ name: process.configVariable, value: CONFIG_FILE });
+  }
+  // Both names, so that a server that was renamed does not move the data of the older one (R27).
+  set({ name: "LLAMA_STACK_CONFIG_DIR", value: folders.mount });
+  set({ name: "OGX_CONFIG_DIR", value: folders.mount });
+  set({ name: "SQLITE_STORE_DIR", value: folders.state });
+  set({ name: "FILES_STORAGE_DIR", value: folders.files });
+  set({ name: "HF_HOME", value: folders.mount });
+  for (const { env } of config) set(env);
+  for (const env of spec.workload?.overrides?.env ?? []) set(env);
+  return [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1);
+};

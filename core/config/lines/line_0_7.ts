@@ -1,0 +1,38 @@
+/** Llama Stack 0.7.0 – 0.7.3, the last servers of that name. */
+import type { Line } from "./line.ts";
+
+export const LINE_0_7: Line = {
+  name: "0.7",
+  servers: "Llama Stack 0.7",
+  from: [0, 7],
+  to: [0, 7],
+  process: {
+    factory: "llama_stack.core.server.server:create_app",
+    configVariable: "LLAMA_STACK_CONFIG",
+    portVariable: "LLAMA_STACK_PORT",
+    loggingVariable: "LLAMA_STACK_LOGGING",
+    quietStartup: "core=warning",
+    healthPath: "/v1/health",
+  },
+  foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups", "telemetry"],
+  droppedApis: [],
+  droppedKeys: [],
+  insteadOf: {
+    telemetry: "it becomes OTEL_* environment",
+  },
+  apiAliases: { agents: "responses" },
+  shields: true,
+  connectors: true,
+  tools: {
+    websearch: {
+      types: ["remote::brave-search", "remote::tavily-search", "remote::bing-search"],
+      group: "builtin::websearch",
+    },
+    rag: { types: ["inline::file-search"], group: "builtin::file_search" },
+    file_search: { types: ["inline::file-search"], group: "builtin::file_search" },
+    wolfram_alpha: { types: ["remote::wolfram-alpha"], group: "builtin::wolfram_alpha" },
+  },
+  serverWithoutTls: {},
+  rawSqlUrl: true,
+  sqliteSharesKeys: true,
+};

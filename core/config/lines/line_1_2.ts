@@ -1,0 +1,48 @@
+/** OGX 1.2 – 1.5 and newer 1.x until proven otherwise. */
+import type { Line } from "./line.ts";
+
+export const LINE_1_2: Line = {
+  name: "1.2",
+  servers: "OGX 1.2 – 1.5",
+  from: [1, 2],
+  to: [1, Number.POSITIVE_INFINITY],
+  process: {
+    factory: "ogx.core.server.server:create_app",
+    configVariable: "OGX_CONFIG",
+    portVariable: "OGX_PORT",
+    loggingVariable: "OGX_LOGGING",
+    quietStartup: "core=warning",
+    healthPath: "/v1/health",
+  },
+  foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups", "telemetry"],
+  droppedApis: ["safety"],
+  droppedKeys: [["safety"], ["registered_resources", "shields"]],
+  insteadOf: {
+    safety: "use moderation_endpoint in the settings of the responses provider of an own base config, " +
+      "or a named distribution of Llama Stack",
+    telemetry: "it becomes OTEL_* environment",
+  },
+  apiAliases: { agents: "responses" },
+  shields: false,
+  connectors: true,
+  tools: {
+    websearch: {
+      types: [
+        "remote::brave-search",
+        "remote::tavily-search",
+        "remote::bing-search",
+        "remote::nimble-search",
+        "remote::exa-search",
+        "remote::serply-search",
+      ],
+      group: "builtin::websearch",
+    },
+    rag: { types: ["inline::file-search"], group: "builtin::file_search" },
+    file_search: { types: ["inline::file-search"], group: "builtin::file_search" },
+    wolfram_alpha: { types: ["remote::wolfram-alpha"], group: "builtin::wolfram_alpha" },
+  },
+  // A file with neither certificate nor this key is refused by the server's own command line.
+  serverWithoutTls: { insecure: true },
+  rawSqlUrl: false,
+  sqliteSharesKeys: false,
+};

@@ -1,0 +1,44 @@
+/** Version of a server → its line and its catalogue. */
+import { type Catalogue, CATALOGUES } from "../catalogue.ts";
+import type { Line } from "./line.ts";
+import { LINE_0_7 } from "./line_0_7.ts";
+import { LINE_1_2 } from "./line_1_2.ts";
+
+/** Every line, oldest first. A new line is a new file and a row here. */
+export const LINES: ReadonlyArray<Line> = [LINE_0_7, LINE_1_2];
+
+export interface Server {
+  /** As it was asked for, e.g. `1.4.1` or `1.5`. */
+  readonly version: string;
+  readonly line: Line;
+  readonly catalogue: Catalogue;
+  /** The catalogue is that of an older minor, since none of this one is known. */
+  readonly newer: boolean;
+}
+
+/** The server of a version `x.y` or `x.y.z`; undefined when no line or no catalogue covers it. */
+export const serverOf = (version: string): Server | undefined => {
+  const minor = minorOf(version);
+  if (minor === undefined) return undefined;
+  const line = LINES.find(({ from, to }) => compare(from, minor) <= 0 && compare(minor, to ?? from) <= 0);
+  if (line === undefined) return undefined;
+  const known = CATALOGUES.map((catalogue) => ({ catalogue, minor: minorOf(catalogue.server) ?? [0, 0] as const }))
+    .filter((row) => compare(line.from, row.minor) <= 0 && compare(row.minor, minor) <= 0);
+  const nearest = known.at(-1);
+  if (nearest === undefined) return undefined;
+  return { version, line, catalogue: nearest.catalogue, newer: compare(nearest.minor, minor) < 0 };
+};
+
+/** What sentences call a server: `Llama Stack 0.7.1`, `OGX 1.4.1`. OGX begins with 0.8. */
+export const serverName = (version: string): string =>
+  compare(minorOf(version) ?? [0, 0], [0, 8]) < 0 ? `Llama Stack ${version}` : `OGX ${version}`;
+
+const minorOf = (version: string): readonly [number, number] | undefined => {
+  const found = /^([0-9]+)\.([0-9]+)(\.[0-9]+)?$/.exec(version);
+  return found === null ? undefined : [Number(found[1]), Number(found[2])];
+};
+
+const compare = (a: readonly [number, number], b: readonly [number, number]): number => a[0] - b[0] || a[1] - b[1];
+
+/** For sentences: the minors that have a catalogue. */
+export const SUPPORTED_SERVERS: ReadonlyArray<string> = CATALOGUES.map(({ server }) => serverName(server));

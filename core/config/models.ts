@@ -1,0 +1,106 @@
+/** Stage 6, models: registered under an inference provider (FR-040 – FR-042). */
+import type { Model } from "../api/v1alpha2.ts";
+import { type GenerationFailure, MissingProviderForResource, ModelConflict, UnknownProvider } from "../failure.ts";
+import type { FieldPath } from "../field_path.ts";
+import { isObject, type JsonObject, listAt, put, stringAt } from "../json.ts";
+import { type Warning, warning } from "../warning.ts";
+import { baseId, isConditional } from "./base.ts";
+import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
+
+export const registerModels: Stage = (draft, facts) => {
+  const models = facts.spec.resources?.models ?? [];
+  if (models.length === 0) return draft;
+  const fallback = defaultProvider(draft, facts);
+  if (fallback === undefined && models.some(({ provider }) => provider === undefined)) {
+    const path: FieldPath = ["spec", "resources", "models"];
+    return noted(draft, {
+      failures: [new MissingProviderForResource({ path, resource: "models", field: "inference" })],
+    });
+  }
+  const known = knownProviders(draft, facts);
+  const placed = models.map((model, index) => place(model, index, model.provider ?? fallback ?? "", known));
+  const conflicts = placed.filter(({ key }, index) => placed.findIndex((other) => other.key === key) < index);
+  const entries = placed.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
+  return noted(withConfig(draft, entries.reduce(register, draft.config)), {
+    warnings: placed.flatMap(({ warnings }) => warnings),
+    failures: [
+      ...placed.flatMap(({ failures }) => failures),
+      ...conflicts.map(({ path, key }) => new ModelConflict({ path, id: key })),
+    ],
+  });
+};
+
+/** The id by which the server and its clients know a model: `<provider>/<provider model id>`. */
+export const modelKey = (entry: JsonObject): string =>
+  `${stringAt(entry, "provider_id") ?? ""}/${
+    stringAt(entry, "provider_model_id") ?? stringAt(entry, "model_id") ?? ""
+  }`;
+
+/** The first declared inference provider, else the base's first one that is on without conditions and can serve chat. */
+const defaultProvider = (draft: Draft, facts: Facts): string | undefined =>
+  facts.spec.providers?.inference === undefined
+    ? entriesOf(draft.config, "inference").filter((entry) => !isConditional(entry) && servesChat(entry)).map(baseId)[0]
+    : draft.declared.find(({ api }) => api === "inference")?.id ?? declaredId(facts);
+
+/** A declared provider whose own failure is reported already: its models are not blamed a second time. */
+const declaredId = (facts: Facts): string | undefined => {
+  const first = facts.spec.providers?.inference?.[0];
+  return first?.id ?? first?.provider.split("::").at(-1);
+};
+
+const knownProviders = (draft: Draft, facts: Facts): ReadonlyArray<string> => {
+  const written = (facts.spec.providers?.inference ?? []).map(({ id, provider }) =>
+    id ?? provider.split("::").at(-1) ?? ""
+  );
+  const based = entriesOf(draft.config, "inference").flatMap((entry) => baseId(entry) ?? []);
+  return [...new Set([...written, ...based])].sort();
+};
+
+/** Embedding and rerank servers inside the process cannot answer a chat. */
+const servesChat = (entry: JsonObject): boolean =>
+  !["inline::sentence-transformers", "inline::transformers", "remote::text-embeddings-inference"]
+    .includes(stringAt(entry, "provider_type") ?? "");
+
+interface Placed {
+  readonly path: FieldPath;
+  readonly key: string;
+  readonly entry: JsonObject;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<GenerationFailure>;
+}
+
+const place = (model: Model, index: number, provider: string, known: ReadonlyArray<string>): Placed => {
+  const path: FieldPath = ["spec", "resources", "models", index];
+  const entry: JsonObject = {
+    model_id: model.name,
+    provider_id: provider,
+    provider_model_id: model.providerModelId ?? model.name,
+    model_type: model.modelType ?? "llm",
+    // Only what the server needs: a changed metadata of a known model stops its next start (R28).
+    ...(model.embeddingDimension === undefined ? {} : { metadata: { embedding_dimension: model.embeddingDimension } }),
+  };
+  const unread = (["contextLength", "quantization"] as const).filter((field) => model[field] !== undefined)
+    .map((field) =>
+      warning("FieldNotRead", [...path, field], "no server of this line reads it; set it at the model server instead")
+    );
+  return {
+    path,
+    key: modelKey(entry),
+    entry,
+    warnings: unread,
+    failures: known.includes(provider)
+      ? []
+      : [new UnknownProvider({ path: [...path, "provider"], id: provider, known })],
+  };
+};
+
+/** An entry of the base that the server would take for the same model is replaced where it stands. */
+const register = (config: JsonObject, entry: JsonObject): JsonObject => {
+  const models = listAt(config, "registered_resources", "models").filter(isObject);
+  const same = (other: JsonObject) => modelKey(other) === modelKey(entry);
+  return put(
+    config,
+    ["registered_resources", "models"],
+    models.some(same) ? models.map((other) => same(other) ? entry : other) : [...models, entry],
+  );
+};

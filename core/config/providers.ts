@@ -1,0 +1,221 @@
+/** Stage 4: each provider of the resource in the long form: type, id, endpoint field, key field, placeholders, settings. */
+import { PROVIDER_LISTS, type ProviderList } from "../api/api_names.ts";
+import { effectiveId } from "../api/rules.ts";
+import type { Provider } from "../api/v1alpha2.ts";
+import { didYouMean } from "../closest.ts";
+import {
+  ForbiddenSetting,
+  type GenerationFailure,
+  MissingSetting,
+  NotSupportedOnLine,
+  UnknownProviderType,
+} from "../failure.ts";
+import type { FieldPath } from "../field_path.ts";
+import { at, type Json, type JsonObject, put, withMember } from "../json.ts";
+import { type Warning, warning } from "../warning.ts";
+import { type Catalogue, endpointExpectation, type ProviderType, providerType, providerTypes } from "./catalogue.ts";
+import { type Declared, type EnvEntry, type Facts, noted, type Stage } from "./draft.ts";
+import { addressFields } from "./endpoint.ts";
+import { envName, placeholder, secretEntry } from "./secrets.ts";
+
+export const expandProviders: Stage = (draft, facts) =>
+  PROVIDER_LISTS
+    // Telemetry has no section on these lines; telemetry.ts turns it into environment.
+    .filter(({ field }) => field !== "telemetry")
+    .flatMap(({ field, api }) =>
+      (facts.spec.providers?.[field] ?? []).map((provider, index) => expand(provider, field, api, index, facts))
+    )
+    .reduce(noted, draft);
+
+/** `vllm` → `remote::vllm`; a full type stays. A bare name that only exists inline means that one. */
+export const fullType = (catalogue: Catalogue, api: string, wanted: string): string => {
+  if (wanted.includes("::")) return wanted;
+  const remote = `remote::${wanted}`;
+  const inline = `inline::${wanted}`;
+  return providerType(catalogue, api, remote) === undefined && providerType(catalogue, api, inline) !== undefined
+    ? inline
+    : remote;
+};
+
+interface Expansion {
+  readonly declared: ReadonlyArray<Declared>;
+  readonly env: ReadonlyArray<EnvEntry>;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<GenerationFailure>;
+}
+
+const failed = (...failures: ReadonlyArray<GenerationFailure>): Expansion => ({
+  declared: [],
+  env: [],
+  warnings: [],
+  failures,
+});
+
+const expand = (provider: Provider, field: ProviderList, api: string, index: number, facts: Facts): Expansion => {
+  const { catalogue, line } = facts.server;
+  const path: FieldPath = ["spec", "providers", field, index];
+  if (!Object.hasOwn(catalogue.apis, api)) {
+    const instead = line.insteadOf[api] ?? `remove spec.providers.${field}`;
+    return failed(new NotSupportedOnLine({ path, what: `${api} API`, server: facts.serverName, instead }));
+  }
+  const type = fullType(catalogue, api, provider.provider);
+  const known = providerType(catalogue, api, type);
+  if (known === undefined) {
+    return failed(
+      new UnknownProviderType({
+        path: [...path, "provider"],
+        type,
+        api,
+        server: facts.serverName,
+        offered: providerTypes(catalogue, api),
+      }),
+    );
+  }
+  const id = effectiveId(provider as unknown as Json);
+  const typed = typedFields(provider, id, type, known, path, facts);
+  const settings = (provider.settings ?? {}) as JsonObject;
+  const overruled = Object.keys(typed.config).filter((key) => Object.hasOwn(settings, key))
+    .map((key) =>
+      warning(
+        "SettingOverruled",
+        [...path, "settings", key],
+        "the field of the same meaning beside settings wins; remove one",
+      )
+    );
+  const given = { ...settings, ...typed.config };
+  const filled = withReferences(given, id, api, known);
+  const needed = withRequired(filled, id, type, known, path, facts);
+  const stray = strayKeys(given, type, known, path);
+  return {
+    declared: [{ api, id, type, path, config: needed.config }],
+    env: typed.env,
+    warnings: [...typed.warnings, ...overruled, ...stray.warnings],
+    failures: [...typed.failures, ...needed.failures, ...stray.failures],
+  };
+};
+
+interface TypedFields {
+  readonly config: JsonObject;
+  readonly env: ReadonlyArray<EnvEntry>;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<GenerationFailure>;
+}
+
+/** endpoint, apiKey and secretRefs under the names that this type reads. */
+const typedFields = (
+  provider: Provider,
+  id: string,
+  type: string,
+  known: ProviderType,
+  path: FieldPath,
+  facts: Facts,
+): TypedFields => {
+  const address = provider.endpoint === undefined
+    ? { config: {}, warnings: [], failures: [] }
+    : addressFields(provider.endpoint, type, known, [...path, "endpoint"], facts);
+  const refs = Object.entries(provider.secretRefs ?? {}).map(([field, ref]) => ({
+    key: field,
+    entry: secretEntry(envName(id, field), ref, [...path, "secretRefs", field]),
+  }));
+  const keyed = provider.apiKey === undefined || known.key === undefined ? [] : [{
+    key: known.key,
+    entry: secretEntry(envName(id, "API_KEY"), provider.apiKey, [...path, "apiKey"]),
+  }];
+  const unread = provider.apiKey !== undefined && known.key === undefined
+    ? [
+      warning(
+        "FieldNotRead",
+        [...path, "apiKey"],
+        `${type} reads no key on ${facts.serverName}; the field has no effect`,
+      ),
+    ]
+    : [];
+  const all = [...keyed, ...refs];
+  return {
+    config: all.reduce<JsonObject>(
+      (config, { key, entry }) => withMember(config, key, placeholder(entry.env.name)),
+      address.config,
+    ),
+    env: all.map(({ entry }) => entry),
+    warnings: [...address.warnings, ...unread],
+    failures: address.failures,
+  };
+};
+
+/** The storage references that the type needs and the resource does not give, on the two backends that every base has. */
+const withReferences = (config: JsonObject, id: string, api: string, known: ProviderType): JsonObject =>
+  Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
+    const path = dotted.split(".");
+    if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
+    return put(
+      filled,
+      path,
+      reference.kind === "kv" ? { namespace: `${api}::${id}`, backend: "kv_default" } : {
+        table_name: api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`,
+        backend: "sql_default",
+      },
+    );
+  }, config);
+
+/** Optional by the schema of some vector providers, which crash without it (llama-stack-server.md, trap 16). */
+const ALWAYS_WRITTEN = new Set(["persistence"]);
+
+/** Required fields that nobody gave: local paths go to the data folder, a required null is written, the rest is a failure. */
+const withRequired = (
+  config: JsonObject,
+  id: string,
+  type: string,
+  known: ProviderType,
+  path: FieldPath,
+  facts: Facts,
+): { readonly config: JsonObject; readonly failures: ReadonlyArray<GenerationFailure> } => {
+  const missing = Object.entries(known.fields).filter(([name, field]) =>
+    field.required === true && !Object.hasOwn(config, name)
+  );
+  const local = (name: string): Json | undefined => {
+    if (name === "storage_dir") return facts.folders.files;
+    const file = `\${env.SQLITE_STORE_DIR:=${facts.folders.state}}/${id.replaceAll(/[^A-Za-z0-9._-]/g, "_")}`;
+    if (name === "db_path" && type !== "inline::chromadb") return `${file}.db`;
+    return name === "db_path" || name === "path" ? file : undefined;
+  };
+  const filled = missing.reduce((draft, [name, field]) => {
+    const value = local(name) ?? (field.nullable === true ? null : undefined);
+    return value === undefined ? draft : withMember(draft, name, value);
+  }, config);
+  const needsEndpoint = endpointExpectation(facts.server.catalogue, type)?.needed === true &&
+    known.endpoint !== undefined && !Object.hasOwn(filled, known.endpoint);
+  const absent = missing.map(([name]) => name).filter((name) => !Object.hasOwn(filled, name));
+  const failures = [
+    ...(needsEndpoint && !absent.includes(known.endpoint ?? "") ? [known.endpoint ?? ""] : []),
+    ...absent,
+  ].map((name) => new MissingSetting({ path: [...path, ...fieldFor(name, known)], type }));
+  return { config: filled, failures };
+};
+
+/** Where the author writes the field: endpoint, apiKey, a secret reference or a setting. */
+const fieldFor = (name: string, known: ProviderType): FieldPath => {
+  if (name === known.endpoint) return ["endpoint"];
+  if (name === known.key) return ["apiKey"];
+  return [known.fields[name]?.secret === true ? "secretRefs" : "settings", name];
+};
+
+/** Keys that the type does not know: most types ignore them without a word, so the author hears of it here. */
+const strayKeys = (config: JsonObject, type: string, known: ProviderType, path: FieldPath) => {
+  const names = Object.keys(known.fields);
+  const stray = Object.keys(config).filter((key) => !names.includes(key) && known.references?.[key] === undefined);
+  if (known.extra === "allow") return { warnings: [], failures: [] };
+  if (known.extra === "forbid") {
+    return {
+      warnings: [],
+      failures: stray.map((key) =>
+        new ForbiddenSetting({ path: [...path, "settings", key], type, known: names.sort() })
+      ),
+    };
+  }
+  return {
+    warnings: stray.map((key) =>
+      warning("UnknownSetting", [...path, "settings", key], `${type} does not read it${didYouMean(key, names)}`)
+    ),
+    failures: [],
+  };
+};

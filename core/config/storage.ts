@@ -1,0 +1,165 @@
+/** Stage 7: where the server keeps its state. Backend names never change, so that every reference stays valid. */
+import type { GenerationFailure } from "../failure.ts";
+import { EnvNameCollision } from "../failure.ts";
+import { formatPath } from "../field_path.ts";
+import { type Json, type JsonObject, objectAt, put, stringAt } from "../json.ts";
+import { type Warning, warning } from "../warning.ts";
+import { type Draft, type EnvEntry, type Facts, noted, type Stage, withConfig } from "./draft.ts";
+import { SQL_VARIABLES } from "./postgres_connection.ts";
+import { KV_USERINFO, parseRedis } from "./redis_address.ts";
+import { envName, placeholder } from "./secrets.ts";
+
+export const placeStorage: Stage = (draft, facts) => {
+  const { kv, sql } = facts.spec.storage ?? {};
+  const parts = [
+    ...(kv === undefined ? [] : [kvPart(draft, facts)]),
+    ...(sql === undefined ? [] : [sqlPart(draft, facts)]),
+  ];
+  const usesPostgres = sql?.type === "postgres";
+  const config = parts.reduce(
+    (tree, { backend, value }) => value === undefined ? tree : put(tree, ["storage", "backends", backend], value),
+    draft.config,
+  );
+  return noted(withConfig(draft, config), {
+    env: [...parts.flatMap(({ env }) => env), ...(usesPostgres ? connectionEnv(facts) : [])],
+    warnings: [...parts.flatMap(({ warnings }) => warnings), ...(usesPostgres ? vectorPasswordWarnings(draft) : [])],
+    failures: [...parts.flatMap(({ failures }) => failures), ...reservedIds(draft)],
+  });
+};
+
+/** Name of the Secret with the parts of the connection string, made by the operator (R33). */
+export const sqlSecretName = (name: string): string => `${name}-sql`;
+/** Name of the Secret with Redis' user info, made by the operator (R33). */
+export const kvSecretName = (name: string): string => `${name}-kv`;
+
+interface Part {
+  readonly backend: string;
+  readonly value: JsonObject | undefined;
+  readonly env: ReadonlyArray<EnvEntry>;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<GenerationFailure>;
+}
+
+const part = (backend: string, value: JsonObject): Part => ({ backend, value, env: [], warnings: [], failures: [] });
+
+/** The backend behind the store that every base has; `kv_default` and `sql_default` in all published ones. */
+const backendOf = (config: JsonObject, store: string, fallback: string): string =>
+  stringAt(config, "storage", "stores", store, "backend") ?? fallback;
+
+const kvPart = (draft: Draft, facts: Facts): Part => {
+  const backend = backendOf(draft.config, "metadata", "kv_default");
+  const kv = facts.spec.storage?.kv ?? {};
+  switch (kv.type ?? "sqlite") {
+    case "sqlite":
+      return part(backend, { type: "kv_sqlite", db_path: sqliteFile(facts, "kvstore.db") });
+    case "postgres":
+      return part(backend, {
+        type: "kv_postgres",
+        ...connection(),
+        // Written out, because the server's default changed with its name; no password: PGPASSWORD is read instead.
+        table_name: "llamastack_kvstore",
+      });
+    case "redis":
+      return redisPart(backend, facts);
+  }
+};
+
+const sqlPart = (draft: Draft, facts: Facts): Part => {
+  const backend = backendOf(draft.config, "inference", "sql_default");
+  return (facts.spec.storage?.sql?.type ?? "sqlite") === "sqlite"
+    ? part(backend, { type: "sql_sqlite", db_path: sqliteFile(facts, "sql_store.db") })
+    // The literal empty password makes both drivers fall back to PGPASSWORD, on every line and with any character.
+    : part(backend, { type: "sql_postgres", ...connection(), password: "" });
+};
+
+const sqliteFile = ({ folders }: Facts, file: string): string => `\${env.SQLITE_STORE_DIR:=${folders.state}}/${file}`;
+
+const connection = (): JsonObject => ({
+  host: placeholder("LLSD_SQL_HOST"),
+  port: placeholder("LLSD_SQL_PORT"),
+  db: placeholder("LLSD_SQL_DB"),
+  user: placeholder("LLSD_SQL_USER"),
+});
+
+const connectionEnv = (facts: Facts): ReadonlyArray<EnvEntry> =>
+  SQL_VARIABLES.map(({ name, optional }) => ({
+    env: {
+      name,
+      valueFrom: {
+        secretKeyRef: { name: sqlSecretName(facts.name), key: name, ...(optional ? { optional: true } : {}) },
+      },
+    },
+    path: ["spec", "storage", "sql", "connectionString"],
+  }));
+
+const redisPart = (backend: string, facts: Facts): Part => {
+  const { endpoint = "", password } = facts.spec.storage?.kv ?? {};
+  const parsed = parseRedis(endpoint, ["spec", "storage", "kv", "endpoint"]);
+  if ("failure" in parsed) return { backend, value: undefined, env: [], warnings: [], failures: [parsed.failure] };
+  const { host, port, user, password: literal } = parsed.address;
+  const secured = password !== undefined || user !== undefined || literal !== undefined;
+  const value: Json = {
+    type: "kv_redis",
+    // Redis' password has no field on any server; user info in front of the host is what its client reads (R11).
+    host: secured ? `\${env.${KV_USERINFO}:=}${host}` : host,
+    port,
+  };
+  const path = ["spec", "storage", "kv", password === undefined ? "endpoint" : "password"];
+  const { process } = facts.server.line;
+  return {
+    backend,
+    value,
+    env: secured
+      ? [
+        {
+          env: { name: KV_USERINFO, valueFrom: { secretKeyRef: { name: kvSecretName(facts.name), key: KV_USERINFO } } },
+          path,
+        },
+        { env: { name: process.loggingVariable, value: process.quietStartup }, path },
+      ]
+      : [],
+    warnings: [
+      ...(secured
+        ? [
+          warning(
+            "ServerLogsHost",
+            path,
+            `the server prints its Redis host with the password when it starts; ${process.loggingVariable}=` +
+              `${process.quietStartup} is set to keep it out of the log: do not lower it`,
+          ),
+        ]
+        : []),
+      ...(literal === undefined ? [] : [
+        warning(
+          "CredentialInEndpoint",
+          ["spec", "storage", "kv", "endpoint"],
+          "a password in the resource can be read by everybody who can read the resource; use storage.kv.password",
+        ),
+      ]),
+    ],
+    failures: [],
+  };
+};
+
+/** R33: a provider called `sql` or `kv` would get environment names that belong to the storage connections. */
+const reservedIds = (draft: Draft): ReadonlyArray<GenerationFailure> => {
+  const reserved = new Set([...SQL_VARIABLES.map(({ name }) => name), KV_USERINFO]);
+  return draft.env.filter(({ env }) => reserved.has(env.name)).map(({ env, path }) =>
+    new EnvNameCollision({ path, name: env.name, paths: [formatPath(path), "spec.storage"] })
+  );
+};
+
+/** PGPASSWORD holds for the whole process: a pgvector provider without its own password would send that of storage.sql. */
+const vectorPasswordWarnings = (draft: Draft): ReadonlyArray<Warning> =>
+  draft.declared.filter(({ type, config }) =>
+    type === "remote::pgvector" && !Object.hasOwn(objectAt(config), "password")
+  )
+    .map(({ path, id }) =>
+      warning(
+        "FieldNotRead",
+        [...path, "apiKey"],
+        `"${id}" has no password of its own beside storage.sql; give it one as apiKey (the name is ${
+          envName(id, "API_KEY")
+        })`,
+      )
+    );

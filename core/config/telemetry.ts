@@ -1,0 +1,41 @@
+/** `providers.telemetry` on servers without a telemetry API: the environment of OpenTelemetry (FR-036, R48). */
+import type { Provider } from "../api/v1alpha2.ts";
+import type { FieldPath } from "../field_path.ts";
+import { type Warning, warning } from "../warning.ts";
+import { type EnvEntry, noted, type Stage } from "./draft.ts";
+import { secretEntry } from "./secrets.ts";
+
+export const exportTelemetry: Stage = (draft, { spec }) =>
+  (spec.providers?.telemetry ?? []).map(environment).reduce(noted, draft);
+
+const VARIABLE = /^OTEL_[A-Z0-9_]+$/;
+
+const environment = (provider: Provider, index: number) => {
+  const path: FieldPath = ["spec", "providers", "telemetry", index];
+  const settings = Object.entries(provider.settings ?? {});
+  const refs = Object.entries(provider.secretRefs ?? {});
+  const unread = (where: FieldPath): Warning =>
+    warning("TelemetrySetting", where, "telemetry is environment on this server: only OTEL_* names have an effect");
+  const env: ReadonlyArray<EnvEntry> = [
+    ...(provider.endpoint === undefined
+      ? []
+      : [{ env: { name: "OTEL_EXPORTER_OTLP_ENDPOINT", value: provider.endpoint }, path: [...path, "endpoint"] }]),
+    ...(provider.apiKey === undefined
+      ? []
+      : [secretEntry("OTEL_EXPORTER_OTLP_HEADERS", provider.apiKey, [...path, "apiKey"])]),
+    ...settings.filter(([name]) => VARIABLE.test(name)).map(([name, value]) => ({
+      env: { name, value: typeof value === "string" ? value : JSON.stringify(value) },
+      path: [...path, "settings", name],
+    })),
+    ...refs.filter(([name]) => VARIABLE.test(name)).map(([name, ref]) =>
+      secretEntry(name, ref, [...path, "secretRefs", name])
+    ),
+  ];
+  return {
+    env,
+    warnings: [
+      ...settings.filter(([name]) => !VARIABLE.test(name)).map(([name]) => unread([...path, "settings", name])),
+      ...refs.filter(([name]) => !VARIABLE.test(name)).map(([name]) => unread([...path, "secretRefs", name])),
+    ],
+  };
+};

@@ -1,0 +1,89 @@
+/** A decoded resource → what its server is configured with: a generated config, the author's own, or the image's own. */
+import { Data, Result } from "effect";
+import type { EnvVar } from "./api/embedded.ts";
+import type { Resource } from "./api/decode.ts";
+import {
+  type DistributionTable,
+  type ImageOverrides,
+  type ResolvedDistribution,
+  resolveDistribution,
+} from "./config/distribution.ts";
+import type { BaseSource } from "./config/base.ts";
+import { factsOf, foldersOf } from "./config/draft.ts";
+import { containerEnv } from "./config/environment.ts";
+import { type Server, serverOf, SUPPORTED_SERVERS } from "./config/lines/lines.ts";
+import { generate, type Generated, type Refusal, refusal } from "./config/pipeline.ts";
+import { chooseSource } from "./config/source.ts";
+import { BaseConfigRequired, UnsupportedServer } from "./failure.ts";
+
+/** What the outside knows: the operator's settings, or the flags of the command line. */
+export interface Surroundings {
+  readonly distributions: DistributionTable;
+  readonly overrides: ImageOverrides;
+  /** A server version that replaces that of the distribution (`--server-version`). */
+  readonly serverVersion?: string;
+  /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
+  readonly base?: BaseSource;
+}
+
+export type Derived = Data.TaggedEnum<{
+  Generated: {
+    readonly distribution: ResolvedDistribution;
+    readonly server: Server;
+    readonly config: Generated;
+    readonly env: ReadonlyArray<EnvVar>;
+  };
+  /** The author's ConfigMap is used as it is. */
+  Override: {
+    readonly distribution: ResolvedDistribution;
+    readonly configMapName: string;
+    readonly key: string;
+    readonly env: ReadonlyArray<EnvVar>;
+  };
+  /** The image runs the config that it brings. */
+  DistributionDefault: { readonly distribution: ResolvedDistribution; readonly env: ReadonlyArray<EnvVar> };
+}>;
+export const Derived = Data.taggedEnum<Derived>();
+
+/** Same resource and surroundings, same result. */
+export const derive = (
+  { name, spec }: Resource,
+  surroundings: Surroundings,
+): Result.Result<Derived, Refusal> => {
+  const resolved = resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides);
+  if (Result.isFailure(resolved)) return Result.fail(refusal(resolved.failure));
+  const distribution = resolved.success;
+  const asked = surroundings.serverVersion;
+  const server = asked === undefined ? distribution.server : serverOf(asked);
+  if (asked !== undefined && server === undefined) {
+    const path = ["spec", "distribution", "serverVersion"];
+    return Result.fail(refusal(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS })));
+  }
+  const source = chooseSource(spec, distribution.mendNeededToStart);
+  if (source._tag !== "Generated") {
+    const env = containerEnv(spec, server?.line, foldersOf(spec), [], source._tag === "Override");
+    return Result.succeed(
+      source._tag === "Override"
+        ? Derived.Override({ distribution, configMapName: source.configMapName, key: source.key, env })
+        : Derived.DistributionDefault({ distribution, env }),
+    );
+  }
+  const base = surroundings.base ?? embeddedBase(distribution);
+  const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
+  if (base === undefined) {
+    return Result.fail(refusal(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes })));
+  }
+  if (server === undefined) {
+    return Result.fail(refusal(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS })));
+  }
+  return Result.map(generate(factsOf(name, spec, server), base), (config) =>
+    Derived.Generated({
+      distribution,
+      server,
+      config,
+      env: containerEnv(spec, server.line, foldersOf(spec), config.env, true),
+    }));
+};
+
+const embeddedBase = ({ name, base }: ResolvedDistribution): BaseSource | undefined =>
+  base === undefined ? undefined : { origin: `embedded base of ${name}`, content: base };

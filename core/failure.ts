@@ -1,0 +1,319 @@
+/**
+ * Every way in which a resource can fail to become a config: one class each, its sentence beside its fields.
+ *
+ * A sentence names the field, the value and the way out. No field of a failure ever holds a secret value.
+ */
+import { Data } from "effect";
+import { didYouMean } from "./closest.ts";
+import { type FieldPath, formatPath } from "./field_path.ts";
+
+const list = (words: ReadonlyArray<string>): string => words.length === 0 ? "none" : words.join(", ");
+const quoted = (words: ReadonlyArray<string>): string => words.map((word) => `"${word}"`).join(" and ");
+
+/** The resource does not fit the schema, at one place. */
+export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
+  readonly path: FieldPath;
+  /** What was expected there and what to do; quotes the value only where no secret can stand. */
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.detail}`;
+  }
+}
+
+/** The resource breaks a rule between fields (rules.ts). */
+export class RuleBroken extends Data.TaggedError("RuleBroken")<{
+  readonly path: FieldPath;
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.detail}`;
+  }
+}
+
+/** `metadata.name` leaves no room for the names of the objects. */
+export class InvalidName extends Data.TaggedError("InvalidName")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `metadata.name "${this.name}" cannot be used: ${this.detail}`;
+  }
+}
+
+/** `spec.distribution.name` is no known distribution. */
+export class UnknownDistribution extends Data.TaggedError("UnknownDistribution")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly available: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `Unknown distribution "${this.name}". Available distributions: ${list(this.available)} (${
+      formatPath(this.path)
+    })`;
+  }
+}
+
+/** A config is to be generated for an image that brings no base. */
+export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
+  readonly path: FieldPath;
+  readonly image: string;
+  /** The fields that cause generation, e.g. `spec.providers`. */
+  readonly causes: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: image "${this.image}" brings no base config, and ${
+      list(this.causes)
+    } cannot be applied ` +
+      `without one. Use spec.distribution.name, an image with the label io.llamastack.config.base64, or spec.overrideConfig ` +
+      `with a complete config.yaml (offline: --base FILE)`;
+  }
+}
+
+/** No line of servers is known for what the resource runs. */
+export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
+  readonly path: FieldPath;
+  /** The version, or undefined where it is unknown. */
+  readonly version: string | undefined;
+  readonly supported: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    const what = this.version === undefined
+      ? "the version of the server is unknown"
+      : `server ${this.version} is not supported`;
+    return `${formatPath(this.path)}: ${what}. Supported: ${list(this.supported)}. ` +
+      `Set spec.distribution.serverVersion to one of them, or bring a whole config with spec.overrideConfig`;
+  }
+}
+
+/** `image-overrides` names an image of another line than the distribution's own. */
+export class OverrideOfAnotherLine extends Data.TaggedError("OverrideOfAnotherLine")<{
+  readonly path: FieldPath;
+  readonly distribution: string;
+  readonly image: string;
+  readonly pinned: string;
+}> {
+  override get message(): string {
+    return `The operator's image override "${this.image}" for distribution "${this.distribution}" is a server of another line ` +
+      `than the pinned ${this.pinned}: its config would not fit. Use an image of that line, or spec.distribution.image ` +
+      `with serverVersion (${formatPath(this.path)})`;
+  }
+}
+
+/** The base document cannot be read at all. */
+export class BaseUnreadable extends Data.TaggedError("BaseUnreadable")<{
+  readonly path: FieldPath;
+  /** Where the base comes from, e.g. `embedded base starter`. */
+  readonly origin: string;
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `Cannot read the base config (${this.origin}): ${this.detail}`;
+  }
+}
+
+/** The base document is of a shape that this server line does not have. */
+export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfigVersion")<{
+  readonly path: FieldPath;
+  readonly version: string;
+  readonly origin: string;
+  /** What contradicts, e.g. `metadata_store at top level`. */
+  readonly contradictions: ReadonlyArray<string>;
+  readonly supported: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    const why = this.contradictions.length === 0 ? "" : ` (${this.contradictions.join("; ")})`;
+    return `Unsupported config.yaml version ${this.version}. Supported versions: ${list(this.supported)}. ` +
+      `Base: ${this.origin}${why}`;
+  }
+}
+
+/** A provider type that the server line does not have. */
+export class UnknownProviderType extends Data.TaggedError("UnknownProviderType")<{
+  readonly path: FieldPath;
+  readonly type: string;
+  readonly api: string;
+  readonly server: string;
+  /** Sorted types of this API on this server. */
+  readonly offered: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    const near = didYouMean(this.type, this.offered);
+    const all = near === "" ? `; it offers ${list(this.offered)}` : near;
+    return `${formatPath(this.path)}: ${this.server} has no ${this.api} provider of type "${this.type}"${all}`;
+  }
+}
+
+/** A model names a provider that is neither declared nor in the base. */
+export class UnknownProvider extends Data.TaggedError("UnknownProvider")<{
+  readonly path: FieldPath;
+  readonly id: string;
+  readonly known: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: provider ID "${this.id}" not found${didYouMean(this.id, this.known)}; ` +
+      `available providers: ${list(this.known)}`;
+  }
+}
+
+/** Models, tools or shields without a provider that can serve them. */
+export class MissingProviderForResource extends Data.TaggedError("MissingProviderForResource")<{
+  readonly path: FieldPath;
+  readonly resource: "models" | "tools" | "shields";
+  /** The list of `spec.providers` where the missing one would stand. */
+  readonly field: "inference" | "toolRuntime" | "safety";
+  /** The one entry that lacks a provider, with the types that could serve it; absent where no provider is there at all. */
+  readonly entry?: { readonly name: string; readonly types: ReadonlyArray<string> };
+}> {
+  override get message(): string {
+    const general = `resources.${this.resource} requires at least one ${this.field} provider to be configured`;
+    return this.entry === undefined
+      ? general
+      : `${formatPath(this.path)}: "${this.entry.name}" needs a ${this.field} provider of type ` +
+        `${this.entry.types.join(" or ")}; add one to spec.providers.${this.field}`;
+  }
+}
+
+/** Two references of secrets that would share one environment variable. */
+export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  /** Both field paths as text, in the order of the resource. */
+  readonly paths: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${
+      this.paths.join(" and ")
+    } would share the environment variable ${this.name}: give one of the providers another id ` +
+      `or the field another name`;
+  }
+}
+
+/** What the resource asks for has no place on servers of this line. */
+export class NotSupportedOnLine extends Data.TaggedError("NotSupportedOnLine")<{
+  readonly path: FieldPath;
+  readonly what: string;
+  readonly server: string;
+  readonly instead: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.server} has no ${this.what}; ${this.instead}`;
+  }
+}
+
+/** A field of the API that this operator does not act on yet. */
+export class NotBuiltYet extends Data.TaggedError("NotBuiltYet")<{
+  readonly path: FieldPath;
+  readonly instead: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: not supported by this version of the operator; ${this.instead}`;
+  }
+}
+
+/** A setting without which the server does not start. */
+export class MissingSetting extends Data.TaggedError("MissingSetting")<{
+  readonly path: FieldPath;
+  readonly type: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: a provider of type "${this.type}" does not start without it; set the field`;
+  }
+}
+
+/** A setting that makes the server refuse the whole config. */
+export class ForbiddenSetting extends Data.TaggedError("ForbiddenSetting")<{
+  readonly path: FieldPath;
+  readonly type: string;
+  readonly known: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: a provider of type "${this.type}" refuses fields that it does not know; ` +
+      `known fields: ${list(this.known)}`;
+  }
+}
+
+/** An address that the server could not use. */
+export class UnusableEndpoint extends Data.TaggedError("UnusableEndpoint")<{
+  readonly path: FieldPath;
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.detail}`;
+  }
+}
+
+/** Two registrations that the server takes for one. */
+export class ModelConflict extends Data.TaggedError("ModelConflict")<{
+  readonly path: FieldPath;
+  /** The id under which the server knows both, `<provider>/<model>`. */
+  readonly id: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: the server knows this model as "${this.id}", and so another entry; ` +
+      `give one of them another provider or providerModelId`;
+  }
+}
+
+/** A declared provider needs an API that is switched off or not there. */
+export class MissingApi extends Data.TaggedError("MissingApi")<{
+  readonly path: FieldPath;
+  readonly type: string;
+  readonly missing: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: a provider of type "${this.type}" needs the API ${
+      quoted(this.missing)
+    }, which is ` +
+      `disabled or has no provider; remove it from spec.disabled, or remove this provider`;
+  }
+}
+
+/** The value of a referenced Secret key cannot reach the server unharmed. */
+export class SecretValueUnusable extends Data.TaggedError("SecretValueUnusable")<{
+  readonly path: FieldPath;
+  /** Secret and key, e.g. `pg/dsn`; never the value. */
+  readonly key: string;
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: the value of ${this.key} cannot be used: ${this.detail}`;
+  }
+}
+
+/** The generated file does not fit into one ConfigMap. */
+export class ConfigTooLarge extends Data.TaggedError("ConfigTooLarge")<{
+  readonly path: FieldPath;
+  readonly bytes: number;
+  readonly bytesMax: number;
+}> {
+  override get message(): string {
+    return `The generated config.yaml has ${this.bytes} bytes, a ConfigMap takes ${this.bytesMax}: shorten settings or models`;
+  }
+}
+
+/** Everything that can keep a resource from becoming a config. */
+export type GenerationFailure =
+  | SchemaMismatch
+  | RuleBroken
+  | InvalidName
+  | UnknownDistribution
+  | BaseConfigRequired
+  | UnsupportedServer
+  | OverrideOfAnotherLine
+  | BaseUnreadable
+  | UnsupportedConfigVersion
+  | UnknownProviderType
+  | UnknownProvider
+  | MissingProviderForResource
+  | EnvNameCollision
+  | NotSupportedOnLine
+  | NotBuiltYet
+  | MissingSetting
+  | ForbiddenSetting
+  | UnusableEndpoint
+  | ModelConflict
+  | MissingApi
+  | SecretValueUnusable
+  | ConfigTooLarge;

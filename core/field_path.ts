@@ -1,0 +1,12 @@
+/** Field paths: steps while code works with them, text when a person reads them. */
+
+/** Keys and list indexes from the root of the resource. */
+export type FieldPath = ReadonlyArray<string | number>;
+
+/** `spec.providers.inference[2].id`; a key that is no plain word stands quoted in brackets. */
+export const formatPath = (path: FieldPath): string =>
+  path.map((step, index) => {
+    if (typeof step === "number") return `[${step}]`;
+    if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) return `[${JSON.stringify(step)}]`;
+    return index === 0 ? step : `.${step}`;
+  }).join("");

@@ -1,0 +1,49 @@
+/** JSON trees: what a base document, `settings` and a manifest are made of. Read-only; every change makes a new tree. */
+
+export type Json = string | number | boolean | null | JsonList | JsonObject;
+export type JsonList = ReadonlyArray<Json>;
+export type JsonObject = { readonly [key: string]: Json };
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const isList = (value: unknown): value is JsonList => Array.isArray(value);
+
+/** The own member `key`, else undefined: `constructor` or `__proto__` of a hostile document is data like any other key. */
+export const member = (value: Json | undefined, key: string): Json | undefined =>
+  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+
+/** The member at a path of keys, else undefined. */
+export const at = (value: Json | undefined, ...path: ReadonlyArray<string>): Json | undefined =>
+  path.reduce<Json | undefined>((inner, key) => member(inner, key), value);
+
+/** The member as an object; an absent or other value reads as empty. */
+export const objectAt = (value: Json | undefined, ...path: ReadonlyArray<string>): JsonObject => {
+  const found = at(value, ...path);
+  return isObject(found) ? found : {};
+};
+
+/** The member as a list; an absent or other value reads as empty. */
+export const listAt = (value: Json | undefined, ...path: ReadonlyArray<string>): JsonList => {
+  const found = at(value, ...path);
+  return isList(found) ? found : [];
+};
+
+export const stringAt = (value: Json | undefined, ...path: ReadonlyArray<string>): string | undefined => {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : undefined;
+};
+
+/** A copy of `tree` with `value` at `path`; objects on the way are made where absent, and undefined removes the key. */
+export const put = (tree: JsonObject, path: ReadonlyArray<string>, value: Json | undefined): JsonObject => {
+  const [key, ...rest] = path;
+  if (key === undefined) return tree;
+  const inner = rest.length === 0 ? value : put(objectAt(tree, key), rest, value);
+  return inner === undefined ? omit(tree, key) : withMember(tree, key, inner);
+};
+
+/** A copy with one member set; a computed key defines an own property, so `__proto__` stays data. */
+export const withMember = (tree: JsonObject, key: string, value: Json): JsonObject => ({ ...tree, [key]: value });
+
+export const omit = (tree: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
+  Object.fromEntries(Object.entries(tree).filter(([key]) => !keys.includes(key)));

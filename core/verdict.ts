@@ -1,0 +1,48 @@
+/** What a failure means for the resource: the one place where a failure becomes a reason and a next move. */
+import { Data } from "effect";
+import type { GenerationFailure } from "./failure.ts";
+
+/** What happens after a failure. `reason` is the word that conditions and metrics carry (R43). */
+export type Verdict = Data.TaggedEnum<{
+  /** Nothing changes until the resource or something it names is edited. */
+  WaitForEdit: { readonly reason: string };
+  /** Something outside failed; try again with growing pauses. */
+  BackOff: { readonly reason: string };
+  /** Expected to be over soon; look again after a fixed pause. */
+  LookAgain: { readonly reason: string };
+}>;
+export const Verdict = Data.taggedEnum<Verdict>();
+
+export const verdictOn = (failure: GenerationFailure): Verdict => {
+  switch (failure._tag) {
+    case "SchemaMismatch":
+    case "RuleBroken":
+      return Verdict.WaitForEdit({ reason: "InvalidSpec" });
+    case "NotBuiltYet":
+    case "NotSupportedOnLine":
+    case "MissingApi":
+      return Verdict.WaitForEdit({ reason: "NotSupportedOnLine" });
+    case "UnsupportedServer":
+    case "UnsupportedConfigVersion":
+    case "BaseUnreadable":
+    case "OverrideOfAnotherLine":
+      return Verdict.WaitForEdit({ reason: "UnsupportedConfigVersion" });
+    case "UnknownProvider":
+    case "UnknownProviderType":
+      return Verdict.WaitForEdit({ reason: "UnknownProvider" });
+    case "MissingSetting":
+    case "ForbiddenSetting":
+    case "UnusableEndpoint":
+    case "ConfigTooLarge":
+      return Verdict.WaitForEdit({ reason: "ConfigGenerationFailed" });
+    case "ModelConflict":
+      return Verdict.WaitForEdit({ reason: "RegistryConflict" });
+    case "InvalidName":
+    case "UnknownDistribution":
+    case "BaseConfigRequired":
+    case "MissingProviderForResource":
+    case "EnvNameCollision":
+    case "SecretValueUnusable":
+      return Verdict.WaitForEdit({ reason: failure._tag });
+  }
+};

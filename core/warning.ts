@@ -1,0 +1,34 @@
+/** What the author of a resource should know though the config is made: a code, the field, a sentence with the way out. */
+import { type FieldPath, formatPath } from "./field_path.ts";
+
+export interface Warning {
+  /** One word that tools can match, e.g. `UnknownSetting`. */
+  readonly code: WarningCode;
+  readonly path: FieldPath;
+  /** Without the path, and never with a secret value. */
+  readonly message: string;
+}
+
+export type WarningCode =
+  | "ApiNotDisabled"
+  | "CredentialInEndpoint"
+  | "DisabledDependency"
+  | "EndpointCompleted"
+  | "FieldNotRead"
+  | "NewerServer"
+  | "OneProviderOnly"
+  | "SectionDropped"
+  | "ServerLogsHost"
+  | "SettingOverruled"
+  | "SharedSqlite"
+  | "Exposed"
+  | "Shorthand"
+  | "TelemetrySetting"
+  | "ToolNeedsClient"
+  | "UnknownSetting"
+  | "UnroutedShield";
+
+export const warning = (code: WarningCode, path: FieldPath, message: string): Warning => ({ code, path, message });
+
+/** One line for a person. */
+export const warningLine = ({ path, message }: Warning): string => `${formatPath(path)}: ${message}`;

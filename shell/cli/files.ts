@@ -1,0 +1,65 @@
+/** Reads the files that a command names, within bounds. */
+import { Data, Effect } from "effect";
+import type { InputFile } from "../../core/command/input.ts";
+import { MANIFEST_BYTES_MAX } from "../../core/limits.ts";
+
+/** A file that cannot be read: misuse, exit code 2. */
+export class FileUnreadable extends Data.TaggedError("FileUnreadable")<{
+  readonly name: string;
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `Cannot read ${this.name === "-" ? "standard input" : this.name}: ${this.detail}`;
+  }
+}
+
+/** The bytes of a file, or of standard input for `-`. */
+export const readBytes = Effect.fn("readBytes")(function* (name: string) {
+  const file = name === "-" ? Deno.stdin : yield* attempt(name, () => Deno.open(name, { read: true }));
+  return yield* attempt(name, () => readAll(file, name));
+});
+
+/** The text of a file; other than UTF-8 is refused. */
+export const readText = Effect.fn("readText")(function* (name: string) {
+  const bytes = yield* readBytes(name);
+  const text = yield* Effect.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => new FileUnreadable({ name, detail: "it is not UTF-8" }),
+  });
+  return { name, text } satisfies InputFile;
+});
+
+const attempt = <A>(name: string, run: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) => cause instanceof FileUnreadable ? cause : new FileUnreadable({ name, detail: sentence(cause) }),
+  });
+
+const sentence = (cause: unknown): string => {
+  if (cause instanceof Deno.errors.NotFound) return "there is no such file";
+  if (cause instanceof Deno.errors.IsADirectory) return "it is a folder; name the files in it";
+  if (cause instanceof Deno.errors.PermissionDenied || cause instanceof Deno.errors.NotCapable) {
+    return "permission denied";
+  }
+  return cause instanceof Error ? cause.message : String(cause);
+};
+
+const readAll = async (file: { readonly readable: ReadableStream<Uint8Array> }, name: string): Promise<Uint8Array> => {
+  const parts: Array<Uint8Array> = [];
+  let size = 0;
+  // The stream closes the file when it ends or is left.
+  for await (const part of file.readable) {
+    size += part.length;
+    if (size > MANIFEST_BYTES_MAX) {
+      throw new FileUnreadable({ name, detail: `it has more than ${MANIFEST_BYTES_MAX} bytes` });
+    }
+    parts.push(part);
+  }
+  const all = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    all.set(part, offset);
+    offset += part.length;
+  }
+  return all;
+};

@@ -1,0 +1,39 @@
+/**
+ * Writes what is made from the schema in core/api: the CRD, the schema for editors, docs/api.md.
+ *
+ * `deno task gen` writes, `deno task gen --check` compares and exits 1 when a file is stale.
+ */
+import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
+import { editorSchema } from "../core/api/editor_schema.ts";
+import { referencePage } from "../core/api/reference_page.ts";
+import { writeYaml } from "../core/yaml.ts";
+
+const header = "# Made by `deno task gen` from core/api; do not edit.\n";
+
+const FILES: Readonly<Record<string, () => string>> = {
+  "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
+  "crds/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
+  "docs/api.md": () => referencePage(resourceSchema()),
+};
+
+if (import.meta.main) {
+  const root = new URL("../", import.meta.url);
+  const check = Deno.args.includes("--check");
+  const stale: Array<string> = [];
+  for (const [path, make] of Object.entries(FILES)) {
+    const file = new URL(path, root);
+    const text = make();
+    if (await Deno.readTextFile(file).catch(() => undefined) === text) continue;
+    if (check) {
+      stale.push(path);
+    } else {
+      await Deno.mkdir(new URL(".", file), { recursive: true });
+      await Deno.writeTextFile(file, text);
+      console.log(`wrote ${path}`);
+    }
+  }
+  if (stale.length > 0) {
+    console.error(`stale: ${stale.join(", ")}; run deno task gen`);
+    Deno.exit(1);
+  }
+}
