@@ -68,7 +68,7 @@ export const derive = (
         : Derived.DistributionDefault({ distribution, env }),
     );
   }
-  const base = surroundings.base ?? embeddedBase(distribution);
+  const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   if (base === undefined) {
     return Result.fail(refusal(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes })));
@@ -84,6 +84,3 @@ export const derive = (
       env: containerEnv(spec, server.line, foldersOf(spec), config.env, true),
     }));
 };
-
-const embeddedBase = ({ name, base }: ResolvedDistribution): BaseSource | undefined =>
-  base === undefined ? undefined : { origin: `embedded base of ${name}`, content: base };

@@ -1,6 +1,8 @@
 /**
  * Every way in which a resource can fail to become a config: one class each, its sentence beside its fields.
  *
+ * It is over 300 lines so that every sentence that a user may read stands in one place.
+ *
  * A sentence names the field, the value and the way out. No field of a failure ever holds a secret value.
  */
 import { Data } from "effect";

@@ -13,6 +13,7 @@ const header = "# Made by `deno task gen` from core/api; do not edit.\n";
 const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
   "crds/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
+  "core/api/resource_schema.json": () => `${JSON.stringify(resourceSchema())}\n`,
   "docs/api.md": () => referencePage(resourceSchema()),
 };
 

@@ -1,6 +1,8 @@
 /**
  * Rules between fields, each stated once: as CEL for the API server and as a check for `lint` and reconcile.
  *
+ * It is over 300 lines because it is one table: all rules can be read in one go.
+ *
  * A row belongs to the smallest object that it needs (R41), because the API server re-checks only what changed.
  */
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
@@ -15,7 +17,8 @@ export interface Rule {
   readonly messageExpression?: string;
   /** The field that a client marks, relative to `at`, e.g. `.endpoint`. */
   readonly fieldPath?: string;
-  readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
+  /** Not FieldValueDuplicate: the API server then says "Duplicate value" and nothing of our message. */
+  readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired";
   /** Checked on creation only, so that older objects stay writable. */
   readonly onCreate?: boolean;
   /** Undefined when the rule holds, else the message. */
@@ -132,7 +135,7 @@ const uniqueIds: Rule = {
   message: "provider ids must be unique",
   messageExpression:
     `'provider ids must be unique: ' + ${CEL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', '))[0]`,
-  reason: "FieldValueDuplicate",
+  reason: "FieldValueInvalid",
   broken: (self) => {
     const ids = PROVIDER_LISTS.flatMap(({ field }) => listAt(self, field).map(effectiveId));
     const twice = ids.filter((id) => ids.filter((other) => other === id).length > 1);
@@ -159,7 +162,7 @@ const uniqueModels: Rule = {
   cel: "!has(self.models) || self.models.all(m, self.models.filter(n, n.name == m.name && " +
     "(has(n.provider) ? n.provider : '') == (has(m.provider) ? m.provider : '')).size() == 1)",
   message: "models must be unique by name and provider",
-  reason: "FieldValueDuplicate",
+  reason: "FieldValueInvalid",
   fieldPath: ".models",
   broken: (self) => {
     const keys = listAt(self, "models").map((model) =>

@@ -1,6 +1,8 @@
 /**
  * `llamastack.io/v1alpha2`, kind LlamaStackDistribution: the one source of truth for the API.
  *
+ * It is over 300 lines because it is the whole API, to be read from top to bottom.
+ *
  * From these values come the TypeScript types (below), the decoders (decode.ts), the CRD (crd.ts), the schema for editors
  * and docs/api.md. Rules between fields stand in rules.ts.
  */

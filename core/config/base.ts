@@ -16,14 +16,24 @@ export interface BaseSource {
 
 /** The tree of a base that a server of this line accepts. Bytes, values, depth and aliases are bounded (limits.ts). */
 export const readBase = (
-  { origin, content }: BaseSource,
+  source: BaseSource,
   server: Server,
 ): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> =>
-  Result.gen(function* () {
-    const text = yield* textOf(content, origin);
-    const tree = yield* treeOf(text, origin);
-    return yield* fitting(tree, origin, server);
-  });
+  Result.flatMap(parsed(source), (tree) => fitting(tree, source.origin, server));
+
+/**
+ * The same source is parsed once: trees are never changed, and a distribution's base serves every resource of that name.
+ * Weak, so that the trees of passing sources (labels, files) go with them.
+ */
+const PARSED = new WeakMap<BaseSource, Result.Result<JsonObject, BaseUnreadable>>();
+
+const parsed = (source: BaseSource): Result.Result<JsonObject, BaseUnreadable> => {
+  const known = PARSED.get(source);
+  if (known !== undefined) return known;
+  const read = Result.flatMap(textOf(source.content, source.origin), (text) => treeOf(text, source.origin));
+  PARSED.set(source, read);
+  return read;
+};
 
 const path = ["spec", "distribution"];
 const unreadable = (origin: string, detail: string) => Result.fail(new BaseUnreadable({ path, origin, detail }));

@@ -9,6 +9,7 @@ import {
 } from "../failure.ts";
 import { isObject, type Json, listAt, member, stringAt } from "../json.ts";
 import type { Spec } from "../api/v1alpha2.ts";
+import type { BaseSource } from "./base.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./lines/lines.ts";
 
 /** One row of distributions.json. */
@@ -19,7 +20,7 @@ export interface NamedDistribution {
   /** A mend of the base without which the server does not start: then even a bare CR is generated (R30). */
   readonly mendNeededToStart: boolean;
   /** The embedded base document, where there is one. */
-  readonly base: string | undefined;
+  readonly base: BaseSource | undefined;
 }
 
 export type DistributionTable = ReadonlyMap<string, NamedDistribution>;
@@ -41,7 +42,7 @@ export const readDistributions = (
       image,
       serverVersion: stringAt(row, "serverVersion"),
       mendNeededToStart: listAt(row, "mends").some((mend) => member(mend, "neededToStart") === true),
-      base: Object.hasOwn(bases, file) ? bases[file] : undefined,
+      base: Object.hasOwn(bases, file) ? { origin: `embedded base of ${name}`, content: bases[file] ?? "" } : undefined,
     });
   }
   return Result.succeed(table);
@@ -63,7 +64,7 @@ export interface ResolvedDistribution {
   readonly image: string;
   /** Undefined when nothing tells the version of an image's server. */
   readonly server: Server | undefined;
-  readonly base: string | undefined;
+  readonly base: BaseSource | undefined;
   readonly mendNeededToStart: boolean;
 }
 

@@ -9,6 +9,12 @@ import { LINES } from "./lines/lines.ts";
 export const CONFIG_FOLDER = "/etc/llama-stack";
 export const CONFIG_FILE = `${CONFIG_FOLDER}/config.yaml`;
 
+/** Where the certificates of `networking.tls.caBundle` are mounted, in one file. */
+export const CA_BUNDLE_FILE = "/etc/ssl/certs/ca-bundle/ca-bundle.crt";
+
+/** What the HTTP clients inside the server read: OpenSSL and httpx the first, requests and boto3 the others. */
+const CA_VARIABLES = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"];
+
 /**
  * One entry per name, sorted by name. Later sources win: folders and ports, then what the config needs, then
  * `workload.overrides.env` of the author.
@@ -35,6 +41,9 @@ export const containerEnv = (
   set({ name: "SQLITE_STORE_DIR", value: folders.state });
   set({ name: "FILES_STORAGE_DIR", value: folders.files });
   set({ name: "HF_HOME", value: folders.mount });
+  if (spec.networking?.tls?.caBundle !== undefined) {
+    for (const name of CA_VARIABLES) set({ name, value: CA_BUNDLE_FILE });
+  }
   for (const { env } of config) set(env);
   for (const env of spec.workload?.overrides?.env ?? []) set(env);
   return [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1);

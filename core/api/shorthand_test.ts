@@ -1,0 +1,39 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { manifest } from "../../tests/given.ts";
+import { at, type JsonObject } from "../json.ts";
+import { expandShorthand } from "./shorthand.ts";
+
+Deno.test("R1 expandShorthand() reads one provider object and bare model names into the list form, and prints that form", () => {
+  const { resource, warnings } = expandShorthand(
+    manifest({
+      providers: { inference: { provider: "vllm", endpoint: "http://v" } },
+      resources: { models: ["a", { name: "b" }] },
+    }),
+  );
+  deepStrictEqual(at(resource, "spec", "providers", "inference"), [{ provider: "vllm", endpoint: "http://v" }]);
+  deepStrictEqual(at(resource, "spec", "resources", "models"), [{ name: "a" }, { name: "b" }]);
+  deepStrictEqual(warnings.map(({ message }) => message.split("\n").slice(1).join("\n")), [
+    "    inference:\n      - provider: vllm\n        endpoint: http://v",
+    "    models:\n      - name: a\n      - name: b",
+  ]);
+});
+
+Deno.test("R1 expandShorthand() leaves the list form alone", () => {
+  const resource = manifest({ providers: { inference: [{ provider: "vllm" }] } });
+  const expanded = expandShorthand(resource);
+  strictEqual(expanded.resource, resource);
+  deepStrictEqual(expanded.warnings, []);
+});
+
+Deno.test("NFR-003 expandShorthand() prints no value that could be a secret", () => {
+  const provider: JsonObject = {
+    provider: "vllm",
+    endpoint: "http://u:canary@v",
+    apiKey: "canary",
+    secretRefs: { x: "canary" },
+    settings: { y: "canary" },
+  };
+  const { warnings } = expandShorthand(manifest({ providers: { inference: provider } }));
+  strictEqual(warnings.length, 1);
+  ok(!warnings[0]?.message.includes("canary"));
+});

@@ -1,0 +1,120 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { manifest, SURROUNDINGS } from "../../tests/given.ts";
+import type { JsonObject } from "../json.ts";
+import { writeYaml } from "../yaml.ts";
+import { imagesCommand } from "./images.ts";
+import { lintCommand } from "./lint.ts";
+import { PLAIN } from "./outcome.ts";
+import { renderCommand, type RenderOptions } from "./render.ts";
+
+const file = (...documents: ReadonlyArray<JsonObject | string>) => ({
+  name: "f.yaml",
+  text: documents.map((one) => typeof one === "string" ? one : writeYaml(one)).join("---\n"),
+});
+const GOOD = manifest({ storage: { kv: {} } }, "good");
+const BAD = manifest({ providers: { inference: [{ provider: "nope" }] } }, "bad");
+const PLAIN_IMAGE = manifest({}, "plain");
+const OWN = manifest({ overrideConfig: { configMapName: "c" } }, "own");
+const SECRET = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "canary" } };
+
+const render = (documents: ReadonlyArray<JsonObject | string>, options: Partial<RenderOptions> = {}) =>
+  renderCommand([file(...documents)], SURROUNDINGS, { only: undefined, format: "yaml", style: PLAIN, ...options });
+const lint = (documents: ReadonlyArray<JsonObject | string>, format: "text" | "json" = "text") =>
+  lintCommand([file(...documents)], SURROUNDINGS, { format, style: PLAIN });
+
+Deno.test("renderCommand() prints the ConfigMap and the environment", () => {
+  const { stdout, stderr, code } = render([GOOD]);
+  ok(stdout.startsWith("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: good-config-"));
+  ok(stdout.includes("\n---\nenv:\n  - name: FILES_STORAGE_DIR\n"));
+  deepStrictEqual([stderr, code], ["", 0]);
+});
+
+Deno.test("renderCommand() prints the bare config or the bare environment on request", () => {
+  ok(render([GOOD], { only: "config" }).stdout.startsWith("version: 2\n"));
+  ok(render([GOOD], { only: "env" }).stdout.startsWith("- name: FILES_STORAGE_DIR\n"));
+  const json = JSON.parse(render([GOOD], { only: "env", format: "json" }).stdout) as ReadonlyArray<JsonObject>;
+  deepStrictEqual(json[0], { name: "FILES_STORAGE_DIR", value: "/.llama/distributions/starter/files" });
+  strictEqual((JSON.parse(render([GOOD], { only: "config", format: "json" }).stdout) as JsonObject).version, 2);
+});
+
+for (
+  const [name, document, words] of [["an image's own default", PLAIN_IMAGE, "runs its own default"], [
+    "an own config",
+    OWN,
+    "is used as it is",
+  ]] as const
+) {
+  Deno.test(`R45 renderCommand() prints nothing and one line for ${name}`, () => {
+    const { stdout, stderr, code } = render([document], { only: "config" });
+    deepStrictEqual([stdout, stderr.trimEnd().split("\n").length, code], ["", 1, 0]);
+    ok(stderr.includes(words), stderr);
+  });
+}
+
+Deno.test("R45 renderCommand() prints the good ones of several documents and fails for the bad ones", () => {
+  const { stdout, stderr, code } = render([GOOD, BAD, GOOD], { only: "config" });
+  strictEqual(stdout.split("---\n").length, 2);
+  ok(
+    stderr.startsWith(
+      "f.yaml: bad: error: spec.providers.inference[0].provider: Llama Stack 0.7.1 has no inference provider",
+    ),
+  );
+  strictEqual(code, 1);
+});
+
+Deno.test("renderCommand() leaves other kinds alone and prints nothing of them", () => {
+  const { stdout, stderr, code } = render([SECRET, GOOD]);
+  ok(!`${stdout}${stderr}`.includes("canary"));
+  ok(stderr.includes("f.yaml: Secret left alone"));
+  strictEqual(code, 0);
+});
+
+Deno.test("renderCommand() reads the items of a List", () => {
+  strictEqual(render([{ apiVersion: "v1", kind: "List", items: [GOOD] }]).code, 0);
+});
+
+for (
+  const [name, text] of [["no resource", "apiVersion: v1\nkind: Pod\n"], ["nothing", ""], ["no YAML", "a: [\n"], [
+    "a text",
+    "hello\n",
+  ]] as const
+) {
+  Deno.test(`R45 renderCommand() and lintCommand() fail for a file with ${name}`, () => {
+    strictEqual(render([text]).code, 1);
+    ok(render([text]).stderr.length > 0);
+    strictEqual(lint([text]).code, 1);
+  });
+}
+
+Deno.test("lintCommand() tells errors and warnings with a total", () => {
+  deepStrictEqual(lint([GOOD]).stdout, "0 errors, 0 warnings in 1 resource\n");
+  const both = manifest({
+    providers: { inference: [{ id: "a", provider: "nope" }, { id: "o", provider: "ollama", settings: { z: 1 } }] },
+  });
+  const { stdout, code } = lint([both]);
+  ok(
+    /^f\.yaml: my\n {2}error {4}spec\.providers\.inference\[0\]\.provider: .*\n {2}warning {2}spec\.providers\.inference\[1\]\.settings\.z: .*\n1 error, 1 warning in 1 resource\n$/
+      .test(stdout),
+    stdout,
+  );
+  strictEqual(code, 1);
+});
+
+Deno.test("lintCommand() gives CI one JSON object with stable keys", () => {
+  const report = JSON.parse(lint([BAD], "json").stdout) as { findings: ReadonlyArray<object> };
+  deepStrictEqual(Object.keys(report), ["resources", "errors", "warnings", "findings"]);
+  deepStrictEqual(Object.keys(report.findings[0] ?? {}), ["resource", "level", "code", "reason", "path", "message"]);
+});
+
+Deno.test("R1 lintCommand() reads the early shorthand and says so", () => {
+  const { stdout, code } = lint([manifest({ resources: { models: ["gpt"] } } as never)]);
+  ok(stdout.includes("an early spelling that only this command reads; write"));
+  strictEqual(code, 0);
+});
+
+Deno.test("imagesCommand() lists each image once, sorted", () => {
+  const { stdout } = imagesCommand(SURROUNDINGS, "text");
+  const images = stdout.trimEnd().split("\n");
+  deepStrictEqual(images, [...new Set(images)].sort());
+  ok(images.includes("docker.io/ogxai/distribution-starter:1.4.1"));
+});

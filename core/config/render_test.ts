@@ -1,0 +1,53 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { Result } from "effect";
+import { generated } from "../../tests/given.ts";
+import { CONFIG_BYTES_MAX } from "../limits.ts";
+import { generatedConfigMap } from "../resources/config_map.ts";
+import { render } from "./render.ts";
+
+Deno.test("NFR-001 render() orders keys for the reader and by name, and keeps the order of lists", () => {
+  const { yaml } = Result.getOrThrow(
+    render({ z: 1, a: [2, 1], providers: {}, version: 2, config: { provider_type: "t", a: 1, provider_id: "i" } }),
+  );
+  strictEqual(
+    yaml,
+    "version: 2\nproviders: {}\na:\n  - 2\n  - 1\nconfig:\n  provider_id: i\n  provider_type: t\n  a: 1\nz: 1\n",
+  );
+});
+
+Deno.test("render() refuses a config that no ConfigMap holds", () => {
+  const failure = Result.match(render({ x: "ä".repeat(CONFIG_BYTES_MAX / 2) }), {
+    onFailure: ({ message }) => message,
+    onSuccess: () => "",
+  });
+  ok(failure.includes(`a ConfigMap takes ${CONFIG_BYTES_MAX}`), failure);
+});
+
+Deno.test("FR-023 FR-024 NFR-005 generatedConfigMap() is immutable and named after its digest", () => {
+  const { config: { yaml, digest } } = generated({ storage: { kv: {} } });
+  ok(/^[0-9a-f]{64}$/.test(digest));
+  deepStrictEqual(generatedConfigMap({ name: "my", namespace: "ns", yaml, digest }), {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name: `my-config-${digest.slice(0, 8)}`,
+      namespace: "ns",
+      labels: {
+        "app.kubernetes.io/component": "generated-config",
+        "app.kubernetes.io/instance": "my",
+        "app.kubernetes.io/managed-by": "llama-stack-operator",
+      },
+      annotations: { "llamastack.io/config-digest": digest },
+    },
+    immutable: true,
+    data: { "config.yaml": yaml },
+  });
+});
+
+Deno.test("FR-025a generated names of A, B and A again are A, B and A", () => {
+  const name = (max_tokens: number) =>
+    generated({ providers: { inference: [{ provider: "vllm", endpoint: "http://x/v1", settings: { max_tokens } }] } })
+      .config.digest;
+  strictEqual(name(1), name(1));
+  ok(name(1) !== name(2));
+});

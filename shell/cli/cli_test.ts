@@ -1,0 +1,108 @@
+/** The command line as a process: streams, exit codes, help. What it says is tested in core/command. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+
+const ROOT = new URL("../../", import.meta.url);
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const cli = async (args: ReadonlyArray<string>, stdin = ""): Promise<Ran> => {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", "--allow-read", "--allow-env", "mod.ts", ...args],
+    cwd: ROOT,
+    env: { LANG: "C" },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(stdin));
+  await writer.close();
+  const { code, stdout, stderr } = await child.output();
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+};
+
+const VLLM = "deploy/samples/vllm.yaml";
+
+Deno.test("cli render prints the config of a file, of several files and of standard input", async () => {
+  const one = await cli(["render", "-f", VLLM, "--only", "config"]);
+  ok(one.stdout.startsWith("version: 2\n") && one.code === 0);
+  const text = await Deno.readTextFile(new URL(VLLM, ROOT));
+  strictEqual((await cli(["render", "-f", "-", "--only", "config"], text)).stdout, one.stdout);
+  const two = await cli(["render", "-f", VLLM, "-f", VLLM, "--only", "config"]);
+  strictEqual(two.stdout, `${one.stdout}---\n${one.stdout}`);
+});
+
+Deno.test("cli render takes a base and a server version", async () => {
+  const args = [
+    "render",
+    "-f",
+    VLLM,
+    "--only",
+    "config",
+    "--base",
+    "configs/bases/ogx-starter.yaml",
+    "--server-version",
+    "1.5.0",
+  ];
+  const { stdout, code } = await cli(args);
+  ok(stdout.includes("insecure: true"), stdout.slice(0, 200));
+  strictEqual(code, 0);
+});
+
+for (
+  const [name, args, code, words] of [
+    ["R45 cli lint exits 0 when there is no error", ["lint", VLLM], 0, "0 errors"],
+    ["R45 cli exits 2 without a file", ["lint"], 2, "Name a file with -f FILE"],
+    [
+      "R45 cli exits 2 for a file that is not there",
+      ["lint", "-f", "nope.yaml"],
+      2,
+      "Cannot read nope.yaml: there is no such file",
+    ],
+    ["R45 cli exits 2 for a folder", ["lint", "-f", "deploy"], 2, "it is a folder"],
+    ["R45 cli exits 2 for an unknown command", ["rendr"], 2, "rendr"],
+    ["R45 cli exits 2 for an unknown flag", ["render", "--fil", VLLM], 2, "fil"],
+    ["R45 cli exits 2 for a bad choice", ["render", "-f", VLLM, "--only", "all"], 2, "only"],
+    ["cli shows help when it is asked for", ["render", "--help"], 0, "--server-version"],
+    ["cli tells its version", ["version"], 0, "llama-stack-operator 0.1.0"],
+    ["cli prints a completion script", ["--completions", "bash"], 0, "complete"],
+    ["cli lists images", ["images"], 0, "docker.io/llamastack/distribution-starter:0.7.1"],
+    ["cli prints the CRD", ["crds"], 0, "kind: CustomResourceDefinition"],
+  ] as const
+) {
+  Deno.test(name, async () => {
+    const ran = await cli(args);
+    strictEqual(ran.code, code, `${ran.stdout}${ran.stderr}`);
+    ok(`${ran.stdout}${ran.stderr}`.includes(words), `${ran.stdout}${ran.stderr}`);
+  });
+}
+
+Deno.test("R45 cli render exits 1 for a bad resource, with nothing on standard output", async () => {
+  const { code, stdout, stderr } = await cli(
+    ["render", "-f", "-"],
+    "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\n",
+  );
+  deepStrictEqual([code, stdout], [1, ""]);
+  ok(stderr.includes("metadata.name: Required field is missing"), stderr);
+});
+
+Deno.test("cli refuses input that is not UTF-8 or larger than its limit", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeFile(`${folder}/latin.yaml`, new Uint8Array([0x61, 0x3a, 0x20, 0xe4]));
+    ok((await cli(["lint", `${folder}/latin.yaml`])).stderr.includes("it is not UTF-8"));
+    await Deno.writeFile(`${folder}/large.yaml`, new Uint8Array(17 * 1024 * 1024).fill(0x20));
+    ok((await cli(["lint", `${folder}/large.yaml`])).stderr.includes("it has more than 16777216 bytes"));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("cli colours nothing where the output is no terminal", async () => {
+  const ran = await Promise.all([cli(["--help"]), cli(["lint", VLLM]), cli(["nope"])]);
+  ok(ran.every(({ stdout, stderr }) => !`${stdout}${stderr}`.includes("\u001b[")));
+});

@@ -1,0 +1,148 @@
+/** Random resources for property tests: sound ones, odd ones and wrong ones, from one grammar of the API. */
+import fc from "fast-check";
+import { DISABLED_NAMES } from "../core/api/api_names.ts";
+import type { JsonObject } from "../core/json.ts";
+
+const rarely = <A>(common: fc.Arbitrary<A>, odd: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 12, arbitrary: common as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: odd });
+
+const anything = fc.oneof(
+  fc.string(),
+  fc.integer(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constant([]),
+  fc.constant({}),
+  fc.string({ unit: "binary", maxLength: 20 }),
+);
+const maybe = (fields: Record<string, fc.Arbitrary<unknown>>, required: ReadonlyArray<string> = []) =>
+  fc.record(fields, { requiredKeys: [...required], noNullPrototype: true }) as fc.Arbitrary<JsonObject>;
+
+const id = rarely(
+  fc.constantFrom("a", "b", "vllm", "a-b", "a.b", "openai", "faiss", "sql", "kv", "llama-guard"),
+  fc.string(),
+);
+const ref = maybe({
+  secretKeyRef: maybe({ name: fc.constantFrom("s", "t"), key: fc.constantFrom("k", "l") }, ["name", "key"]),
+}, [
+  "secretKeyRef",
+]);
+const endpoint = rarely(
+  fc.constantFrom("http://vllm:8000", "https://x/v1", "host:5432", "redis://:p%40@redis", "${env.URL}", "http://u:p@h"),
+  fc.string(),
+);
+const settings = fc.dictionary(
+  fc.constantFrom("max_tokens", "refresh_models", "base_url", "persistence", "db_path", "project", "__proto__", "x"),
+  fc.jsonValue({ maxDepth: 2 }),
+  { maxKeys: 4, noNullPrototype: true },
+);
+const TYPES = {
+  inference: ["vllm", "openai", "ollama", "remote::bedrock", "vertexai", "inline::sentence-transformers", "nope"],
+  safety: ["inline::llama-guard", "llama-guard", "remote::passthrough"],
+  vectorIo: ["inline::faiss", "pgvector", "remote::milvus", "inline::sqlite-vec", "qdrant"],
+  toolRuntime: ["tavily-search", "model-context-protocol", "inline::file-search", "brave-search"],
+  files: ["inline::localfs", "s3"],
+  telemetry: ["otel"],
+} as const;
+
+const provider = (types: ReadonlyArray<string>) =>
+  maybe({
+    id,
+    provider: rarely(fc.constantFrom(...types), fc.string()),
+    endpoint,
+    apiKey: rarely(ref, anything),
+    secretRefs: fc.dictionary(fc.constantFrom("token", "api_key", "aws_secret", "a.b", "__proto__"), ref, {
+      minKeys: 1,
+      maxKeys: 3,
+      noNullPrototype: true,
+    }),
+    settings,
+  }, ["provider"]);
+
+const providers = maybe(
+  Object.fromEntries(
+    Object.entries(TYPES).map((
+      [list, types],
+    ) => [list, rarely(fc.array(provider(types), { minLength: 1, maxLength: 3 }), anything)]),
+  ),
+);
+const model = maybe({
+  name: fc.constantFrom("m", "org/model", "org/Llama-Guard-3", "x:y"),
+  provider: id,
+  contextLength: rarely(fc.constantFrom(1, 4096), anything),
+  modelType: rarely(fc.constantFrom("llm", "embedding", "rerank"), anything),
+  embeddingDimension: fc.constantFrom(1, 768),
+  quantization: fc.constantFrom("int4"),
+  providerModelId: fc.constantFrom("m", "other"),
+}, ["name"]);
+
+const spec = maybe({
+  distribution: rarely(
+    fc.constantFrom<JsonObject>(
+      { name: "starter" },
+      { name: "ogx-starter" },
+      { name: "postgres-demo" },
+      { name: "ogx-postgres-demo" },
+      { image: "llamastack/distribution-starter:0.7.1" },
+      { image: "x", serverVersion: "1.5" },
+    ),
+    anything,
+  ),
+  providers,
+  resources: maybe({
+    models: fc.array(model, { minLength: 1, maxLength: 4 }),
+    tools: fc.uniqueArray(
+      fc.constantFrom("websearch", "rag", "mcp::x", "wolfram_alpha", "builtin::websearch", "z::z"),
+      { minLength: 1 },
+    ),
+    shields: fc.uniqueArray(fc.constantFrom("guard", "code-scanner", "m"), { minLength: 1 }),
+  }),
+  storage: maybe({
+    kv: maybe({ type: fc.constantFrom("sqlite", "redis", "postgres"), endpoint, password: ref }),
+    sql: maybe({ type: fc.constantFrom("sqlite", "postgres"), connectionString: ref }),
+  }),
+  disabled: rarely(
+    fc.uniqueArray(
+      fc.oneof(
+        fc.constantFrom("inference", "files", "vectorIo", "safety", "tool_runtime", "responses"),
+        fc.constantFrom(...DISABLED_NAMES),
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+    anything,
+  ),
+  networking: maybe({
+    port: rarely(fc.constantFrom(8321, 1024, 65535, 80), anything),
+    tls: maybe({ enabled: fc.boolean(), secretName: fc.constant("t") }),
+    expose: maybe({ hostname: fc.constantFrom("h", "") }),
+  }),
+  workload: maybe({
+    replicas: fc.constantFrom(0, 1, 3),
+    workers: fc.constantFrom(1, 4),
+    storage: maybe({ mountPath: fc.constantFrom("/data", "/data/", "/", "") }),
+    overrides: maybe({
+      env: fc.array(maybe({ name: fc.constantFrom("A", "HF_HOME"), value: fc.string() }, ["name"]), { maxLength: 2 }),
+    }),
+  }),
+  externalProviders: fc.constantFrom<JsonObject>({}, { inference: [] }, {
+    inference: [{ providerId: "x", image: "y" }],
+  }),
+  overrideConfig: fc.constantFrom<JsonObject>({ configMapName: "c" }),
+}, ["distribution"]);
+
+/** Most have a block or two; overrideConfig and external providers are rare, since they end the story early. */
+export const arbitraryResource: fc.Arbitrary<JsonObject> = fc.tuple(
+  spec,
+  fc.subarray(["providers", "resources", "storage", "disabled", "networking", "workload"]),
+  fc.integer({ min: 0, max: 19 }),
+).map(([all, kept, chance]) => ({
+  apiVersion: "llamastack.io/v1alpha2",
+  kind: "LlamaStackDistribution",
+  metadata: { name: "my" },
+  spec: Object.fromEntries(
+    Object.entries(all).filter(([key]) =>
+      key === "distribution" || kept.includes(key) ||
+      chance === 0 && ["overrideConfig", "externalProviders"].includes(key)
+    ),
+  ),
+}));

@@ -1,0 +1,81 @@
+import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
+import { startInBackground, waitUntilReady } from "./background_process.ts";
+
+const inFolder = async (use: (logFile: string) => Promise<void>): Promise<void> => {
+  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-background-" });
+  try {
+    await use(join(folder, "program.log"));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+};
+
+const shell = (script: string): [string, ...string[]] => ["/bin/sh", "-c", script];
+
+/** False once the process is gone; one that nobody waited for yet has no memory left. */
+const isAlive = async (pid: number): Promise<boolean> =>
+  await Deno.readTextFile(`/proc/${pid}/status`).then((status) => status.includes("VmSize"), () => false);
+
+Deno.test("startInBackground() gives the program its input and environment, and keeps both outputs", () =>
+  inFolder(async (logFile) => {
+    const program = await startInBackground({
+      command: shell("cat; echo $WORD; echo home=$HOME; echo wrong >&2; exit 3"),
+      env: { WORD: "one" },
+      input: "from input\n",
+      logFile,
+    });
+    strictEqual(await program.exited, 3);
+    strictEqual(await program.stop(), 3);
+    deepStrictEqual((await program.log()).split("\n").sort(), ["", "from input", "home=", "one", "wrong"]);
+  }));
+
+Deno.test("startInBackground() leaves nothing open when there is no such program", () =>
+  inFolder((logFile) => rejects(startInBackground({ command: ["/no/such/program"], logFile }), Deno.errors.NotFound)));
+
+Deno.test("stop() kills a program that does not listen, and what it started", () =>
+  inFolder(async (logFile) => {
+    const program = await startInBackground({
+      command: shell("trap '' TERM; sleep 60 & echo child=$!; wait; sleep 60"),
+      logFile,
+      stopWithinMs: 200,
+    });
+    await waitUntilReady(program, async () => (await program.log()).includes("child="), 5_000);
+    const child = Number(/child=(\d+)/.exec(await program.log())?.[1]);
+    strictEqual(await isAlive(child), true);
+    strictEqual(await program.stop(), 128 + 9);
+    strictEqual(await isAlive(child), false);
+  }));
+
+Deno.test("waitUntilReady() does not wait for a program that has ended", () =>
+  inFolder(async (logFile) => {
+    const program = await startInBackground({ command: shell("exit 1"), logFile });
+    strictEqual(await waitUntilReady(program, () => Promise.resolve(false), 60_000), false);
+    await program.stop();
+  }));
+
+Deno.test("a program does not outlive a test run that was killed", () =>
+  inFolder(async (logFile) => {
+    const module = new URL("background_process.ts", import.meta.url).href;
+    const script = `
+      import { startInBackground } from ${JSON.stringify(module)};
+      const program = await startInBackground({ command: ["/bin/sleep", "60"], logFile: ${JSON.stringify(logFile)} });
+      console.log(program.pid);
+      Deno.kill(Deno.pid, "SIGKILL");`;
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--quiet",
+        "--allow-all",
+        "--no-config",
+        `data:application/typescript,${encodeURIComponent(script)}`,
+      ],
+      stderr: "null",
+    }).output();
+    const text = new TextDecoder().decode(stdout).trim();
+    match(text, /^\d+$/);
+    for (let looks = 0; looks < 100 && await isAlive(Number(text)); looks++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    strictEqual(await isAlive(Number(text)), false);
+  }));

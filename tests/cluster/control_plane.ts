@@ -1,0 +1,247 @@
+import { join } from "node:path";
+import { type ControlPlaneProgram, installControlPlane } from "../../tools/install/control_plane.ts";
+import {
+  type BackgroundProcess,
+  freePorts,
+  lastLines,
+  startInBackground,
+  waitUntilReady,
+} from "../background_process.ts";
+import { simulateNode } from "./simulated_node.ts";
+
+/** A real API server on loopback, with its own etcd and nothing in it. */
+export interface ControlPlane {
+  readonly url: string;
+  /** Bearer token of a member of system:masters. */
+  readonly adminToken: string;
+  readonly caFile: string;
+  readonly caPem: string;
+  /** Path of the admin's kubeconfig. */
+  readonly kubeconfig: string;
+  /** `path` starts with a slash; the token and the right certificate authority are added. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Standard output; fails with kubectl's own words when it exits with another code than 0. */
+  kubectl(args: readonly string[], stdin?: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface ControlPlaneOptions {
+  /** Also controllers, scheduler, one simulated node and volumes: pods then get bound and become ready. */
+  readonly kwok?: boolean;
+}
+
+export const startControlPlane = async ({ kwok = false }: ControlPlaneOptions = {}): Promise<ControlPlane> => {
+  const programs = await installControlPlane(kwok ? [...API_PROGRAMS, ...NODE_PROGRAMS] : API_PROGRAMS);
+  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-control-plane-" });
+  const started: BackgroundProcess[] = [];
+  let client: Deno.HttpClient | undefined;
+
+  const start = async (name: ControlPlaneProgram, path: string, flags: readonly string[]) => {
+    const process = await startInBackground({
+      command: [path, ...flags],
+      env: { HOME: folder },
+      logFile: join(folder, `${name}.log`),
+      // The API server waits for open watches before it goes.
+      stopWithinMs: 20_000,
+    });
+    started.push(process);
+    return process;
+  };
+  // Last started, first stopped: the API server cannot end cleanly once etcd is gone.
+  const stopAll = async () => {
+    client?.close();
+    for (const process of started.reverse()) await process.stop();
+  };
+
+  try {
+    const [etcdPort, etcdPeerPort, apiPort] = freePorts(3) as [number, number, number];
+    const url = `https://127.0.0.1:${apiPort}`;
+    const adminToken = crypto.randomUUID();
+    await Deno.writeTextFile(join(folder, "tokens.csv"), `${adminToken},admin,admin,"system:masters"\n`);
+    const signing = await newSigningKey();
+    await Deno.writeTextFile(join(folder, "service_accounts.key"), signing.privatePem);
+    await Deno.writeTextFile(join(folder, "service_accounts.pub"), signing.publicPem);
+
+    await start("etcd", programs.etcd, etcdFlags(folder, etcdPort, etcdPeerPort));
+    const apiServer = await start("kube-apiserver", programs["kube-apiserver"], [
+      ...apiServerFlags(folder, apiPort, etcdPort),
+      // Pods are refused until their service account exists, and nothing makes it without the controllers.
+      ...(kwok ? [] : ["--disable-admission-plugins=ServiceAccount"]),
+    ]);
+
+    const caFile = join(folder, "ca.crt");
+    const kubeconfig = join(folder, "kubeconfig");
+    let caPem = "";
+    const answers = async (path: string) => {
+      if (client === undefined) {
+        const written = await authorityOf(join(folder, "apiserver.crt"));
+        if (written === undefined) return false;
+        caPem = written;
+        client = Deno.createHttpClient({ caCerts: [caPem] });
+      }
+      return await isOk(`${url}${path}`, { client, headers: { authorization: `Bearer ${adminToken}` } });
+    };
+    // The default namespace is made after the server calls itself ready.
+    for (const path of ["/readyz", "/api/v1/namespaces/default"]) {
+      if (await waitUntilReady(apiServer, () => answers(path), START_WITHIN_MS)) continue;
+      throw new Error(await whyNotReady(folder, started));
+    }
+    await Deno.writeTextFile(caFile, caPem);
+    await Deno.writeTextFile(kubeconfig, kubeconfigText(url, caPem, adminToken));
+
+    const controlPlane: ControlPlane = {
+      url,
+      adminToken,
+      caFile,
+      caPem,
+      kubeconfig,
+      fetch: (path, init = {}) => {
+        const headers = new Headers(init.headers);
+        headers.set("authorization", `Bearer ${adminToken}`);
+        return fetch(`${url}${path}`, { ...init, headers, ...(client === undefined ? {} : { client }) });
+      },
+      kubectl: (args, stdin) => runKubectl(programs.kubectl, folder, kubeconfig, args, stdin),
+      stop: async () => {
+        await stopAll();
+        await Deno.remove(folder, { recursive: true });
+      },
+    };
+    if (kwok) {
+      const more = programs as Record<ControlPlaneProgram, string>;
+      for (const name of NODE_PROGRAMS) await start(name, more[name], nodeProgramFlags(name, folder, kubeconfig));
+      await simulateNode(controlPlane);
+    }
+    return controlPlane;
+  } catch (cause) {
+    // The folder stays: its logs are what is left to look at.
+    await stopAll();
+    throw cause;
+  }
+};
+
+const API_PROGRAMS = ["etcd", "kube-apiserver", "kubectl"] as const;
+const NODE_PROGRAMS = ["kube-controller-manager", "kube-scheduler", "kwok"] as const;
+
+/** 3 s on an idle machine with two cores; the rest is for a machine that compiles at the same time. */
+const START_WITHIN_MS = 60_000;
+
+const etcdFlags = (folder: string, clientPort: number, peerPort: number): string[] => [
+  `--data-dir=${join(folder, "etcd")}`,
+  `--listen-client-urls=http://127.0.0.1:${clientPort}`,
+  `--advertise-client-urls=http://127.0.0.1:${clientPort}`,
+  `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
+  `--initial-advertise-peer-urls=http://127.0.0.1:${peerPort}`,
+  `--initial-cluster=default=http://127.0.0.1:${peerPort}`,
+  "--unsafe-no-fsync",
+  "--log-level=error",
+];
+
+const apiServerFlags = (folder: string, port: number, etcdPort: number): string[] => [
+  `--etcd-servers=http://127.0.0.1:${etcdPort}`,
+  "--bind-address=127.0.0.1",
+  `--secure-port=${port}`,
+  // No certificate is given, so the server makes an authority and a leaf for this address here.
+  `--cert-dir=${folder}`,
+  `--token-auth-file=${join(folder, "tokens.csv")}`,
+  "--authorization-mode=RBAC",
+  "--service-account-issuer=https://kubernetes.default.svc",
+  `--service-account-key-file=${join(folder, "service_accounts.pub")}`,
+  `--service-account-signing-key-file=${join(folder, "service_accounts.key")}`,
+  // A /24 is full after 254 Services.
+  "--service-cluster-ip-range=10.0.0.0/16",
+  "--allow-privileged",
+];
+
+const nodeProgramFlags = (name: typeof NODE_PROGRAMS[number], folder: string, kubeconfig: string): string[] => {
+  const controller = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"];
+  switch (name) {
+    case "kube-controller-manager":
+      return [
+        ...controller,
+        `--service-account-private-key-file=${join(folder, "service_accounts.key")}`,
+        `--root-ca-file=${join(folder, "ca.crt")}`,
+      ];
+    case "kube-scheduler":
+      return controller;
+    case "kwok":
+      // Without leases the node controller now and then calls the node not ready.
+      return [`--kubeconfig=${kubeconfig}`, "--manage-all-nodes=true", "--node-lease-duration-seconds=40"];
+  }
+};
+
+/** The second certificate of the file: the API server writes its leaf first, then the authority that signed it. */
+const authorityOf = async (certificateFile: string): Promise<string | undefined> => {
+  const text = await Deno.readTextFile(certificateFile).catch(() => "");
+  return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g)?.[1];
+};
+
+const newSigningKey = async (): Promise<{ readonly privatePem: string; readonly publicPem: string }> => {
+  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  const { privateKey, publicKey } = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  return {
+    privatePem: pem("PRIVATE KEY", await crypto.subtle.exportKey("pkcs8", privateKey)),
+    publicPem: pem("PUBLIC KEY", await crypto.subtle.exportKey("spki", publicKey)),
+  };
+};
+
+const pem = (label: string, der: ArrayBuffer): string => {
+  const lines = new Uint8Array(der).toBase64().match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n");
+};
+
+const kubeconfigText = (server: string, caPem: string, token: string): string =>
+  JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "test", cluster: { server, "certificate-authority-data": btoa(caPem) } }],
+    users: [{ name: "admin", user: { token } }],
+    contexts: [{ name: "test", context: { cluster: "test", user: "admin" } }],
+    "current-context": "test",
+  });
+
+const isOk = async (url: string, init: RequestInit & { client: Deno.HttpClient }): Promise<boolean> => {
+  try {
+    const response = await fetch(url, init);
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+};
+
+const whyNotReady = async (folder: string, started: readonly BackgroundProcess[]): Promise<string> => {
+  const parts = [
+    `The control plane did not become ready within ${START_WITHIN_MS / 1000} s; its logs are in ${folder}`,
+  ];
+  for (const process of started) {
+    const state = process.hasExited() ? `ended with ${await process.exited}` : "still runs";
+    parts.push(`--- ${process.logFile}, ${state}\n${lastLines(await process.log(), 40)}`);
+  }
+  return parts.join("\n");
+};
+
+const runKubectl = async (
+  program: string,
+  home: string,
+  kubeconfig: string,
+  args: readonly string[],
+  stdin: string | undefined,
+): Promise<string> => {
+  const child = new Deno.Command(program, {
+    args: [...args],
+    // A cache of its own: ports are used again by servers with other CRDs.
+    env: { KUBECONFIG: kubeconfig, HOME: home, KUBECACHEDIR: join(home, "kubectl") },
+    clearEnv: true,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const output = child.output();
+  const writer = child.stdin.getWriter();
+  // kubectl may end before it has read everything; its own message is the better error.
+  await writer.write(new TextEncoder().encode(stdin ?? "")).catch(() => {});
+  await writer.close().catch(() => {});
+  const { code, stdout, stderr } = await output;
+  if (code === 0) return new TextDecoder().decode(stdout);
+  throw new Error(`kubectl ${args.join(" ")} exited with ${code}: ${new TextDecoder().decode(stderr).trim()}`);
+};

@@ -1,0 +1,101 @@
+/** The CRD on a real API server: it is accepted, its rules speak with our words, its defaults land. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import { RULE_CASES } from "../../core/api/rule_cases.ts";
+import { NAME_MESSAGE } from "../../core/api/rules.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { at } from "../../core/json.ts";
+import { manifest } from "../given.ts";
+import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { type Definition, installDefinition } from "./custom_resource_definition.ts";
+
+const PATH = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
+
+/** Largest CRD that plain `kubectl apply` can store beside its own copy in an annotation, in bytes of compact JSON. */
+const CRD_BYTES_MAX = 200_000;
+
+interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+const create = async (cluster: ControlPlane, resource: JsonObject): Promise<Answer> => {
+  const answer = await cluster.fetch(`${PATH}?dryRun=All&fieldValidation=Strict`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(resource),
+  });
+  return { status: answer.status, body: await answer.json() };
+};
+
+/** The causes of a refusal, as `field: message`. */
+const causes = ({ body }: Answer): ReadonlyArray<string> =>
+  ((at(body, "details", "causes") ?? []) as unknown as ReadonlyArray<{ field: string; message: string }>)
+    .map(({ field, message }) => `${field}: ${message}`);
+
+Deno.test("the CRD on a real API server", async (t) => {
+  const cluster = await startControlPlane();
+  try {
+    await t.step("is small enough for kubectl apply and becomes Established", async () => {
+      const definition = customResourceDefinition();
+      ok(JSON.stringify(definition).length < CRD_BYTES_MAX);
+      const stored = await installDefinition(cluster, definition as unknown as Definition);
+      deepStrictEqual((stored.status?.conditions ?? []).map(({ type }) => type).sort(), [
+        "Established",
+        "NamesAccepted",
+      ]);
+    });
+
+    for (const { message, passes, fails, says } of RULE_CASES) {
+      await t.step(`FR-070 accepts what keeps and refuses what breaks "${message}" with that sentence`, async () => {
+        const accepted = await create(cluster, manifest(passes));
+        strictEqual(accepted.status, 201, JSON.stringify(accepted.body.message));
+        const refused = await create(cluster, manifest(fails));
+        strictEqual(refused.status, 422);
+        ok(causes(refused).some((cause) => cause.includes(says ?? message)), causes(refused).join("\n"));
+      });
+    }
+
+    await t.step("R47 refuses a name that leaves no room for the Service", async () => {
+      ok(causes(await create(cluster, manifest({}, "a".repeat(56)))).some((cause) => cause.includes(NAME_MESSAGE)));
+      strictEqual((await create(cluster, manifest({}, "a".repeat(55)))).status, 201);
+    });
+
+    await t.step("R40 fills in the defaults, observedGeneration included", async () => {
+      const { body } = await create(
+        cluster,
+        manifest({ networking: {}, storage: { kv: {}, sql: {} }, overrideConfig: undefined } as never),
+      );
+      deepStrictEqual(
+        [
+          at(body, "status", "observedGeneration"),
+          at(body, "spec", "workload", "replicas"),
+          at(body, "spec", "networking", "port"),
+        ],
+        [-1, 1, 8321],
+      );
+      deepStrictEqual([at(body, "spec", "storage", "kv", "type"), at(body, "spec", "storage", "sql", "type")], [
+        "sqlite",
+        "sqlite",
+      ]);
+    });
+
+    await t.step("accepts every sample", async () => {
+      const folder = new URL("../../deploy/samples/", import.meta.url);
+      let applied = 0;
+      for await (const { name } of Deno.readDir(folder)) {
+        const said = await cluster.kubectl(["apply", "-n", "default", "-f", new URL(name, folder).pathname]);
+        ok(said.includes("created"), said);
+        applied++;
+      }
+      ok(applied >= 9);
+    });
+
+    await t.step("explains its fields", async () => {
+      const said = await cluster.kubectl(["explain", "llsd.spec.providers.inference"]);
+      ok(said.includes("Model servers and model services.") && said.includes("endpoint"), said);
+    });
+  } finally {
+    await cluster.stop();
+  }
+});

@@ -1,0 +1,39 @@
+import type { ControlPlane } from "./control_plane.ts";
+
+/** Makes one node, which kwok keeps ready, and volumes that the controller manager binds to claims without a class. */
+export const simulateNode = async (controlPlane: ControlPlane): Promise<void> => {
+  const manifests = [node, ...Array.from({ length: VOLUMES }, (_, index) => volume(index))];
+  await controlPlane.kubectl(
+    ["create", "-f", "-"],
+    manifests.map((manifest) => JSON.stringify(manifest)).join("\n---\n"),
+  );
+  await controlPlane.kubectl(["wait", "--for=condition=Ready", `node/${NODE}`, "--timeout=60s"]);
+};
+
+const NODE = "simulated";
+
+/** More claims than any test makes at once; a claim without a free volume leaves its pod pending for ever. */
+const VOLUMES = 32;
+
+// Large enough for a thousand pods that each ask for a core.
+const capacity = { cpu: "2k", memory: "8Ti", pods: "5k" };
+
+const node = {
+  apiVersion: "v1",
+  kind: "Node",
+  metadata: { name: NODE, labels: { "kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux" } },
+  status: { capacity, allocatable: capacity },
+};
+
+const volume = (index: number) => ({
+  apiVersion: "v1",
+  kind: "PersistentVolume",
+  metadata: { name: `simulated-${index}` },
+  spec: {
+    storageClassName: "",
+    capacity: { storage: "1Ti" },
+    // The API server refuses ReadWriteOncePod beside other modes, so every fourth volume is of that kind.
+    accessModes: index % 4 === 3 ? ["ReadWriteOncePod"] : ["ReadWriteOnce", "ReadWriteMany"],
+    hostPath: { path: `/tmp/simulated-${index}` },
+  },
+});

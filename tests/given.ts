@@ -1,0 +1,88 @@
+/** Resources and bases for tests, and what becomes of them: values in, values out. */
+import { Result } from "effect";
+import { decodeResource, type Resource } from "../core/api/decode.ts";
+import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
+import { NO_OVERRIDES } from "../core/config/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
+import type { Refusal } from "../core/config/pipeline.ts";
+import { derive, Derived, type Surroundings } from "../core/derive.ts";
+import { formatPath } from "../core/field_path.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import { readYaml11 } from "../core/yaml.ts";
+
+/** What the operator knows when nothing is overridden. */
+export const SURROUNDINGS: Surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
+
+/** A resource called `my` with this spec; without a distribution it runs `starter`. */
+export const manifest = (spec: JsonObject, name = "my"): JsonObject => ({
+  apiVersion: API_VERSION,
+  kind: KIND,
+  metadata: { name, namespace: "default" },
+  spec: { distribution: { name: "starter" }, ...spec },
+});
+
+export const decoded = (spec: JsonObject, name = "my"): Resource => {
+  const resource = decodeResource(manifest(spec, name), "strict");
+  if (Result.isFailure(resource)) throw new Error(resource.failure.map(({ message }) => message).join("\n"));
+  return resource.success;
+};
+
+export type GeneratedConfig = Derived & { readonly _tag: "Generated" };
+
+/** The generated config of a spec, or a throw with every failure. */
+export const generated = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): GeneratedConfig => {
+  const derived = derive(decoded(spec), { ...SURROUNDINGS, ...surroundings });
+  if (Result.isFailure(derived)) throw new Error(derived.failure.failures.map(({ message }) => message).join("\n"));
+  if (!Derived.$is("Generated")(derived.success)) throw new Error(`not generated: ${derived.success._tag}`);
+  return derived.success;
+};
+
+/** The config.yaml of a spec, read back from its text. */
+export const config = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): JsonObject =>
+  Result.getOrThrow(readYaml11(generated(spec, surroundings).config.yaml)) as JsonObject;
+
+/** Why a spec has no config. */
+export const refused = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): Refusal => {
+  const derived = derive(decoded(spec), { ...SURROUNDINGS, ...surroundings });
+  if (Result.isSuccess(derived)) throw new Error(`expected a failure, got ${derived.success._tag}`);
+  return derived.failure;
+};
+
+/** Failures as `Tag at path`, the form in which tables of tests state them. */
+export const failures = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): ReadonlyArray<string> =>
+  refused(spec, surroundings).failures.map(({ _tag, path }) => `${_tag} at ${formatPath(path)}`);
+
+/** Warnings of a generated config as `Code at path`. */
+export const warnings = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): ReadonlyArray<string> =>
+  generated(spec, surroundings).config.warnings.map(({ code, path }) => `${code} at ${formatPath(path)}`);
+
+/** The environment variable of a generated config. */
+export const envOf = (spec: JsonObject, name: string): Json | undefined =>
+  generated(spec).env.find((env) => env.name === name) as unknown as Json | undefined;
+
+/** A base document of the 0.7 line with two inference providers and nothing else; for cases that the real bases hide. */
+export const smallBase = (more: JsonObject = {}): Partial<Surroundings> => ({
+  base: {
+    origin: "test",
+    content: JSON.stringify({
+      version: 2,
+      distro_name: "small",
+      apis: ["inference"],
+      providers: {
+        inference: [
+          { provider_id: "${env.OLLAMA_URL:+ollama}", provider_type: "remote::ollama", config: {} },
+          { provider_id: "openai", provider_type: "remote::openai", config: {} },
+        ],
+      },
+      storage: {
+        backends: {
+          kv_default: { type: "kv_sqlite", db_path: "/data/kvstore.db" },
+          sql_default: { type: "sql_sqlite", db_path: "/data/sql_store.db" },
+        },
+      },
+      ...more,
+    }),
+  },
+});
+
+export const secret = (name: string, key: string): JsonObject => ({ secretKeyRef: { name, key } });

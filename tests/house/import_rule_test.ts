@@ -1,0 +1,102 @@
+/** Who may import whom (ARCHITECTURE.md). The folders are walked, so that a file that nobody imports is seen too. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** What the core takes from outside: values and pure functions, no runtime. */
+const CORE_PACKAGES = new Set(["effect", "js-yaml", "fastest-levenshtein"]);
+const CORE_FROM_EFFECT = new Set([
+  "Result",
+  "Option",
+  "Data",
+  "Match",
+  "Order",
+  "Array",
+  "Record",
+  "Schema",
+  "SchemaIssue",
+]);
+const TYPES_ONLY = "@kubernetes/client-node";
+
+interface Import {
+  readonly file: string;
+  readonly from: string;
+  readonly names: ReadonlyArray<string>;
+  readonly typesOnly: boolean;
+}
+
+const filesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = [];
+  for await (const entry of Deno.readDir(new URL(folder, ROOT))) {
+    const path = `${folder}${entry.name}`;
+    if (entry.isDirectory) found.push(...await filesIn(`${path}/`));
+    else if (path.endsWith(".ts")) found.push(path);
+  }
+  return found.sort();
+};
+
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s+(type\s+)?([^;"']*?)\s*from\s+"([^"]+)"|import\(\s*"([^"]+)"\s*\)/g;
+
+const importsOf = async (file: string): Promise<ReadonlyArray<Import>> => {
+  const text = await Deno.readTextFile(new URL(file, ROOT));
+  return [...text.matchAll(IMPORT)].map(([, type, names = "", from, dynamic]) => ({
+    file,
+    from: from ?? dynamic ?? "",
+    names: names.replace(/[{}]/g, "").split(",").map((name) => name.trim()).filter((name) => name !== ""),
+    typesOnly: type !== undefined,
+  }));
+};
+
+const product = async (folder: string) =>
+  (await Promise.all((await filesIn(folder)).filter((file) => !file.endsWith("_test.ts")).map(importsOf))).flat();
+
+const target = ({ file, from }: Import): string => new URL(from, new URL(file, ROOT)).href.slice(ROOT.href.length);
+
+Deno.test("core imports the core, data of configs/, and the few packages that hold values", async () => {
+  const all = await product("core/");
+  ok(all.length > 100);
+  const wrong = all.filter((one) => {
+    if (one.from.startsWith(".")) return !/^(core|configs)\//.test(target(one));
+    if (one.from === TYPES_ONLY) return !one.typesOnly;
+    if (one.from === "node:crypto") return one.file !== "core/digest.ts";
+    if (one.from === "effect") return !one.names.every((name) => CORE_FROM_EFFECT.has(name.replace(/^type /, "")));
+    return !CORE_PACKAGES.has(one.from);
+  });
+  deepStrictEqual(wrong.map(({ file, from, names }) => `${file}: ${names.join(", ")} from ${from}`), []);
+});
+
+Deno.test("shell imports the shell, the core and packages; the client library as types only", async () => {
+  const wrong = (await product("shell/")).filter((one) => {
+    if (one.from.startsWith(".")) return !/^(shell|core)\//.test(target(one));
+    return one.from === TYPES_ONLY && !one.typesOnly;
+  });
+  deepStrictEqual(wrong, []);
+});
+
+Deno.test("mod.ts imports the shell alone", async () => {
+  deepStrictEqual((await importsOf("mod.ts")).filter((one) => !target(one).startsWith("shell/")), []);
+});
+
+Deno.test("no file has a name that says nothing", async () => {
+  const all = [
+    ...await filesIn("core/"),
+    ...await filesIn("shell/"),
+    ...await filesIn("tools/"),
+    ...await filesIn("tests/"),
+  ];
+  deepStrictEqual(
+    all.filter((file) => /(^|\/)_?(utils?|helpers?|common|types|misc|manager)(_test)?\.ts$/.test(file)),
+    [],
+  );
+});
+
+Deno.test("a file of the product over 300 lines says in its header why", async () => {
+  const long: Array<string> = [];
+  for (
+    const file of [...await filesIn("core/"), ...await filesIn("shell/")].filter((name) => !name.endsWith("_test.ts"))
+  ) {
+    const text = await Deno.readTextFile(new URL(file, ROOT));
+    if (text.split("\n").length > 300 && !text.slice(0, 1500).includes("over 300 lines")) long.push(file);
+  }
+  deepStrictEqual(long, []);
+});

@@ -1,0 +1,169 @@
+/** What a resource asks for, held against what the API of its running server says; our own config is never looked at. */
+import { deepStrictEqual, ok, partialDeepStrictEqual, strictEqual } from "node:assert/strict";
+import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
+import type { Answer } from "./llama_stack.ts";
+import { endpointReading } from "./provider_endpoints.ts";
+
+/** The part of a running server that is asked here. */
+export interface Asked {
+  get(path: string): Promise<Answer>;
+  post(path: string, body: unknown): Promise<Answer>;
+}
+
+/** One entry of `/v1/providers`; secrets in its config are masked. */
+export interface ListedProvider {
+  readonly api: string;
+  readonly provider_id: string;
+  readonly provider_type: string;
+  readonly config: JsonObject;
+}
+
+/** A provider of a resource with what is left out there: the API, the id, the full type. */
+export interface AskedProvider {
+  readonly api: string;
+  readonly id: string;
+  readonly type: string;
+  readonly endpoint: string | undefined;
+  readonly key: { readonly name: string; readonly key: string } | undefined;
+  readonly settings: JsonObject;
+}
+
+export const listedProviders = async (stack: Asked): Promise<ListedProvider[]> => {
+  const { status, body } = await stack.get("/v1/providers");
+  strictEqual(status, 200, JSON.stringify(body));
+  return body.data;
+};
+
+/** The providers of a spec, telemetry aside, which is no provider of a server. */
+export const askedProviders = (spec: JsonObject): AskedProvider[] =>
+  Object.entries(APIS).flatMap(([field, api]) =>
+    listAt(spec, "providers", field).filter(isObject).map((provider) => {
+      const written = stringAt(provider, "provider") ?? "";
+      const ref = objectAt(provider, "apiKey", "secretKeyRef");
+      const [name, key] = [stringAt(ref, "name"), stringAt(ref, "key")];
+      return {
+        api,
+        id: stringAt(provider, "id") ?? written.split("::").at(-1) ?? "",
+        type: written.includes("::") ? written : `remote::${written}`,
+        endpoint: stringAt(provider, "endpoint"),
+        key: name === undefined || key === undefined ? undefined : { name, key },
+        settings: objectAt(provider, "settings"),
+      };
+    })
+  );
+
+/** Every provider is listed once under its API, with its type, its settings and its endpoint in the field that is read. */
+export const assertProviders = async (spec: JsonObject, stack: Asked): Promise<void> => {
+  const listed = await listedProviders(stack);
+  for (const { api, id, type, endpoint, settings } of askedProviders(spec)) {
+    const found = listed.filter((one) => one.api === api && one.provider_id === id);
+    deepStrictEqual(found.map(({ provider_type }) => provider_type), [type], `${api} ${id}`);
+    const expected = { ...settings, ...(endpoint === undefined ? {} : addressFields(api, type, endpoint)) };
+    partialDeepStrictEqual(found[0]?.config, expected, `${api} ${id}`);
+  }
+};
+
+/** The fields in which a provider type reads an address, with the path that a bare one lacks. */
+export const addressFields = (api: string, type: string, endpoint: string): JsonObject => {
+  const reading = endpointReading(api, type);
+  if (reading === undefined) return {};
+  if (reading.portField !== undefined) {
+    const [host = "", port = ""] = endpoint.split(":");
+    return { [reading.field]: host, [reading.portField]: Number(port) };
+  }
+  const bare = /^https?:\/\/[^/]*$/.test(endpoint);
+  return { [reading.field]: bare ? `${endpoint}${reading.path ?? ""}` : endpoint };
+};
+
+/** A model as clients address it, and what it is. */
+export interface AskedModel {
+  readonly id: string;
+  readonly provider: string;
+  readonly modelType: string;
+  readonly embeddingDimension: Json | undefined;
+}
+
+export const askedModels = (spec: JsonObject): AskedModel[] =>
+  listAt(spec, "resources", "models").filter(isObject).map((model) => {
+    const provider = stringAt(model, "provider") ?? askedProviders(spec).find(({ api }) => api === "inference")?.id ??
+      "";
+    return {
+      id: `${provider}/${stringAt(model, "providerModelId") ?? stringAt(model, "name")}`,
+      provider,
+      modelType: stringAt(model, "modelType") ?? "llm",
+      embeddingDimension: model.embeddingDimension,
+    };
+  });
+
+export const assertModels = async (spec: JsonObject, stack: Asked): Promise<void> => {
+  const { body } = await stack.get("/v1/models");
+  for (const { id, provider, modelType, embeddingDimension } of askedModels(spec)) {
+    const found = body.data.filter((model: { id: string }) => model.id === id);
+    strictEqual(found.length, 1, `${id} among ${body.data.map((model: { id: string }) => model.id)}`);
+    partialDeepStrictEqual(found[0].custom_metadata, {
+      provider_id: provider,
+      model_type: modelType,
+      ...(embeddingDimension === undefined ? {} : { embedding_dimension: embeddingDimension }),
+    }, id);
+  }
+};
+
+/** On servers that have shields. */
+export const assertShields = async (spec: JsonObject, stack: Asked): Promise<void> => {
+  const { body } = await stack.get("/v1/shields");
+  const listed: string[] = body.data.map(({ identifier }: { identifier: string }) => identifier);
+  for (const shield of listAt(spec, "resources", "shields")) {
+    ok(listed.includes(String(shield)), `${shield}: ${listed}`);
+  }
+};
+
+/**
+ * Tools by their groups; where a server's tools endpoint is broken (OGX, answers 500), by the type of a tool provider
+ * that serves the group. Tools of MCP servers are connectors.
+ */
+export const assertTools = async (spec: JsonObject, stack: Asked, isOgx: boolean): Promise<void> => {
+  const tools = listAt(spec, "resources", "tools").map(String);
+  const groups = isOgx ? [] : await toolGroups(stack);
+  const types = (await listedProviders(stack)).filter(({ api }) => api === "tool_runtime")
+    .map(({ provider_type }) => provider_type);
+  const connectors = (await stack.get(isOgx ? "/v1alpha/admin/connectors" : "/v1beta/connectors")).body.data;
+  for (const tool of tools) {
+    if (tool.startsWith("mcp::")) {
+      const label = tool.slice("mcp::".length);
+      const servers = listAt(spec, "providers", "toolRuntime").filter(isObject)
+        .filter((provider) => /^(remote::)?model-context-protocol$/.test(String(provider.provider)));
+      const endpoint = (servers.find(({ id }) => id === label) ?? servers[0])?.endpoint;
+      const found = connectors.filter((one: { connector_id: string }) => one.connector_id === label);
+      deepStrictEqual(found.map((one: { url: string }) => one.url), [endpoint], tool);
+      continue;
+    }
+    const row = TOOLS[tool];
+    ok(row !== undefined, `the tests do not know the tool ${tool}`);
+    if (isOgx) ok(types.some((type) => row.types.includes(type)), `${tool}: ${types}`);
+    else ok(groups.includes(row.group), `${tool}: ${groups}`);
+  }
+};
+
+/** The groups behind the listed tools; Llama Stack only. */
+export const toolGroups = async (stack: Asked): Promise<string[]> => {
+  const { body } = await stack.get("/v1/tools");
+  return [...new Set<string>(body.data.map((tool: { toolgroup_id: string }) => tool.toolgroup_id))];
+};
+
+/** Fields of `spec.providers` and the API that each one configures. */
+const APIS: Readonly<Record<string, string>> = {
+  inference: "inference",
+  safety: "safety",
+  vectorIo: "vector_io",
+  toolRuntime: "tool_runtime",
+  files: "files",
+};
+
+const TOOLS: Readonly<Record<string, { readonly group: string; readonly types: readonly string[] }>> = {
+  websearch: {
+    group: "builtin::websearch",
+    types: ["remote::brave-search", "remote::tavily-search", "remote::bing-search"],
+  },
+  rag: { group: "builtin::file_search", types: ["inline::file-search"] },
+  wolfram_alpha: { group: "builtin::wolfram_alpha", types: ["remote::wolfram-alpha"] },
+};

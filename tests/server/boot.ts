@@ -1,0 +1,208 @@
+/** From a custom resource to a real server that runs what the operator makes of it, with nothing of ours in between. */
+import { dirname, join } from "node:path";
+import { Result } from "effect";
+import { decodeResource, type Resource } from "../../core/api/decode.ts";
+import type { EnvVar } from "../../core/api/embedded.ts";
+import { CONFIG_FILE } from "../../core/config/environment.ts";
+import type { Server } from "../../core/config/lines/lines.ts";
+import { parsePostgres, postgresSecret } from "../../core/config/postgres_connection.ts";
+import { KV_USERINFO, parseRedis, redisUserInfo } from "../../core/config/redis_address.ts";
+import { TLS_CERTIFICATE, TLS_KEY } from "../../core/config/server.ts";
+import { kvSecretName, sqlSecretName } from "../../core/config/storage.ts";
+import { derive, Derived, type Surroundings } from "../../core/derive.ts";
+import { type JsonObject, put } from "../../core/json.ts";
+import type { ServerVersion } from "../../tools/install/python_server.ts";
+import { freePorts } from "../background_process.ts";
+import { type GeneratedConfig, SURROUNDINGS } from "../given.ts";
+import type { ServerCertificate } from "./certificate.ts";
+import { type LlamaStack, startServer } from "./llama_stack.ts";
+
+/** A server on the config of a resource. It ends, and its folder goes, with the scope of `await using`. */
+export interface Booted extends LlamaStack, AsyncDisposable {
+  readonly derived: GeneratedConfig;
+  readonly server: ServerVersion;
+}
+
+/** What the Secrets of the namespace hold: by name, then by key. */
+export type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export interface BootOptions {
+  readonly secrets?: Secrets;
+  readonly surroundings?: Partial<Surroundings>;
+  /** In place of the Secret that `networking.tls.secretName` names. */
+  readonly certificate?: ServerCertificate;
+  /** Files of the pod, by their path there. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Data of an earlier server to go on with; it is then kept. */
+  readonly folder?: string;
+  /** On top of what the operator sets. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Starts the server that the operator would start for this manifest, by the same command and environment.
+ *
+ * The manifest is taken as it is but for two fields, which this machine decides: the port that the server listens on, and
+ * the place of the data volume. Fails with `NoConfig` where the operator has none, with `ServerDidNotStart` where the
+ * server ends.
+ */
+export const boot = async (manifest: JsonObject, options: BootOptions = {}): Promise<Booted> => {
+  const folder = options.folder ?? await Deno.makeTempDir({ prefix: "llama-stack-operator-boot-" });
+  const leave = async () => {
+    if (options.folder === undefined) await Deno.remove(folder, { recursive: true });
+  };
+  try {
+    const [port] = freePorts(1) as [number];
+    const resource = decoded(onThisMachine(manifest, port, folder));
+    const derived = generated(resource, options.surroundings);
+    const server = serverFor(derived.server);
+    const paths = await podPaths(folder, options);
+    const started = await startServer({
+      server,
+      command: command(resource, derived.server, options.certificate),
+      config: inFolder(derived.config.yaml, paths),
+      env: { ...environment(resource, derived, paths, options.secrets ?? {}), ...options.env },
+      dataDir: folder,
+      port,
+      ...(options.certificate === undefined ? {} : { scheme: "https", caFile: options.certificate.caFile }),
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    });
+    let ending: Promise<number> | undefined;
+    const stop = () => ending ??= started.stop().finally(leave);
+    return { ...started, derived, server, stop, [Symbol.asyncDispose]: async () => void await stop() };
+  } catch (cause) {
+    await leave();
+    throw cause;
+  }
+};
+
+/** The operator has no config for the resource, and says why. */
+export class NoConfig extends Error {
+  override readonly name = "NoConfig";
+
+  constructor(
+    /** Tags of the failures, e.g. `UnknownProviderType`; empty when nothing asks for a config. */
+    readonly tags: readonly string[],
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The server that a test has for each minor version; a catalogue without one is a mistake of the tests. */
+const SERVERS: Readonly<Record<string, ServerVersion>> = {
+  "0.7": "llama-stack 0.7.3",
+  "1.4": "ogx 1.4.1",
+  "1.5": "ogx 1.5.0",
+};
+
+const serverFor = ({ version }: Server): ServerVersion => {
+  const server = SERVERS[version.split(".").slice(0, 2).join(".")];
+  if (server === undefined) throw new Error(`no server ${version} is there to test with`);
+  return server;
+};
+
+const onThisMachine = (manifest: JsonObject, port: number, folder: string): JsonObject => {
+  const placed = put(manifest, ["spec", "networking", "port"], port);
+  return put(placed, ["spec", "workload", "storage", "mountPath"], folder);
+};
+
+const decoded = (manifest: JsonObject): Resource => {
+  const resource = decodeResource(manifest, "strict");
+  if (Result.isSuccess(resource)) return resource.success;
+  throw new NoConfig(["InvalidSpec"], resource.failure.map(({ message }) => message).join("\n"));
+};
+
+const generated = (resource: Resource, surroundings: Partial<Surroundings> = {}): GeneratedConfig => {
+  const derived = derive(resource, { ...SURROUNDINGS, ...surroundings });
+  if (Result.isFailure(derived)) {
+    const { failures } = derived.failure;
+    throw new NoConfig(failures.map(({ _tag }) => _tag), failures.map(({ message }) => message).join("\n"));
+  }
+  if (Derived.$is("Generated")(derived.success)) return derived.success;
+  throw new NoConfig([], `${derived.success._tag}: the operator generates no config`);
+};
+
+/** The uvicorn factory, as the operator calls it. */
+const command = ({ spec }: Resource, { line }: Server, certificate: ServerCertificate | undefined): string[] => [
+  ...["-m", "uvicorn", "--factory", line.process.factory, "--host", "127.0.0.1"],
+  ...["--port", `${spec.networking?.port}`, "--lifespan", "on"],
+  ...(spec.workload?.workers === undefined ? [] : ["--workers", `${spec.workload.workers}`]),
+  ...(certificate === undefined
+    ? []
+    : ["--ssl-certfile", certificate.certificateFile, "--ssl-keyfile", certificate.keyFile]),
+];
+
+type PodPaths = ReadonlyMap<string, string>;
+
+/** Where the files of the pod are on this machine. */
+const podPaths = async (folder: string, { certificate, files = {} }: BootOptions): Promise<PodPaths> => {
+  const paths = new Map([[CONFIG_FILE, join(folder, "config.yaml")]]);
+  if (certificate !== undefined) {
+    paths.set(TLS_CERTIFICATE, certificate.certificateFile);
+    paths.set(TLS_KEY, certificate.keyFile);
+  }
+  for (const [path, content] of Object.entries(files)) {
+    const here = join(folder, "pod", path);
+    await Deno.mkdir(dirname(here), { recursive: true });
+    await Deno.writeTextFile(here, content);
+    paths.set(path, here);
+  }
+  return paths;
+};
+
+const inFolder = (text: string, paths: PodPaths): string =>
+  [...paths].reduce((placed, [path, here]) => placed.replaceAll(path, here), text);
+
+/** What kubelet makes of the environment: a Secret's key that is missing keeps the container from its start. */
+const environment = (
+  resource: Resource,
+  { env, server }: GeneratedConfig,
+  paths: PodPaths,
+  secrets: Secrets,
+): Record<string, string> => {
+  const all: Secrets = { ...secrets, ...ownedSecrets(resource, server, secrets) };
+  return Object.fromEntries(env.flatMap((entry) => {
+    const value = valueOf(entry, all);
+    return value === undefined ? [] : [[entry.name, inFolder(value, paths)]];
+  }));
+};
+
+const valueOf = ({ name, value, valueFrom }: EnvVar, secrets: Secrets): string | undefined => {
+  if (valueFrom === undefined) return value ?? "";
+  const { secretKeyRef } = valueFrom;
+  if (secretKeyRef === undefined) throw new Error(`${name} comes from something that is no Secret`);
+  const found = secrets[secretKeyRef.name ?? ""]?.[secretKeyRef.key];
+  if (found === undefined && secretKeyRef.optional !== true) {
+    throw new Error(
+      `${name} wants key ${secretKeyRef.key} of Secret ${secretKeyRef.name}, which the test does not give`,
+    );
+  }
+  return found;
+};
+
+/** The Secrets that the operator makes itself from those of the user. */
+const ownedSecrets = ({ name, spec }: Resource, { line }: Server, secrets: Secrets): Secrets => {
+  const { kv, sql } = spec.storage ?? {};
+  const given = (ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined) =>
+    ref === undefined ? undefined : secrets[ref.secretKeyRef.name]?.[ref.secretKeyRef.key];
+  const owned: Record<string, Readonly<Record<string, string>>> = {};
+  if (sql?.type === "postgres") {
+    const path = ["spec", "storage", "sql", "connectionString"];
+    const use = { rawUrl: line.rawSqlUrl, kvToo: kv?.type === "postgres", key: "the connection string", path };
+    const parts = Result.flatMap(
+      parsePostgres(given(sql.connectionString) ?? "", use.key, path),
+      (connection) => postgresSecret(connection, use),
+    );
+    if (Result.isFailure(parts)) throw new NoConfig([parts.failure._tag], parts.failure.message);
+    owned[sqlSecretName(name)] = parts.success;
+  }
+  if (kv?.type === "redis") {
+    const parsed = parseRedis(kv.endpoint ?? "", ["spec", "storage", "kv", "endpoint"]);
+    if ("failure" in parsed) throw new NoConfig([parsed.failure._tag], parsed.failure.message);
+    const { user, password } = parsed.address;
+    owned[kvSecretName(name)] = { [KV_USERINFO]: redisUserInfo(user, given(kv.password) ?? password) };
+  }
+  return owned;
+};

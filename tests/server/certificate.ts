@@ -1,0 +1,26 @@
+import { join } from "node:path";
+
+export interface ServerCertificate {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** What a client has to trust; the certificate signs itself. */
+  readonly caFile: string;
+}
+
+/** A certificate for localhost and 127.0.0.1, valid for two days. */
+export const makeServerCertificate = async (folder: string): Promise<ServerCertificate> => {
+  const certificateFile = join(folder, "server.crt");
+  const keyFile = join(folder, "server.key");
+  const { success, stderr } = await new Deno.Command("openssl", {
+    args: [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+      ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+      // Without this it would be an authority, and Deno refuses an authority as a server's own certificate.
+      ...["-addext", "basicConstraints=critical,CA:FALSE"],
+      ...["-keyout", keyFile, "-out", certificateFile],
+    ],
+    stdin: "null",
+  }).output();
+  if (!success) throw new Error(`openssl made no certificate: ${new TextDecoder().decode(stderr)}`);
+  return { certificateFile, keyFile, caFile: certificateFile };
+};

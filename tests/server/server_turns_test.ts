@@ -1,0 +1,40 @@
+import { deepStrictEqual, rejects } from "node:assert/strict";
+import { takeTurn } from "./server_turns.ts";
+
+const withParallel = async (value: string, use: () => Promise<void>): Promise<void> => {
+  const before = Deno.env.get("LLAMA_STACK_OPERATOR_PARALLEL");
+  Deno.env.set("LLAMA_STACK_OPERATOR_PARALLEL", value);
+  try {
+    await use();
+  } finally {
+    if (before === undefined) Deno.env.delete("LLAMA_STACK_OPERATOR_PARALLEL");
+    else Deno.env.set("LLAMA_STACK_OPERATOR_PARALLEL", before);
+  }
+};
+
+Deno.test("takeTurn() lets so many in and the next one when a place is given back", () =>
+  withParallel("2", async () => {
+    const seen: string[] = [];
+    const enter = async (name: string) => {
+      const turn = await takeTurn();
+      seen.push(name);
+      return turn;
+    };
+    const [first, second] = [await enter("first"), await enter("second")];
+    const third = enter("third");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    deepStrictEqual(seen, ["first", "second"]);
+    first.giveBack();
+    first.giveBack();
+    const fourth = enter("fourth");
+    await third;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    deepStrictEqual(seen, ["first", "second", "third"]);
+    second.giveBack();
+    for (const turn of [await third, await fourth]) turn.giveBack();
+    const last = await enter("last");
+    last.giveBack();
+  }));
+
+Deno.test("takeTurn() refuses a limit that is none", () =>
+  withParallel("many", () => rejects(takeTurn(), /LLAMA_STACK_OPERATOR_PARALLEL/)));

@@ -1,0 +1,25 @@
+import { deepStrictEqual, rejects } from "node:assert/strict";
+import { readWithPyYaml } from "./yaml_reader.ts";
+
+Deno.test("readWithPyYaml() tells strings from everything that looks like one", async () => {
+  const read: readonly (readonly [yaml: string, value: unknown])[] = [
+    ["a: 'no'", { a: "no" }],
+    ["a: no", { a: false }],
+    ["a: 1_000", { a: 1000 }],
+    ['a: "\\U0001F600 \\x85 \\u2028"', { a: "😀 \x85 \u2028" }],
+    ["a: 2026-01-02", { a: { "!!timestamp": "2026-01-02" } }],
+    ["a: .nan", { a: { "!!float": "nan" } }],
+    ["a: 9007199254740993", { a: { "!!int": "9007199254740993" } }],
+    ["8321: a", { "!!map": [[8321, "a"]] }],
+    ["", null],
+  ];
+  deepStrictEqual(await readWithPyYaml(read.map(([yaml]) => yaml)), read.map(([, value]) => value));
+});
+
+Deno.test("readWithPyYaml() names the document that it cannot read", async () => {
+  await rejects(readWithPyYaml(["a: b", "a: [b"]), /document 1: .*\n[^]*a: \[b/);
+});
+
+Deno.test("readWithPyYaml() refuses a document on which the two readers differ", async () => {
+  await rejects(readWithPyYaml(['a: "\\ud83d\\ude00"']), /document 0: the readers differ/);
+});

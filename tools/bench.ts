@@ -1,0 +1,106 @@
+/**
+ * `deno task bench`: speed as figures, to be read and never asserted.
+ *
+ * Generation is timed inside one process; `render` is timed as a whole process of the minified bundle, beside an empty
+ * Deno program in the same run, since wall time alone says more about the machine than about us.
+ */
+import { Result } from "effect";
+import { decodeResource } from "../core/api/decode.ts";
+import { NO_OVERRIDES } from "../core/config/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
+import { derive } from "../core/derive.ts";
+import type { JsonObject } from "../core/json.ts";
+
+const ROOT = new URL("../", import.meta.url);
+
+/** Starter base with 10 providers and 20 models: the case that the specification names. */
+const RESOURCE: JsonObject = {
+  apiVersion: "llamastack.io/v1alpha2",
+  kind: "LlamaStackDistribution",
+  metadata: { name: "bench" },
+  spec: {
+    distribution: { name: "starter" },
+    providers: {
+      inference: Array.from({ length: 10 }, (_, index) => ({
+        id: `vllm-${index}`,
+        provider: "vllm",
+        endpoint: `http://vllm-${index}:8000`,
+        apiKey: { secretKeyRef: { name: "vllm", key: "token" } },
+        settings: { max_tokens: 4096 },
+      })),
+    },
+    resources: {
+      models: Array.from({ length: 20 }, (_, index) => ({ name: `model-${index}`, provider: `vllm-${index % 10}` })),
+    },
+  },
+};
+
+const main = async (): Promise<void> => {
+  const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
+  const resource = Result.getOrThrow(decodeResource(RESOURCE, "strict"));
+  report("decode a resource with 10 providers and 20 models", inProcess(() => decodeResource(RESOURCE, "strict")));
+  report("generate its config.yaml on the starter base", inProcess(() => derive(resource, surroundings)), "goal 1 ms");
+
+  const folder = await Deno.makeTempDir();
+  try {
+    const empty = `${folder}/empty.js`;
+    const bundle = `${folder}/operator.js`;
+    await Deno.writeTextFile(empty, "");
+    await output(["bundle", "--quiet", "--minify", "--output", bundle, "mod.ts"]);
+    const { size } = await Deno.stat(bundle);
+    console.log(`minified bundle: ${(size / 1024).toFixed(0)} KiB`);
+    const bare = await wall(["run", empty]);
+    const full = await wall(["run", "--allow-read", "--allow-env", bundle, "render", "-f", "deploy/samples/full.yaml"]);
+    report("an empty Deno program, whole process", bare);
+    report("render of deploy/samples/full.yaml with the bundle, whole process", full, "goal 150 ms");
+    console.log(`ratio of the two medians: ${(median(full) / median(bare)).toFixed(1)}`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+};
+
+const inProcess = (run: () => unknown): ReadonlyArray<number> => {
+  for (let round = 0; round < 300; round++) run();
+  return Array.from({ length: 500 }, () => {
+    const started = performance.now();
+    run();
+    return performance.now() - started;
+  });
+};
+
+const wall = async (args: ReadonlyArray<string>): Promise<ReadonlyArray<number>> => {
+  const times: Array<number> = [];
+  for (let round = 0; round < 25; round++) {
+    const started = performance.now();
+    await output(args);
+    if (round >= 5) times.push(performance.now() - started);
+  }
+  return times;
+};
+
+const output = async (args: ReadonlyArray<string>): Promise<void> => {
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: ROOT,
+    stdout: "null",
+    stderr: "piped",
+  })
+    .output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+};
+
+const median = (times: ReadonlyArray<number>): number =>
+  [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+
+const report = (what: string, times: ReadonlyArray<number>, goal?: string): void => {
+  const sorted = [...times].sort((a, b) => a - b);
+  const show = (time: number | undefined) => `${(time ?? 0).toFixed(2)} ms`;
+  const p99 = sorted[Math.floor(sorted.length * 0.99)];
+  console.log(
+    `${what}: median ${show(median(times))}, min ${show(sorted[0])}, p99 ${show(p99)}${
+      goal === undefined ? "" : ` (${goal})`
+    }`,
+  );
+};
+
+if (import.meta.main) await main();

@@ -1,0 +1,189 @@
+"""Prints as JSON what the provider registry of the installed server says. Run by catalogue.ts, which decides the rest."""
+
+import importlib
+import importlib.metadata
+import json
+import sys
+import types
+import typing
+from enum import Enum
+from pathlib import PurePath
+
+import pydantic
+from pydantic_core import PydanticUndefined, to_jsonable_python
+
+
+def main(package: str, api_package: str) -> None:
+    server = package.replace("-", "_")
+    distribution = importlib.import_module(f"{server}.core.distribution")
+    storage = importlib.import_module(f"{server}.core.storage.datatypes")
+    kinds = {"kv": storage.KVStoreReference, "sql": storage.SqlStoreReference}
+    registry = distribution.get_provider_registry()
+    print(
+        json.dumps(
+            {
+                "origin": {
+                    "package": package,
+                    "version": importlib.metadata.version(package),
+                    "apiPackage": api_package,
+                    "apiVersion": importlib.metadata.version(api_package),
+                    "python": "%d.%d" % sys.version_info[:2],
+                },
+                "apis": apis(distribution),
+                "providers": {
+                    api.value: {type_: provider(spec, kinds) for type_, spec in specs.items()}
+                    for api, specs in registry.items()
+                    if specs
+                },
+            }
+        )
+    )
+
+
+def apis(distribution):
+    pairs = {p.router_api: p.routing_table_api for p in distribution.builtin_automatically_routed_apis()}
+    routers = {table: router for router, table in pairs.items()}
+
+    def kind(api):
+        if api in pairs:
+            return {"kind": "routed", "table": pairs[api].value}
+        if api in routers:
+            return {"kind": "table", "router": routers[api].value}
+        return {"kind": "internal" if api in distribution.INTERNAL_APIS else "direct"}
+
+    return {api.value: kind(api) for api in distribution.stack_apis()}
+
+
+def provider(spec, kinds):
+    module, _, name = spec.config_class.rpartition(".")
+    config = getattr(importlib.import_module(module), name)
+    return {
+        "fields": {
+            names(config, n, f)[0]: field(config, n, f)
+            for n, f in config.model_fields.items()
+            if n not in INJECTED and not (f.exclude and names(config, n, f) == [n])
+        },
+        "references": dict(references(config, kinds)),
+        "requires": [api.value for api in spec.api_dependencies],
+        "optional": [api.value for api in spec.optional_api_dependencies],
+        "pip": list(spec.pip_packages),
+        "extra": config.model_config.get("extra") or "ignore",
+        "deprecated": spec.deprecation_error or spec.deprecation_warning,
+    }
+
+
+# The server writes its own top-level section into this field.
+INJECTED = {"vector_stores_config"}
+
+
+def names(config, name, info):
+    """The keys that YAML may use, best first: where there is an alias, the Python name is silently dropped.
+
+    A field without alias that is hidden from dumps is how a class switches a field of its base off.
+    """
+    alias = info.validation_alias or info.alias or name
+    accepted = [alias] if isinstance(alias, str) else list(alias.choices)
+    if config.model_config.get("populate_by_name") and name not in accepted:
+        accepted.append(name)
+    return accepted
+
+
+def field(config, name, info):
+    members = union_members(info.annotation)
+    given = [m for m in members if m is not type(None)]
+    shapes = [shape(m) for m in given]
+    found = {
+        "aliases": names(config, name, info)[1:],
+        "type": shapes[0] if len(set(shapes)) == 1 else "any",
+        "secret": pydantic.SecretStr in given,
+        "nullable": len(given) < len(members) or typing.Any in given,
+        "required": info.is_required(),
+        "enum": sorted({value for m in given for value in choices(m)}, key=str),
+        "description": " ".join((info.description or "").split()),
+    }
+    known, value = default_of(info)
+    if known:
+        found["default"] = value
+    return found
+
+
+def union_members(annotation):
+    origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return union_members(typing.get_args(annotation)[0])
+    if origin in (typing.Union, types.UnionType):
+        return [member for part in typing.get_args(annotation) for member in union_members(part)]
+    return [annotation]
+
+
+def shape(annotation):
+    origin = typing.get_origin(annotation) or annotation
+    if origin is typing.Literal:
+        named = {shape(type(value)) for value in typing.get_args(annotation)}
+        return named.pop() if len(named) == 1 else "any"
+    if not isinstance(origin, type):
+        return "any"
+    if issubclass(origin, Enum):
+        named = {shape(type(member.value)) for member in origin}
+        return named.pop() if len(named) == 1 else "any"
+    for name, classes in SHAPES.items():
+        if issubclass(origin, classes):
+            return name
+    return "any"
+
+
+# bool before integer, because Python's bool is an int.
+SHAPES = {
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (float,),
+    "string": (str, PurePath, pydantic.SecretStr),
+    "url": (pydantic.AnyUrl,),
+    "object": (dict, pydantic.BaseModel),
+    "array": (list, set, frozenset, tuple),
+}
+
+
+def choices(annotation):
+    if typing.get_origin(annotation) is typing.Literal:
+        return typing.get_args(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return [member.value for member in annotation]
+    return []
+
+
+def default_of(info):
+    """Whether there is a default that JSON can hold, and that default."""
+    if info.is_required():
+        return False, None
+    value = info.get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return False, None
+    if isinstance(value, pydantic.AnyUrl):
+        return True, str(value)
+    try:
+        return True, to_jsonable_python(value, by_alias=True)
+    except Exception:
+        return False, None
+
+
+def references(config, kinds, path=(), required=True):
+    """References to storage backends, also those inside nested models, by dotted path."""
+    for name, info in config.model_fields.items():
+        here = (*path, names(config, name, info)[0])
+        needed = required and info.is_required()
+        for member in union_members(info.annotation):
+            if not (isinstance(member, type) and issubclass(member, pydantic.BaseModel)):
+                continue
+            kind = next((kind for kind, base in kinds.items() if issubclass(member, base)), None)
+            if kind is None:
+                yield from references(member, kinds, here, needed)
+                continue
+            found = {"kind": kind, "required": needed}
+            known, value = default_of(info)
+            if known and value is not None:
+                found["default"] = value
+            yield ".".join(here), found
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,225 @@
+/**
+ * Writes configs/catalogue: what each published server says of its APIs, provider types and their config fields.
+ *
+ * The published package is installed and asked (catalogue.py). With --check nothing is written; 1 when a file is stale.
+ */
+import { join } from "node:path";
+import { installServer, type ServerVersion } from "./install/python_server.ts";
+
+/** The catalogue of one server, as it is committed. */
+const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
+  const told = await askPackage(source);
+  const providers = Object.entries(told.providers).map(([api, types]) => [
+    api,
+    Object.fromEntries(Object.entries(types).map(([type, facts]) => [type, providerType(api, type, facts)])),
+  ]);
+  return sorted({ server: minor, origin: told.origin, apis: told.apis, providers: Object.fromEntries(providers) });
+};
+
+interface Source {
+  readonly version: ServerVersion;
+  readonly package: string;
+  readonly apiPackage: string;
+}
+
+const SOURCES: Readonly<Record<string, Source>> = {
+  "0.7": { version: "llama-stack 0.7.3", package: "llama-stack", apiPackage: "llama-stack-api" },
+  "1.4": { version: "ogx 1.4.1", package: "ogx", apiPackage: "ogx-api" },
+  "1.5": { version: "ogx 1.5.0", package: "ogx", apiPackage: "ogx-api" },
+};
+
+const FOLDER = join(import.meta.dirname ?? ".", "..", "configs", "catalogue");
+
+/** The fields that `endpoint` may mean, best first: a type with several (qdrant) also takes them one for the other. */
+const ENDPOINT_FIELDS: readonly string[] = [
+  "base_url",
+  "url",
+  "uri",
+  "endpoint_url",
+  "weaviate_cluster_url",
+  "elasticsearch_url",
+  "guardrails_service_url",
+  "evaluator_url",
+  "datasets_url",
+  "conn_str",
+  // pgvector alone: host and port apart.
+  "host",
+];
+
+/** The fields that `apiKey` may mean, best first: gemini takes an access token instead of a key. */
+const KEY_FIELDS: readonly string[] = [
+  "api_key",
+  "api_token",
+  "aws_bedrock_bearer_token",
+  "access_token",
+  "token",
+  "password",
+  "weaviate_api_key",
+  "elasticsearch_api_key",
+  "openai_api_key",
+];
+
+/** Types that inherit a key field and never read it. */
+const KEY_UNREAD: ReadonlySet<string> = new Set([
+  // Signs its requests with what oci_auth_type names.
+  "inference remote::oci",
+]);
+
+/** Plain strings that hold a credential all the same. */
+const CREDENTIAL = /(^|_)(api_key|password|token)$/;
+
+const providerType = (api: string, type: string, facts: ToldProvider): Tree => {
+  const fields = Object.fromEntries(Object.entries(facts.fields).map(([name, told]) => [name, field(name, told)]));
+  const endpoint = ENDPOINT_FIELDS.find((name) => Object.hasOwn(fields, name));
+  const key = KEY_UNREAD.has(`${api} ${type}`) ? undefined : KEY_FIELDS.find((name) => fields[name]?.["secret"]);
+  return present({
+    fields,
+    endpoint,
+    endpointPort: endpoint === "host" ? "port" : undefined,
+    key,
+    references: facts.references,
+    requires: facts.requires,
+    optional: facts.optional,
+    pip: facts.pip,
+    extra: facts.extra,
+    deprecated: facts.deprecated ?? undefined,
+  });
+};
+
+const field = (name: string, told: ToldField): Record<string, unknown> =>
+  present({
+    type: told.type,
+    aliases: told.aliases.length > 0 ? told.aliases : undefined,
+    enum: told.enum.length > 0 ? told.enum : undefined,
+    nullable: told.nullable || undefined,
+    required: told.required || undefined,
+    secret: told.secret || (told.type === "string" && CREDENTIAL.test(name)) || undefined,
+    default: told.default,
+    description: told.description === "" ? undefined : cut(told.description),
+  });
+
+const DESCRIPTION_MAX = 160;
+
+const cut = (text: string): string =>
+  text.length <= DESCRIPTION_MAX ? text : text.slice(0, DESCRIPTION_MAX - 1).replace(/\s+\S*$/, "") + "…";
+
+interface ToldField {
+  readonly type: string;
+  readonly aliases: readonly string[];
+  readonly enum: readonly unknown[];
+  readonly nullable: boolean;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly default?: unknown;
+  readonly description: string;
+}
+
+interface ToldProvider {
+  readonly fields: Readonly<Record<string, ToldField>>;
+  readonly references: Tree;
+  readonly requires: readonly string[];
+  readonly optional: readonly string[];
+  readonly pip: readonly string[];
+  readonly extra: string;
+  readonly deprecated: string | null;
+}
+
+interface Told {
+  readonly origin: Tree;
+  readonly apis: Tree;
+  readonly providers: Readonly<Record<string, Readonly<Record<string, ToldProvider>>>>;
+}
+
+const askPackage = async (source: Source): Promise<Told> => {
+  const installed = await installServer(source.version);
+  const home = await Deno.makeTempDir();
+  try {
+    const output = await new Deno.Command(installed.python, {
+      args: [join(import.meta.dirname ?? ".", "catalogue.py"), source.package, source.apiPackage],
+      // Many defaults fall back on variables of the environment; without any, what is left is the package's own word.
+      clearEnv: true,
+      env: { HOME: home, PYTHONPATH: installed.pythonPath, PYTHONDONTWRITEBYTECODE: "1" },
+      stdin: "null",
+    }).output();
+    const decoder = new TextDecoder();
+    if (!output.success) {
+      throw new Error(`${source.version} did not tell its catalogue:\n${decoder.decode(output.stderr)}`);
+    }
+    return JSON.parse(decoder.decode(output.stdout)) as Told;
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+};
+
+type Tree = Readonly<Record<string, unknown>>;
+
+const present = (tree: Tree): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(tree).filter(([, value]) => value !== undefined));
+
+const sorted = <A>(value: A): A => {
+  if (Array.isArray(value)) return value.map(sorted) as A;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)])) as A;
+};
+
+/** Every leaf of a tree by its path, for telling two trees apart. */
+const leaves = (value: unknown, path = ""): ReadonlyArray<readonly [string, string]> =>
+  typeof value === "object" && value !== null && Object.keys(value).length > 0
+    ? Object.entries(value).flatMap(([key, inner]) => leaves(inner, path === "" ? key : `${path} › ${key}`))
+    : [[path, JSON.stringify(value)]];
+
+const SUMMARY_LINES_MAX = 20;
+
+const differences = (committed: unknown, fresh: unknown): readonly string[] => {
+  const before = new Map(leaves(committed));
+  const after = new Map(leaves(fresh));
+  return [
+    ...[...before].filter(([path]) => !after.has(path)).map(([path, value]) => `- ${path}: ${value}`),
+    ...[...after].filter(([path]) => !before.has(path)).map(([path, value]) => `+ ${path}: ${value}`),
+    ...[...after].filter(([path, value]) => before.has(path) && before.get(path) !== value)
+      .map(([path, value]) => `~ ${path}: ${before.get(path)} → ${value}`),
+  ];
+};
+
+const committedText = (path: string): string | undefined => {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+};
+
+const parsed = (text: string | undefined): unknown => {
+  try {
+    return JSON.parse(text ?? "{}");
+  } catch {
+    return {};
+  }
+};
+
+if (import.meta.main) {
+  const check = Deno.args.includes("--check");
+  let stale = 0;
+  await Deno.mkdir(FOLDER, { recursive: true });
+  for (const [minor, source] of Object.entries(SOURCES)) {
+    const path = join(FOLDER, `${minor}.json`);
+    const fresh = await catalogueOf(minor, source);
+    const text = JSON.stringify(fresh, null, 2) + "\n";
+    const committed = committedText(path);
+    if (committed === text) continue;
+    if (!check) {
+      Deno.writeTextFileSync(path, text);
+      continue;
+    }
+    stale++;
+    const lines = differences(parsed(committed), fresh);
+    console.error(
+      `configs/catalogue/${minor}.json is stale, ${lines.length} differences; deno run -A tools/catalogue.ts`,
+    );
+    for (const line of lines.slice(0, SUMMARY_LINES_MAX)) console.error(`  ${line}`);
+    if (lines.length > SUMMARY_LINES_MAX) console.error(`  … and ${lines.length - SUMMARY_LINES_MAX} more`);
+  }
+  if (stale > 0) Deno.exit(1);
+}

@@ -1,0 +1,131 @@
+import { join } from "node:path";
+import { cacheDir, once } from "./cache.ts";
+
+/** The programs of a Kubernetes control plane that can be had from the Go module registry alone. */
+export type ControlPlaneProgram = keyof typeof SOURCES;
+
+/**
+ * Paths of the programs asked for: from the folder that KUBEBUILDER_ASSETS names, else from the cache, else built with
+ * Go into the cache, which takes minutes the first time.
+ */
+export const installControlPlane = async <Name extends ControlPlaneProgram>(
+  names: readonly Name[],
+): Promise<Record<Name, string>> => {
+  const paths: [Name, string][] = [];
+  // One after the other: a Go build uses every core by itself.
+  for (const name of names) paths.push([name, givenPath(name) ?? await cachedPath(name)]);
+  return Object.fromEntries(paths) as Record<Name, string>;
+};
+
+interface Source {
+  /** Folder beside this file with the go.mod and go.sum that pin the build. */
+  readonly folder: string;
+  /** The Go module whose version is the program's version. */
+  readonly module: string;
+  readonly package: string;
+  /** First build on two cores, empty cache, downloads included. */
+  readonly coldSeconds: number;
+}
+
+const kubernetes = (program: string, coldSeconds: number): Source => ({
+  folder: "kubernetes",
+  module: "k8s.io/kubernetes",
+  package: `k8s.io/kubernetes/cmd/${program}`,
+  coldSeconds,
+});
+
+// Three modules, because their requirements clash: Kubernetes asks for a newer etcd client than this etcd is made of,
+// and kwok for older Kubernetes libraries.
+const SOURCES = {
+  etcd: { folder: "etcd", module: "go.etcd.io/etcd/server/v3", package: "go.etcd.io/etcd/server/v3", coldSeconds: 40 },
+  "kube-apiserver": kubernetes("kube-apiserver", 190),
+  kubectl: kubernetes("kubectl", 25),
+  "kube-controller-manager": kubernetes("kube-controller-manager", 60),
+  "kube-scheduler": kubernetes("kube-scheduler", 30),
+  kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
+} as const satisfies Record<string, Source>;
+
+/** What setup-envtest puts into its folder; the rest comes from the cache even when the folder is given. */
+const GIVEN_TOGETHER: readonly ControlPlaneProgram[] = ["etcd", "kube-apiserver", "kubectl"];
+
+const givenPath = (name: ControlPlaneProgram): string | undefined => {
+  const folder = Deno.env.get("KUBEBUILDER_ASSETS");
+  if (folder === undefined || folder === "") return undefined;
+  const path = join(folder, name);
+  if (isFile(path)) return path;
+  if (!GIVEN_TOGETHER.includes(name)) return undefined;
+  throw new Error(
+    `KUBEBUILDER_ASSETS is ${folder}, but there is no ${name} in it. Mend the folder or unset the variable.`,
+  );
+};
+
+const cachedPath = async (name: ControlPlaneProgram): Promise<string> => {
+  const source = SOURCES[name];
+  const version = pinnedVersion(source);
+  const label = `${name} ${version} (first time, about ${source.coldSeconds} s)`;
+  const folder = await once(
+    cacheDir("control_plane", `${name}-${version}`),
+    label,
+    (into) => build(name, source, version, join(into, name)),
+  );
+  return join(folder, name);
+};
+
+const build = async (name: string, source: Source, version: string, path: string): Promise<void> => {
+  const go = new Deno.Command("go", {
+    args: ["build", "-mod=readonly", "-trimpath", "-ldflags", linkerFlags(source, version), "-o", path, source.package],
+    cwd: moduleFolder(source),
+    env: { CGO_ENABLED: "0", GOWORK: "off" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  });
+  let outcome: Deno.CommandOutput;
+  try {
+    outcome = await go.output();
+  } catch (cause) {
+    throw cause instanceof Deno.errors.NotFound ? new Error(withoutGo(name), { cause }) : cause;
+  }
+  if (!outcome.success) {
+    const log = new TextDecoder().decode(outcome.stderr).trimEnd().split("\n").slice(-40).join("\n");
+    throw new Error(`go build ${source.package} exited with ${outcome.code}:\n${log}`);
+  }
+};
+
+const withoutGo = (name: string): string =>
+  `${name} is needed and there is no Go to build it with. Ways out: set KUBEBUILDER_ASSETS to a folder with ` +
+  `${GIVEN_TOGETHER.join(", ")} (setup-envtest makes one); or copy the cache folder ${
+    cacheDir("control_plane")
+  } from ` +
+  `a machine that has it; or install Go ${pinnedGo()} or newer and put "go" on PATH.`;
+
+/** Without the version flags the API server calls itself v0.0.0-master+$Format:%H$, which kubectl cannot parse. */
+const linkerFlags = (source: Source, version: string): string => {
+  if (source.folder !== "kubernetes") return "-s -w";
+  const [major, minor] = version.split(".");
+  const set = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor };
+  return ["-s -w", ...Object.entries(set).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)]
+    .join(" ");
+};
+
+const pinnedVersion = (source: Source): string => inGoMod(source, `${source.module} v`);
+
+const pinnedGo = (): string => inGoMod(SOURCES["kube-apiserver"], "go ");
+
+const inGoMod = (source: Source, before: string): string => {
+  const lines = Deno.readTextFileSync(join(moduleFolder(source), "go.mod")).split("\n");
+  const line = lines.map((text) => text.trim().replace(/^require /, "")).find((text) => text.startsWith(before));
+  const value = line?.slice(before.length).split(" ")[0];
+  if (value === undefined) throw new Error(`No "${before}" in go.mod of ${source.folder}`);
+  return value;
+};
+
+const moduleFolder = (source: Source): string => join(import.meta.dirname ?? ".", "control_plane", source.folder);
+
+const isFile = (path: string): boolean => {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,78 @@
+// The real PostgreSQL and Redis that tests run against: what the system has, else the packages of Debian.
+
+import { join } from "node:path";
+
+/** Folder with `postgres`, `initdb` and `psql`. */
+export const installPostgres = (): Promise<string> => installed(["initdb", "postgres", "psql"], "postgresql");
+
+/** Path of `redis-server`. */
+export const installRedis = async (): Promise<string> =>
+  join(await installed(["redis-server"], "redis-server"), "redis-server");
+
+/** The folder that holds all `programs`, after the Debian package `packageName` was installed if need be. */
+const installed = async (programs: readonly string[], packageName: string): Promise<string> => {
+  const found = await folderOf(programs);
+  if (found !== undefined) return found;
+  if (!await canInstall()) {
+    throw new Error(
+      `${
+        programs.join(", ")
+      }: found neither on PATH nor in ${POSTGRES_FOLDERS}/*/bin. Install the package, for example with ` +
+        `"apt-get install ${packageName}" on Debian, and put the programs on PATH.`,
+    );
+  }
+  console.error(`installing the Debian package ${packageName} (about 20 s) …`);
+  const startedMs = performance.now();
+  await aptGet("update");
+  await aptGet("-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--no-install-recommends", packageName);
+  console.error(`installed ${packageName} in ${Math.round((performance.now() - startedMs) / 1000)} s`);
+  const folder = await folderOf(programs);
+  if (folder === undefined) throw new Error(`The Debian package ${packageName} did not bring ${programs.join(", ")}`);
+  return folder;
+};
+
+/** Debian keeps the programs of each PostgreSQL version here and only wrappers of the clients on PATH. */
+const POSTGRES_FOLDERS = "/usr/lib/postgresql";
+
+const folderOf = async (programs: readonly string[]): Promise<string | undefined> => {
+  const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
+  for (const folder of [...folders, ...await postgresFolders()]) {
+    const there = await Promise.all(programs.map((program) => isFile(join(folder, program))));
+    if (there.every((yes) => yes)) return folder;
+  }
+  return undefined;
+};
+
+/** Newest version first. */
+const postgresFolders = async (): Promise<string[]> => {
+  const versions: string[] = [];
+  try {
+    for await (const entry of Deno.readDir(POSTGRES_FOLDERS)) versions.push(entry.name);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  return versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(POSTGRES_FOLDERS, version, "bin"));
+};
+
+const canInstall = async (): Promise<boolean> => Deno.uid() === 0 && await isFile("/usr/bin/apt-get");
+
+const aptGet = async (...args: string[]): Promise<void> => {
+  const { success, code, stdout, stderr } = await new Deno.Command("/usr/bin/apt-get", {
+    args: ["--quiet", ...args],
+    env: { DEBIAN_FRONTEND: "noninteractive" },
+    stdin: "null",
+  }).output();
+  if (success) return;
+  const decoder = new TextDecoder();
+  const said = `${decoder.decode(stdout)}\n${decoder.decode(stderr)}`.trim().split("\n").slice(-15).join("\n");
+  throw new Error(`apt-get ${args.join(" ")} ended with ${code}:\n${said}`);
+};
+
+const isFile = async (path: string): Promise<boolean> => {
+  try {
+    return (await Deno.stat(path)).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+};

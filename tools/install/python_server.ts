@@ -1,0 +1,184 @@
+/** A real Llama Stack or OGX server in a Python environment of its own, from the lock files in requirements/. */
+import { join } from "node:path";
+import { cacheDir, once } from "./cache.ts";
+
+export type ServerVersion = keyof typeof SERVERS;
+
+export interface InstalledServer {
+  /** The Python of the environment; a server is started with `-m uvicorn --factory <appFactory>`. */
+  readonly python: string;
+  /** For TIKTOKEN_CACHE_DIR: every vector_io provider loads the cl100k_base encoding when it starts. */
+  readonly tiktokenDir: string;
+  /** For PYTHONPATH: a stand-in for torch, which the starter distribution imports when it starts. */
+  readonly pythonPath: string;
+  readonly appFactory: string;
+  /** The environment variable that names the config file. */
+  readonly configVariable: string;
+}
+
+/** Installs the server on first use and says where it is. */
+export const installServer = async (version: ServerVersion): Promise<InstalledServer> => {
+  const { coldSeconds, ...start } = SERVERS[version];
+  const name = version.replace(" ", "-");
+  const requirements = join(HERE, "requirements", `${name}.txt`);
+  const wanted = await sha256Hex(await Deno.readFile(requirements));
+  const base = await findPython();
+  const environment = await once(
+    cacheDir("servers", `${name}-python${base.minor}-${wanted.slice(0, 8)}`),
+    `${version} (first time, about ${coldSeconds} s)`,
+    (into, finalDir) => makeEnvironment(base.path, requirements, into, finalDir),
+  );
+  const python = join(environment, "bin", "python");
+  const tiktokenDir = await once(
+    cacheDir("tiktoken", TIKTOKEN_SHA256.slice(0, 8)),
+    "tiktoken data (first time, about 5 s)",
+    (into) => fetchTiktokenData(python, into),
+  );
+  return { python, tiktokenDir, pythonPath: join(HERE, "stand_ins"), ...start };
+};
+
+const HERE = import.meta.dirname ?? ".";
+
+const OGX_START = { appFactory: "ogx.core.server.server:create_app", configVariable: "OGX_CONFIG" } as const;
+
+// coldSeconds: two cores, empty pip cache, downloads included.
+const SERVERS = {
+  "llama-stack 0.7.3": {
+    appFactory: "llama_stack.core.server.server:create_app",
+    configVariable: "LLAMA_STACK_CONFIG",
+    coldSeconds: 60,
+  },
+  "ogx 1.4.1": { ...OGX_START, coldSeconds: 50 },
+  "ogx 1.5.0": { ...OGX_START, coldSeconds: 50 },
+} as const;
+
+/** The lock files were frozen on 3.12, so that comes first; the servers refuse anything older. */
+const PYTHON_NAMES: readonly string[] = ["python3.12", "python3.13", "python3"];
+const OLDEST_MINOR = 12;
+
+interface Python {
+  readonly path: string;
+  readonly minor: string;
+}
+
+const findPython = async (): Promise<Python> => {
+  const tried: string[] = [];
+  for (const candidate of [...PYTHON_NAMES, ...await pyenvPythons()]) {
+    const answer = await askPython(candidate);
+    if (typeof answer !== "string") return answer;
+    tried.push(`  ${candidate}: ${answer}`);
+  }
+  throw new Error(
+    [
+      `The servers need Python 3.${OLDEST_MINOR} or newer with its venv module, and there is none. Tried:`,
+      ...tried,
+      "Install one, for example by `apt install python3.12 python3.12-venv`, `brew install python@3.12` or " +
+      "`pyenv install 3.12`.",
+    ].join("\n"),
+  );
+};
+
+const pyenvPythons = async (): Promise<readonly string[]> => {
+  const versions = join(Deno.env.get("PYENV_ROOT") ?? join(Deno.env.get("HOME") ?? "", ".pyenv"), "versions");
+  try {
+    const names = await Array.fromAsync(Deno.readDir(versions), (entry) => entry.name);
+    return names
+      .map((name) => ({ name, minor: Number(/^3\.(\d+)/.exec(name)?.[1]) }))
+      .filter(({ minor }) => minor >= OLDEST_MINOR)
+      .sort((a, b) => a.minor - b.minor || (a.name < b.name ? -1 : 1))
+      .map(({ name }) => join(versions, name, "bin", "python"));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+};
+
+/** The interpreter behind a name, or why it is of no use: a pyenv shim, for one, exists and may still refuse to run. */
+const askPython = async (candidate: string): Promise<Python | string> => {
+  const question = "import ensurepip, sys, venv; print(sys.executable); print('%d.%d' % sys.version_info[:2])";
+  const answer = await run(candidate, ["-c", question]);
+  if (answer === undefined) return "not there";
+  if (answer.code !== 0) return answer.stderr.trim().split("\n").at(-1) ?? `ended with ${answer.code}`;
+  const [path = "", minor = ""] = answer.stdout.trim().split("\n");
+  return Number(/^3\.(\d+)$/.exec(minor)?.[1]) >= OLDEST_MINOR ? { path, minor } : `is ${minor}`;
+};
+
+const PIP: readonly string[] = ["-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check"];
+
+const makeEnvironment = async (base: string, requirements: string, into: string, finalDir: string): Promise<void> => {
+  await must(base, ["-m", "venv", into]);
+  // The file is a complete freeze, so there is nothing to resolve; byte code is written when a module is first used.
+  const frozen = ["--no-deps", "--no-compile", "--requirement", requirements];
+  await must(join(into, "bin", "python"), [...PIP, "install", ...frozen]);
+  await nameFinalPlace(join(into, "bin"), into, finalDir);
+};
+
+/** The scripts of an environment carry its path; after the rename that has to be the final one. */
+const nameFinalPlace = async (bin: string, into: string, finalDir: string): Promise<void> => {
+  for await (const { name, isFile } of Deno.readDir(bin)) {
+    if (!isFile) continue;
+    const text = new TextDecoder().decode(await Deno.readFile(join(bin, name)));
+    // A NUL tells a binary, which decoding and encoding would spoil.
+    if (text.includes("\0") || !text.includes(into)) continue;
+    await Deno.writeTextFile(join(bin, name), text.replaceAll(into, finalDir));
+  }
+};
+
+// tiktoken downloads its encodings at run time, from a host that tests must not need. The wheel of litellm carries the
+// same file under the name that tiktoken's cache gives it (sha1 of the URL); this version is small and pure Python.
+const TIKTOKEN_CARRIER = "litellm==1.60.0";
+const TIKTOKEN_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4";
+/** What tiktoken itself demands of cl100k_base. */
+const TIKTOKEN_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7";
+
+const fetchTiktokenData = async (python: string, into: string): Promise<void> => {
+  const downloads = join(into, "downloads");
+  await must(python, [...PIP, "download", "--no-deps", "--only-binary", ":all:", "-d", downloads, TIKTOKEN_CARRIER]);
+  await must(python, ["-c", TAKE_ONE_FILE, downloads, TIKTOKEN_FILE, into]);
+  await Deno.remove(downloads, { recursive: true });
+  const found = await sha256Hex(await Deno.readFile(join(into, TIKTOKEN_FILE)));
+  if (found !== TIKTOKEN_SHA256) {
+    throw new Error(`${TIKTOKEN_CARRIER} holds another cl100k_base than tiktoken demands: sha256 ${found}.`);
+  }
+};
+
+const TAKE_ONE_FILE = `
+import pathlib, sys, zipfile
+downloads, name, into = sys.argv[1:]
+[wheel] = pathlib.Path(downloads).glob("*.whl")
+with zipfile.ZipFile(wheel) as archive:
+    [member] = [path for path in archive.namelist() if path.endswith("/" + name)]
+    (pathlib.Path(into) / name).write_bytes(archive.read(member))
+`;
+
+const must = async (program: string, args: readonly string[]): Promise<void> => {
+  const outcome = await run(program, args);
+  if (outcome === undefined) throw new Error(`${program} is not there.`);
+  if (outcome.code === 0) return;
+  const said = (outcome.stderr || outcome.stdout).trim().split("\n").slice(-15).join("\n");
+  throw new Error(`${program} ended with ${outcome.code}:\n${said}`);
+};
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Undefined when there is no such program. */
+const run = async (program: string, args: readonly string[]): Promise<Outcome | undefined> => {
+  try {
+    const env = { ...Deno.env.toObject(), PYTHONNOUSERSITE: "1" };
+    // The caller's own Python settings must not reach into the environment that is made here.
+    for (const name of ["PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"]) Reflect.deleteProperty(env, name);
+    const output = await new Deno.Command(program, { args: [...args], env, clearEnv: true, stdin: "null" }).output();
+    const decoder = new TextDecoder();
+    return { code: output.code, stdout: decoder.decode(output.stdout), stderr: decoder.decode(output.stderr) };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) return undefined;
+    throw error;
+  }
+};
+
+const sha256Hex = async (content: Uint8Array<ArrayBuffer>): Promise<string> =>
+  new Uint8Array(await crypto.subtle.digest("SHA-256", content)).toHex();

@@ -1,0 +1,28 @@
+import { deepStrictEqual } from "node:assert/strict";
+import plugin from "./lint_plugin.ts";
+
+const messages = (file: string, source: string) =>
+  Deno.lint.runPlugin(plugin, file, source).map(({ message }) => message.split(":")[0]);
+
+Deno.test("lint plugin reports clock, chance, Deno, console and throw in the core", () => {
+  const source = "Date.now(); new Date(); Math.random(); Deno.args; console.log(1); throw new Error('x');";
+  deepStrictEqual(messages("core/x.ts", source), [
+    "Date.now in the core",
+    "new Date() in the core",
+    "Math.random in the core",
+    "Deno in the core",
+    "console in the core",
+    "throw in the core",
+  ]);
+});
+
+Deno.test("lint plugin leaves dates from arguments, tests and the shell alone", () => {
+  deepStrictEqual(messages("core/x.ts", "new Date(nowMs);"), []);
+  deepStrictEqual(messages("core/x_test.ts", "Date.now();"), []);
+  deepStrictEqual(messages("shell/x.ts", "Deno.args; console.log(Date.now());"), []);
+});
+
+Deno.test("lint plugin wants sentences for test names", () => {
+  deepStrictEqual(messages("core/x_test.ts", 'Deno.test("works", () => {});'), ["A test name is a sentence"]);
+  deepStrictEqual(messages("core/x_test.ts", 'Deno.test("x() gives up early", () => {});'), []);
+});

@@ -1,0 +1,76 @@
+/**
+ * `deno task test`: every check of the project, in the order in which a mistake shows soonest.
+ *
+ * Ends with `N passed, N failed`: tests of all parts, and each check without tests of its own as one. Nothing may be
+ * ignored: an ignored test counts as failed.
+ */
+
+interface Part {
+  readonly name: string;
+  readonly args: ReadonlyArray<string>;
+}
+
+const TEST = ["test", "--allow-all", "--quiet"];
+
+const PARTS: ReadonlyArray<Part> = [
+  { name: "format", args: ["fmt", "--check", "--quiet"] },
+  { name: "lint", args: ["lint", "--quiet"] },
+  { name: "types", args: ["check", "--quiet"] },
+  { name: "generated files", args: ["task", "--quiet", "gen", "--check"] },
+  { name: "unit tests", args: [...TEST, "--parallel", "--trace-leaks", "core", "shell", "tools", "tests/house"] },
+  { name: "properties", args: [...TEST, "tests/properties_test.ts"] },
+  { name: "real Kubernetes API server", args: [...TEST, "tests/cluster"] },
+  { name: "real Llama Stack and OGX servers", args: [...TEST, "tests/server"] },
+];
+
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+const main = async (): Promise<number> => {
+  const total = { passed: 0, failed: 0 };
+  for (const part of PARTS) {
+    const started = performance.now();
+    const { passed, failed } = await run(part);
+    total.passed += passed;
+    total.failed += failed;
+    const seconds = ((performance.now() - started) / 1000).toFixed(0);
+    console.log(
+      `== ${part.name}: ${failed === 0 ? "ok" : "FAILED"} (${passed} passed, ${failed} failed, ${seconds} s)\n`,
+    );
+  }
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  return total.failed === 0 ? 0 : 1;
+};
+
+const run = async ({ name, args }: Part): Promise<Count> => {
+  console.log(`== ${name}`);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: new URL("../", import.meta.url),
+    env: { NO_COLOR: "1" },
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    await Deno.stdout.write(chunk);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  const { success } = await child.status;
+  return args[0] === "test" ? counted(text, success) : { passed: success ? 1 : 0, failed: success ? 0 : 1 };
+};
+
+/** From the closing line of the test runner, e.g. `ok | 23 passed (33 steps) | 0 failed | 1 ignored (7s)`. */
+const counted = (text: string, success: boolean): Count => {
+  const closing = /\| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed(?: \(\d+ steps?\))?(?: \| (\d+) ignored)?/.exec(
+    text,
+  );
+  if (closing === null) return { passed: 0, failed: 1 };
+  const failed = Number(closing[2]) + Number(closing[3] ?? 0);
+  return { passed: Number(closing[1]), failed: failed === 0 && !success ? 1 : failed };
+};
+
+if (import.meta.main) Deno.exit(await main());
