@@ -7,9 +7,3 @@ export const configMapName = (resource: string, digest: string): string => `${re
 
 /** Holds the full sha256 of config.yaml in hex; the name alone is never trusted. */
 export const CONFIG_DIGEST_ANNOTATION = "llamastack.io/config-digest";
-
-export const labelsOf = (resource: string, component: string): Readonly<Record<string, string>> => ({
-  "app.kubernetes.io/component": component,
-  "app.kubernetes.io/instance": resource,
-  "app.kubernetes.io/managed-by": MANAGED_BY,
-});

@@ -22,10 +22,10 @@ const render = (documents: ReadonlyArray<JsonObject | string>, options: Partial<
 const lint = (documents: ReadonlyArray<JsonObject | string>, format: "text" | "json" = "text") =>
   lintCommand([file(...documents)], SURROUNDINGS, { format, style: PLAIN });
 
-Deno.test("renderCommand() prints the ConfigMap and the environment", () => {
+Deno.test("R32 renderCommand() prints every object in the order in which it is written", () => {
   const { stdout, stderr, code } = render([GOOD]);
-  ok(stdout.startsWith("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: good-config-"));
-  ok(stdout.includes("\n---\nenv:\n  - name: FILES_STORAGE_DIR\n"));
+  const kinds = [...stdout.matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind);
+  deepStrictEqual(kinds, ["ServiceAccount", "ConfigMap", "Deployment", "Service"]);
   deepStrictEqual([stderr, code], ["", 0]);
 });
 

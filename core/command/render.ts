@@ -1,16 +1,18 @@
-/** `render`: resources → the config, its ConfigMap and its environment, as text. Reads no Secret, so it can print none. */
+/** `render`: resources → every object that the operator makes of them, as text. Reads no Secret, so it can print none. */
 import { Result } from "effect";
 import type { Resource } from "../api/decode.ts";
 import { derive, type Derived, type Surroundings } from "../derive.ts";
 import type { Json } from "../json.ts";
-import { generatedConfigMap } from "../resources/config_map.ts";
+import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
+import { listed, objectsOf } from "../resources/objects.ts";
+import { blueprintOf, configContentOf, NOWHERE } from "../resources/of_resource.ts";
 import { warningLine } from "../warning.ts";
 import { readYaml11, writeYaml } from "../yaml.ts";
 import { type InputFile, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
 export interface RenderOptions {
-  /** `config`: the bare config.yaml; `env`: the list of EnvVar; undefined: the ConfigMap and an `env:` document. */
+  /** `config`: the bare config.yaml; `env`: the list of EnvVar; undefined: every object. */
   readonly only: "config" | "env" | undefined;
   readonly format: "yaml" | "json";
   readonly style: Style;
@@ -58,10 +60,9 @@ const documentsOf = (resource: Resource, derived: Derived, only: RenderOptions["
   const env = derived.env as unknown as Json;
   if (only === "env") return [{ value: env }];
   if (only === "config") return derived._tag === "Generated" ? [{ yaml: derived.config.yaml }] : [];
-  const map = derived._tag === "Generated"
-    ? [{ value: generatedConfigMap({ ...resource, yaml: derived.config.yaml, digest: derived.config.digest }) }]
-    : [];
-  return [...map, { value: { env } }];
+  const place = { ...NOWHERE, namespace: resource.namespace ?? NOWHERE.namespace };
+  const contents = { config: configContentOf(derived, place), connections: UNREAD_PARTS, caBundlePem: undefined };
+  return listed(objectsOf(blueprintOf(resource, derived, place), contents)).map((value) => ({ value }));
 };
 
 const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], style: Style): ReadonlyArray<string> => {
@@ -70,11 +71,11 @@ const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], s
     case "Generated":
       return derived.config.warnings.map((one) => note(`${style.warning("warning:")} ${warningLine(one)}`));
     case "Override":
-      return only === "env"
+      return only !== "config"
         ? []
         : [note(`no config to print: key ${derived.key} of ConfigMap ${derived.configMapName} is used as it is`)];
     case "DistributionDefault":
-      return only === "env"
+      return only !== "config"
         ? []
         : [note(`no config to print: ${derived.distribution.image} runs its own default, nothing asks for another`)];
   }

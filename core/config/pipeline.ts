@@ -6,7 +6,7 @@
  */
 import { Result } from "effect";
 import type { GenerationFailure } from "../failure.ts";
-import { listAt, objectAt } from "../json.ts";
+import { type JsonObject, listAt, objectAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { computeApis } from "./apis.ts";
 import { type BaseSource, readBase } from "./base.ts";
@@ -43,6 +43,8 @@ const STAGES: ReadonlyArray<Stage> = [
 
 export interface Generated {
   readonly yaml: string;
+  /** What `yaml` says, as a value. */
+  readonly tree: JsonObject;
   /** sha256 of the UTF-8 bytes of `yaml`, in hex. */
   readonly digest: string;
   /** What the config refers to by `${env.…}`; sources of secrets, never their values. */
@@ -74,6 +76,7 @@ export const generate = (facts: Facts, base: BaseSource): Result.Result<Generate
     onFailure: (failure) => refusal(failure),
     onSuccess: (rendered) => ({
       ...rendered,
+      tree: draft.config,
       env: draft.env,
       warnings: draft.warnings,
       providerCount: Object.values(objectAt(draft.config, "providers"))

@@ -1,8 +1,7 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { ok, strictEqual } from "node:assert/strict";
 import { Result } from "effect";
 import { generated } from "../../tests/given.ts";
 import { CONFIG_BYTES_MAX } from "../limits.ts";
-import { generatedConfigMap } from "../resources/config_map.ts";
 import { render } from "./render.ts";
 
 Deno.test("NFR-001 render() orders keys for the reader and by name, and keeps the order of lists", () => {
@@ -21,27 +20,6 @@ Deno.test("render() refuses a config that no ConfigMap holds", () => {
     onSuccess: () => "",
   });
   ok(failure.includes(`a ConfigMap takes ${CONFIG_BYTES_MAX}`), failure);
-});
-
-Deno.test("FR-023 FR-024 NFR-005 generatedConfigMap() is immutable and named after its digest", () => {
-  const { config: { yaml, digest } } = generated({ storage: { kv: {} } });
-  ok(/^[0-9a-f]{64}$/.test(digest));
-  deepStrictEqual(generatedConfigMap({ name: "my", namespace: "ns", yaml, digest }), {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: {
-      name: `my-config-${digest.slice(0, 8)}`,
-      namespace: "ns",
-      labels: {
-        "app.kubernetes.io/component": "generated-config",
-        "app.kubernetes.io/instance": "my",
-        "app.kubernetes.io/managed-by": "llama-stack-operator",
-      },
-      annotations: { "llamastack.io/config-digest": digest },
-    },
-    immutable: true,
-    data: { "config.yaml": yaml },
-  });
 });
 
 Deno.test("FR-025a generated names of A, B and A again are A, B and A", () => {

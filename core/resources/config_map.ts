@@ -1,23 +1,36 @@
-/** The immutable ConfigMap with a generated config.yaml (FR-023, NFR-005). */
+/** ConfigMaps of a resource: the immutable one with config.yaml (FR-023, NFR-005), and the bundle of certificates. */
 import type { JsonObject } from "../json.ts";
-import { CONFIG_DIGEST_ANNOTATION, configMapName, labelsOf } from "../names.ts";
+import { CONFIG_DIGEST_ANNOTATION, configMapName } from "../names.ts";
+import type { Blueprint, Manifest } from "./blueprint.ts";
+import { metadataOf } from "./metadata.ts";
+import { CA_BUNDLE_KEY, caBundleName } from "./pod_volumes.ts";
 
-export const generatedConfigMap = (
-  { name, namespace, yaml, digest }: {
-    readonly name: string;
-    readonly namespace: string | undefined;
-    readonly yaml: string;
-    readonly digest: string;
-  },
-): JsonObject => ({
+export interface ConfigContent {
+  readonly data: Readonly<Record<string, string>>;
+  /** Base64, for an own config whose ConfigMap has such keys. */
+  readonly binaryData?: Readonly<Record<string, string>>;
+  /** sha256 in hex of what is in it. */
+  readonly digest: string;
+}
+
+/** Named after its content; the full digest stands in an annotation, since eight digits of a name prove nothing. */
+export const configMap = (blueprint: Blueprint, { data, binaryData, digest }: ConfigContent): Manifest => ({
   apiVersion: "v1",
   kind: "ConfigMap",
-  metadata: {
-    name: configMapName(name, digest),
-    ...(namespace === undefined ? {} : { namespace }),
-    labels: { ...labelsOf(name, "generated-config") },
+  metadata: metadataOf(blueprint, configMapName(blueprint.name, digest), {
+    component: "generated-config",
     annotations: { [CONFIG_DIGEST_ANNOTATION]: digest },
-  },
+  }),
   immutable: true,
-  data: { "config.yaml": yaml },
+  data: data as JsonObject,
+  ...(binaryData === undefined || Object.keys(binaryData).length === 0 ? {} : { binaryData: binaryData as JsonObject }),
 });
+
+/** `pem` is undefined offline, where the source ConfigMap has not been read. */
+export const caBundleMap = (blueprint: Blueprint, pem: string | undefined): Manifest | undefined =>
+  blueprint.spec.networking?.tls?.caBundle === undefined ? undefined : {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: metadataOf(blueprint, caBundleName(blueprint.name), { component: "ca-bundle" }),
+    ...(pem === undefined ? {} : { data: { [CA_BUNDLE_KEY]: pem } }),
+  };

@@ -125,12 +125,12 @@ const render = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Show what the operator makes of resources: the ConfigMap with config.yaml and the environment of the server. " +
+    "Show every object that the operator makes of resources. " +
       "No cluster is asked and no Secret is read: secrets stay ${env.…} placeholders.",
   ),
   Command.withShortDescription("Show what the operator makes of resources"),
   Command.withExamples([
-    { command: "llama-stack-operator render -f llama.yaml", description: "The ConfigMap and the environment" },
+    { command: "llama-stack-operator render -f llama.yaml", description: "Every object" },
     { command: "llama-stack-operator render -f llama.yaml --only config", description: "The bare config.yaml" },
     {
       command: "kubectl get llsd my -o yaml | llama-stack-operator render -f -",

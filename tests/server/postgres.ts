@@ -11,6 +11,7 @@ export interface Postgres {
   /** Only with `tls`: what a client has to trust. Connections without TLS are then refused. */
   readonly caFile?: string;
   createDatabase(name: string, user: string, password: string): Promise<void>;
+  setPassword(user: string, password: string): Promise<void>;
   /** One statement as the given user; fails with the words of psql. */
   query(sql: string, as: { user: string; password: string; database: string }): Promise<string>;
   stop(): Promise<void>;
@@ -99,6 +100,9 @@ export const startPostgres = async ({ password, tls = false }: PostgresOptions):
       createDatabase: async (name, user, userPassword) => {
         await asSuperuser(`create role ${identifier(user)} login password ${literal(userPassword)}`);
         await asSuperuser(`create database ${identifier(name)} owner ${identifier(user)}`);
+      },
+      setPassword: async (user, userPassword) => {
+        await asSuperuser(`alter role ${identifier(user)} password ${literal(userPassword)}`);
       },
       query,
       stop: async () => {

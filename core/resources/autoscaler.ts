@@ -1,0 +1,42 @@
+/** The HorizontalPodAutoscaler `<cr>-hpa`. */
+import type { JsonObject } from "../json.ts";
+import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
+import { metadataOf } from "./metadata.ts";
+
+export const autoscalerName = (name: string): string => `${name}-hpa`;
+
+/** Percent of the CPU request, where the resource names no target. Source: the Go operator, whose servers are taken over. */
+const CPU_PERCENT_DEFAULT = 80;
+
+/** A maximum of 0 switches it off (R41: such objects of the older API stay writable). */
+export const autoscales = ({ spec }: Blueprint): boolean => (spec.workload?.autoscaling?.maxReplicas ?? 0) > 0;
+
+export const autoscaler = (blueprint: Blueprint): Manifest | undefined => {
+  const autoscaling = blueprint.spec.workload?.autoscaling;
+  if (autoscaling === undefined || !autoscales(blueprint)) return undefined;
+  const { targetCPUUtilizationPercentage: cpu, targetMemoryUtilizationPercentage: memory } = autoscaling;
+  const targets = [
+    ...(cpu !== undefined || memory === undefined ? [utilization("cpu", cpu ?? CPU_PERCENT_DEFAULT)] : []),
+    ...(memory === undefined ? [] : [utilization("memory", memory)]),
+  ];
+  return {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: metadataOf(blueprint, autoscalerName(blueprint.name)),
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: blueprint.name },
+      // Never below what the resource asks for, and never above its own maximum.
+      minReplicas: Math.min(
+        autoscaling.maxReplicas,
+        Math.max(1, autoscaling.minReplicas ?? replicasOf(blueprint.spec)),
+      ),
+      maxReplicas: autoscaling.maxReplicas,
+      metrics: targets,
+    },
+  };
+};
+
+const utilization = (name: string, averageUtilization: number): JsonObject => ({
+  type: "Resource",
+  resource: { name, target: { type: "Utilization", averageUtilization } },
+});

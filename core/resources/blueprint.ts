@@ -1,0 +1,61 @@
+/** What the builders of this folder need. Everything in it has been checked before: a builder cannot fail. */
+import type { EnvVar } from "../api/embedded.ts";
+import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
+import type { DataFolders } from "../config/draft.ts";
+import type { Line } from "../config/lines/line.ts";
+import type { JsonObject } from "../json.ts";
+
+export interface Blueprint {
+  readonly name: string;
+  readonly namespace: string;
+  /** Of the resource in the cluster; undefined where there is no cluster, and then no owner references are written. */
+  readonly uid: string | undefined;
+  readonly spec: Spec;
+  readonly image: string;
+  /** Undefined when nothing tells which server the image holds. */
+  readonly line: Line | undefined;
+  /** The file that the server is started with; undefined: the image starts what it brings. */
+  readonly configFile: ConfigFile | undefined;
+  readonly env: ReadonlyArray<EnvVar>;
+  readonly folders: DataFolders;
+  /** True when some backend of the config is a sqlite file in the data folder. */
+  readonly usesSqlite: boolean;
+  readonly platform: Platform;
+  /** Annotations of the pod template, digests among them: a change of one restarts the pods. */
+  readonly podAnnotations: Readonly<Record<string, string>>;
+}
+
+/** A ConfigMap and the key in it that is config.yaml. */
+export interface ConfigFile {
+  readonly configMapName: string;
+  readonly key: string;
+}
+
+/** What the cluster offers. */
+export interface Platform {
+  /** `security.openshift.io` is served: the cluster chooses users and groups itself. */
+  readonly openshift: boolean;
+  /** `route.openshift.io` is served. */
+  readonly routes: boolean;
+  /** Namespace of the operator, which may always reach the servers. */
+  readonly operatorNamespace: string;
+  /** The feature flag: a NetworkPolicy for every server, not only where allowedFrom is set. */
+  readonly networkPolicies: boolean;
+}
+
+/** One Kubernetes object as it is applied. */
+export type Manifest = JsonObject & {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: JsonObject & { readonly name: string; readonly namespace: string };
+};
+
+export const portOf = (spec: Spec): number => spec.networking?.port ?? PORT_DEFAULT;
+
+export const servesTls = (spec: Spec): boolean => spec.networking?.tls?.enabled === true;
+
+/** Pods that the resource asks for; the autoscaler may want others. */
+export const replicasOf = (spec: Spec): number => spec.workload?.replicas ?? 1;
+
+export const isExposed = (spec: Spec): boolean =>
+  spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false;

@@ -1,0 +1,30 @@
+/** The PersistentVolumeClaim `<cr>-pvc`: kept when the resource goes, unless the author wants otherwise (R15). */
+import type { Blueprint, Manifest } from "./blueprint.ts";
+import { metadataOf } from "./metadata.ts";
+
+export const claimName = (name: string): string => `${name}-pvc`;
+
+/** Size of a claim where the resource names none. Source: the Go operator, whose claims are taken over. */
+const SIZE_DEFAULT = "10Gi";
+
+/** Undefined without `workload.storage`, and where a claim is there already. */
+export const claim = (blueprint: Blueprint): Manifest | undefined => {
+  const storage = blueprint.spec.workload?.storage;
+  if (storage === undefined || storage.existingClaim !== undefined) return undefined;
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: metadataOf(blueprint, claimName(blueprint.name), { owned: storage.retentionPolicy === "Delete" }),
+    spec: {
+      accessModes: [storage.accessMode ?? "ReadWriteOnce"],
+      resources: { requests: { storage: String(storage.size ?? SIZE_DEFAULT) } },
+      ...(storage.storageClassName === undefined ? {} : { storageClassName: storage.storageClassName }),
+    },
+  };
+};
+
+/** The claim that the pod mounts; undefined: an emptyDir. */
+export const mountedClaim = ({ name, spec }: Blueprint): string | undefined => {
+  const storage = spec.workload?.storage;
+  return storage === undefined ? undefined : storage.existingClaim ?? claimName(name);
+};

@@ -1,0 +1,44 @@
+/** The Secrets `<cr>-sql` and `<cr>-kv`: connection parts under the names of their variables (R33), owned, rotated with the source. */
+import { kvSecretName, sqlSecretName } from "../config/storage.ts";
+import type { JsonObject } from "../json.ts";
+import type { Blueprint, Manifest } from "./blueprint.ts";
+import { metadataOf } from "./metadata.ts";
+
+/** Which of the two a resource needs. */
+export const connectionSecrets = (
+  blueprint: Blueprint,
+  parts: ConnectionParts,
+): ReadonlyArray<Manifest> => {
+  const needed = new Set(
+    blueprint.env.flatMap(({ valueFrom }) =>
+      valueFrom?.secretKeyRef?.name === undefined ? [] : [valueFrom.secretKeyRef.name]
+    ),
+  );
+  return [
+    { name: sqlSecretName(blueprint.name), data: parts.sql },
+    { name: kvSecretName(blueprint.name), data: parts.kv },
+  ].filter(({ name }) => needed.has(name)).map(({ name, data }) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: metadataOf(blueprint, name, { component: "storage-connection" }),
+    type: "Opaque",
+    // Offline nobody knows the values: the Secret is shown without data (R32).
+    // Not stringData: the API server never stores it, so each apply of it would count as a change.
+    ...(data === undefined ? {} : { data: encoded(data) }),
+  }));
+};
+
+/** By variable name; undefined where the source Secrets have not been read. Holds secret values: never printed. */
+export interface ConnectionParts {
+  readonly sql: Readonly<Record<string, string>> | undefined;
+  readonly kv: Readonly<Record<string, string>> | undefined;
+}
+
+export const UNREAD_PARTS: ConnectionParts = { sql: undefined, kv: undefined };
+
+const encoded = (values: Readonly<Record<string, string>>): JsonObject =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(value)]));
+
+/** Base64 of the UTF-8 bytes. */
+const base64 = (text: string): string =>
+  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));

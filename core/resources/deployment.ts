@@ -1,0 +1,147 @@
+/** The Deployment `<cr>`: image, config, environment and digests change in one write. */
+import type { Json, JsonObject } from "../json.ts";
+import { STARTUP_SECONDS_DEFAULT } from "../api/v1alpha2.ts";
+import { autoscales } from "./autoscaler.ts";
+import { type Blueprint, type Manifest, portOf, replicasOf, servesTls } from "./blueprint.ts";
+import { mountedClaim } from "./claim.ts";
+import { metadataOf, selectorOf } from "./metadata.ts";
+import { placement } from "./placement.ts";
+import { podVolumes } from "./pod_volumes.ts";
+import { serviceAccountName } from "./service_account.ts";
+import { startCommand } from "./start_command.ts";
+
+export const CONTAINER = "llama-stack";
+
+export const deployment = (blueprint: Blueprint, annotations: JsonObject = {}): Manifest => {
+  const { name, spec } = blueprint;
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: metadataOf(blueprint, name, { annotations }),
+    spec: {
+      // Under an autoscaler the field is its own; a value here would undo each of its decisions.
+      ...(autoscales(blueprint) ? {} : { replicas: replicasOf(spec) }),
+      selector: { matchLabels: selectorOf(name) },
+      strategy: strategy(blueprint),
+      template: podTemplate(blueprint),
+    },
+  };
+};
+
+/** Two pods cannot hold one ReadWriteOnce claim on two nodes, nor share sqlite files on any claim (R29). */
+const strategy = (blueprint: Blueprint): JsonObject => {
+  const storage = blueprint.spec.workload?.storage;
+  const shared = storage?.accessMode === "ReadWriteMany";
+  return mountedClaim(blueprint) !== undefined && (!shared || blueprint.usesSqlite)
+    ? { type: "Recreate" }
+    : { type: "RollingUpdate", rollingUpdate: { maxSurge: "25%", maxUnavailable: 0 } };
+};
+
+const podTemplate = (blueprint: Blueprint): JsonObject => {
+  const { name, spec, platform, podAnnotations } = blueprint;
+  const own = spec.workload?.overrides ?? {};
+  const { volumes, mounts } = podVolumes(blueprint);
+  const annotations = { ...own.podAnnotations, ...podAnnotations };
+  return {
+    metadata: {
+      labels: { ...own.podLabels, ...selectorOf(name) },
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    },
+    spec: {
+      serviceAccountName: own.serviceAccountName ?? serviceAccountName(name),
+      // A Service called ogx or llama-stack would put its address into the variable of the server's port.
+      enableServiceLinks: false,
+      securityContext: own.securityContext === undefined
+        ? podSecurity(platform.openshift)
+        : own.securityContext as unknown as Json,
+      ...(own.terminationGracePeriodSeconds === undefined
+        ? {}
+        : { terminationGracePeriodSeconds: own.terminationGracePeriodSeconds }),
+      ...(own.imagePullSecrets === undefined ? {} : { imagePullSecrets: own.imagePullSecrets as unknown as Json }),
+      ...(own.priorityClassName === undefined ? {} : { priorityClassName: own.priorityClassName }),
+      ...(own.runtimeClassName === undefined ? {} : { runtimeClassName: own.runtimeClassName }),
+      ...(own.resourceClaims === undefined ? {} : { resourceClaims: own.resourceClaims as unknown as Json }),
+      ...placement(blueprint),
+      containers: [container(blueprint, mounts)],
+      volumes,
+    },
+  };
+};
+
+const container = (blueprint: Blueprint, mounts: ReadonlyArray<JsonObject>): JsonObject => {
+  const { spec, image, env, platform } = blueprint;
+  const own = spec.workload?.overrides ?? {};
+  const home = env.some(({ name }) => name === "HOME") || platform.openshift ? [] : [{ name: "HOME", value: "/" }];
+  return {
+    name: CONTAINER,
+    image,
+    ...(own.imagePullPolicy === undefined ? {} : { imagePullPolicy: own.imagePullPolicy }),
+    ...startCommand(blueprint),
+    ports: [{ containerPort: portOf(spec), protocol: "TCP" }],
+    env: [...home, ...env] as unknown as Json,
+    ...(own.envFrom === undefined ? {} : { envFrom: own.envFrom as unknown as Json }),
+    resources: resources(blueprint),
+    ...probes(blueprint),
+    // New connections still arrive for a moment after a pod is told to stop; a pause lets them go elsewhere (R35).
+    lifecycle: { preStop: { exec: { command: ["sleep", String(DRAIN_SECONDS)] } } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      runAsNonRoot: true,
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    volumeMounts: mounts,
+  };
+};
+
+/** Seconds between the order to stop and the stop; endpoint changes reach the nodes within about two. */
+const DRAIN_SECONDS = 5;
+
+/** One core per worker and 1 GiB, where the resource says nothing. Source: the Go operator, whose pods are taken over. */
+const resources = ({ spec }: Blueprint): JsonObject => {
+  const { limits = {}, requests = {}, claims } = (spec.workload?.resources ?? {}) as {
+    readonly limits?: JsonObject;
+    readonly requests?: JsonObject;
+    readonly claims?: Json;
+  };
+  const workers = spec.workload?.workers;
+  const wanted = { cpu: String(workers ?? 1), memory: "1Gi", ...requests };
+  const bounded = workers === undefined ? limits : { cpu: wanted.cpu, memory: wanted.memory, ...limits };
+  return {
+    requests: wanted,
+    ...(Object.keys(bounded).length === 0 ? {} : { limits: bounded }),
+    ...(claims === undefined ? {} : { claims }),
+  };
+};
+
+/** Seconds between two looks at a starting server. */
+const STARTUP_PERIOD_SECONDS = 5;
+
+/** Liveness stays off: a server that is busy with a long answer is not dead. Numeric ports, see service.ts. */
+const probes = ({ spec, line }: Blueprint): JsonObject => {
+  const httpGet: JsonObject = {
+    path: line?.process.healthPath ?? "/v1/health",
+    port: portOf(spec),
+    scheme: servesTls(spec) ? "HTTPS" : "HTTP",
+  };
+  const startup = spec.workload?.probes?.startupSeconds ?? STARTUP_SECONDS_DEFAULT;
+  return {
+    startupProbe: {
+      httpGet,
+      periodSeconds: STARTUP_PERIOD_SECONDS,
+      timeoutSeconds: 5,
+      failureThreshold: Math.ceil(startup / STARTUP_PERIOD_SECONDS),
+    },
+    readinessProbe: { httpGet, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+  };
+};
+
+/** The user that the published images can run as, outside OpenShift. */
+const IMAGE_USER = 1001;
+
+/** OpenShift chooses users and groups per namespace itself, and refuses others (R37). */
+const podSecurity = (openshift: boolean): JsonObject => ({
+  runAsNonRoot: true,
+  ...(openshift ? {} : { runAsUser: IMAGE_USER, runAsGroup: IMAGE_USER, fsGroup: IMAGE_USER }),
+  seccompProfile: { type: "RuntimeDefault" },
+});

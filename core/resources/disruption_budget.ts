@@ -1,0 +1,21 @@
+/** The PodDisruptionBudget `<cr>-pdb`: asked for, or made for more than one pod. */
+import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
+import { metadataOf, selectorOf } from "./metadata.ts";
+
+export const disruptionBudgetName = (name: string): string => `${name}-pdb`;
+
+export const disruptionBudget = (blueprint: Blueprint): Manifest | undefined => {
+  const { name, spec } = blueprint;
+  const asked = spec.workload?.podDisruptionBudget;
+  if (asked === undefined && replicasOf(spec) <= 1) return undefined;
+  const { minAvailable, maxUnavailable } = asked ?? {};
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: metadataOf(blueprint, disruptionBudgetName(name)),
+    spec: {
+      selector: { matchLabels: selectorOf(name) },
+      ...(minAvailable === undefined ? { maxUnavailable: maxUnavailable ?? 1 } : { minAvailable }),
+    },
+  };
+};

@@ -1,0 +1,52 @@
+/** The way in from outside: an Ingress, or a Route where the cluster has them (FR-064, FR-065). */
+import type { JsonObject } from "../json.ts";
+import { type Blueprint, isExposed, type Manifest, portOf, servesTls } from "./blueprint.ts";
+import { metadataOf } from "./metadata.ts";
+import { serviceName } from "./service.ts";
+
+export const ingressName = (name: string): string => `${name}-ingress`;
+
+/** Undefined when the server is not exposed. */
+export const ingress = (blueprint: Blueprint): Manifest | undefined => {
+  const { name, spec, platform } = blueprint;
+  if (!isExposed(spec) || platform.routes) return undefined;
+  const { hostname, ingressClassName, tlsSecretName, annotations } = spec.networking?.expose ?? {};
+  const path: JsonObject = {
+    path: "/",
+    pathType: "Prefix",
+    backend: { service: { name: serviceName(name), port: { number: portOf(spec) } } },
+  };
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: metadataOf(blueprint, ingressName(name), { annotations: { ...annotations } }),
+    spec: {
+      ...(ingressClassName === undefined ? {} : { ingressClassName }),
+      ...(tlsSecretName === undefined
+        ? {}
+        : { tls: [{ ...(hostname === undefined ? {} : { hosts: [hostname] }), secretName: tlsSecretName }] }),
+      rules: [{ ...(hostname === undefined ? {} : { host: hostname }), http: { paths: [path] } }],
+    },
+  };
+};
+
+/** Undefined when the server is not exposed, or the cluster has no Routes. */
+export const route = (blueprint: Blueprint): Manifest | undefined => {
+  const { name, spec, platform } = blueprint;
+  if (!isExposed(spec) || !platform.routes) return undefined;
+  const { hostname, annotations } = spec.networking?.expose ?? {};
+  return {
+    apiVersion: "route.openshift.io/v1",
+    kind: "Route",
+    metadata: metadataOf(blueprint, name, { annotations: { ...annotations } }),
+    spec: {
+      ...(hostname === undefined ? {} : { host: hostname }),
+      to: { kind: "Service", name: serviceName(name), weight: 100 },
+      port: { targetPort: "http" },
+      // The router passes TLS of the server through untouched; without it, the router's own certificate serves.
+      tls: servesTls(spec)
+        ? { termination: "passthrough", insecureEdgeTerminationPolicy: "None" }
+        : { termination: "edge", insecureEdgeTerminationPolicy: "Redirect" },
+    },
+  };
+};

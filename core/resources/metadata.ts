@@ -1,0 +1,42 @@
+/** Names, labels and owner of every object of a resource. */
+import { API_VERSION, KIND } from "../api/v1alpha2.ts";
+import type { JsonObject } from "../json.ts";
+import { MANAGED_BY } from "../names.ts";
+import type { Blueprint } from "./blueprint.ts";
+
+/** What pods carry and what Services, policies and budgets select by; a Deployment's selector can never change. */
+export const selectorOf = (name: string): JsonObject => ({
+  app: "llama-stack",
+  "app.kubernetes.io/instance": name,
+});
+
+/** Metadata with our labels; without an owner the object outlives the resource. */
+export const metadataOf = (
+  blueprint: Blueprint,
+  name: string,
+  more: { readonly annotations?: JsonObject; readonly owned?: boolean; readonly component?: string } = {},
+) => ({
+  name,
+  namespace: blueprint.namespace,
+  labels: {
+    ...(more.component === undefined ? {} : { "app.kubernetes.io/component": more.component }),
+    "app.kubernetes.io/instance": blueprint.name,
+    "app.kubernetes.io/managed-by": MANAGED_BY,
+    "app.kubernetes.io/part-of": "llama-stack",
+  },
+  ...(more.annotations === undefined || Object.keys(more.annotations).length === 0
+    ? {}
+    : { annotations: more.annotations }),
+  ...(more.owned === false || blueprint.uid === undefined
+    ? {}
+    : { ownerReferences: [ownerReference(blueprint, blueprint.uid)] }),
+});
+
+const ownerReference = ({ name }: Blueprint, uid: string): JsonObject => ({
+  apiVersion: API_VERSION,
+  kind: KIND,
+  name,
+  uid,
+  controller: true,
+  blockOwnerDeletion: true,
+});

@@ -1,0 +1,53 @@
+/** All objects of a resource, in the order in which they are written (R35). */
+import type { Blueprint, Manifest } from "./blueprint.ts";
+import { autoscaler } from "./autoscaler.ts";
+import { claim } from "./claim.ts";
+import { caBundleMap, type ConfigContent, configMap } from "./config_map.ts";
+import { type ConnectionParts, connectionSecrets } from "./connection_secrets.ts";
+import { deployment } from "./deployment.ts";
+import { disruptionBudget } from "./disruption_budget.ts";
+import { ingress, route } from "./ingress.ts";
+import { networkPolicy } from "./network_policy.ts";
+import { service } from "./service.ts";
+import { serviceAccount } from "./service_account.ts";
+
+/** What comes from outside the resource; each is undefined where it has not been read. */
+export interface Contents {
+  readonly config: ConfigContent | undefined;
+  readonly connections: ConnectionParts;
+  readonly caBundlePem: string | undefined;
+}
+
+export interface Objects {
+  /** A refusal of one of these stops before the Deployment: nothing is started on half of what it needs. */
+  readonly before: ReadonlyArray<Manifest>;
+  readonly deployment: Manifest;
+  /** Follow only after the Deployment was written. */
+  readonly after: ReadonlyArray<Manifest>;
+  /** A refusal of one of these is told and blocks nothing else. */
+  readonly optional: ReadonlyArray<Manifest>;
+}
+
+export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => {
+  const there = (...all: ReadonlyArray<Manifest | undefined>) => all.filter((one) => one !== undefined);
+  return {
+    before: there(
+      serviceAccount(blueprint),
+      claim(blueprint),
+      ...connectionSecrets(blueprint, contents.connections),
+      contents.config === undefined ? undefined : configMap(blueprint, contents.config),
+      caBundleMap(blueprint, contents.caBundlePem),
+    ),
+    deployment: deployment(blueprint),
+    after: there(service(blueprint), networkPolicy(blueprint)),
+    optional: there(ingress(blueprint), route(blueprint), autoscaler(blueprint), disruptionBudget(blueprint)),
+  };
+};
+
+/** The same as one list. */
+export const listed = ({ before, deployment, after, optional }: Objects): ReadonlyArray<Manifest> => [
+  ...before,
+  deployment,
+  ...after,
+  ...optional,
+];

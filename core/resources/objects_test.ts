@@ -1,0 +1,337 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { objectOf, objects } from "../../tests/objects.ts";
+import { secret } from "../../tests/given.ts";
+import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../json.ts";
+import { NOWHERE } from "./of_resource.ts";
+
+const OPENSHIFT = { platform: { ...NOWHERE.platform, openshift: true, routes: true } };
+const kinds = (spec: JsonObject, place = {}) => objects(spec, place).map(({ kind }) => kind);
+const container = (spec: JsonObject, place = {}) =>
+  listAt(objectOf("Deployment", spec, place), "spec", "template", "spec", "containers")[0];
+const podSpec = (spec: JsonObject, place = {}) =>
+  objectAt(objectOf("Deployment", spec, place), "spec", "template", "spec");
+const script = (spec: JsonObject) => String(listAt(container(spec), "command")[2]);
+const GENERATED = { storage: { kv: {} } };
+
+Deno.test("R35 objectsOf() makes what a bare resource needs, and nothing else", () => {
+  deepStrictEqual(kinds({}), ["ServiceAccount", "Deployment", "Service"]);
+});
+
+Deno.test("R35 objectsOf() writes what the Deployment needs before it, and the rest after it", () => {
+  const spec = {
+    storage: {
+      kv: { type: "redis", endpoint: "r", password: secret("s", "k") },
+      sql: { type: "postgres", connectionString: secret("s", "k") },
+    },
+    networking: { expose: {}, allowedFrom: { namespaces: ["a"] }, tls: { caBundle: { configMapName: "c" } } },
+    workload: { replicas: 2, storage: { size: "1Gi" }, autoscaling: { maxReplicas: 3 } },
+  };
+  deepStrictEqual(kinds(spec), [
+    "ServiceAccount",
+    "PersistentVolumeClaim",
+    "Secret",
+    "Secret",
+    "ConfigMap",
+    "ConfigMap",
+    "Deployment",
+    "Service",
+    "NetworkPolicy",
+    "Ingress",
+    "HorizontalPodAutoscaler",
+    "PodDisruptionBudget",
+  ]);
+});
+
+Deno.test("FR-023 FR-024 NFR-005 configMap() is immutable and named after its digest", () => {
+  const made = objectOf("ConfigMap", GENERATED);
+  const digest = stringAt(made, "metadata", "annotations", "llamastack.io/config-digest") ?? "";
+  ok(/^[0-9a-f]{64}$/.test(digest));
+  deepStrictEqual([made?.metadata.name, made?.immutable], [`my-config-${digest.slice(0, 8)}`, true]);
+});
+
+Deno.test("R18 metadataOf() names the owner of everything but a claim that is kept", () => {
+  const spec = { ...GENERATED, workload: { storage: { size: "1Gi" } } };
+  const owned = objects(spec, { uid: "u" }).filter(({ metadata }) => "ownerReferences" in metadata).map(({ kind }) =>
+    kind
+  );
+  deepStrictEqual(owned, ["ServiceAccount", "ConfigMap", "Deployment", "Service"]);
+  const deleted = { ...GENERATED, workload: { storage: { size: "1Gi", retentionPolicy: "Delete" } } };
+  ok("ownerReferences" in (objectOf("PersistentVolumeClaim", deleted, { uid: "u" })?.metadata ?? {}));
+});
+
+for (
+  const [name, storage, more, want] of [
+    ["no claim", undefined, {}, "RollingUpdate"],
+    ["ReadWriteOnce", { size: "1Gi" }, {}, "Recreate"],
+    ["ReadWriteOncePod", { accessMode: "ReadWriteOncePod" }, {}, "Recreate"],
+    ["ReadWriteMany with sqlite", { accessMode: "ReadWriteMany" }, {}, "Recreate"],
+    ["ReadWriteMany without sqlite", { accessMode: "ReadWriteMany" }, {
+      storage: { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: secret("s", "k") } },
+    }, "RollingUpdate"],
+    ["a claim that is there already", { existingClaim: "c" }, {}, "Recreate"],
+  ] as const
+) {
+  Deno.test(`R29 deployment() takes ${want} for ${name}`, () => {
+    const spec = { ...GENERATED, ...more, ...(storage === undefined ? {} : { workload: { storage } }) } as JsonObject;
+    strictEqual(at(objectOf("Deployment", spec), "spec", "strategy", "type"), want);
+  });
+}
+
+Deno.test("deployment() leaves replicas to the autoscaler", () => {
+  strictEqual(at(objectOf("Deployment", {}), "spec", "replicas"), 1);
+  strictEqual(at(objectOf("Deployment", { workload: { replicas: 0 } }), "spec", "replicas"), 0);
+  strictEqual(
+    at(objectOf("Deployment", { workload: { autoscaling: { maxReplicas: 3 } } }), "spec", "replicas"),
+    undefined,
+  );
+});
+
+Deno.test("FR-060 FR-061 FR-062 startScript() starts the server's factory on port, workers and TLS of the resource", () => {
+  const spec = {
+    ...GENERATED,
+    networking: { port: 9000, tls: { enabled: true, secretName: "t" } },
+    workload: { workers: 2 },
+  };
+  strictEqual(
+    script(spec),
+    [
+      "set -e",
+      'mkdir -p "$SQLITE_STORE_DIR" "$FILES_STORAGE_DIR"',
+      "set -- python3 -m uvicorn --factory llama_stack.core.server.server:create_app --host '' --port 9000 --workers 2 " +
+      "--lifespan on --ssl-certfile /etc/llama-stack/tls/tls.crt --ssl-keyfile /etc/llama-stack/tls/tls.key",
+      'exec "$@"',
+    ].join("\n"),
+  );
+  const probe = at(container(spec) as Json, "readinessProbe", "httpGet");
+  deepStrictEqual(probe, { path: "/v1/health", port: 9000, scheme: "HTTPS" });
+});
+
+Deno.test("startScript() of OGX starts OGX", () => {
+  ok(script({ distribution: { name: "ogx-starter" } }).includes("--factory ogx.core.server.server:create_app"));
+});
+
+Deno.test("R31 startScript() asks the image which server it holds when nothing tells", () => {
+  const said = script({ distribution: { image: "x" }, overrideConfig: { configMapName: "c" } });
+  ok(said.includes("if python3 -c 'import ogx'") && said.includes("elif python3 -c 'import llama_stack'"), said);
+});
+
+Deno.test("R48 startScript() traces only where OTEL_* is set", () => {
+  ok(!script(GENERATED).includes("opentelemetry-instrument"));
+  ok(
+    script({ providers: { telemetry: [{ provider: "otel", endpoint: "http://c" }] } }).includes(
+      "opentelemetry-instrument",
+    ),
+  );
+});
+
+Deno.test("startCommand() leaves the image's entrypoint alone where the image runs its own config, and the author's own command", () => {
+  deepStrictEqual([at(container({}), "command"), at(container({}), "args")], [undefined, undefined]);
+  const own = container({ ...GENERATED, workload: { overrides: { command: ["run"], args: ["x"] } } });
+  deepStrictEqual([at(own, "command"), at(own, "args")], [["run"], ["x"]]);
+});
+
+Deno.test("podTemplate() is restricted, and leaves users to OpenShift", () => {
+  deepStrictEqual(podSpec({}).securityContext, {
+    runAsNonRoot: true,
+    runAsUser: 1001,
+    runAsGroup: 1001,
+    fsGroup: 1001,
+    seccompProfile: { type: "RuntimeDefault" },
+  });
+  deepStrictEqual(podSpec({}, OPENSHIFT).securityContext, {
+    runAsNonRoot: true,
+    seccompProfile: { type: "RuntimeDefault" },
+  });
+  deepStrictEqual(at(container({}), "securityContext"), {
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ["ALL"] },
+    runAsNonRoot: true,
+    seccompProfile: { type: "RuntimeDefault" },
+  });
+  strictEqual(podSpec({}).enableServiceLinks, false);
+});
+
+Deno.test("podTemplate() carries the overrides of the author", () => {
+  const overrides = {
+    serviceAccountName: "own",
+    envFrom: [{ configMapRef: { name: "c" } }],
+    volumes: [{ name: "v", emptyDir: {} }],
+    volumeMounts: [{ name: "v", mountPath: "/v" }],
+    terminationGracePeriodSeconds: 0,
+    nodeSelector: { a: "b" },
+    tolerations: [{ key: "k", operator: "Exists" }],
+    affinity: { nodeAffinity: {} },
+    imagePullSecrets: [{ name: "p" }],
+    imagePullPolicy: "Always",
+    podAnnotations: { a: "b" },
+    podLabels: { l: "m", app: "not-this" },
+    resourceClaims: [{ name: "gpu", resourceClaimName: "g" }],
+    priorityClassName: "high",
+    runtimeClassName: "kata",
+    securityContext: { runAsUser: 7 },
+  };
+  const spec = { workload: { overrides } } as unknown as JsonObject;
+  const pod = podSpec(spec);
+  for (
+    const key of [
+      "serviceAccountName",
+      "terminationGracePeriodSeconds",
+      "nodeSelector",
+      "tolerations",
+      "affinity",
+      "imagePullSecrets",
+      "resourceClaims",
+      "priorityClassName",
+      "runtimeClassName",
+      "securityContext",
+    ] as const
+  ) {
+    deepStrictEqual(pod[key], overrides[key], key);
+  }
+  deepStrictEqual([at(container(spec), "envFrom"), at(container(spec), "imagePullPolicy")], [
+    overrides.envFrom,
+    "Always",
+  ]);
+  ok(listAt(pod, "volumes").some((volume) => isObject(volume) && volume.name === "v"));
+  ok(listAt(container(spec), "volumeMounts").some((mount) => isObject(mount) && mount.mountPath === "/v"));
+  const template = objectAt(objectOf("Deployment", spec), "spec", "template", "metadata");
+  deepStrictEqual(template, {
+    labels: { l: "m", app: "llama-stack", "app.kubernetes.io/instance": "my" },
+    annotations: { a: "b" },
+  });
+});
+
+Deno.test("placement() spreads several pods, and leaves it to the author who says how", () => {
+  const several = podSpec({ workload: { replicas: 2 } });
+  strictEqual(listAt(several, "topologySpreadConstraints").length, 3);
+  ok(isObject(several.affinity));
+  deepStrictEqual(podSpec({}).topologySpreadConstraints, undefined);
+  const own = [{ maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule" }];
+  deepStrictEqual(
+    podSpec({ workload: { replicas: 2, topologySpreadConstraints: own } }).topologySpreadConstraints,
+    own,
+  );
+});
+
+Deno.test("resources() gives a core per worker and a GiB, and bounds them once workers are given", () => {
+  deepStrictEqual(at(container({}), "resources"), { requests: { cpu: "1", memory: "1Gi" } });
+  deepStrictEqual(
+    at(container({ workload: { workers: 2, resources: { requests: { memory: "4Gi" } } } }), "resources"),
+    {
+      requests: { cpu: "2", memory: "4Gi" },
+      limits: { cpu: "2", memory: "4Gi" },
+    },
+  );
+});
+
+Deno.test("probes() gives a start ten minutes, or what the resource says", () => {
+  const budget = (spec: JsonObject) => {
+    const { failureThreshold, periodSeconds } = objectAt(container(spec), "startupProbe");
+    return Number(failureThreshold) * Number(periodSeconds);
+  };
+  deepStrictEqual([budget({}), budget({ workload: { probes: { startupSeconds: 900 } } })], [600, 900]);
+  strictEqual(at(container({}), "livenessProbe"), undefined);
+});
+
+Deno.test("US5 FR-064 FR-065 ingress() takes host, class and TLS of the resource", () => {
+  const expose = { hostname: "h.example.com", ingressClassName: "nginx", tlsSecretName: "t", annotations: { a: "b" } };
+  const made = objectOf("Ingress", { networking: { port: 9000, expose } });
+  deepStrictEqual(made?.spec, {
+    ingressClassName: "nginx",
+    tls: [{ hosts: ["h.example.com"], secretName: "t" }],
+    rules: [{
+      host: "h.example.com",
+      http: {
+        paths: [{
+          path: "/",
+          pathType: "Prefix",
+          backend: { service: { name: "my-service", port: { number: 9000 } } },
+        }],
+      },
+    }],
+  });
+  deepStrictEqual(at(made, "metadata", "annotations"), { a: "b" });
+});
+
+Deno.test("R4 FR-010 FR-011 ingress() is on for {}, off for false and for nothing", () => {
+  const exposed = (expose: JsonObject | undefined) =>
+    kinds({ networking: expose === undefined ? {} : { expose } }).includes("Ingress");
+  deepStrictEqual([exposed({}), exposed({ enabled: true }), exposed({ enabled: false }), exposed(undefined)], [
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+Deno.test("FR-064 route() stands in for the Ingress where the cluster has Routes", () => {
+  deepStrictEqual(kinds({ networking: { expose: {} } }, OPENSHIFT), [
+    "ServiceAccount",
+    "Deployment",
+    "Service",
+    "Route",
+  ]);
+  const tls = { enabled: true, secretName: "t" };
+  const terminated = (networking: JsonObject) =>
+    at(objectOf("Route", { networking }, OPENSHIFT), "spec", "tls", "termination");
+  deepStrictEqual([terminated({ expose: {} }), terminated({ expose: {}, tls })], ["edge", "passthrough"]);
+});
+
+Deno.test("FR-066 networkPolicy() lets in the own namespace, the operator, and who is named", () => {
+  const from = (allowedFrom: JsonObject) =>
+    at(listAt(objectOf("NetworkPolicy", { networking: { allowedFrom } }), "spec", "ingress")[0], "from");
+  const named = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } });
+  deepStrictEqual(from({ namespaces: ["apps"], labels: ["team"] }), [
+    { podSelector: {} },
+    named("llama-stack-operator-system"),
+    named("apps"),
+    { namespaceSelector: { matchExpressions: [{ key: "team", operator: "Exists" }] } },
+  ]);
+  deepStrictEqual(from({ namespaces: ["*", "apps"] }), [{ namespaceSelector: {} }]);
+  strictEqual(objectOf("NetworkPolicy", {}), undefined);
+  ok(objectOf("NetworkPolicy", {}, { platform: { ...NOWHERE.platform, networkPolicies: true } }) !== undefined);
+});
+
+Deno.test("autoscaler() takes targets of the resource, else 80 % CPU; a maximum of 0 switches it off", () => {
+  const hpa = (autoscaling: JsonObject, more = {}) =>
+    objectOf("HorizontalPodAutoscaler", { workload: { autoscaling, ...more } });
+  const targets = (made: Json | undefined) =>
+    listAt(made, "spec", "metrics").map((
+      metric,
+    ) => [at(metric, "resource", "name"), at(metric, "resource", "target", "averageUtilization")]);
+  deepStrictEqual(targets(hpa({ maxReplicas: 3 })), [["cpu", 80]]);
+  deepStrictEqual(targets(hpa({ maxReplicas: 3, targetMemoryUtilizationPercentage: 70 })), [["memory", 70]]);
+  deepStrictEqual(at(hpa({ maxReplicas: 5 }, { replicas: 2 }), "spec", "minReplicas"), 2);
+  deepStrictEqual(at(hpa({ maxReplicas: 5, minReplicas: 1 }, { replicas: 2 }), "spec", "minReplicas"), 1);
+  strictEqual(hpa({ maxReplicas: 0 }), undefined);
+});
+
+Deno.test("disruptionBudget() is made for several pods or on request", () => {
+  const pdb = (workload: JsonObject) => objectAt(objectOf("PodDisruptionBudget", { workload }), "spec");
+  deepStrictEqual(pdb({ replicas: 2 }).maxUnavailable, 1);
+  deepStrictEqual(pdb({ podDisruptionBudget: { minAvailable: "50%" } }).minAvailable, "50%");
+  strictEqual(objectOf("PodDisruptionBudget", {}), undefined);
+});
+
+Deno.test("R15 claim() is as large as asked for, of the class and mode asked for", () => {
+  const made = objectOf("PersistentVolumeClaim", {
+    workload: { storage: { size: "5Gi", storageClassName: "fast", accessMode: "ReadWriteMany" } },
+  });
+  deepStrictEqual(made?.spec, {
+    accessModes: ["ReadWriteMany"],
+    resources: { requests: { storage: "5Gi" } },
+    storageClassName: "fast",
+  });
+  strictEqual(
+    at(objectOf("PersistentVolumeClaim", { workload: { storage: {} } }), "spec", "resources", "requests", "storage"),
+    "10Gi",
+  );
+  strictEqual(objectOf("PersistentVolumeClaim", { workload: { storage: { existingClaim: "c" } } }), undefined);
+});
+
+Deno.test("R47 podVolumes() keeps /tmp in memory when the author starts OGX' own command line", () => {
+  const tmp = (overrides: JsonObject) =>
+    listAt(podSpec({ workload: { overrides } }), "volumes").find((volume) => isObject(volume) && volume.name === "tmp");
+  deepStrictEqual(tmp({}), { name: "tmp", emptyDir: {} });
+  deepStrictEqual(tmp({ command: ["ogx", "run", "x"] }), { name: "tmp", emptyDir: { medium: "Memory" } });
+});

@@ -1,0 +1,82 @@
+/** A derived resource → the blueprint of its objects. */
+import type { Resource } from "../api/decode.ts";
+import { foldersOf } from "../config/draft.ts";
+import type { Derived } from "../derive.ts";
+import { objectAt, stringAt } from "../json.ts";
+import { configMapName } from "../names.ts";
+import type { Blueprint, ConfigFile, Platform } from "./blueprint.ts";
+import type { ConfigContent } from "./config_map.ts";
+
+/** What the cluster adds to a resource; offline all of it has defaults. */
+export interface Place {
+  readonly namespace: string;
+  readonly uid: string | undefined;
+  readonly platform: Platform;
+  /** The copy of the author's own config (R36); undefined where its ConfigMap has not been read. */
+  readonly ownConfig: ConfigContent | undefined;
+  readonly podAnnotations: Readonly<Record<string, string>>;
+}
+
+/** Where no cluster is asked: plain Kubernetes, the namespace that `kubectl` would take. */
+export const NOWHERE: Place = {
+  namespace: "default",
+  uid: undefined,
+  platform: {
+    openshift: false,
+    routes: false,
+    operatorNamespace: "llama-stack-operator-system",
+    networkPolicies: false,
+  },
+  ownConfig: undefined,
+  podAnnotations: {},
+};
+
+export const blueprintOf = (resource: Resource, derived: Derived, place: Place): Blueprint => ({
+  name: resource.name,
+  namespace: place.namespace,
+  uid: place.uid,
+  spec: resource.spec,
+  image: derived.distribution.image,
+  line: derived._tag === "Generated" ? derived.server.line : derived.distribution.server?.line,
+  configFile: configFileOf(resource, derived, place),
+  env: derived.env,
+  folders: foldersOf(resource.spec),
+  usesSqlite: usesSqlite(derived),
+  platform: place.platform,
+  podAnnotations: place.podAnnotations,
+});
+
+/** The generated content of a resource's ConfigMap, where there is one. */
+export const configContentOf = (derived: Derived, place: Place): ConfigContent | undefined => {
+  switch (derived._tag) {
+    case "Generated":
+      return { data: { "config.yaml": derived.config.yaml }, digest: derived.config.digest };
+    case "Override":
+      return place.ownConfig;
+    case "DistributionDefault":
+      return undefined;
+  }
+};
+
+const configFileOf = ({ name }: Resource, derived: Derived, place: Place): ConfigFile | undefined => {
+  const content = configContentOf(derived, place);
+  switch (derived._tag) {
+    case "Generated":
+      return { configMapName: configMapName(name, derived.config.digest), key: "config.yaml" };
+    case "Override":
+      // Without a look at the author's ConfigMap its copy has no name yet: the original stands for it.
+      return {
+        configMapName: content === undefined ? derived.configMapName : configMapName(name, content.digest),
+        key: derived.key,
+      };
+    case "DistributionDefault":
+      return undefined;
+  }
+};
+
+/** Only a generated config can be looked into; the image's own and the author's own are taken for sqlite, which is the safe side. */
+const usesSqlite = (derived: Derived): boolean =>
+  derived._tag !== "Generated" ||
+  Object.values(objectAt(derived.config.tree, "storage", "backends")).some((backend) =>
+    /sqlite/.test(stringAt(backend, "type") ?? "")
+  );

@@ -1,0 +1,11 @@
+/** The ServiceAccount `<cr>-sa`, also there when the pod uses another one. */
+import type { Blueprint, Manifest } from "./blueprint.ts";
+import { metadataOf } from "./metadata.ts";
+
+export const serviceAccountName = (name: string): string => `${name}-sa`;
+
+export const serviceAccount = (blueprint: Blueprint): Manifest => ({
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  metadata: metadataOf(blueprint, serviceAccountName(blueprint.name)),
+});

@@ -1,0 +1,63 @@
+/** How the container starts: explicitly, so that a wrong path can never start the config that the image brings along. */
+import type { JsonObject } from "../json.ts";
+import { CONFIG_FILE } from "../config/environment.ts";
+import type { Line } from "../config/lines/line.ts";
+import { LINES } from "../config/lines/lines.ts";
+import { TLS_CERTIFICATE, TLS_KEY } from "../config/server.ts";
+import { type Blueprint, portOf, servesTls } from "./blueprint.ts";
+
+/** `command` and `args` of the container; empty when the image's own entrypoint starts its own config. */
+export const startCommand = (blueprint: Blueprint): JsonObject => {
+  const { command, args } = blueprint.spec.workload?.overrides ?? {};
+  const own = {
+    ...(command === undefined || command.length === 0 ? {} : { command }),
+    ...(args === undefined || args.length === 0 ? {} : { args }),
+  };
+  const isOwn = Object.keys(own).length > 0;
+  if (isOwn || blueprint.configFile === undefined) return own;
+  return { command: ["/bin/sh", "-c", startScript(blueprint)], args: [] };
+};
+
+/**
+ * One `exec`, so that the server is process 1 and hears SIGTERM. The folders are made first, since the server makes
+ * those of its key-value file only. `opentelemetry-instrument` stands in front where the image has it and OTEL_* is set.
+ */
+export const startScript = (blueprint: Blueprint): string => {
+  const { line, env } = blueprint;
+  const server = line === undefined ? probedServer() : `set -- ${uvicorn(line, blueprint)}`;
+  const traced = env.some(({ name }) => name.startsWith("OTEL_"))
+    ? ['if command -v opentelemetry-instrument >/dev/null 2>&1; then set -- opentelemetry-instrument "$@"; fi']
+    : [];
+  return [
+    "set -e",
+    'mkdir -p "$SQLITE_STORE_DIR" "$FILES_STORAGE_DIR"',
+    ...(line === undefined ? [server.replaceAll("@FLAGS@", flags(blueprint))] : [server]),
+    ...traced,
+    'exec "$@"',
+  ].join("\n");
+};
+
+const uvicorn = (line: Line, blueprint: Blueprint): string =>
+  `python3 -m uvicorn --factory ${line.process.factory} ${flags(blueprint)}`;
+
+/** The server reads none of these from its file when it is started this way. An empty host binds IPv4 and IPv6. */
+const flags = ({ spec }: Blueprint): string =>
+  [
+    "--host ''",
+    `--port ${portOf(spec)}`,
+    `--workers ${spec.workload?.workers ?? 1}`,
+    "--lifespan on",
+    ...(servesTls(spec) ? [`--ssl-certfile ${TLS_CERTIFICATE}`, `--ssl-keyfile ${TLS_KEY}`] : []),
+  ].join(" ");
+
+/** For a config of the author's own on an image of unknown server: the package that is there decides (R31). */
+const probedServer = (): string => {
+  const factories = [...new Set(LINES.map(({ process }) => process.factory))].reverse();
+  const tries = factories.map((factory, index) =>
+    `${index === 0 ? "if" : "elif"} python3 -c 'import ${factory.split(".")[0]}' 2>/dev/null; then ` +
+    `set -- python3 -m uvicorn --factory ${factory} @FLAGS@`
+  );
+  return [...tries, `else echo 'no Llama Stack or OGX server in this image for ${CONFIG_FILE}' >&2; exit 1; fi`].join(
+    "\n",
+  );
+};

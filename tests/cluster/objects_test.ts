@@ -1,0 +1,72 @@
+/** The objects of every sample on a real API server: accepted as they are, and the same apply again changes nothing. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { Result } from "effect";
+import { decodeResource } from "../../core/api/decode.ts";
+import { derive } from "../../core/derive.ts";
+import { type JsonObject, stringAt } from "../../core/json.ts";
+import type { Manifest } from "../../core/resources/blueprint.ts";
+import { listed, objectsOf } from "../../core/resources/objects.ts";
+import { blueprintOf, configContentOf, NOWHERE } from "../../core/resources/of_resource.ts";
+import { readManifests } from "../../core/yaml.ts";
+import { SURROUNDINGS } from "../given.ts";
+import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+
+const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
+const UID = "00000000-0000-0000-0000-000000000000";
+
+const PLURALS: Readonly<Record<string, string>> = {
+  ConfigMap: "configmaps",
+  Deployment: "deployments",
+  HorizontalPodAutoscaler: "horizontalpodautoscalers",
+  Ingress: "ingresses",
+  NetworkPolicy: "networkpolicies",
+  PersistentVolumeClaim: "persistentvolumeclaims",
+  PodDisruptionBudget: "poddisruptionbudgets",
+  Secret: "secrets",
+  Service: "services",
+  ServiceAccount: "serviceaccounts",
+};
+
+const apply = async (cluster: ControlPlane, manifest: Manifest): Promise<JsonObject> => {
+  const { apiVersion, kind, metadata } = manifest;
+  const group = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
+  const path = `${group}/namespaces/${metadata.namespace}/${PLURALS[kind]}/${metadata.name}`;
+  const answer = await cluster.fetch(`${path}?fieldManager=llama-stack-operator&force=true&fieldValidation=Strict`, {
+    method: "PATCH",
+    headers: { "content-type": "application/apply-patch+yaml" },
+    body: JSON.stringify(manifest),
+  });
+  const body = await answer.json() as JsonObject;
+  ok(answer.ok, `${kind} ${metadata.name}: ${body.message}`);
+  return body;
+};
+
+Deno.test("the objects of every sample on a real API server", async (t) => {
+  const cluster = await startControlPlane();
+  try {
+    let samples = 0;
+    for await (const { name } of Deno.readDir(SAMPLES)) {
+      await t.step(`${name} is accepted with strict field validation, and a second apply writes nothing`, async () => {
+        const documents = Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))));
+        const resource = Result.getOrThrow(decodeResource(documents[0] ?? null, "strict"));
+        const derived = Result.getOrThrow(derive(resource, SURROUNDINGS));
+        const place = { ...NOWHERE, uid: UID };
+        const contents = {
+          config: configContentOf(derived, place),
+          connections: { sql: { LLSD_SQL_HOST: "h" }, kv: { LLSD_KV_USERINFO: ":p@" } },
+          caBundlePem: "pem",
+        };
+        const all = listed(objectsOf(blueprintOf(resource, derived, place), contents));
+        const first = await Promise.all(all.map((one) => apply(cluster, one)));
+        const second = await Promise.all(all.map((one) => apply(cluster, one)));
+        const versions = (list: ReadonlyArray<JsonObject>) =>
+          list.map((one) => stringAt(one, "metadata", "resourceVersion"));
+        deepStrictEqual(versions(second), versions(first));
+        samples++;
+      });
+    }
+    strictEqual(samples >= 9, true);
+  } finally {
+    await cluster.stop();
+  }
+});

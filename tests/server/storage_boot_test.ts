@@ -1,0 +1,183 @@
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
+import type { JsonObject } from "../../core/json.ts";
+import { manifest, secret } from "../given.ts";
+import { boot, type BootOptions } from "./boot.ts";
+import { ServerDidNotStart } from "./llama_stack.ts";
+import { type ModelServer, startModelServer } from "./model_server.ts";
+import { ODD_PASSWORDS } from "./odd_passwords.ts";
+import { startPostgresAccount, startRedisAccount } from "./storage_services.ts";
+import { assertState, type StoredState, storeState, withModels } from "./stored_state.ts";
+
+/** Each of these is its own trap: letters of URLs, percent signs, a variable, and what YAML or Python would convert. */
+const PASSWORDS = [...ODD_PASSWORDS, "true", "1e5", "~root", "null"];
+
+interface TestedServer {
+  readonly distribution: string;
+  readonly options: BootOptions;
+  readonly loggingVariable: string;
+  /** One start each. Llama Stack puts its database URLs together by hand, OGX by a library: a few of them tell there. */
+  readonly passwords: readonly string[];
+}
+
+const OGX = {
+  distribution: "ogx-starter",
+  loggingVariable: "OGX_LOGGING",
+  passwords: [...PASSWORDS.slice(0, 2), "0123456789", "~root"],
+};
+const SERVERS: Readonly<Record<string, TestedServer>> = {
+  "Llama Stack 0.7.3": {
+    distribution: "starter",
+    options: {},
+    loggingVariable: "LLAMA_STACK_LOGGING",
+    passwords: PASSWORDS,
+  },
+  "OGX 1.4.1": { ...OGX, options: {} },
+  "OGX 1.5.0": { ...OGX, options: { surroundings: { serverVersion: "1.5.0" } } },
+};
+
+const POSTGRES = { type: "postgres", connectionString: secret("database", "url") };
+const redisAt = (endpoint: string) => ({ type: "redis", endpoint, password: secret("redis", "password") });
+
+for (const [name, { distribution, options, loggingVariable, passwords }] of Object.entries(SERVERS)) {
+  const resource = (storage: JsonObject, { baseUrl }: ModelServer): JsonObject =>
+    manifest(withModels({ distribution: { name: distribution }, storage }, baseUrl));
+
+  Deno.test(`FR-050 storage of type sqlite is kept on the data volume over a restart of ${name}`, async () => {
+    await using around = await startAround();
+    const asked = resource({ kv: { type: "sqlite" }, sql: { type: "sqlite" } }, around.models);
+    let state: StoredState;
+    {
+      await using stack = await boot(asked, { ...options, folder: around.folder });
+      state = await storeState(stack);
+    }
+    deepStrictEqual((await databaseFiles(around.folder)).filter((file) => file.endsWith(".db")), [
+      "kvstore.db",
+      "sql_store.db",
+    ]);
+    await using stack = await boot(asked, { ...options, folder: around.folder });
+    await assertState(stack, state);
+  });
+
+  Deno.test(`FR-051 FR-052 storage in Redis and PostgreSQL outlives ${name}, whatever the passwords`, async () => {
+    await using around = await startAround();
+    await using redis = await startRedisAccount("first");
+    await using postgres = await startPostgresAccount("first");
+    const asked = resource({ kv: redisAt(redis.endpoint), sql: POSTGRES }, around.models);
+    let state: StoredState | undefined;
+    for (const [index, sqlPassword] of passwords.entries()) {
+      const kvPassword = passwords[(index + 1) % passwords.length] ?? "";
+      await redis.setPassword(kvPassword);
+      await postgres.setPassword(sqlPassword);
+      const url = index % 2 === 0 ? postgres.url(sqlPassword) : postgres.keywords(sqlPassword);
+      const secrets = { redis: { password: kvPassword }, database: { url } };
+      await using stack = await boot(asked, { ...options, folder: around.folder, secrets });
+      state ??= await storeState(stack);
+      await assertState(stack, state);
+    }
+    ok(await postgres.rowCount("openai_conversations") > 0);
+    ok(await redis.keyCount() > 0);
+    deepStrictEqual(await databaseFiles(around.folder), []);
+  });
+
+  Deno.test(`R51 R33 kv and sql share one PostgreSQL on ${name}, and its password may change`, async () => {
+    await using around = await startAround();
+    await using postgres = await startPostgresAccount("first");
+    const asked = resource({ kv: { type: "postgres" }, sql: POSTGRES }, around.models);
+    let state: StoredState | undefined;
+    for (const password of passwords.slice(0, 2)) {
+      await postgres.setPassword(password);
+      const secrets = { database: { url: postgres.url(password) } };
+      await using stack = await boot(asked, { ...options, folder: around.folder, secrets });
+      state ??= await storeState(stack);
+      await assertState(stack, state);
+    }
+    ok(await postgres.rowCount("llamastack_kvstore") > 0);
+    deepStrictEqual(await databaseFiles(around.folder), []);
+    const wrong = await failedStart(asked, { ...options, secrets: { database: { url: postgres.url("canary") } } });
+    doesNotMatch(wrong.log, /canary/);
+  });
+
+  Deno.test(`FR-053 R11 storage.kv alone goes to Redis on ${name}, whose log never shows the password`, async () => {
+    await using around = await startAround();
+    const password = "canary/4711";
+    await using redis = await startRedisAccount(password);
+    const asked = resource({ kv: redisAt(redis.endpoint) }, around.models);
+    const secrets = { redis: { password } };
+    let quiet: string;
+    {
+      await using stack = await boot(asked, { ...options, secrets });
+      await assertState(stack, await storeState(stack));
+      quiet = await stack.log();
+    }
+    doesNotMatch(quiet, /canary/);
+    {
+      await using stack = await boot(asked, { ...options, secrets, env: { [loggingVariable]: "" } });
+      const loud = await stack.log();
+      match(loud, /canary%2F4711/, "without the level the password is there, or this test could not fail");
+      const silenced = categories(loud).filter((category) => !categories(quiet).includes(category));
+      deepStrictEqual(silenced.filter((category) => !/^core(::|$)/.test(category)), []);
+    }
+    const wrong = await failedStart(asked, { ...options, secrets: { redis: { password: `${password} wrong` } } });
+    doesNotMatch(wrong.log, /canary/);
+  });
+
+  Deno.test(`FR-053 storage.sql alone goes to PostgreSQL on ${name}, and a wrong password shows`, async () => {
+    await using around = await startAround();
+    await using postgres = await startPostgresAccount("first");
+    const asked = resource({ sql: POSTGRES }, around.models);
+    {
+      await using stack = await boot(asked, { ...options, secrets: { database: { url: postgres.url("first") } } });
+      await assertState(stack, await storeState(stack));
+    }
+    ok(await postgres.rowCount("openai_conversations") > 0);
+    const secrets = { database: { url: postgres.url("canary") } };
+    if (distribution === "starter") {
+      // Llama Stack opens its relational store with the first request.
+      await using stack = await boot(asked, { ...options, secrets });
+      strictEqual((await stack.post("/v1/conversations", { metadata: {} })).status, 500);
+      match(await stack.log(), /password authentication failed/);
+      doesNotMatch(await stack.log(), /canary/);
+    } else {
+      const wrong = await failedStart(asked, { ...options, secrets });
+      match(wrong.log, /password authentication failed/);
+      doesNotMatch(wrong.log, /canary/);
+    }
+  });
+}
+
+interface Around extends AsyncDisposable {
+  readonly models: ModelServer;
+  /** Outlives the servers that use it. */
+  readonly folder: string;
+}
+
+const startAround = async (): Promise<Around> => {
+  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-storage-" });
+  const models = startModelServer();
+  return {
+    models,
+    folder,
+    [Symbol.asyncDispose]: async () => {
+      await models.stop();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+};
+
+/** The sqlite files of the two backends on the data volume. */
+const databaseFiles = async (folder: string): Promise<string[]> => {
+  const state = await Array.fromAsync(Deno.readDir(join(folder, "distributions", "starter")), ({ name }) => name);
+  return state.filter((file) => /^(kvstore|sql_store)\.db/.test(file)).sort();
+};
+
+const failedStart = async (asked: JsonObject, options: BootOptions): Promise<ServerDidNotStart> => {
+  const failure = await boot(asked, options).then((stack) => stack.stop(), (error) => error);
+  ok(failure instanceof ServerDidNotStart, String(failure));
+  return failure;
+};
+
+/** What wrote to the log, e.g. `core::server`. */
+const categories = (log: string): string[] => [
+  ...new Set([...log.matchAll(/\bcategory=([a-z0-9_:]+)/g)].map(([, category]) => category ?? "")),
+];

@@ -1,0 +1,67 @@
+/** The databases around a server, as a user with an own account sees them. */
+import { startPostgres } from "./postgres.ts";
+import { startRedis } from "./redis.ts";
+
+/** A Redis whose default account is off. */
+export interface RedisAccount extends AsyncDisposable {
+  /** `redis://user@host:port`, the form with a user and without a password. */
+  readonly endpoint: string;
+  setPassword(password: string): Promise<void>;
+  keyCount(): Promise<number>;
+}
+
+export const startRedisAccount = async (first: string): Promise<RedisAccount> => {
+  const user = "al@ice";
+  let password = first;
+  const redis = await startRedis({ user, password });
+  const send = async (...command: string[]): Promise<string> => {
+    const [login, reply = ""] = await redis.send(["AUTH", user, password], command);
+    if (login !== "+OK" || reply.startsWith("-")) throw new Error(`Redis: ${login} ${reply}`);
+    return reply;
+  };
+  return {
+    endpoint: `redis://${encodeURIComponent(user)}@${redis.host}:${redis.port}`,
+    setPassword: async (next) => {
+      await send("ACL", "SETUSER", user, "resetpass", `>${next}`);
+      password = next;
+    },
+    keyCount: async () => Number((await send("DBSIZE")).slice(1)),
+    [Symbol.asyncDispose]: () => redis.stop(),
+  };
+};
+
+/** A PostgreSQL with a database of its own for one role. */
+export interface PostgresAccount extends AsyncDisposable {
+  setPassword(password: string): Promise<void>;
+  /** Both spellings of a connection string. */
+  url(password: string): string;
+  keywords(password: string): string;
+  rowCount(table: string): Promise<number>;
+}
+
+export const startPostgresAccount = async (first: string): Promise<PostgresAccount> => {
+  const superuser = { password: "of the superuser" };
+  const postgres = await startPostgres(superuser);
+  const account = { user: "stack-user", database: "stack-data" };
+  let password = first;
+  try {
+    await postgres.createDatabase(account.database, account.user, password);
+  } catch (cause) {
+    await postgres.stop();
+    throw cause;
+  }
+  const { host, port } = postgres;
+  return {
+    setPassword: async (next) => {
+      await postgres.setPassword(account.user, next);
+      password = next;
+    },
+    url: (word) => `postgresql://${account.user}:${encodeURIComponent(word)}@${host}:${port}/${account.database}`,
+    keywords: (word) =>
+      `host=${host} port=${port} dbname=${account.database} user=${account.user} ` +
+      `password='${word.replaceAll(/['\\]/g, "\\$&")}'`,
+    rowCount: async (table) =>
+      Number(await postgres.query(`select count(*) from "${table}"`, { ...account, password })),
+    [Symbol.asyncDispose]: () => postgres.stop(),
+  };
+};
