@@ -65,6 +65,16 @@ const KEY_UNREAD: ReadonlySet<string> = new Set([
   "inference remote::oci",
 ]);
 
+/**
+ * Types whose class allows null for `persistence` and whose adapter does not: pgvector and elasticsearch do not start,
+ * weaviate starts and then fails to look up its stores.
+ */
+const PERSISTENCE_NEEDED: ReadonlySet<string> = new Set([
+  "remote::elasticsearch",
+  "remote::pgvector",
+  "remote::weaviate",
+]);
+
 /** Plain strings that hold a credential all the same. */
 const CREDENTIAL = /(^|_)(api_key|password|token)$/;
 
@@ -77,7 +87,7 @@ const providerType = (api: string, type: string, facts: ToldProvider): Tree => {
     endpoint,
     endpointPort: endpoint === "host" ? "port" : undefined,
     key,
-    references: facts.references,
+    references: references(type, facts.references),
     requires: facts.requires,
     optional: facts.optional,
     pip: facts.pip,
@@ -85,6 +95,17 @@ const providerType = (api: string, type: string, facts: ToldProvider): Tree => {
     deprecated: facts.deprecated ?? undefined,
   });
 };
+
+const references = (type: string, told: ToldProvider["references"]): Tree =>
+  Object.fromEntries(
+    Object.entries(told).map(([path, reference]) => [
+      path,
+      present({
+        ...reference,
+        required: reference.required || (path === "persistence" && PERSISTENCE_NEEDED.has(type)) || undefined,
+      }),
+    ]),
+  );
 
 const field = (name: string, told: ToldField): Record<string, unknown> =>
   present({
@@ -116,7 +137,9 @@ interface ToldField {
 
 interface ToldProvider {
   readonly fields: Readonly<Record<string, ToldField>>;
-  readonly references: Tree;
+  readonly references: Readonly<
+    Record<string, { readonly kind: string; readonly required: boolean; readonly default?: unknown }>
+  >;
   readonly requires: readonly string[];
   readonly optional: readonly string[];
   readonly pip: readonly string[];

@@ -82,8 +82,13 @@ export interface EndpointExpectation {
   readonly needed?: boolean;
 }
 
-export const endpointExpectation = (catalogue: Catalogue, type: string): EndpointExpectation | undefined => {
-  const paths: Readonly<Record<string, Readonly<Record<string, EndpointExpectation>>>> = endpointPaths as never;
+/** A row of `<api> <type>` goes before one of the type alone: some types exist in two APIs with different needs. */
+export const endpointExpectation = (
+  catalogue: Catalogue,
+  api: string,
+  type: string,
+): EndpointExpectation | undefined => {
+  const paths: Readonly<Record<string, Readonly<Record<string, EndpointExpectation>>>> = endpointPaths;
   const types = paths[catalogue.server] ?? {};
-  return Object.hasOwn(types, type) ? types[type] : undefined;
+  return [`${api} ${type}`, type].filter((row) => Object.hasOwn(types, row)).map((row) => types[row])[0];
 };

@@ -17,7 +17,7 @@ export interface Address {
 
 export const addressFields = (
   endpoint: string,
-  type: string,
+  { api, type }: { readonly api: string; readonly type: string },
   known: ProviderType,
   path: FieldPath,
   facts: Facts,
@@ -40,7 +40,7 @@ export const addressFields = (
       ? unusable(path, `"${withoutUserInfo(endpoint)}" is no http:// or https:// URL; write e.g. http://host:8000`)
       : { config: { [name]: endpoint }, warnings: [], failures: [] };
   }
-  const expected = endpointExpectation(facts.server.catalogue, type)?.path ?? "";
+  const expected = endpointExpectation(facts.server.catalogue, api, type)?.path ?? "";
   const bare = url.pathname === "/" || url.pathname === "";
   const completed = bare && expected !== "" && url.search === "" && url.hash === "";
   const value = completed ? `${endpoint.replace(/\/+$/, "")}${expected}` : endpoint;

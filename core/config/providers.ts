@@ -72,7 +72,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
     );
   }
   const id = effectiveId(provider as unknown as Json);
-  const typed = typedFields(provider, id, type, known, path, facts);
+  const typed = typedFields(provider, id, api, type, known, path, facts);
   const settings = (provider.settings ?? {}) as JsonObject;
   const overruled = Object.keys(typed.config).filter((key) => Object.hasOwn(settings, key))
     .map((key) =>
@@ -84,7 +84,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
     );
   const given = { ...settings, ...typed.config };
   const filled = withReferences(given, id, api, known);
-  const needed = withRequired(filled, id, type, known, path, facts);
+  const needed = withRequired(filled, id, api, type, known, path, facts);
   const stray = strayKeys(given, type, known, path);
   return {
     declared: [{ api, id, type, path, config: needed.config }],
@@ -105,6 +105,7 @@ interface TypedFields {
 const typedFields = (
   provider: Provider,
   id: string,
+  api: string,
   type: string,
   known: ProviderType,
   path: FieldPath,
@@ -112,7 +113,7 @@ const typedFields = (
 ): TypedFields => {
   const address = provider.endpoint === undefined
     ? { config: {}, warnings: [], failures: [] }
-    : addressFields(provider.endpoint, type, known, [...path, "endpoint"], facts);
+    : addressFields(provider.endpoint, { api, type }, known, [...path, "endpoint"], facts);
   const refs = Object.entries(provider.secretRefs ?? {}).map(([field, ref]) => ({
     key: field,
     entry: secretEntry(envName(id, field), ref, [...path, "secretRefs", field]),
@@ -164,6 +165,7 @@ const ALWAYS_WRITTEN = new Set(["persistence"]);
 const withRequired = (
   config: JsonObject,
   id: string,
+  api: string,
   type: string,
   known: ProviderType,
   path: FieldPath,
@@ -182,7 +184,7 @@ const withRequired = (
     const value = local(name) ?? (field.nullable === true ? null : undefined);
     return value === undefined ? draft : withMember(draft, name, value);
   }, config);
-  const needsEndpoint = endpointExpectation(facts.server.catalogue, type)?.needed === true &&
+  const needsEndpoint = endpointExpectation(facts.server.catalogue, api, type)?.needed === true &&
     known.endpoint !== undefined && !Object.hasOwn(filled, known.endpoint);
   const absent = missing.map(([name]) => name).filter((name) => !Object.hasOwn(filled, name));
   const failures = [
