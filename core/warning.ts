@@ -18,6 +18,7 @@ export type WarningCode =
   | "NewerServer"
   | "OneProviderOnly"
   | "SectionDropped"
+  | "ServerDefect"
   | "ServerLogsHost"
   | "SettingOverruled"
   | "SharedSqlite"

@@ -4,6 +4,7 @@
  * The published package is installed and asked (catalogue.py). With --check nothing is written; 1 when a file is stale.
  */
 import { join } from "node:path";
+import { writeOrCheck } from "./generated_files.ts";
 import { installServer, type ServerVersion } from "./install/python_server.ts";
 
 /** The catalogue of one server, as it is committed. */
@@ -27,8 +28,6 @@ const SOURCES: Readonly<Record<string, Source>> = {
   "1.4": { version: "ogx 1.4.1", package: "ogx", apiPackage: "ogx-api" },
   "1.5": { version: "ogx 1.5.0", package: "ogx", apiPackage: "ogx-api" },
 };
-
-const FOLDER = join(import.meta.dirname ?? ".", "..", "configs", "catalogue");
 
 /** The fields that `endpoint` may mean, best first: a type with several (qdrant) also takes them one for the other. */
 const ENDPOINT_FIELDS: readonly string[] = [
@@ -186,63 +185,10 @@ const sorted = <A>(value: A): A => {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)])) as A;
 };
 
-/** Every leaf of a tree by its path, for telling two trees apart. */
-const leaves = (value: unknown, path = ""): ReadonlyArray<readonly [string, string]> =>
-  typeof value === "object" && value !== null && Object.keys(value).length > 0
-    ? Object.entries(value).flatMap(([key, inner]) => leaves(inner, path === "" ? key : `${path} › ${key}`))
-    : [[path, JSON.stringify(value)]];
-
-const SUMMARY_LINES_MAX = 20;
-
-const differences = (committed: unknown, fresh: unknown): readonly string[] => {
-  const before = new Map(leaves(committed));
-  const after = new Map(leaves(fresh));
-  return [
-    ...[...before].filter(([path]) => !after.has(path)).map(([path, value]) => `- ${path}: ${value}`),
-    ...[...after].filter(([path]) => !before.has(path)).map(([path, value]) => `+ ${path}: ${value}`),
-    ...[...after].filter(([path, value]) => before.has(path) && before.get(path) !== value)
-      .map(([path, value]) => `~ ${path}: ${before.get(path)} → ${value}`),
-  ];
-};
-
-const committedText = (path: string): string | undefined => {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-};
-
-const parsed = (text: string | undefined): unknown => {
-  try {
-    return JSON.parse(text ?? "{}");
-  } catch {
-    return {};
-  }
-};
-
 if (import.meta.main) {
-  const check = Deno.args.includes("--check");
-  let stale = 0;
-  await Deno.mkdir(FOLDER, { recursive: true });
+  const texts = new Map<string, string>();
   for (const [minor, source] of Object.entries(SOURCES)) {
-    const path = join(FOLDER, `${minor}.json`);
-    const fresh = await catalogueOf(minor, source);
-    const text = JSON.stringify(fresh, null, 2) + "\n";
-    const committed = committedText(path);
-    if (committed === text) continue;
-    if (!check) {
-      Deno.writeTextFileSync(path, text);
-      continue;
-    }
-    stale++;
-    const lines = differences(parsed(committed), fresh);
-    console.error(
-      `configs/catalogue/${minor}.json is stale, ${lines.length} differences; deno run -A tools/catalogue.ts`,
-    );
-    for (const line of lines.slice(0, SUMMARY_LINES_MAX)) console.error(`  ${line}`);
-    if (lines.length > SUMMARY_LINES_MAX) console.error(`  … and ${lines.length - SUMMARY_LINES_MAX} more`);
+    texts.set(`configs/catalogue/${minor}.json`, JSON.stringify(await catalogueOf(minor, source), null, 2) + "\n");
   }
-  if (stale > 0) Deno.exit(1);
+  writeOrCheck(texts, "deno run -A tools/catalogue.ts");
 }

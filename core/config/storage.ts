@@ -105,7 +105,7 @@ const redisPart = (backend: string, facts: Facts): Part => {
     port,
   };
   const path = ["spec", "storage", "kv", password === undefined ? "endpoint" : "password"];
-  const { process } = facts.server.line;
+  const { process, redisDefect } = facts.server.line;
   return {
     backend,
     value,
@@ -119,6 +119,7 @@ const redisPart = (backend: string, facts: Facts): Part => {
       ]
       : [],
     warnings: [
+      ...(redisDefect === undefined ? [] : [warning("ServerDefect", ["spec", "storage", "kv", "type"], redisDefect)]),
       ...(secured
         ? [
           warning(

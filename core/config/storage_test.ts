@@ -48,7 +48,10 @@ Deno.test("FR-051 R11 placeStorage() puts Redis' user info in front of the host 
     valueFrom: { secretKeyRef: { name: "my-kv", key: "LLSD_KV_USERINFO" } },
   });
   ok(generated({ storage: { kv } }).env.some(({ name }) => name === "LLAMA_STACK_LOGGING"));
-  deepStrictEqual(warnings({ storage: { kv } }), ["ServerLogsHost at spec.storage.kv.password"]);
+  deepStrictEqual(warnings({ storage: { kv } }), [
+    "ServerDefect at spec.storage.kv.type",
+    "ServerLogsHost at spec.storage.kv.password",
+  ]);
 });
 
 Deno.test("FR-052 R10 R33 placeStorage() splits PostgreSQL into parts and leaves the password to PGPASSWORD", () => {
@@ -127,6 +130,7 @@ Deno.test("FR-051 placeStorage() keeps a password of the endpoint out of the con
   const spec = { storage: { kv: { type: "redis", endpoint: "redis://u:hunter2@redis" } } };
   const made = generated(spec);
   deepStrictEqual(warnings(spec), [
+    "ServerDefect at spec.storage.kv.type",
     "ServerLogsHost at spec.storage.kv.endpoint",
     "CredentialInEndpoint at spec.storage.kv.endpoint",
   ]);

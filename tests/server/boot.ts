@@ -10,7 +10,9 @@ import { KV_USERINFO, parseRedis, redisUserInfo } from "../../core/config/redis_
 import { TLS_CERTIFICATE, TLS_KEY } from "../../core/config/server.ts";
 import { kvSecretName, sqlSecretName } from "../../core/config/storage.ts";
 import { derive, Derived, type Surroundings } from "../../core/derive.ts";
-import { type JsonObject, put } from "../../core/json.ts";
+import { isObject, type JsonObject, listAt, put } from "../../core/json.ts";
+import { deployment } from "../../core/resources/deployment.ts";
+import { blueprintOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import type { ServerVersion } from "../../tools/install/python_server.ts";
 import { freePorts } from "../background_process.ts";
 import { type GeneratedConfig, SURROUNDINGS } from "../given.ts";
@@ -58,11 +60,18 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
     const derived = generated(resource, options.surroundings);
     const server = serverFor(derived.server);
     const paths = await podPaths(folder, options);
+    const container = containerOf(resource, derived);
+    const [program = "", ...command] = container.command.map((word) => inFolder(word, paths));
     const started = await startServer({
       server,
-      command: command(resource, derived.server, options.certificate),
+      program,
+      command,
       config: inFolder(derived.config.yaml, paths),
-      env: { ...environment(resource, derived, paths, options.secrets ?? {}), ...options.env },
+      env: {
+        ...environment(container.env, ownedSecrets(resource, derived.server, options.secrets ?? {}), paths),
+        HOME: folder,
+        ...options.env,
+      },
       dataDir: folder,
       port,
       ...(options.certificate === undefined ? {} : { scheme: "https", caFile: options.certificate.caFile }),
@@ -124,16 +133,6 @@ const generated = (resource: Resource, surroundings: Partial<Surroundings> = {})
   throw new NoConfig([], `${derived.success._tag}: the operator generates no config`);
 };
 
-/** The uvicorn factory, as the operator calls it. */
-const command = ({ spec }: Resource, { line }: Server, certificate: ServerCertificate | undefined): string[] => [
-  ...["-m", "uvicorn", "--factory", line.process.factory, "--host", "127.0.0.1"],
-  ...["--port", `${spec.networking?.port}`, "--lifespan", "on"],
-  ...(spec.workload?.workers === undefined ? [] : ["--workers", `${spec.workload.workers}`]),
-  ...(certificate === undefined
-    ? []
-    : ["--ssl-certfile", certificate.certificateFile, "--ssl-keyfile", certificate.keyFile]),
-];
-
 type PodPaths = ReadonlyMap<string, string>;
 
 /** Where the files of the pod are on this machine. */
@@ -155,19 +154,31 @@ const podPaths = async (folder: string, { certificate, files = {} }: BootOptions
 const inFolder = (text: string, paths: PodPaths): string =>
   [...paths].reduce((placed, [path, here]) => placed.replaceAll(path, here), text);
 
+interface Container {
+  readonly command: readonly string[];
+  readonly env: readonly EnvVar[];
+}
+
+/** The only one of the Deployment's pods. */
+const containerOf = (resource: Resource, derived: GeneratedConfig): Container => {
+  const [container] = listAt(
+    deployment(blueprintOf(resource, derived, NOWHERE)),
+    "spec",
+    "template",
+    "spec",
+    "containers",
+  );
+  if (!isObject(container)) throw new Error("the Deployment has no container");
+  const words = [...listAt(container, "command"), ...listAt(container, "args")];
+  return { command: words.map(String), env: listAt(container, "env") as unknown as readonly EnvVar[] };
+};
+
 /** What kubelet makes of the environment: a Secret's key that is missing keeps the container from its start. */
-const environment = (
-  resource: Resource,
-  { env, server }: GeneratedConfig,
-  paths: PodPaths,
-  secrets: Secrets,
-): Record<string, string> => {
-  const all: Secrets = { ...secrets, ...ownedSecrets(resource, server, secrets) };
-  return Object.fromEntries(env.flatMap((entry) => {
-    const value = valueOf(entry, all);
+const environment = (env: readonly EnvVar[], secrets: Secrets, paths: PodPaths): Record<string, string> =>
+  Object.fromEntries(env.flatMap((entry) => {
+    const value = valueOf(entry, secrets);
     return value === undefined ? [] : [[entry.name, inFolder(value, paths)]];
   }));
-};
 
 const valueOf = ({ name, value, valueFrom }: EnvVar, secrets: Secrets): string | undefined => {
   if (valueFrom === undefined) return value ?? "";
@@ -182,12 +193,12 @@ const valueOf = ({ name, value, valueFrom }: EnvVar, secrets: Secrets): string |
   return found;
 };
 
-/** The Secrets that the operator makes itself from those of the user. */
+/** The Secrets of the user and those that the operator makes of them. */
 const ownedSecrets = ({ name, spec }: Resource, { line }: Server, secrets: Secrets): Secrets => {
   const { kv, sql } = spec.storage ?? {};
   const given = (ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined) =>
     ref === undefined ? undefined : secrets[ref.secretKeyRef.name]?.[ref.secretKeyRef.key];
-  const owned: Record<string, Readonly<Record<string, string>>> = {};
+  const owned: Record<string, Readonly<Record<string, string>>> = { ...secrets };
   if (sql?.type === "postgres") {
     const path = ["spec", "storage", "sql", "connectionString"];
     const use = { rawUrl: line.rawSqlUrl, kvToo: kv?.type === "postgres", key: "the connection string", path };

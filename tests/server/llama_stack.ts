@@ -22,8 +22,10 @@ export interface Answer {
 
 export interface LlamaStackOptions {
   readonly server: ServerVersion;
-  /** What follows the Python of the server's environment. */
+  /** What follows the program. */
   readonly command: readonly string[];
+  /** The Python of the server's environment when absent; any other program finds it on PATH as `python3`. */
+  readonly program?: string;
   /** Written to `config.yaml` in the data folder, and named by the variable that this server reads. */
   readonly config: string;
   /** Wins over everything that is set here. */
@@ -60,7 +62,7 @@ export const startServer = async (options: LlamaStackOptions): Promise<LlamaStac
     const url = `${scheme}://127.0.0.1:${port}`;
     const ask = asker(url, client);
     process = await startInBackground({
-      command: [installed.python, ...options.command],
+      command: [options.program ?? installed.python, ...options.command],
       env: {
         PATH: `${dirname(installed.python)}:/usr/local/bin:/usr/bin:/bin`,
         HOME: dataDir,

@@ -47,6 +47,8 @@ export interface Line {
   readonly serverWithoutTls: Readonly<Record<string, boolean>>;
   /** Host names go into a database URL as they are, so an IPv6 address needs its own brackets and a user no special letters. */
   readonly rawSqlUrl: boolean;
+  /** What a user of Redis meets on this line through no fault of the config; undefined when nothing. */
+  readonly redisDefect: string | undefined;
   /** Two providers on one sqlite key-value file share their keys. */
   readonly sqliteSharesKeys: boolean;
 }

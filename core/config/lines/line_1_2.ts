@@ -44,5 +44,6 @@ export const LINE_1_2: Line = {
   // A file with neither certificate nor this key is refused by the server's own command line.
   serverWithoutTls: { insecure: true },
   rawSqlUrl: false,
+  redisDefect: undefined,
   sqliteSharesKeys: false,
 };

@@ -1,0 +1,62 @@
+/** Is a write needed at all: does a live object still say what its manifest says? */
+import { isList, isObject, type Json, member } from "../json.ts";
+
+/**
+ * True when every field of `wanted` stands in `live` with the same meaning. Fields that only `live` has are the API
+ * server's defaults, or somebody else's; a field that we no longer set is seen by the digest of the manifest instead.
+ */
+export const saysTheSame = (wanted: Json, live: Json | undefined): boolean => {
+  if (isObject(wanted)) {
+    // The API server drops empty objects such as `annotations: {}`.
+    if (!isObject(live)) return live === undefined && Object.keys(wanted).length === 0;
+    return Object.entries(wanted).every(([key, value]) => saysTheSame(value, member(live, key)));
+  }
+  if (isList(wanted)) {
+    if (!isList(live)) return live === undefined && wanted.length === 0;
+    return keyed(wanted, live) ??
+      (wanted.length === live.length && wanted.every((item, index) => saysTheSame(item, live[index])));
+  }
+  return wanted === live || sameQuantity(wanted, live);
+};
+
+/** Lists whose items have a name are merged by the API server: ours must be among them, in whatever order. */
+const KEYS = ["name", "mountPath", "containerPort", "topologyKey", "uid", "key"];
+
+const keyed = (wanted: ReadonlyArray<Json>, live: ReadonlyArray<Json>): boolean | undefined => {
+  const key = KEYS.find((name) =>
+    wanted.length > 0 && wanted.every((item) => isObject(item) && member(item, name) !== undefined) &&
+    new Set(wanted.map((item) => member(item, name))).size === wanted.length
+  );
+  if (key === undefined) return undefined;
+  return wanted.every((item) => saysTheSame(item, live.find((other) => member(other, key) === member(item, key))));
+};
+
+const FACTORS: Readonly<Record<string, number>> = {
+  "n": 1e-9,
+  "u": 1e-6,
+  "m": 1e-3,
+  "": 1,
+  "k": 1e3,
+  "M": 1e6,
+  "G": 1e9,
+  "T": 1e12,
+  "P": 1e15,
+  "E": 1e18,
+  "Ki": 2 ** 10,
+  "Mi": 2 ** 20,
+  "Gi": 2 ** 30,
+  "Ti": 2 ** 40,
+  "Pi": 2 ** 50,
+  "Ei": 2 ** 60,
+};
+
+/** The API server writes quantities in its own form: 0.5 becomes 500m. */
+const sameQuantity = (wanted: Json, live: Json | undefined): boolean => {
+  const [a, b] = [amount(wanted), amount(live)];
+  return a !== undefined && b !== undefined && Math.abs(a - b) <= Math.abs(a) * 1e-9;
+};
+
+const amount = (value: Json | undefined): number | undefined => {
+  const found = /^([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(String(value ?? ""));
+  return found === null ? undefined : Number(found[1]) * (FACTORS[found[2] ?? ""] ?? Number.NaN);
+};

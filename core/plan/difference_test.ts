@@ -1,0 +1,23 @@
+import { strictEqual } from "node:assert/strict";
+import type { Json } from "../json.ts";
+import { saysTheSame } from "./difference.ts";
+
+for (
+  const [name, wanted, live, want] of [
+    ["ignores what the API server adds", { a: 1 }, { a: 1, b: 2 }, true],
+    ["sees a changed field", { a: 1 }, { a: 2 }, false],
+    ["sees a missing field", { a: { b: 1 } }, {}, false],
+    ["takes an empty map for an absent one", { annotations: {} }, {}, true],
+    ["takes an empty list for an absent one", { args: [] }, {}, true],
+    ["compares plain lists item by item", ["a", "b"], ["a", "b", "c"], false],
+    ["finds named items in any order", [{ name: "a", v: 1 }], [{ name: "b" }, { name: "a", v: 1, w: 2 }], true],
+    ["sees a changed named item", [{ name: "a", v: 1 }], [{ name: "a", v: 2 }], false],
+    ["knows that 0.5 is 500m", { cpu: "0.5" }, { cpu: "500m" }, true],
+    ["knows that 1024Mi is 1Gi", { memory: "1024Mi" }, { memory: "1Gi" }, true],
+    ["knows that 2 is no 2Gi", { memory: "2" }, { memory: "2Gi" }, false],
+    ["tells a number from a text of letters", { a: 1 }, { a: "x" }, false],
+    ["tells null from absent", { a: null }, {}, false],
+  ] as ReadonlyArray<readonly [string, Json, Json, boolean]>
+) {
+  Deno.test(`saysTheSame() ${name}`, () => strictEqual(saysTheSame(wanted, live), want));
+}
