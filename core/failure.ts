@@ -295,6 +295,96 @@ export class ConfigTooLarge extends Data.TaggedError("ConfigTooLarge")<{
   }
 }
 
+/** A Secret that the resource names is not there. */
+export class SecretNotFound extends Data.TaggedError("SecretNotFound")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly namespace: string;
+}> {
+  override get message(): string {
+    return `Secret "${this.name}" not found in namespace "${this.namespace}". Referenced by: ${formatPath(this.path)}`;
+  }
+}
+
+/** A Secret is there, the key is not. */
+export class SecretKeyMissing extends Data.TaggedError("SecretKeyMissing")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly namespace: string;
+  readonly key: string;
+}> {
+  override get message(): string {
+    return `Key "${this.key}" not found in Secret "${this.namespace}/${this.name}". Referenced by: ${
+      formatPath(this.path)
+    }`;
+  }
+}
+
+/** A ConfigMap that the resource names is not there. */
+export class ConfigMapNotFound extends Data.TaggedError("ConfigMapNotFound")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly namespace: string;
+}> {
+  override get message(): string {
+    return `ConfigMap "${this.name}" not found in namespace "${this.namespace}". Referenced by: ${
+      formatPath(this.path)
+    }`;
+  }
+}
+
+/** A ConfigMap is there, the key is not. */
+export class ConfigMapKeyMissing extends Data.TaggedError("ConfigMapKeyMissing")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly namespace: string;
+  readonly key: string;
+}> {
+  override get message(): string {
+    return `Key "${this.key}" not found in ConfigMap "${this.namespace}/${this.name}". ` +
+      `Referenced by: ${formatPath(this.path)}`;
+  }
+}
+
+/** The author's own config is no YAML document (R36). */
+export class OverrideConfigInvalid extends Data.TaggedError("OverrideConfigInvalid")<{
+  readonly path: FieldPath;
+  /** ConfigMap and key, e.g. `my-config/config.yaml`. */
+  readonly key: string;
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.key} is no config: ${this.detail}; what runs stays as it is`;
+  }
+}
+
+/** The bundle of certificates cannot be used. */
+export class CaBundleInvalid extends Data.TaggedError("CaBundleInvalid")<{
+  readonly path: FieldPath;
+  /** ConfigMap and key. */
+  readonly key: string;
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.key} holds no usable certificates: ${this.detail}`;
+  }
+}
+
+/** An object of the name that we need belongs to somebody else. */
+export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
+  readonly path: FieldPath;
+  readonly kind: string;
+  readonly name: string;
+  /** Who has it, e.g. `Deployment other`; undefined when nobody claims it. */
+  readonly owner: string | undefined;
+}> {
+  override get message(): string {
+    return `${this.kind} "${this.name}" is there already and ${
+      this.owner === undefined ? "not made by this operator" : `belongs to ${this.owner}`
+    }: it is left alone. Rename this resource or remove that object`;
+  }
+}
+
 /** Everything that can keep a resource from becoming a config. */
 export type GenerationFailure =
   | SchemaMismatch
@@ -319,3 +409,14 @@ export type GenerationFailure =
   | MissingApi
   | SecretValueUnusable
   | ConfigTooLarge;
+
+/** What only a look at the cluster can show. */
+export type ReferenceFailure = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;
+
+/** Everything that can keep a resource from being reconciled. */
+export type ReconcileFailure =
+  | GenerationFailure
+  | ReferenceFailure
+  | OverrideConfigInvalid
+  | CaBundleInvalid
+  | OwnershipConflict;

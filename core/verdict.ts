@@ -1,6 +1,6 @@
 /** What a failure means for the resource: the one place where a failure becomes a reason and a next move. */
 import { Data } from "effect";
-import type { GenerationFailure } from "./failure.ts";
+import type { ReconcileFailure } from "./failure.ts";
 
 /** What happens after a failure. `reason` is the word that conditions and metrics carry (R43). */
 export type Verdict = Data.TaggedEnum<{
@@ -13,7 +13,7 @@ export type Verdict = Data.TaggedEnum<{
 }>;
 export const Verdict = Data.taggedEnum<Verdict>();
 
-export const verdictOn = (failure: GenerationFailure): Verdict => {
+export const verdictOn = (failure: ReconcileFailure): Verdict => {
   switch (failure._tag) {
     case "SchemaMismatch":
     case "RuleBroken":
@@ -34,6 +34,7 @@ export const verdictOn = (failure: GenerationFailure): Verdict => {
     case "ForbiddenSetting":
     case "UnusableEndpoint":
     case "ConfigTooLarge":
+    case "CaBundleInvalid":
       return Verdict.WaitForEdit({ reason: "ConfigGenerationFailed" });
     case "ModelConflict":
       return Verdict.WaitForEdit({ reason: "RegistryConflict" });
@@ -43,6 +44,12 @@ export const verdictOn = (failure: GenerationFailure): Verdict => {
     case "MissingProviderForResource":
     case "EnvNameCollision":
     case "SecretValueUnusable":
+    case "SecretNotFound":
+    case "SecretKeyMissing":
+    case "ConfigMapNotFound":
+    case "ConfigMapKeyMissing":
+    case "OverrideConfigInvalid":
+    case "OwnershipConflict":
       return Verdict.WaitForEdit({ reason: failure._tag });
   }
 };

@@ -31,11 +31,14 @@ const one = {
   known: ["k"],
   paths: ["p", "q"],
   missing: ["m"],
+  namespace: "ns",
+  kind: "Service",
+  owner: "Deployment x",
 } as const;
 
 for (const [name, Failure] of Object.entries(failure)) {
   Deno.test(`FR-076 NFR-004 ${name} has a sentence, a reason and a verdict`, () => {
-    const made = new (Failure as new (fields: typeof one) => failure.GenerationFailure)(one);
+    const made = new (Failure as new (fields: typeof one) => failure.ReconcileFailure)(one);
     strictEqual(made._tag, name);
     ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);
     const verdict = verdictOn(made);

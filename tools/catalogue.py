@@ -27,7 +27,6 @@ def main(package: str, api_package: str) -> None:
                     "version": importlib.metadata.version(package),
                     "apiPackage": api_package,
                     "apiVersion": importlib.metadata.version(api_package),
-                    "python": "%d.%d" % sys.version_info[:2],
                 },
                 "apis": apis(distribution),
                 "providers": {

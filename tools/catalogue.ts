@@ -14,8 +14,12 @@ const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
     api,
     Object.fromEntries(Object.entries(types).map(([type, facts]) => [type, providerType(api, type, facts)])),
   ]);
-  return sorted({ server: minor, origin: told.origin, apis: told.apis, providers: Object.fromEntries(providers) });
+  const origin = { ...told.origin, python: LOCKED_PYTHON };
+  return sorted({ server: minor, origin, apis: told.apis, providers: Object.fromEntries(providers) });
 };
+
+/** What the lock files were frozen on; a newer Python tells the same catalogue. */
+const LOCKED_PYTHON = "3.12";
 
 interface Source {
   readonly version: ServerVersion;
@@ -89,7 +93,7 @@ const providerType = (api: string, type: string, facts: ToldProvider): Tree => {
     references: references(type, facts.references),
     requires: facts.requires,
     optional: facts.optional,
-    pip: facts.pip,
+    pip: facts.pip.flatMap(requirements),
     extra: facts.extra,
     deprecated: facts.deprecated ?? undefined,
   });
@@ -117,6 +121,10 @@ const field = (name: string, told: ToldField): Record<string, unknown> =>
     default: told.default,
     description: told.description === "" ? undefined : cut(told.description),
   });
+
+/** A registry entry may hold several requirements, and options for pip that say where they come from. */
+const requirements = (entry: string): readonly string[] =>
+  entry.replaceAll(/--(no-deps|(extra-)?index-url\s+\S+)/g, "").split(/\s+/).filter((part) => part !== "");
 
 const DESCRIPTION_MAX = 160;
 

@@ -86,6 +86,7 @@ Deno.test("FR-036 R13 R48 exportTelemetry() turns telemetry into OTEL_* environm
     { name: "OTEL_BSP_MAX_QUEUE_SIZE", value: "10" },
     { name: "OTEL_EXPORTER_OTLP_ENDPOINT", value: "http://collector:4318" },
     { name: "OTEL_EXPORTER_OTLP_HEADERS", valueFrom: { secretKeyRef: { name: "otel", key: "headers" } } },
+    { name: "OTEL_EXPORTER_OTLP_PROTOCOL", value: "http/protobuf" },
     { name: "OTEL_SERVICE_NAME", value: "my" },
   ]);
   ok(!("telemetry" in (config(spec).providers as object)));

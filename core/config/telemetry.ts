@@ -6,20 +6,32 @@ import { type EnvEntry, noted, type Stage } from "./draft.ts";
 import { secretEntry } from "./secrets.ts";
 
 export const exportTelemetry: Stage = (draft, { spec }) =>
-  (spec.providers?.telemetry ?? []).map(environment).reduce(noted, draft);
+  (spec.providers?.telemetry ?? []).map((provider, index) =>
+    environment(provider, index, (spec.workload?.overrides?.env ?? []).map(({ name }) => name))
+  ).reduce(noted, draft);
+
+/**
+ * The server's own metrics go to `<endpoint>/v1/metrics`, which is OTLP over HTTP; the tracer in front of it would speak
+ * gRPC to the same endpoint unless told otherwise.
+ */
+const PROTOCOL = { name: "OTEL_EXPORTER_OTLP_PROTOCOL", value: "http/protobuf" };
 
 const VARIABLE = /^OTEL_[A-Z0-9_]+$/;
 
-const environment = (provider: Provider, index: number) => {
+const environment = (provider: Provider, index: number, ownNames: ReadonlyArray<string>) => {
   const path: FieldPath = ["spec", "providers", "telemetry", index];
   const settings = Object.entries(provider.settings ?? {});
   const refs = Object.entries(provider.secretRefs ?? {});
+  const chosen = [...settings.map(([name]) => name), ...refs.map(([name]) => name), ...ownNames];
   const unread = (where: FieldPath): Warning =>
     warning("TelemetrySetting", where, "telemetry is environment on this server: only OTEL_* names have an effect");
   const env: ReadonlyArray<EnvEntry> = [
     ...(provider.endpoint === undefined
       ? []
       : [{ env: { name: "OTEL_EXPORTER_OTLP_ENDPOINT", value: provider.endpoint }, path: [...path, "endpoint"] }]),
+    ...(provider.endpoint === undefined || chosen.includes(PROTOCOL.name)
+      ? []
+      : [{ env: PROTOCOL, path: [...path, "endpoint"] }]),
     ...(provider.apiKey === undefined
       ? []
       : [secretEntry("OTEL_EXPORTER_OTLP_HEADERS", provider.apiKey, [...path, "apiKey"])]),

@@ -56,7 +56,8 @@ const sameQuantity = (wanted: Json, live: Json | undefined): boolean => {
   return a !== undefined && b !== undefined && Math.abs(a - b) <= Math.abs(a) * 1e-9;
 };
 
-const amount = (value: Json | undefined): number | undefined => {
+/** A quantity as a number; undefined for what is none. */
+export const amount = (value: Json | undefined): number | undefined => {
   const found = /^([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(String(value ?? ""));
   return found === null ? undefined : Number(found[1]) * (FACTORS[found[2] ?? ""] ?? Number.NaN);
 };

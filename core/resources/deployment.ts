@@ -82,6 +82,8 @@ const container = (blueprint: Blueprint, mounts: ReadonlyArray<JsonObject>): Jso
     ...(own.envFrom === undefined ? {} : { envFrom: own.envFrom as unknown as Json }),
     resources: resources(blueprint),
     ...probes(blueprint),
+    // The last lines of the log say why a start failed; status quotes the very last one.
+    terminationMessagePolicy: "FallbackToLogsOnError",
     // New connections still arrive for a moment after a pod is told to stop; a pause lets them go elsewhere (R35).
     lifecycle: { preStop: { exec: { command: ["sleep", String(DRAIN_SECONDS)] } } },
     securityContext: {

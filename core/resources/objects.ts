@@ -1,4 +1,6 @@
 /** All objects of a resource, in the order in which they are written (R35). */
+import { sha256Hex } from "../digest.ts";
+import { type JsonObject, objectAt } from "../json.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { autoscaler } from "./autoscaler.ts";
 import { claim } from "./claim.ts";
@@ -44,10 +46,17 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
   };
 };
 
+/** sha256 of the manifest without its owner; tells that a field was taken out, which a look at the live object cannot. */
+export const MANIFEST_ANNOTATION = "llamastack.io/manifest-digest";
+
+/** The manifest with its own digest on it. */
+export const stamped = (manifest: Manifest): Manifest => {
+  const { ownerReferences: _, ...metadata } = manifest.metadata as JsonObject;
+  const digest = sha256Hex(JSON.stringify({ ...manifest, metadata }));
+  const annotations = { ...objectAt(manifest.metadata, "annotations"), [MANIFEST_ANNOTATION]: digest };
+  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
+};
+
 /** The same as one list. */
-export const listed = ({ before, deployment, after, optional }: Objects): ReadonlyArray<Manifest> => [
-  ...before,
-  deployment,
-  ...after,
-  ...optional,
-];
+export const listed = ({ before, deployment, after, optional }: Objects): ReadonlyArray<Manifest> =>
+  [...before, deployment, ...after, ...optional].map(stamped);

@@ -19,6 +19,7 @@ import { endpointReading } from "./provider_endpoints.ts";
 import { type ModelServer, startModelServer } from "./model_server.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
+import { pastStaleConnections } from "./redis_of_0_7.ts";
 
 const SAMPLES = join(import.meta.dirname ?? ".", "../../deploy/samples");
 
@@ -51,11 +52,12 @@ for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) 
       const manifest = await sample(name, surroundings.addresses);
       const spec = objectAt(manifest, "spec");
       const { secrets, certificate } = surroundings;
-      await using stack = await boot(manifest, {
+      await using booted = await boot(manifest, {
         secrets,
         ...(certificate === undefined ? {} : { certificate }),
         files: { [CA_BUNDLE_FILE]: surroundings.caBundle },
       });
+      const stack = stringAt(spec, "storage", "kv", "type") === "redis" ? pastStaleConnections(booted) : booted;
       const isOgx = stack.server.startsWith("ogx");
       strictEqual(stack.url.startsWith("https:"), objectAt(spec, "networking", "tls").enabled === true);
       await assertProviders(spec, stack);
@@ -67,7 +69,10 @@ for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) 
         deepStrictEqual(listed.filter((one) => one.api === api), [], `${api} is disabled`);
       }
       await assertChats(spec, stack, surroundings);
-      if (listAt(spec, "resources", "shields").length > 0) await assertShieldsCall(spec, stack, surroundings.models);
+      await assertShieldsCall(spec, stack, surroundings.models);
+      await stack.stop();
+      const isTraced = listAt(spec, "providers", "telemetry").length > 0;
+      strictEqual(surroundings.models.requests.some(({ path }) => path === "/v1/traces"), isTraced);
     } finally {
       await surroundings.stop();
     }
@@ -91,8 +96,7 @@ const assertChats = async (spec: JsonObject, stack: Booted, { models, secrets }:
       messages: [{ role: "user", content: "hello" }],
     });
     strictEqual(body.choices?.[0].message.content, "You said: hello", `${id}: ${JSON.stringify(body)}`);
-    const chat = models.requests.slice(before).find(({ method }) => method === "POST");
-    strictEqual(chat?.path, "/v1/chat/completions");
+    const chat = models.requests.slice(before).find(({ path }) => path === "/v1/chat/completions");
     strictEqual(objectAt(chat?.body as Json).model, id.slice(own.id.length + 1));
     if (own.key !== undefined) {
       strictEqual(chat?.authorization, `Bearer ${secrets[own.key.name]?.[own.key.key]}`, id);
@@ -105,7 +109,7 @@ const assertShieldsCall = async (spec: JsonObject, stack: Booted, models: ModelS
   for (const shield of listAt(spec, "resources", "shields").map(String)) {
     const before = models.requests.length;
     await stack.post("/v1/safety/run-shield", { shield_id: shield, messages: [{ role: "user", content: "hello" }] });
-    const chat = models.requests.slice(before).find(({ method }) => method === "POST");
+    const chat = models.requests.slice(before).find(({ path }) => path === "/v1/chat/completions");
     strictEqual(objectAt(chat?.body as Json).model, shield);
   }
 };
@@ -141,7 +145,11 @@ const startSurroundings = async (manifest: JsonObject): Promise<SampleSurroundin
     stops.push(() => models.stop());
     for (const { api, type, endpoint } of askedProviders(spec)) {
       if (endpoint === undefined || api !== "inference" || endpointReading(api, type) === undefined) continue;
-      addresses[endpoint.replace(/^(https?:\/\/[^/]*).*$/, "$1")] = `http://127.0.0.1:${models.port}`;
+      addresses[origin(endpoint)] = `http://127.0.0.1:${models.port}`;
+    }
+    for (const telemetry of listAt(spec, "providers", "telemetry")) {
+      // It records what it does not know, too.
+      addresses[origin(stringAt(telemetry, "endpoint") ?? "")] = `http://127.0.0.1:${models.port}`;
     }
 
     const redis = stringAt(spec, "storage", "kv", "endpoint");
@@ -172,6 +180,8 @@ const startSurroundings = async (manifest: JsonObject): Promise<SampleSurroundin
     throw cause;
   }
 };
+
+const origin = (endpoint: string): string => new URL(endpoint).origin;
 
 /** A sample with its addresses replaced by those of this machine, before it is read. */
 const sample = async (name: string, addresses: Readonly<Record<string, string>>): Promise<JsonObject> => {

@@ -6,6 +6,7 @@ import { boot, type BootOptions } from "./boot.ts";
 import { ServerDidNotStart } from "./llama_stack.ts";
 import { type ModelServer, startModelServer } from "./model_server.ts";
 import { ODD_PASSWORDS } from "./odd_passwords.ts";
+import { pastStaleConnections } from "./redis_of_0_7.ts";
 import { startPostgresAccount, startRedisAccount } from "./storage_services.ts";
 import { assertState, type StoredState, storeState, withModels } from "./stored_state.ts";
 
@@ -71,7 +72,9 @@ for (const [name, { distribution, options, loggingVariable, passwords }] of Obje
       await postgres.setPassword(sqlPassword);
       const url = index % 2 === 0 ? postgres.url(sqlPassword) : postgres.keywords(sqlPassword);
       const secrets = { redis: { password: kvPassword }, database: { url } };
-      await using stack = await boot(asked, { ...options, folder: around.folder, secrets });
+      await using stack = pastStaleConnections(
+        await boot(asked, { ...options, folder: around.folder, secrets, env: { LLAMA_STACK_LOG_FORMAT: "json" } }),
+      );
       state ??= await storeState(stack);
       await assertState(stack, state);
     }
@@ -107,7 +110,11 @@ for (const [name, { distribution, options, loggingVariable, passwords }] of Obje
     let quiet: string;
     {
       await using stack = await boot(asked, { ...options, secrets });
-      await assertState(stack, await storeState(stack));
+      const chat = { model: "vllm/test-model", messages: [{ role: "user", content: "hello" }] };
+      const { status } = await stack.post("/v1/chat/completions", chat);
+      strictEqual(status, distribution === "starter" ? 500 : 200, "the first use of Redis");
+      const settled = pastStaleConnections(stack);
+      await assertState(settled, await storeState(settled));
       quiet = await stack.log();
     }
     doesNotMatch(quiet, /canary/);

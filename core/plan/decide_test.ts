@@ -1,0 +1,382 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { Result } from "effect";
+import { secret } from "../../tests/given.ts";
+import { after, converged, edited, OPERATOR, UID, world } from "../../tests/worlds.ts";
+import { at, isObject, type Json, type JsonObject, listAt, stringAt } from "../json.ts";
+import { readManifests } from "../yaml.ts";
+import { decide } from "./decide.ts";
+import { referencesOf } from "./references.ts";
+import { decodeResource } from "../api/decode.ts";
+import type { Plan } from "./step.ts";
+import type { ConfigMapContent, World } from "./world.ts";
+
+const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
+const WITH_KEY: JsonObject = {
+  providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1", apiKey: secret("s", "token") }] },
+};
+const SECRETS = new Map([["s", { token: "value-one" }]]);
+
+const said = ({ steps }: Plan): ReadonlyArray<string> =>
+  steps.map((step) => {
+    switch (step._tag) {
+      case "Apply":
+        return `Apply ${step.manifest.kind}`;
+      case "Prune":
+        return `Prune ${step.key.kind}/${step.key.name}`;
+      case "Scale":
+        return `Scale ${step.replicas}`;
+      case "Announce":
+        return step.note.reason;
+      case "SetStatus":
+        return "SetStatus";
+    }
+  });
+const condition = (plan: Plan | World, type: string): string => {
+  const status = "steps" in plan
+    ? plan.steps.flatMap((step) => step._tag === "SetStatus" ? [step.status as unknown as Json] : [])[0]
+    : plan.resource.status;
+  const found = listAt(status, "conditions").find((one) => stringAt(one, "type") === type);
+  return found === undefined ? "absent" : `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
+};
+const deployment = (one: World): Json | undefined => one.live.get("Deployment/my");
+
+/** What a failure must leave byte for byte. */
+const running = (one: World): string => JSON.stringify([...one.live].filter(([key]) => !key.startsWith("Secret/")));
+
+Deno.test("US8 decide() makes a resource in one pass, tells of it, and then has nothing to do", () => {
+  const first = decide(world(GENERATED));
+  deepStrictEqual(said(first), [
+    "Apply ServiceAccount",
+    "Apply ConfigMap",
+    "Apply Deployment",
+    "Apply Service",
+    "ConfigGenerated",
+    "DeploymentUpdated",
+    "SetStatus",
+  ]);
+  const { world: settled, passes } = converged(world(GENERATED));
+  strictEqual(passes, 2);
+  strictEqual(condition(settled, "Ready"), "True Ready");
+  deepStrictEqual([at(settled.resource, "status", "phase"), at(settled.resource, "status", "observedGeneration")], [
+    "Ready",
+    1,
+  ]);
+});
+
+/** Worlds in which everything that a resource names is there. */
+const satisfied = (resource: JsonObject): World => {
+  const { spec } = Result.getOrThrow(decodeResource(resource, "strict"));
+  const secrets = new Map<string, Record<string, string>>();
+  const configMaps = new Map<string, ConfigMapContent>();
+  for (const { kind, name, key = "any" } of referencesOf(spec)) {
+    if (kind === "Secret") {
+      const value = name === "database" ? "postgresql://stack:pw@db:5432/stack" : `value of ${key}`;
+      secrets.set(name, { ...secrets.get(name), [key]: value });
+    } else {configMaps.set(`default/${name}`, {
+        data: { [key]: key === "config.yaml" ? "version: 2" : "" },
+        binaryData: {},
+      });}
+  }
+  return world(resource.spec as JsonObject, { secrets, configMaps });
+};
+
+const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
+for (const { name } of Deno.readDirSync(SAMPLES)) {
+  Deno.test(`decide() has an empty second plan for the sample ${name}`, async () => {
+    const documents = Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))));
+    const { world: settled } = converged(satisfied(documents[0] as JsonObject));
+    strictEqual(condition(settled, "Ready"), "True Ready");
+  });
+}
+
+Deno.test("FR-095 FR-096 decide() rolls once for an edit, and writes nothing when the result is the same", () => {
+  const { world: before } = converged(world(GENERATED));
+  const changed = edited(before, { ...GENERATED, resources: { models: [{ name: "m" }] } });
+  deepStrictEqual(said(decide(changed)).slice(0, 2), ["Apply ConfigMap", "Apply Deployment"]);
+  const same = edited(before, { ...GENERATED, resources: {} });
+  ok(!said(decide(same)).includes("Apply ConfigMap"));
+  deepStrictEqual(at(after(same, decide(same)).live.get("Deployment/my"), "spec"), at(deployment(before), "spec"));
+});
+
+Deno.test("FR-098 FR-099 FR-100 decide() changes image, config, environment and digest in one write", () => {
+  const { world: before } = converged(world(GENERATED));
+  const plan = decide(edited(before, { ...GENERATED, distribution: { name: "ogx-starter" } }));
+  const writes = plan.steps.flatMap((step) =>
+    step._tag === "Apply" && step.manifest.kind === "Deployment" ? [step.manifest] : []
+  );
+  strictEqual(writes.length, 1);
+  const container = listAt(writes[0], "spec", "template", "spec", "containers")[0];
+  ok(stringAt(container, "image")?.includes("ogxai/"));
+  ok(listAt(container, "env").some((env) => isObject(env) && env.name === "OGX_CONFIG"));
+});
+
+const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<World>, string]> = [
+  ["a Secret that is gone", WITH_KEY, { secrets: new Map() }, "SecretsResolved False SecretNotFound"],
+  ["a key that is gone", WITH_KEY, { secrets: new Map([["s", {}]]) }, "SecretsResolved False SecretKeyMissing"],
+  [
+    "a ConfigMap that is not there",
+    { ...GENERATED, networking: { tls: { caBundle: { configMapName: "c" } } } },
+    {},
+    "SecretsResolved False ConfigMapNotFound",
+  ],
+  [
+    "an unknown provider type",
+    { providers: { inference: [{ provider: "nope" }] } },
+    {},
+    "ConfigGenerated False UnknownProvider",
+  ],
+  [
+    "a model of an unknown provider",
+    { ...GENERATED, resources: { models: [{ name: "m", provider: "x" }] } },
+    {},
+    "ConfigGenerated False UnknownProvider",
+  ],
+  [
+    "an image without a base",
+    { ...GENERATED, distribution: { image: "x:1" } },
+    {},
+    "ConfigGenerated False BaseConfigRequired",
+  ],
+  [
+    "an unknown distribution",
+    { ...GENERATED, distribution: { name: "x" } },
+    {},
+    "ConfigGenerated False UnknownDistribution",
+  ],
+  [
+    "a secret value that no server takes",
+    WITH_KEY,
+    { secrets: new Map([["s", { token: "12345" }]]) },
+    "ConfigGenerated False SecretValueUnusable",
+  ],
+  [
+    "a connection that cannot be split",
+    { ...GENERATED, storage: { sql: { type: "postgres", connectionString: secret("s", "token") } } },
+    { secrets: SECRETS },
+    "ConfigGenerated False SecretValueUnusable",
+  ],
+  ["a broken own config", { overrideConfig: { configMapName: "c" } }, {
+    configMaps: new Map([["default/c", { data: { "config.yaml": "a: [" }, binaryData: {} }]]),
+  }, "ConfigGenerated False OverrideConfigInvalid"],
+  ["a bundle that holds no certificate", { ...GENERATED, networking: { tls: { caBundle: { configMapName: "c" } } } }, {
+    configMaps: new Map([["default/c", { data: { "ca-bundle.crt": "hello" }, binaryData: {} }]]),
+  }, "ConfigGenerated False ConfigGenerationFailed"],
+  ["a rule that is broken", { storage: { kv: { type: "redis" } } }, {}, "ConfigGenerated False InvalidSpec"],
+  ["a field of the wrong type", { providers: { inference: "x" } }, {}, "ConfigGenerated False InvalidSpec"],
+  [
+    "external providers",
+    { externalProviders: { inference: [{ providerId: "x", image: "y" }] } },
+    {},
+    "ConfigGenerated False NotSupportedOnLine",
+  ],
+];
+
+for (const [name, spec, more, want] of BROKEN) {
+  Deno.test(`FR-097 R35 decide() keeps what runs byte for byte with ${name}, scales on, says why once, and recovers`, () => {
+    const { world: before } = converged(world(WITH_KEY, { secrets: SECRETS }));
+    const broken: World = { ...edited(before, { ...spec, workload: { replicas: 3 } }), ...more };
+    const plan = decide(broken);
+    strictEqual(`${want.split(" ")[0]} ${condition(plan, want.split(" ")[0] ?? "")}`, want);
+    ok(plan.steps.every(({ _tag }) => ["Scale", "Announce", "SetStatus"].includes(_tag)), said(plan).join());
+    ok(said(plan).includes("Scale 3") && plan.steps.some(({ _tag }) => _tag === "Announce"));
+    const settled = converged(broken).world;
+    const template = (one: World) => JSON.stringify(at(deployment(one), "spec", "template"));
+    strictEqual(template(settled), template(before));
+    strictEqual(condition(settled, "Stalled").split(" ")[0], "True");
+    strictEqual(at(settled.resource, "status", "phase"), "Ready");
+    const repaired = converged({ ...edited(settled, WITH_KEY), secrets: SECRETS }).world;
+    deepStrictEqual([condition(repaired, "Ready"), condition(repaired, "Stalled")], ["True Ready", "absent"]);
+  });
+
+  Deno.test(`R35 decide() leaves nothing half-made when a first install has ${name}`, () => {
+    const { world: settled } = converged(world(spec, more));
+    deepStrictEqual([...settled.live.keys()], []);
+    strictEqual(at(settled.resource, "status", "phase"), "Failed");
+  });
+}
+
+Deno.test("FR-101 decide() says UpgradeConfigFailure when only the operator changed", () => {
+  const { world: before } = converged(world(GENERATED));
+  const upgraded: World = {
+    ...before,
+    operator: { ...OPERATOR, version: "0.2.0", surroundings: { ...OPERATOR.surroundings, distributions: new Map() } },
+  };
+  const { world: settled } = converged(upgraded);
+  strictEqual(condition(settled, "ConfigGenerated"), "False UpgradeConfigFailure");
+  strictEqual(running(settled), running(before));
+});
+
+Deno.test("R34 decide() holds a template that only the operator changed, and applies it when it is asked to", () => {
+  const { world: before } = converged(world(GENERATED));
+  const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
+  const { world: held } = converged({ ...before, operator });
+  strictEqual(condition(held, "TemplateHeld"), "True OperatorChanged");
+  strictEqual(running(held), running(before));
+  const digest = /llamastack\.io\/rollout is set to ([0-9a-f]{64})/.exec(JSON.stringify(held.resource.status))?.[1] ??
+    "";
+  const metadata = { ...(held.resource.metadata as JsonObject), annotations: { "llamastack.io/rollout": digest } };
+  const { world: rolled } = converged({ ...held, resource: { ...held.resource, metadata } });
+  strictEqual(condition(rolled, "TemplateHeld"), "absent");
+  ok(running(rolled) !== running(before));
+});
+
+Deno.test("R34 decide() rolls a held template along with the next edit", () => {
+  const { world: before } = converged(world(GENERATED));
+  const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
+  const plan = decide(edited({ ...before, operator }, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
+  ok(said(plan).includes("Apply Deployment"));
+});
+
+Deno.test("decide() restarts pods once for a rotated referenced key, never for another key, and never when it is turned off", () => {
+  const spec = WITH_KEY;
+  const { world: before } = converged(world(spec, { secrets: SECRETS }));
+  ok(said(decide({ ...before, secrets: new Map([["s", { token: "value-two" }]]) })).includes("Apply Deployment"));
+  deepStrictEqual(said(decide({ ...before, secrets: new Map([["s", { token: "value-one", other: "x" }]]) })), []);
+  const never = { ...spec, workload: { replicas: 1, restartPolicyOnSecretChange: "Never" } };
+  const { world: quiet } = converged(world(never, { secrets: SECRETS }));
+  deepStrictEqual(said(decide({ ...quiet, secrets: new Map([["s", { token: "value-two" }]]) })), []);
+});
+
+Deno.test("NFR-003 decide() puts no secret value into anything but the Secret that is made for it", () => {
+  const canary = "canary-5a1d";
+  const spec = {
+    ...WITH_KEY,
+    storage: {
+      kv: { type: "redis", endpoint: "redis", password: secret("s", "token") },
+      sql: { type: "postgres", connectionString: secret("s", "dsn") },
+    },
+  };
+  const secrets = new Map([["s", { token: canary, dsn: `postgresql://u:${canary}@h/d` }]]);
+  const pods = [{
+    metadata: { name: "p" },
+    status: { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 1, message: `bad ${canary}` } } }] },
+  }];
+  const start = world(spec, { secrets, pods });
+  const plan = decide(start);
+  const next = decide({
+    ...after(start, plan),
+    live: new Map(
+      [...after(start, plan).live].map(([key, one]) => [key, key === "Deployment/my" ? { ...one, status: {} } : one]),
+    ),
+  });
+  const text = JSON.stringify(
+    [...plan.steps, ...next.steps].filter((step) => !(step._tag === "Apply" && step.manifest.kind === "Secret")),
+  );
+  ok(!text.includes(canary) && !text.includes(btoa(canary)));
+  ok(JSON.stringify(next.steps).includes("bad …"), JSON.stringify(next.steps));
+  deepStrictEqual(said(plan).filter((one) => one === "Apply Secret").length, 2);
+});
+
+Deno.test("decide() touches no object of somebody else, and says whose it is", () => {
+  const foreign = (kind: string, apiVersion: string, name: string): [string, JsonObject] => [
+    `${kind}/${name}`,
+    {
+      kind,
+      apiVersion,
+      metadata: {
+        name,
+        namespace: "default",
+        ownerReferences: [{ controller: true, kind: "Other", name: "o", uid: "x" }],
+      },
+    },
+  ];
+  const blocked = decide(world(GENERATED, { live: new Map([foreign("Deployment", "apps/v1", "my")]) }));
+  ok(blocked.steps.every(({ _tag }) => _tag === "Announce" || _tag === "SetStatus"));
+  strictEqual(condition(blocked, "DeploymentUpdated"), "False OwnershipConflict");
+  const service = decide(world(GENERATED, { live: new Map([foreign("Service", "v1", "my-service")]) }));
+  ok(said(service).includes("Apply Deployment") && !said(service).includes("Apply Service"));
+  strictEqual(condition(service, "ServiceReady"), "False OwnershipConflict");
+});
+
+Deno.test("R47 decide() takes over the kept claim of an earlier resource of this name", () => {
+  const claim: JsonObject = {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: {
+      name: "my-pvc",
+      namespace: "default",
+      labels: { "app.kubernetes.io/managed-by": "llama-stack-operator" },
+    },
+    spec: { resources: { requests: { storage: "20Gi" } } },
+    status: { phase: "Bound" },
+  };
+  const start = world({ workload: { replicas: 1, storage: { size: "10Gi" } } }, {
+    live: new Map([["PersistentVolumeClaim/my-pvc", claim]]),
+  });
+  const plan = decide(start);
+  const size = plan.steps.flatMap((step) =>
+    step._tag === "Apply" && step.manifest.kind === "PersistentVolumeClaim"
+      ? [at(step.manifest, "spec", "resources", "requests", "storage")]
+      : []
+  );
+  deepStrictEqual(size, ["20Gi"]);
+  strictEqual(converged(start).passes, 2);
+});
+
+Deno.test("FR-025 FR-025a decide() keeps the config before and every config that something still names, and prunes the rest", () => {
+  let current = converged(world(GENERATED)).world;
+  const first = stringAt(current.configs[0], "metadata", "name") ?? "";
+  for (const name of ["a", "b", "c"]) {
+    current = converged(edited(current, { ...GENERATED, resources: { models: [{ name }] } })).world;
+  }
+  strictEqual(current.configs.length, 2);
+  ok(!current.configs.some((one) => stringAt(one, "metadata", "name") === first));
+  const pinned = stringAt(current.configs[1], "metadata", "name") ?? "";
+  const replicaSets = [{ spec: { template: { spec: { volumes: [{ configMap: { name: pinned } }] } } } }];
+  current =
+    converged(edited({ ...current, replicaSets }, { ...GENERATED, resources: { models: [{ name: "d" }] } })).world;
+  current = converged(edited(current, { ...GENERATED, resources: { models: [{ name: "e" }] } })).world;
+  ok(current.configs.some((one) => stringAt(one, "metadata", "name") === pinned));
+});
+
+Deno.test("decide() prunes what the resource does not ask for any more, and no claim", () => {
+  const full = {
+    ...GENERATED,
+    networking: { expose: {}, allowedFrom: {} },
+    workload: { replicas: 2, storage: { size: "1Gi" }, autoscaling: { maxReplicas: 3 } },
+  };
+  const { world: before } = converged(world(full));
+  const plan = decide(edited(before, GENERATED));
+  deepStrictEqual(said(plan).filter((one) => one.startsWith("Prune")).sort(), [
+    "Prune HorizontalPodAutoscaler/my-hpa",
+    "Prune Ingress/my-ingress",
+    "Prune NetworkPolicy/my-network-policy",
+    "Prune PodDisruptionBudget/my-pdb",
+  ]);
+});
+
+Deno.test("decide() hands the number of pods to the autoscaler before it lets go of it", () => {
+  const { world: before } = converged(world({ ...GENERATED, workload: { replicas: 4 } }));
+  const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
+  const live = new Map(before.live);
+  const old = live.get("Deployment/my") ?? {};
+  live.set("Deployment/my", { ...old, metadata: { ...(old.metadata as JsonObject), managedFields: [owned] } });
+  const plan = decide(
+    edited({ ...before, live }, { ...GENERATED, workload: { replicas: 4, autoscaling: { maxReplicas: 8 } } }),
+  );
+  const order = said(plan);
+  ok(order.indexOf("Scale 4") >= 0 && order.indexOf("Scale 4") < order.indexOf("Apply Deployment"), order.join());
+});
+
+Deno.test("decide() only says so while a resource is suspended, and does nothing while it is deleted", () => {
+  const { world: before } = converged(world(GENERATED));
+  const paused =
+    converged(edited(before, { ...GENERATED, suspend: true, resources: { models: [{ name: "m" }] } })).world;
+  strictEqual(running(paused), running(before));
+  strictEqual(condition(paused, "Reconciling"), "False Suspended");
+  const metadata = { ...(before.resource.metadata as JsonObject), deletionTimestamp: "2026-01-01T00:00:00Z" };
+  deepStrictEqual(decide({ ...before, resource: { ...before.resource, metadata } }).steps, []);
+});
+
+Deno.test("decide() heals what somebody changed by hand", () => {
+  const { world: before } = converged(world(GENERATED));
+  const live = new Map(before.live);
+  live.delete("Service/my-service");
+  const old = live.get("Deployment/my") ?? {};
+  live.set("Deployment/my", { ...old, spec: { ...(old.spec as JsonObject), replicas: 7 } });
+  deepStrictEqual(said(decide({ ...before, live })).filter((one) => one.startsWith("Apply")), [
+    "Apply Deployment",
+    "Apply Service",
+  ]);
+  ok(UID.length > 0);
+});

@@ -1,0 +1,274 @@
+/** From what was seen to what should be: the objects of a resource, or everything that stands in the way. */
+import { Result } from "effect";
+import { decodeResource, type Resource } from "../api/decode.ts";
+import { parsePostgres, postgresSecret } from "../config/postgres_connection.ts";
+import { parseRedis, redisUserInfo } from "../config/redis_address.ts";
+import { KV_USERINFO } from "../config/redis_address.ts";
+import { textTraps } from "../config/secret_traps.ts";
+import { derive, type Derived } from "../derive.ts";
+import { hmacSha256Hex, sha256Hex } from "../digest.ts";
+import {
+  ConfigMapKeyMissing,
+  ConfigMapNotFound,
+  OverrideConfigInvalid,
+  type ReconcileFailure,
+  type ReferenceFailure,
+  SecretKeyMissing,
+  SecretNotFound,
+  SecretValueUnusable,
+} from "../failure.ts";
+import type { FieldPath } from "../field_path.ts";
+import { type Json, member, objectAt, stringAt } from "../json.ts";
+import type { Warning } from "../warning.ts";
+import { readYaml11 } from "../yaml.ts";
+import type { Blueprint } from "../resources/blueprint.ts";
+import type { ConfigContent } from "../resources/config_map.ts";
+import type { ConnectionParts } from "../resources/connection_secrets.ts";
+import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
+import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
+import { bundled } from "./ca_bundle.ts";
+import { type Reference, referencesOf } from "./references.ts";
+import type { World } from "./world.ts";
+
+export interface Prepared {
+  readonly resource: Resource;
+  readonly derived: Derived;
+  readonly blueprint: Blueprint;
+  readonly objects: Objects;
+  readonly warnings: ReadonlyArray<Warning>;
+  /** How many references to Secrets were found. */
+  readonly secretReferences: number;
+  /** Digest of what the user decides: spec, content of referenced Secrets and ConfigMaps (R34). */
+  readonly userInputs: string;
+  /** Digest of what the operator's release decides: image and base. */
+  readonly pins: string;
+}
+
+export interface Unprepared {
+  readonly failures: ReadonlyArray<ReconcileFailure>;
+  readonly warnings: ReadonlyArray<Warning>;
+  /** The decoded resource, when it could be decoded. */
+  readonly resource: Resource | undefined;
+}
+
+export const prepare = (world: World): Result.Result<Prepared, Unprepared> => {
+  const decoded = decodeResource(world.resource, "lenient");
+  if (Result.isFailure(decoded)) {
+    return Result.fail({ failures: decoded.failure, warnings: [], resource: undefined });
+  }
+  const resource = decoded.success;
+  const namespace = stringAt(world.resource, "metadata", "namespace") ?? "default";
+  const references = referencesOf(resource.spec);
+  const derived = derive(resource, world.operator.surroundings);
+  const missing = missingReferences(references, world, namespace);
+  // Which server it is decides how a connection is split; the stricter rules hold where that is unknown.
+  const rawUrl = Result.isSuccess(derived) && derived.success._tag === "Generated"
+    ? derived.success.server.line.rawSqlUrl
+    : true;
+  const found = contentsOf(resource, references, world, namespace, rawUrl);
+  const failures: ReadonlyArray<ReconcileFailure> = [
+    ...(Result.isFailure(derived) ? derived.failure.failures : []),
+    ...missing,
+    ...found.failures,
+    ...(Result.isSuccess(derived) ? connectionFailures(found.connections) : []),
+  ];
+  if (Result.isFailure(derived) || failures.length > 0) {
+    const warnings = Result.isFailure(derived) ? derived.failure.warnings : [];
+    return Result.fail({ failures, warnings, resource });
+  }
+  const place: Place = {
+    namespace,
+    uid: stringAt(world.resource, "metadata", "uid"),
+    platform: world.operator.platform,
+    ownConfig: found.ownConfig,
+    podAnnotations: podAnnotations(resource, found, world),
+  };
+  const blueprint = blueprintOf(resource, derived.success, place);
+  const contents: Contents = {
+    config: configContentOf(derived.success, place),
+    connections: partsOf(found.connections),
+    caBundlePem: found.caBundlePem,
+  };
+  return Result.succeed({
+    resource,
+    derived: derived.success,
+    blueprint,
+    objects: objectsOf(blueprint, contents),
+    warnings: derived.success._tag === "Generated" ? derived.success.config.warnings : [],
+    secretReferences: references.filter(({ kind }) => kind === "Secret").length,
+    userInputs: userInputsOf(resource, found, world),
+    pins: pinsOf(derived.success),
+  });
+};
+
+/** Annotation of the pod template: HMAC over the referenced Secret values; a change of it restarts the pods. */
+export const SECRETS_ANNOTATION = "llamastack.io/secrets-digest";
+/** Annotation of the pod template: digest of the CA bundle. */
+export const CA_ANNOTATION = "llamastack.io/ca-bundle-digest";
+
+interface Found {
+  readonly ownConfig: ConfigContent | undefined;
+  readonly caBundlePem: string | undefined;
+  readonly connections: Connections;
+  /** `path → value` of every referenced Secret key that is there; never leaves this file but as an HMAC. */
+  readonly secretValues: ReadonlyArray<readonly [string, string]>;
+  readonly configMapDigest: string;
+  readonly failures: ReadonlyArray<ReconcileFailure>;
+}
+
+interface Connections {
+  readonly sql: Result.Result<Readonly<Record<string, string>> | undefined, SecretValueUnusable>;
+  readonly kv: Readonly<Record<string, string>> | undefined;
+}
+
+const missingReferences = (
+  references: ReadonlyArray<Reference>,
+  world: World,
+  ownNamespace: string,
+): ReadonlyArray<ReferenceFailure> =>
+  references.filter(({ optional }) => !optional).flatMap((reference): ReadonlyArray<ReferenceFailure> => {
+    const { kind, name, namespace = ownNamespace, key, path } = reference;
+    if (kind === "Secret") {
+      const secret = world.secrets.get(name);
+      if (secret === undefined) return [new SecretNotFound({ path, name, namespace })];
+      return key === undefined || Object.hasOwn(secret, key)
+        ? []
+        : [new SecretKeyMissing({ path, name, namespace, key })];
+    }
+    const map = world.configMaps.get(`${namespace}/${name}`);
+    if (map === undefined) return [new ConfigMapNotFound({ path, name, namespace })];
+    return key === undefined || Object.hasOwn(map.data, key) || Object.hasOwn(map.binaryData, key)
+      ? []
+      : [new ConfigMapKeyMissing({ path, name, namespace, key })];
+  });
+
+const contentsOf = (
+  resource: Resource,
+  references: ReadonlyArray<Reference>,
+  world: World,
+  namespace: string,
+  rawUrl: boolean,
+): Found => {
+  const values = references.filter(({ kind }) => kind === "Secret").flatMap(({ name, key }) => {
+    const secret = world.secrets.get(name) ?? {};
+    const keys = key === undefined ? Object.keys(secret).sort() : Object.hasOwn(secret, key) ? [key] : [];
+    return keys.map((one): readonly [string, string] => [`${name}/${one}`, secret[one] ?? ""]);
+  });
+  const own = ownConfigOf(resource, world, namespace);
+  const bundle = bundled(references.filter(({ path }) => path.includes("caBundle")), world.configMaps, namespace);
+  const maps = references.filter(({ kind }) => kind === "ConfigMap")
+    .map(({ name, namespace: other = namespace }) => JSON.stringify(world.configMaps.get(`${other}/${name}`) ?? null));
+  return {
+    ownConfig: Result.isSuccess(own) ? own.success : undefined,
+    caBundlePem: Result.isSuccess(bundle) ? bundle.success : undefined,
+    connections: { sql: sqlParts(resource, world, rawUrl), kv: kvParts(resource, world) },
+    secretValues: values,
+    configMapDigest: sha256Hex(maps.join("\n")),
+    failures: [
+      ...(Result.isFailure(own) ? [own.failure] : []),
+      ...(Result.isFailure(bundle) ? [bundle.failure] : []),
+      ...trappedKeys(resource, world),
+    ],
+  };
+};
+
+/** All keys of the author's ConfigMap are copied (R36); the one that is the config must be a YAML map. */
+const ownConfigOf = (
+  { spec }: Resource,
+  world: World,
+  namespace: string,
+): Result.Result<ConfigContent | undefined, OverrideConfigInvalid> => {
+  const { configMapName: name = "", key = "config.yaml" } = spec.overrideConfig ?? {};
+  const map = world.configMaps.get(`${namespace}/${name}`);
+  if (spec.overrideConfig === undefined || map === undefined) return Result.succeed(undefined);
+  const text = Object.hasOwn(map.data, key) ? map.data[key] : undefined;
+  if (text !== undefined) {
+    const refuse = (detail: string) =>
+      Result.fail(new OverrideConfigInvalid({ path: ["spec", "overrideConfig"], key: `${name}/${key}`, detail }));
+    const read = readYaml11(text);
+    if (Result.isFailure(read)) return refuse(read.failure.detail);
+    if (typeof read.success !== "object" || read.success === null) return refuse("its top level is no map");
+  }
+  const digest = sha256Hex(JSON.stringify([Object.entries(map.data).sort(), Object.entries(map.binaryData).sort()]));
+  return Result.succeed({ data: map.data, binaryData: map.binaryData, digest });
+};
+
+/** A provider key that the server would not take as text stops the start; the reason is told before (never the value). */
+const trappedKeys = ({ spec }: Resource, world: World): ReadonlyArray<SecretValueUnusable> =>
+  referencesOf(spec).filter(({ path }) => path[1] === "providers" && path[2] !== "telemetry").flatMap(
+    ({ name, key, path }) => {
+      const secret = world.secrets.get(name);
+      if (secret === undefined || key === undefined || !Object.hasOwn(secret, key)) return [];
+      return textTraps(secret[key] ?? "").slice(0, 1)
+        .map((detail) => new SecretValueUnusable({ path, key: `${name}/${key}`, detail: `it ${detail}` }));
+    },
+  );
+
+const valueOf = (
+  world: World,
+  ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined,
+): string | undefined => {
+  if (ref === undefined) return undefined;
+  const { name, key } = ref.secretKeyRef;
+  const secret = world.secrets.get(name);
+  return secret !== undefined && Object.hasOwn(secret, key) ? secret[key] : undefined;
+};
+
+const sqlParts = ({ spec }: Resource, world: World, rawUrl: boolean): Connections["sql"] => {
+  const ref = spec.storage?.sql?.connectionString;
+  const text = valueOf(world, ref);
+  if (ref === undefined || text === undefined) return Result.succeed(undefined);
+  const path: FieldPath = ["spec", "storage", "sql", "connectionString"];
+  const key = `${ref.secretKeyRef.name}/${ref.secretKeyRef.key}`;
+  const kvToo = spec.storage?.kv?.type === "postgres";
+  return Result.flatMap(parsePostgres(text, key, path), (parts) => postgresSecret(parts, { rawUrl, kvToo, key, path }));
+};
+
+const kvParts = ({ spec }: Resource, world: World): Readonly<Record<string, string>> | undefined => {
+  const kv = spec.storage?.kv;
+  if (kv?.type !== "redis" || kv.endpoint === undefined) return undefined;
+  const parsed = parseRedis(kv.endpoint, []);
+  if ("failure" in parsed) return undefined;
+  const password = valueOf(world, kv.password) ?? parsed.address.password;
+  return { [KV_USERINFO]: redisUserInfo(parsed.address.user, password) };
+};
+
+const connectionFailures = ({ sql }: Connections): ReadonlyArray<SecretValueUnusable> =>
+  Result.isFailure(sql) ? [sql.failure] : [];
+
+const partsOf = ({ sql, kv }: Connections): ConnectionParts => ({
+  sql: Result.isSuccess(sql) ? sql.success : undefined,
+  kv,
+});
+
+const secretsDigest = ({ secretValues }: Found, { operator }: World): string =>
+  hmacSha256Hex(operator.hmacKey, JSON.stringify(secretValues));
+
+const podAnnotations = ({ spec }: Resource, found: Found, world: World): Readonly<Record<string, string>> => ({
+  // `Never` leaves it out, so that pods keep the value they started with.
+  ...(spec.workload?.restartPolicyOnSecretChange === "Never" || found.secretValues.length === 0
+    ? {}
+    : { [SECRETS_ANNOTATION]: secretsDigest(found, world) }),
+  ...(found.caBundlePem === undefined ? {} : { [CA_ANNOTATION]: sha256Hex(found.caBundlePem) }),
+});
+
+/** `suspend` and the number of pods are no inputs of the template: changing them must restart nothing. */
+const userInputsOf = ({ spec }: Resource, found: Found, world: World): string => {
+  const raw = objectAt(world.resource, "spec");
+  const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
+  const secrets = spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : secretsDigest(found, world);
+  return sha256Hex(JSON.stringify([sorted(kept), secrets, found.configMapDigest]));
+};
+
+const sorted = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.keys(value).sort().map((key): [string, Json] => [key, sorted(member(value, key) ?? null)]),
+  );
+};
+
+const pinsOf = ({ distribution }: Derived): string => {
+  const content = distribution.base?.content;
+  return sha256Hex(JSON.stringify([distribution.image, typeof content === "string" ? sha256Hex(content) : ""]));
+};

@@ -1,0 +1,65 @@
+/** What goes: objects that the resource does not ask for any more, and configs that nothing runs on. */
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { isOurs } from "./ownership.ts";
+import { type ObjectKey, Step } from "./step.ts";
+import type { World } from "./world.ts";
+
+/** Kinds that come and go with a field of the resource. Claims, accounts and Services stay. */
+const PRUNABLE = new Set([
+  "HorizontalPodAutoscaler",
+  "Ingress",
+  "NetworkPolicy",
+  "PodDisruptionBudget",
+  "Route",
+  "Secret",
+]);
+
+/** `wanted` are the keys `Kind/name` of what should be there. */
+export const prunedObjects = (
+  world: World,
+  wanted: ReadonlySet<string>,
+  uid: string | undefined,
+): ReadonlyArray<Step> =>
+  [...world.live].filter(([key, live]) =>
+    PRUNABLE.has(key.split("/")[0] ?? "") && !wanted.has(key) && isOurs(live, uid) && !isGoing(live)
+  ).map(([, live]) => prune(live, "the resource does not ask for it any more"));
+
+/** Configs kept beside those in use: the one before, for a way back. */
+const CONFIGS_KEPT = 2;
+
+/**
+ * Generated ConfigMaps that are neither among the newest nor named by a Deployment, ReplicaSet or Pod (FR-025a). `current` is
+ * the one that this pass wants; it is never pruned, even if the cluster does not show it yet.
+ */
+export const prunedConfigs = (
+  world: World,
+  current: string | undefined,
+  uid: string | undefined,
+): ReadonlyArray<Step> => {
+  const named = new Set([
+    ...(current === undefined ? [] : [current]),
+    ...[...world.live.values()].filter((one) => one.kind === "Deployment").flatMap((one) =>
+      mapsOf(objectAt(one, "spec", "template", "spec"))
+    ),
+    ...world.replicaSets.flatMap((one) => mapsOf(objectAt(one, "spec", "template", "spec"))),
+    ...world.pods.flatMap((one) => mapsOf(objectAt(one, "spec"))),
+  ]);
+  return world.configs.filter((one) => isOurs(one, uid) && !isGoing(one)).slice(CONFIGS_KEPT)
+    .filter((one) => !named.has(stringAt(one, "metadata", "name") ?? ""))
+    .map((one) => prune(one, "no Deployment, ReplicaSet or Pod runs on this config any more"));
+};
+
+const mapsOf = (podSpec: JsonObject): ReadonlyArray<string> =>
+  listAt(podSpec, "volumes").flatMap((volume) => stringAt(volume, "configMap", "name") ?? []);
+
+const isGoing = (live: JsonObject): boolean => member(objectAt(live, "metadata"), "deletionTimestamp") !== undefined;
+
+const prune = (live: JsonObject, why: string): Step =>
+  Step.Prune({ key: keyOfLive(live), uid: stringAt(live, "metadata", "uid") ?? "", why });
+
+const keyOfLive = (live: JsonObject): ObjectKey => ({
+  apiVersion: stringAt(live, "apiVersion") ?? "",
+  kind: stringAt(live, "kind") ?? "",
+  namespace: stringAt(live, "metadata", "namespace") ?? "",
+  name: stringAt(live, "metadata", "name") ?? "",
+});

@@ -1,0 +1,51 @@
+/** What one look at the cluster yields: everything that a decision about one resource rests on. */
+import type { Surroundings } from "../derive.ts";
+import type { JsonObject } from "../json.ts";
+import type { Platform } from "../resources/blueprint.ts";
+
+export interface World {
+  /** Milliseconds since 1970; the only clock that a decision has. */
+  readonly nowMs: number;
+  /** The LlamaStackDistribution as the API server gave it. */
+  readonly resource: JsonObject;
+  readonly operator: Operator;
+  /** Referenced Secrets that exist, by name: decoded values by key. Never printed. */
+  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Referenced ConfigMaps that exist, by `namespace/name`. */
+  readonly configMaps: ReadonlyMap<string, ConfigMapContent>;
+  /** Objects that carry one of our names, by `Kind/name`, whoever made them. */
+  readonly live: ReadonlyMap<string, JsonObject>;
+  /** Every generated ConfigMap of this resource, newest first. */
+  readonly configs: ReadonlyArray<JsonObject>;
+  /** ReplicaSets and Pods of the Deployment. */
+  readonly replicaSets: ReadonlyArray<JsonObject>;
+  readonly pods: ReadonlyArray<JsonObject>;
+  /** What the server answered, when it was asked. */
+  readonly server: ServerAnswers | undefined;
+}
+
+export interface ConfigMapContent {
+  readonly data: Readonly<Record<string, string>>;
+  /** Base64 by key. */
+  readonly binaryData: Readonly<Record<string, string>>;
+}
+
+/** The operator itself: its version, what it brings along, how it is set. */
+export interface Operator {
+  readonly version: string;
+  readonly surroundings: Surroundings;
+  readonly platform: Platform;
+  /** Key of the HMAC over Secret values; a secret of the operator. */
+  readonly hmacKey: string;
+  /** Whether a template that only the operator changed is applied without being asked. */
+  readonly rolloutOnUpgrade: "Held" | "Paced";
+}
+
+/** From the server's own API. */
+export interface ServerAnswers {
+  readonly version: string | undefined;
+  readonly providers: ReadonlyArray<JsonObject>;
+  readonly models: ReadonlyArray<string>;
+}
+
+export const liveKey = (kind: string, name: string): string => `${kind}/${name}`;

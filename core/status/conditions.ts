@@ -1,0 +1,55 @@
+/** metav1.Condition, one by type; the transition time moves only when the status flips. */
+import type { Condition } from "../api/v1alpha2.ts";
+
+/** What a condition says, before it is known when that last changed. */
+export interface Finding {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  /** One word (R43). */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
+const MESSAGE_CHARACTERS_MAX = 4096;
+
+/**
+ * The new list in the order of `findings`. Types that are not found any more go: abnormal ones such as Stalled are
+ * removed when they are over.
+ */
+export const conditionsOf = (
+  findings: ReadonlyArray<Finding>,
+  before: ReadonlyArray<Condition>,
+  observedGeneration: number,
+  now: string,
+): ReadonlyArray<Condition> =>
+  findings.map(({ type, status, reason, message }) => {
+    const old = before.find((condition) => condition.type === type);
+    return {
+      type,
+      status,
+      observedGeneration,
+      lastTransitionTime: old !== undefined && old.status === status ? old.lastTransitionTime : now,
+      reason,
+      message: message.length <= MESSAGE_CHARACTERS_MAX ? message : `${message.slice(0, MESSAGE_CHARACTERS_MAX - 1)}…`,
+    };
+  });
+
+export const truth = (type: string, reason: string, message: string): Finding => ({
+  type,
+  status: "True",
+  reason,
+  message,
+});
+export const untruth = (type: string, reason: string, message: string): Finding => ({
+  type,
+  status: "False",
+  reason,
+  message,
+});
+export const unknown = (type: string, reason: string, message: string): Finding => ({
+  type,
+  status: "Unknown",
+  reason,
+  message,
+});

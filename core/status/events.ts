@@ -1,0 +1,50 @@
+/** Every Event that the operator can say; one file, so that the wording can be read in one go. */
+
+/** For the owner of the resource: what changed and why, in the present tense. */
+export interface Note {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  /** The machine-readable action of events.k8s.io. */
+  readonly action: string;
+  /** At most 1,024 characters. */
+  readonly note: string;
+}
+
+const NOTE_CHARACTERS_MAX = 1024;
+
+const cut = (text: string): string =>
+  text.length <= NOTE_CHARACTERS_MAX ? text : `${text.slice(0, NOTE_CHARACTERS_MAX - 1)}…`;
+
+const normal = (reason: string, action: string, note: string): Note => ({
+  type: "Normal",
+  reason,
+  action,
+  note: cut(note),
+});
+const warn = (reason: string, action: string, note: string): Note => ({
+  type: "Warning",
+  reason,
+  action,
+  note: cut(note),
+});
+
+/** A config of another content than before. */
+export const configGenerated = (name: string, providers: number, models: number): Note =>
+  normal(
+    "ConfigGenerated",
+    "Generate",
+    `Generated config.yaml with ${providers} providers and ${models} models as ${name}`,
+  );
+
+export const deploymentUpdated = (image: string, config: string | undefined): Note =>
+  normal(
+    "DeploymentUpdated",
+    "Apply",
+    `Deployment runs ${image}${config === undefined ? "" : ` with config ${config}`}`,
+  );
+
+export const configGenerationFailed = (sentence: string): Note => warn("ConfigGenerationFailed", "Generate", sentence);
+
+export const secretResolutionFailed = (sentence: string): Note => warn("SecretResolutionFailed", "Resolve", sentence);
+
+export const ownershipConflict = (sentence: string): Note => warn("OwnershipConflict", "Apply", sentence);

@@ -1,0 +1,78 @@
+/** Why pods are not ready, in one sentence: pod, container, reason, exit code, last words, next step. */
+import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+
+export interface Trouble {
+  /** ImagePullFailed, CrashLoop, Unschedulable or RolloutInProgress. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The worst trouble of the pods, the newest template first; undefined when none has any. */
+export const podTrouble = (pods: ReadonlyArray<JsonObject>): Trouble | undefined =>
+  pods.toSorted((a, b) =>
+    (stringAt(b, "metadata", "creationTimestamp") ?? "") < (stringAt(a, "metadata", "creationTimestamp") ?? "") ? -1 : 1
+  )
+    .map(troubleOf).find((trouble) => trouble !== undefined);
+
+const PULL_REASONS = [
+  "ErrImagePull",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "ErrImageNeverPull",
+  "RegistryUnavailable",
+];
+const CONFIG_REASONS = ["CreateContainerConfigError", "CreateContainerError", "RunContainerError"];
+
+const troubleOf = (pod: JsonObject): Trouble | undefined => {
+  const name = stringAt(pod, "metadata", "name") ?? "?";
+  const scheduled = listAt(pod, "status", "conditions").find((one) => member(one, "type") === "PodScheduled");
+  if (member(scheduled, "status") === "False") {
+    const why = stringAt(scheduled, "message") ?? "no node takes it";
+    return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${why}` };
+  }
+  const all = [...listAt(pod, "status", "initContainerStatuses"), ...listAt(pod, "status", "containerStatuses")];
+  return all.filter(isObject).map((status) => containerTrouble(name, status)).find((trouble) => trouble !== undefined);
+};
+
+const containerTrouble = (pod: string, status: JsonObject): Trouble | undefined => {
+  const container = stringAt(status, "name") ?? "?";
+  const waiting = objectAt(status, "state", "waiting");
+  const reason = stringAt(waiting, "reason") ?? "";
+  if (PULL_REASONS.includes(reason)) {
+    const image = stringAt(status, "image") ?? "?";
+    return {
+      reason: "ImagePullFailed",
+      message:
+        `Pod ${pod} cannot pull image ${image} (${reason}): ${stringAt(waiting, "message") ?? "no reason given"}. ` +
+        `Check the image name, the registry and imagePullSecrets`,
+    };
+  }
+  if (CONFIG_REASONS.includes(reason)) {
+    return {
+      reason: "CrashLoop",
+      message: `Pod ${pod}, container ${container}: ${reason}: ${stringAt(waiting, "message") ?? "no reason given"}`,
+    };
+  }
+  const ended = endedState(status);
+  if (ended === undefined) return undefined;
+  // OGX 1.2 and newer end with 0 when their start failed: any early end is a failed start.
+  const code = member(ended, "exitCode");
+  const words = lastLine(stringAt(ended, "message"));
+  const restarts = Number(member(status, "restartCount") ?? 0);
+  return {
+    reason: "CrashLoop",
+    message: `Pod ${pod}, container ${container} ended with exit code ${code ?? "?"}` +
+      `${stringAt(ended, "reason") === "OOMKilled" ? " (out of memory: raise workload.resources.limits.memory)" : ""}` +
+      ` after ${restarts} restart${restarts === 1 ? "" : "s"}${words === "" ? "" : `: ${words}`}. ` +
+      `See kubectl logs ${pod} -c ${container} --previous`,
+  };
+};
+
+/** The end of a container that is not running now. */
+const endedState = (status: JsonObject): Json | undefined => {
+  if (Object.hasOwn(objectAt(status, "state"), "running")) return undefined;
+  return member(objectAt(status, "state"), "terminated") ?? member(objectAt(status, "lastState"), "terminated");
+};
+
+const lastLine = (text: string | undefined): string =>
+  (text ?? "").trimEnd().split("\n").at(-1)?.trim().slice(0, 300) ?? "";

@@ -1,0 +1,66 @@
+import { strictEqual } from "node:assert/strict";
+import type { JsonObject } from "../json.ts";
+import { podTrouble } from "./pods.ts";
+
+const pod = (status: JsonObject, name = "my-1", creationTimestamp = "2026-01-01T00:00:00Z"): JsonObject => ({
+  metadata: { name, creationTimestamp },
+  status,
+});
+const container = (state: JsonObject, more: JsonObject = {}): JsonObject => ({
+  containerStatuses: [{ name: "llama-stack", image: "x:1", restartCount: 3, state, ...more }],
+});
+
+for (
+  const [name, status, want] of [
+    [
+      "nothing when the container runs",
+      container({ running: {} }, { lastState: { terminated: { exitCode: 1 } } }),
+      undefined,
+    ],
+    [
+      "a pod that no node takes",
+      { conditions: [{ type: "PodScheduled", status: "False", message: "0/1 nodes" }] },
+      "Unschedulable: Pod my-1 cannot be scheduled: 0/1 nodes",
+    ],
+    [
+      "an image that cannot be pulled",
+      container({ waiting: { reason: "ImagePullBackOff", message: "not found" } }),
+      "ImagePullFailed: Pod my-1 cannot pull image x:1 (ImagePullBackOff): not found. Check the image name, the registry and imagePullSecrets",
+    ],
+    [
+      "a server that ends with an error, with its last words",
+      container({ waiting: { reason: "CrashLoopBackOff" } }, {
+        lastState: { terminated: { exitCode: 1, message: "a\nValueError: bad\n" } },
+      }),
+      "CrashLoop: Pod my-1, container llama-stack ended with exit code 1 after 3 restarts: ValueError: bad. See kubectl logs my-1 -c llama-stack --previous",
+    ],
+    [
+      "a failed start that ends with 0",
+      container({ terminated: { exitCode: 0 } }),
+      "CrashLoop: Pod my-1, container llama-stack ended with exit code 0 after 3 restarts. See kubectl logs my-1 -c llama-stack --previous",
+    ],
+    [
+      "a container that ran out of memory",
+      container({ waiting: { reason: "CrashLoopBackOff" } }, {
+        lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } },
+      }),
+      "CrashLoop: Pod my-1, container llama-stack ended with exit code 137 (out of memory: raise workload.resources.limits.memory) after 3 restarts. See kubectl logs my-1 -c llama-stack --previous",
+    ],
+    [
+      "a Secret key that is gone",
+      container({ waiting: { reason: "CreateContainerConfigError", message: "couldn't find key k" } }),
+      "CrashLoop: Pod my-1, container llama-stack: CreateContainerConfigError: couldn't find key k",
+    ],
+  ] as ReadonlyArray<readonly [string, JsonObject, string | undefined]>
+) {
+  Deno.test(`podTrouble() tells ${name}`, () => {
+    const trouble = podTrouble([pod(status)]);
+    strictEqual(trouble === undefined ? undefined : `${trouble.reason}: ${trouble.message}`, want);
+  });
+}
+
+Deno.test("podTrouble() speaks of the newest pod first", () => {
+  const broken = container({ terminated: { exitCode: 1 } });
+  const trouble = podTrouble([pod(broken, "old"), pod(broken, "new", "2026-02-01T00:00:00Z")]);
+  strictEqual(trouble?.message.includes("Pod new"), true);
+});

@@ -1,0 +1,114 @@
+/** Worlds for tests of decisions, and a cluster that is a value: it takes a plan and is the next world. */
+import type { JsonObject } from "../core/json.ts";
+import { member, objectAt, stringAt } from "../core/json.ts";
+import { decide } from "../core/plan/decide.ts";
+import type { Plan, Step } from "../core/plan/step.ts";
+import { liveKey, type Operator, type World } from "../core/plan/world.ts";
+import { NOWHERE } from "../core/resources/of_resource.ts";
+import { manifest, SURROUNDINGS } from "./given.ts";
+
+export const OPERATOR: Operator = {
+  version: "0.1.0",
+  surroundings: SURROUNDINGS,
+  platform: NOWHERE.platform,
+  hmacKey: "a key of tests",
+  rolloutOnUpgrade: "Held",
+};
+
+export const UID = "11111111-1111-1111-1111-111111111111";
+
+/** A resource that was just created, in an empty namespace. */
+export const world = (spec: JsonObject, more: Partial<World> = {}): World => ({
+  nowMs: Date.UTC(2026, 0, 1),
+  resource: resource(spec),
+  operator: OPERATOR,
+  secrets: new Map(),
+  configMaps: new Map(),
+  live: new Map(),
+  configs: [],
+  replicaSets: [],
+  pods: [],
+  server: undefined,
+  ...more,
+});
+
+export const resource = (spec: JsonObject, generation = 1): JsonObject => {
+  const made = manifest({ workload: { replicas: 1 }, ...spec });
+  return {
+    ...made,
+    metadata: { ...objectAt(made, "metadata"), uid: UID, generation },
+    status: { observedGeneration: -1 },
+  };
+};
+
+/** The same world after an edit of the spec. */
+export const edited = (before: World, spec: JsonObject): World => {
+  const generation = Number(member(objectAt(before.resource, "metadata"), "generation") ?? 0) + 1;
+  const status = objectAt(before.resource, "status");
+  return { ...before, resource: { ...resource(spec, generation), status } };
+};
+
+/** What the cluster looks like after the steps of a plan, with every pod of the Deployment ready. */
+export const after = (before: World, plan: Plan): World => plan.steps.reduce(perform, before);
+
+/** Passes until a plan is empty, at most `max`; the number of passes that had steps. */
+export const converged = (start: World, max = 5): { readonly world: World; readonly passes: number } => {
+  let current = start;
+  for (let passes = 0; passes <= max; passes++) {
+    const plan = decide(current);
+    if (plan.steps.length === 0) return { world: current, passes };
+    current = after(current, plan);
+  }
+  throw new Error(`still steps after ${max} passes: ${decide(current).steps.map(({ _tag }) => _tag).join(", ")}`);
+};
+
+const perform = (before: World, step: Step): World => {
+  switch (step._tag) {
+    case "Apply": {
+      const { kind, metadata } = step.manifest;
+      const live = new Map(before.live);
+      const key = liveKey(kind, metadata.name);
+      live.set(key, ready({ ...step.manifest, metadata: { ...metadata, uid: `uid-of-${key}` } }));
+      const configs = kind === "ConfigMap" &&
+          stringAt(step.manifest, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
+        ? [
+          live.get(key) ?? {},
+          ...before.configs.filter((one) => stringAt(one, "metadata", "name") !== metadata.name),
+        ]
+        : before.configs;
+      return { ...before, live, configs };
+    }
+    case "Prune": {
+      const live = new Map(before.live);
+      live.delete(liveKey(step.key.kind, step.key.name));
+      return {
+        ...before,
+        live,
+        configs: before.configs.filter((one) => stringAt(one, "metadata", "name") !== step.key.name),
+      };
+    }
+    case "Scale": {
+      const live = new Map(before.live);
+      const key = liveKey("Deployment", step.key.name);
+      const old = live.get(key) ?? {};
+      live.set(key, ready({ ...old, spec: { ...objectAt(old, "spec"), replicas: step.replicas } }));
+      return { ...before, live };
+    }
+    case "Announce":
+      return before;
+    case "SetStatus":
+      return { ...before, resource: { ...before.resource, status: step.status as unknown as JsonObject } };
+  }
+};
+
+const ready = (object: JsonObject): JsonObject => {
+  if (object.kind === "PersistentVolumeClaim") return { ...object, status: { phase: "Bound" } };
+  if (object.kind !== "Deployment") return object;
+  const replicas = Number(member(objectAt(object, "spec"), "replicas") ?? 1);
+  const metadata = { ...objectAt(object, "metadata"), generation: 1 };
+  return {
+    ...object,
+    metadata,
+    status: { observedGeneration: 1, replicas, updatedReplicas: replicas, availableReplicas: replicas },
+  };
+};
