@@ -410,6 +410,21 @@ export type GenerationFailure =
   | SecretValueUnusable
   | ConfigTooLarge;
 
+/** The API server refuses an object: quota, admission, an immutable field. */
+export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
+  readonly path: FieldPath;
+  readonly kind: string;
+  readonly name: string;
+  /** The API server's own sentence. */
+  readonly detail: string;
+  /** Whether the Deployment needs it, so that it is not written either (R35). */
+  readonly blocks: boolean;
+}> {
+  override get message(): string {
+    return `The API server refuses ${this.kind} "${this.name}": ${this.detail}`;
+  }
+}
+
 /** What only a look at the cluster can show. */
 export type ReferenceFailure = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;
 
@@ -419,4 +434,5 @@ export type ReconcileFailure =
   | ReferenceFailure
   | OverrideConfigInvalid
   | CaBundleInvalid
-  | OwnershipConflict;
+  | OwnershipConflict
+  | ObjectRefused;

@@ -38,6 +38,9 @@ export const verdictOn = (failure: ReconcileFailure): Verdict => {
       return Verdict.WaitForEdit({ reason: "ConfigGenerationFailed" });
     case "ModelConflict":
       return Verdict.WaitForEdit({ reason: "RegistryConflict" });
+    case "ObjectRefused":
+      // A quota may be raised and a webhook mended without an edit of the resource.
+      return Verdict.BackOff({ reason: failure.blocks ? "DeploymentUpdateFailed" : "ObjectRefused" });
     case "InvalidName":
     case "UnknownDistribution":
     case "BaseConfigRequired":

@@ -34,6 +34,7 @@ const one = {
   namespace: "ns",
   kind: "Service",
   owner: "Deployment x",
+  blocks: true,
 } as const;
 
 for (const [name, Failure] of Object.entries(failure)) {
@@ -42,7 +43,7 @@ for (const [name, Failure] of Object.entries(failure)) {
     strictEqual(made._tag, name);
     ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);
     const verdict = verdictOn(made);
-    strictEqual(verdict._tag, "WaitForEdit");
+    strictEqual(verdict._tag, name === "ObjectRefused" ? "BackOff" : "WaitForEdit");
     ok(/^[A-Z][A-Za-z]+$/.test(verdict.reason));
   });
 }

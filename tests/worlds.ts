@@ -28,6 +28,7 @@ export const world = (spec: JsonObject, more: Partial<World> = {}): World => ({
   configs: [],
   replicaSets: [],
   pods: [],
+  refusals: [],
   server: undefined,
   ...more,
 });

@@ -97,7 +97,8 @@ const plainHttp: Mend = {
 /** Aliases of the first model of whatever provider comes first; nobody who declares providers and models asked for them. */
 const noModelAliases: Mend = {
   change: "the models of provider_id all are left out",
-  reason: "with a registered model of the first provider beside them, every second start of the server ends in a conflict " +
+  reason:
+    "with a registered model of the first provider beside them, every second start of the server ends in a conflict " +
     "of its own registry",
   neededToStart: false,
   mend: (document) =>

@@ -15,6 +15,8 @@ export interface CatalogueField {
   readonly required?: boolean;
   readonly secret?: boolean;
   readonly default?: unknown;
+  /** Other names under which the type reads the field. */
+  readonly aliases?: ReadonlyArray<string>;
   readonly enum?: ReadonlyArray<unknown>;
   readonly description?: string;
 }

@@ -180,12 +180,13 @@ const withRequired = (
     if (name === "db_path" && type !== "inline::chromadb") return `${file}.db`;
     return name === "db_path" || name === "path" ? file : undefined;
   };
+  const expected = endpointExpectation(facts.server.catalogue, api, type)?.needed === true ? known.endpoint : undefined;
   const filled = missing.reduce((draft, [name, field]) => {
-    const value = local(name) ?? (field.nullable === true ? null : undefined);
+    // A null passes the schema, but an address that a type cannot do without is not filled with nothing.
+    const value = local(name) ?? (field.nullable === true && name !== expected ? null : undefined);
     return value === undefined ? draft : withMember(draft, name, value);
   }, config);
-  const needsEndpoint = endpointExpectation(facts.server.catalogue, api, type)?.needed === true &&
-    known.endpoint !== undefined && !Object.hasOwn(filled, known.endpoint);
+  const needsEndpoint = expected !== undefined && !Object.hasOwn(filled, expected);
   const absent = missing.map(([name]) => name).filter((name) => !Object.hasOwn(filled, name));
   const failures = [
     ...(needsEndpoint && !absent.includes(known.endpoint ?? "") ? [known.endpoint ?? ""] : []),
@@ -203,7 +204,7 @@ const fieldFor = (name: string, known: ProviderType): FieldPath => {
 
 /** Keys that the type does not know: most types ignore them without a word, so the author hears of it here. */
 const strayKeys = (config: JsonObject, type: string, known: ProviderType, path: FieldPath) => {
-  const names = Object.keys(known.fields);
+  const names = Object.entries(known.fields).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
   const stray = Object.keys(config).filter((key) => !names.includes(key) && known.references?.[key] === undefined);
   if (known.extra === "allow") return { warnings: [], failures: [] };
   if (known.extra === "forbid") {

@@ -150,6 +150,12 @@ Deno.test("providers() names the setting without which a type does not start", (
   ]);
 });
 
+Deno.test("providers() fills no address that a type cannot do without, though its schema takes null", () => {
+  deepStrictEqual(failures({ providers: { vectorIo: [{ id: "c", provider: "remote::chromadb" }] } }), [
+    "MissingSetting at spec.providers.vectorIo[0].endpoint",
+  ]);
+});
+
 Deno.test("providers() warns of settings that the type does not read", () => {
   const spec = inference({ provider: "vllm", endpoint: "http://x/v1", settings: { max_token: 1 } }) as never;
   deepStrictEqual(warnings(spec), ["UnknownSetting at spec.providers.inference[0].settings.max_token"]);

@@ -41,6 +41,15 @@ export const decide = (world: World): Plan => {
 
 const NOTHING: Plan = { steps: [], lookAgainMs: undefined, failures: [] };
 
+/**
+ * What is left to say when the API server refused writes of a plan: status and Events. The writes themselves are tried again
+ * after a pause.
+ */
+export const report = (world: World): Plan => {
+  const plan = decide(world);
+  return { ...plan, steps: plan.steps.filter(({ _tag }) => _tag === "Announce" || _tag === "SetStatus") };
+};
+
 const suspended = (world: World): Plan => ({
   steps: statusSteps(world, {
     prepared: undefined,
@@ -75,7 +84,7 @@ const settled = (world: World, prepared: Prepared): Plan => {
     manifests.flatMap((one) => conflictOf(one, liveOf(world, one), uid) ?? []);
   const fatal = conflicts([...objects.before, objects.deployment]);
   if (fatal.length > 0) return refused(world, fatal, { warnings: prepared.warnings, prepared });
-  const told = conflicts([...objects.after, ...objects.optional]);
+  const told = [...conflicts([...objects.after, ...objects.optional]), ...world.refusals];
   const live = liveOf(world, objects.deployment);
   const rollout = rolloutOf(prepared, live, world.resource, world.operator.rolloutOnUpgrade);
   const wanted = recorded(prepared, world.operator.version, generationOf(world));
@@ -111,7 +120,7 @@ const settled = (world: World, prepared: Prepared): Plan => {
       ...writes(world, free(objects.optional), "the resource asks for it", false),
       ...prunedObjects(world, all, uid),
       ...prunedConfigs(world, config, uid),
-      ...changesTold(world, prepared, deployments.length > 0),
+      ...changesTold(world, prepared, deployments.length > 0 && world.refusals.length === 0),
       ...announcements(world, told),
       ...statusSteps(world, decided),
     ],
@@ -214,6 +223,8 @@ const announcements = (world: World, failures: ReadonlyArray<ReconcileFailure>):
         return Step.Announce({ note: events.secretResolutionFailed(failure.message) });
       case "OwnershipConflict":
         return Step.Announce({ note: events.ownershipConflict(failure.message) });
+      case "ObjectRefused":
+        return Step.Announce({ note: events.objectRefused(failure.message) });
       default:
         return Step.Announce({ note: events.configGenerationFailed(failure.message) });
     }

@@ -1,4 +1,5 @@
 /** What one look at the cluster yields: everything that a decision about one resource rests on. */
+import type { ObjectRefused } from "../failure.ts";
 import type { Surroundings } from "../derive.ts";
 import type { JsonObject } from "../json.ts";
 import type { Platform } from "../resources/blueprint.ts";
@@ -20,6 +21,8 @@ export interface World {
   /** ReplicaSets and Pods of the Deployment. */
   readonly replicaSets: ReadonlyArray<JsonObject>;
   readonly pods: ReadonlyArray<JsonObject>;
+  /** Writes of this pass that the API server refused. */
+  readonly refusals: ReadonlyArray<ObjectRefused>;
   /** What the server answered, when it was asked. */
   readonly server: ServerAnswers | undefined;
 }

@@ -48,3 +48,5 @@ export const configGenerationFailed = (sentence: string): Note => warn("ConfigGe
 export const secretResolutionFailed = (sentence: string): Note => warn("SecretResolutionFailed", "Resolve", sentence);
 
 export const ownershipConflict = (sentence: string): Note => warn("OwnershipConflict", "Apply", sentence);
+
+export const objectRefused = (sentence: string): Note => warn("ObjectRefused", "Apply", sentence);

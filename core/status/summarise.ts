@@ -72,7 +72,7 @@ const findingsOf = (world: World, decided: Decided, deployment: JsonObject | und
       ? unknown("Ready", "Progressing", "The server is being set up")
       : truth("Ready", "Ready", "The server is ready")
     : untruth("Ready", failing.reason, failing.message);
-  const stalled = decided.failures.length > 0;
+  const stalled = decided.failures.some((failure) => failure._tag !== "ObjectRefused" || failure.blocks);
   const reconciling = !decided.suspended && !stalled && available.status !== "True" &&
     available.reason !== "ScaledToZero";
   return [
@@ -88,6 +88,7 @@ const findingsOf = (world: World, decided: Decided, deployment: JsonObject | und
     ...(stalled
       ? [truth("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors")]
       : []),
+    ...refusedFindings(decided),
     ...(decided.held === undefined ? [] : [
       truth(
         "TemplateHeld",
@@ -99,13 +100,21 @@ const findingsOf = (world: World, decided: Decided, deployment: JsonObject | und
   ];
 };
 
+/** Abnormal-true: an object that the server can do without, and that the API server refuses. */
+const refusedFindings = ({ failures }: Decided): ReadonlyArray<Finding> => {
+  const refused = failures.filter((failure) => failure._tag === "ObjectRefused" && !failure.blocks);
+  return refused.length === 0 ? [] : [truth("ObjectRefused", "ObjectRefused", sentences(refused))];
+};
+
 const REFERENCES = ["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"];
 
 const sentences = (failures: ReadonlyArray<ReconcileFailure>): string =>
   failures.map(({ message }) => message).join("; ");
 
 const configFinding = ({ prepared, failures, causedByUpgrade }: Decided): Finding => {
-  const own = failures.filter(({ _tag }) => !REFERENCES.includes(_tag) && _tag !== "OwnershipConflict");
+  const own = failures.filter(({ _tag }) =>
+    !REFERENCES.includes(_tag) && !["OwnershipConflict", "ObjectRefused"].includes(_tag)
+  );
   const first = own[0];
   if (first !== undefined) {
     const reason = causedByUpgrade ? "UpgradeConfigFailure" : verdictOn(first).reason;
@@ -150,6 +159,8 @@ const conflictOn = (failures: ReadonlyArray<ReconcileFailure>, kinds: ReadonlyAr
 const updatedFinding = ({ prepared, failures }: Decided, deployment: JsonObject | undefined): Finding => {
   const conflict = conflictOn(failures, undefined);
   if (conflict !== undefined) return untruth("DeploymentUpdated", "OwnershipConflict", conflict.message);
+  const refusal = failures.find((failure) => failure._tag === "ObjectRefused" && failure.blocks);
+  if (refusal !== undefined) return untruth("DeploymentUpdated", "DeploymentUpdateFailed", refusal.message);
   if (prepared === undefined) {
     return deployment === undefined
       ? unknown("DeploymentUpdated", "Waiting", "Nothing is deployed before the resource is free of errors")

@@ -12,6 +12,10 @@ import { SUPPORTED_SERVERS } from "../../core/config/lines/lines.ts";
 import type { Surroundings } from "../../core/derive.ts";
 import { OPERATOR_VERSION } from "../../core/version.ts";
 import { writeYaml } from "../../core/yaml.ts";
+import type { ClusterError } from "../cluster.ts";
+import { operator } from "../run.ts";
+import { connectionOf, operatorNamespace, relatedImages, SettingsError } from "../settings.ts";
+import { untilAskedToStop } from "../signals.ts";
 import { FileUnreadable, readBytes, readText } from "./files.ts";
 import { platform, write } from "./platform.ts";
 
@@ -28,9 +32,13 @@ export const runCli = (args: ReadonlyArray<string>): Promise<ExitCode> =>
 /** A command that ended with something else than 0; what it had to say is written already. */
 class Ended extends Data.TaggedError("Ended")<{ readonly code: ExitCode }> {}
 
-const exitCodeOf = (failure: Ended | FileUnreadable | CliError.CliError): ExitCode => {
+const exitCodeOf = (failure: Ended | FileUnreadable | SettingsError | ClusterError | CliError.CliError): ExitCode => {
   if (failure._tag === "Ended") return failure.code;
-  if (failure._tag === "FileUnreadable") {
+  if (failure._tag === "ClusterError") {
+    write(Deno.stderr, `${failure.message}\n`);
+    return 1;
+  }
+  if (failure._tag === "FileUnreadable" || failure._tag === "SettingsError") {
     write(Deno.stderr, `${failure.message}\n`);
     return 2;
   }
@@ -190,7 +198,48 @@ const version = Command.make("version", {}, () =>
     code: 0,
   })).pipe(Command.withDescription("Print the version and the servers that it knows"));
 
+const run = Command.make(
+  "run",
+  {
+    kubeconfig: Flag.String("kubeconfig").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Kubeconfig of the cluster; without it KUBECONFIG, else the account of the pod"),
+      Flag.optional,
+    ),
+    context: Flag.String("context").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Context of the kubeconfig, instead of the current one"),
+      Flag.optional,
+    ),
+    namespace: Flag.String("namespace").pipe(
+      Flag.withAlias("n"),
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Namespace to watch; can be repeated; all of them when there is none"),
+      Flag.atLeast(0),
+    ),
+  },
+  Effect.fn("run")(function* ({ kubeconfig, context, namespace }) {
+    const connection = yield* Effect.try({
+      try: () => connectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
+      catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
+    });
+    yield* untilAskedToStop(
+      operator({
+        connection,
+        namespaces: namespace,
+        operatorNamespace: operatorNamespace(),
+        relatedImages: relatedImages(),
+      }),
+    );
+  }),
+).pipe(
+  Command.withDescription(
+    "Run the operator: make and keep the server of every LlamaStackDistribution. Stops with exit code 0 on SIGTERM and SIGINT.",
+  ),
+  Command.withShortDescription("Run the operator"),
+);
+
 const program = Command.make("llama-stack-operator").pipe(
   Command.withDescription("Runs Llama Stack and OGX servers on Kubernetes from short LlamaStackDistribution resources"),
-  Command.withSubcommands([render, lint, images, crds, version]),
+  Command.withSubcommands([run, render, lint, images, crds, version]),
 );

@@ -39,6 +39,12 @@ export const startModelServer = ({
     requests.push(asked);
     // The client of Ollama looks here once, outside the base path and without a key.
     if (asked.method === "GET" && asked.path === "/api/ps") return Response.json({ models: [] });
+    // Clients of these two ask first whether the server is of their kind, beside the base path.
+    const root = basePath.replace(/\/v1$/, "");
+    if (asked.path === `${root}/props`) {
+      return Response.json({ default_generation_settings: {}, model_path: models[0] });
+    }
+    if (asked.path === `${root}/info`) return Response.json({ model_id: models[0], model_type: { embedding: {} } });
     if (requireKey !== undefined && asked.key !== requireKey) return failure(401, "Incorrect API key provided");
     const route = asked.path.startsWith(basePath) ? asked.path.slice(basePath.length) : undefined;
     if (asked.method === "GET" && route === "/models") return Response.json(modelList(models));

@@ -21,12 +21,18 @@ export const installServer = async (version: ServerVersion): Promise<InstalledSe
   const { coldSeconds, ...start } = SERVERS[version];
   const name = version.replace(" ", "-");
   const requirements = join(HERE, "requirements", `${name}.txt`);
-  const wanted = await sha256Hex(await Deno.readFile(requirements));
+  const standIn = await Deno.readFile(join(HERE, STAND_INS, "torch.py"));
+  const wanted = await sha256Hex(new Uint8Array([...await Deno.readFile(requirements), ...standIn]));
   const base = await findPython();
   const environment = await once(
     cacheDir("servers", `${name}-python${base.minor}-${wanted.slice(0, 8)}`),
     `${version} (first time, about ${coldSeconds} s)`,
-    (into, finalDir) => makeEnvironment(base.path, requirements, into, finalDir),
+    async (into, finalDir) => {
+      await makeEnvironment(base.path, requirements, into, finalDir);
+      // Beside the environment and not in the source tree, where Python would leave its byte code.
+      await Deno.mkdir(join(into, STAND_INS));
+      await Deno.writeFile(join(into, STAND_INS, "torch.py"), standIn);
+    },
   );
   const python = join(environment, "bin", "python");
   const tiktokenDir = await once(
@@ -34,8 +40,10 @@ export const installServer = async (version: ServerVersion): Promise<InstalledSe
     "tiktoken data (first time, about 5 s)",
     (into) => fetchTiktokenData(python, into),
   );
-  return { python, tiktokenDir, pythonPath: join(HERE, "stand_ins"), ...start };
+  return { python, tiktokenDir, pythonPath: join(environment, STAND_INS), ...start };
 };
+
+const STAND_INS = "stand_ins";
 
 const HERE = import.meta.dirname ?? ".";
 
@@ -52,7 +60,7 @@ const SERVERS = {
   "ogx 1.5.0": { ...OGX_START, coldSeconds: 50 },
 } as const;
 
-/** The lock files were frozen on 3.12, so that comes first; the servers refuse anything older. */
+/** The lock files were frozen on 3.12 and serve 3.13 as well; the servers refuse anything older. */
 const PYTHON_NAMES: readonly string[] = ["python3.12", "python3.13", "python3"];
 const OLDEST_MINOR = 12;
 

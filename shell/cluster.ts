@@ -1,0 +1,351 @@
+/** The one door to the API server, on Deno's fetch: calls with typed errors, watches on a client of their own. */
+import { Context, Data, Effect, Layer, Schedule, Stream } from "effect";
+import type { Json, JsonObject } from "../core/json.ts";
+import { isObject, member, objectAt, stringAt } from "../core/json.ts";
+import type { Manifest } from "../core/resources/blueprint.ts";
+import type { ObjectKey } from "../core/plan/step.ts";
+import {
+  CALL_ATTEMPTS_MAX,
+  CALL_TIMEOUT_MS,
+  LIST_PAGE_ITEMS,
+  RETRY_AFTER_MS_MAX,
+  WATCH_SECONDS,
+  WATCH_SILENCE_MS,
+} from "./limits.ts";
+
+/** Where the API server is and how it is spoken to; the token is asked for each call, since it is rotated under us. */
+export interface Connection {
+  readonly url: string;
+  readonly caPem: string | undefined;
+  readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
+  readonly token: () => string | undefined;
+}
+
+/** A call that the API server refused, or that never reached it. */
+export class ClusterError extends Data.TaggedError("ClusterError")<{
+  readonly verb: string;
+  readonly path: string;
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined;
+  /** The API server's own word, e.g. Conflict, Forbidden, Expired. */
+  readonly reason: string;
+  readonly detail: string;
+  readonly retryAfterMs: number | undefined;
+}> {
+  override get message(): string {
+    return `Cannot ${this.verb} ${this.path}: ${this.status ?? "no answer"} ${this.reason}: ${this.detail}`;
+  }
+  /** The same call may work in a moment. */
+  get isPassing(): boolean {
+    return this.status === undefined || this.status === 429 || this.status >= 500;
+  }
+}
+
+export interface WatchEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: JsonObject;
+}
+
+/** A list and the version from which a watch can go on. */
+export interface Listed {
+  readonly items: ReadonlyArray<JsonObject>;
+  readonly resourceVersion: string;
+}
+
+/** Only metadata of each object: bodies of foreign Secrets never reach us. */
+const METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+const METADATA_ONLY_WATCH = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+export interface Selection {
+  /** Collection path, e.g. `/apis/apps/v1/deployments` or `/api/v1/namespaces/a/pods`. */
+  readonly path: string;
+  readonly labels?: string;
+  readonly metadataOnly?: boolean;
+}
+
+export class Cluster extends Context.Service<Cluster, {
+  /** The object, or undefined when there is none. */
+  readonly get: (key: ObjectKey) => Effect.Effect<JsonObject | undefined, ClusterError>;
+  readonly read: (path: string) => Effect.Effect<Json, ClusterError>;
+  readonly list: (selection: Selection) => Effect.Effect<Listed, ClusterError>;
+  readonly watch: (selection: Selection, resourceVersion: string) => Stream.Stream<WatchEvent, ClusterError>;
+  readonly apply: (manifest: Manifest, fieldManager: string) => Effect.Effect<JsonObject, ClusterError>;
+  readonly scale: (key: ObjectKey, replicas: number, fieldManager: string) => Effect.Effect<void, ClusterError>;
+  readonly remove: (key: ObjectKey, uid: string) => Effect.Effect<void, ClusterError>;
+  readonly writeStatus: (
+    resource: JsonObject,
+    status: object,
+    fieldManager: string,
+  ) => Effect.Effect<JsonObject, ClusterError>;
+  readonly create: (path: string, object: JsonObject) => Effect.Effect<JsonObject, ClusterError>;
+  readonly replace: (path: string, object: JsonObject) => Effect.Effect<JsonObject, ClusterError>;
+}>()("llama-stack-operator/shell/Cluster") {
+  static readonly layer = (connection: Connection) => Layer.effect(Cluster, connect(connection));
+}
+
+/** Plural of each kind that we write or read by name. */
+const PLURALS: Readonly<Record<string, string>> = {
+  ConfigMap: "configmaps",
+  Deployment: "deployments",
+  HorizontalPodAutoscaler: "horizontalpodautoscalers",
+  Ingress: "ingresses",
+  Lease: "leases",
+  LlamaStackDistribution: "llamastackdistributions",
+  NetworkPolicy: "networkpolicies",
+  PersistentVolumeClaim: "persistentvolumeclaims",
+  PodDisruptionBudget: "poddisruptionbudgets",
+  Route: "routes",
+  Secret: "secrets",
+  Service: "services",
+  ServiceAccount: "serviceaccounts",
+};
+
+export const pathOf = ({ apiVersion, kind, namespace, name }: ObjectKey): string =>
+  `${apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`}/namespaces/${namespace}/${
+    PLURALS[kind] ?? kind
+  }/${name}`;
+
+const connect = (connection: Connection) =>
+  Effect.gen(function* () {
+    const options = {
+      ...(connection.caPem === undefined ? {} : { caCerts: [connection.caPem] }),
+      ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),
+    };
+    const closing = (client: Deno.HttpClient) => Effect.sync(() => client.close());
+    const calls = yield* Effect.acquireRelease(Effect.sync(() => Deno.createHttpClient(options)), closing);
+    // HTTP/1.1: unread watch bodies on a shared HTTP/2 connection would block every call behind them.
+    const watches = yield* Effect.acquireRelease(
+      Effect.sync(() => Deno.createHttpClient({ ...options, http2: false })),
+      closing,
+    );
+
+    const headersFor = (accept: string, contentType: string | undefined): Headers => {
+      const headers = new Headers({ accept });
+      const token = connection.token();
+      if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+      if (contentType !== undefined) headers.set("content-type", contentType);
+      return headers;
+    };
+
+    const once = (
+      verb: string,
+      method: string,
+      path: string,
+      body: Json | undefined,
+      contentType: string | undefined,
+      accept: string,
+    ) =>
+      Effect.tryPromise({
+        try: async (signal) => {
+          const response = await fetch(`${connection.url}${path}`, {
+            method,
+            headers: headersFor(accept, contentType),
+            signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]),
+            client: calls,
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          });
+          const text = await response.text();
+          if (!response.ok) throw refusal(verb, path, response, text);
+          return (text === "" ? null : JSON.parse(text)) as Json;
+        },
+        catch: (cause) => cause instanceof ClusterError ? cause : unreached(verb, path, cause),
+      });
+
+    const call = (
+      verb: string,
+      method: string,
+      path: string,
+      body?: Json,
+      contentType?: string,
+      accept = "application/json",
+    ) =>
+      once(verb, method, path, body, contentType, accept).pipe(
+        Effect.tapError((error) =>
+          error.isPassing && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
+        ),
+        Effect.retry({ while: (error) => error.isPassing, schedule: BACKOFF, times: CALL_ATTEMPTS_MAX - 1 }),
+      );
+
+    const list = Effect.fnUntraced(function* ({ path, labels, metadataOnly }: Selection) {
+      const items: Array<JsonObject> = [];
+      let resourceVersion = "";
+      let next = "";
+      do {
+        const query = new URLSearchParams({ limit: String(LIST_PAGE_ITEMS) });
+        if (labels !== undefined) query.set("labelSelector", labels);
+        if (next !== "") query.set("continue", next);
+        const page = yield* call(
+          "list",
+          "GET",
+          `${path}?${query}`,
+          undefined,
+          undefined,
+          metadataOnly === true ? METADATA_ONLY : "application/json",
+        );
+        const kind = (stringAt(page, "kind") ?? "").replace(/List$/, "");
+        const apiVersion = stringAt(page, "apiVersion") ?? "";
+        // Items of a list carry neither kind nor version.
+        for (const item of (member(page, "items") ?? []) as ReadonlyArray<JsonObject>) {
+          items.push({ apiVersion, kind, ...item });
+        }
+        resourceVersion = stringAt(page, "metadata", "resourceVersion") ?? "";
+        next = stringAt(page, "metadata", "continue") ?? "";
+      } while (next !== "");
+      return { items, resourceVersion };
+    });
+
+    const watch = ({ path, labels, metadataOnly }: Selection, resourceVersion: string) =>
+      Stream.unwrap(Effect.gen(function* () {
+        const query = new URLSearchParams({
+          watch: "1",
+          allowWatchBookmarks: "true",
+          resourceVersion,
+          timeoutSeconds: String(WATCH_SECONDS),
+        });
+        if (labels !== undefined) query.set("labelSelector", labels);
+        const accept = metadataOnly === true ? METADATA_ONLY_WATCH : "application/json";
+        const target = `${path}?${query}`;
+        const controller = new AbortController();
+        yield* Effect.addFinalizer(() => Effect.sync(() => controller.abort()));
+        const response = yield* Effect.tryPromise({
+          try: async () => {
+            const answer = await fetch(`${connection.url}${target}`, {
+              headers: headersFor(accept, undefined),
+              signal: controller.signal,
+              client: watches,
+            });
+            if (!answer.ok) throw refusal("watch", path, answer, await answer.text());
+            return answer;
+          },
+          catch: (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
+        }).pipe(Effect.timeoutOrElse({
+          duration: CALL_TIMEOUT_MS,
+          orElse: () => Effect.fail(unreached("watch", path, new Error("no answer in time"))),
+        }));
+        const body = response.body ?? new ReadableStream<Uint8Array>({ start: (empty) => empty.close() });
+        return Stream.fromReadableStream({ evaluate: () => body, onError: (cause) => unreached("watch", path, cause) })
+          .pipe(
+            // Bookmarks come about once a minute: silence means a connection that nobody holds any more.
+            Stream.timeoutOrElse({
+              duration: WATCH_SILENCE_MS,
+              orElse: () => Stream.fail(unreached("watch", path, new Error("silent for too long"))),
+            }),
+            Stream.decodeText(),
+            Stream.splitLines,
+            Stream.filter((line) => line !== ""),
+            Stream.map((line) => JSON.parse(line) as WatchEvent),
+            Stream.mapEffect((event) =>
+              event.type === "ERROR" ? Effect.fail(watchError(path, event.object)) : Effect.succeed(event)
+            ),
+          );
+      }));
+
+    return Cluster.of({
+      get: (key) =>
+        call("get", "GET", pathOf(key)).pipe(
+          Effect.map((found) => isObject(found) ? found : undefined),
+          Effect.catchIf((error) => error.status === 404, () => Effect.succeed(undefined)),
+        ),
+      read: (path) => call("get", "GET", path),
+      list,
+      watch,
+      apply: (manifest, fieldManager) =>
+        call(
+          "apply",
+          "PATCH",
+          `${pathOf({ ...manifest, namespace: manifest.metadata.namespace, name: manifest.metadata.name })}?` +
+            // Forced: the fields of our manifest are ours, whoever wrote them before (takeover, hands).
+            new URLSearchParams({ fieldManager, force: "true" }),
+          manifest,
+          "application/apply-patch+yaml",
+        ).pipe(Effect.map((made) => made as JsonObject)),
+      scale: (key, replicas, fieldManager) =>
+        Effect.asVoid(call(
+          "scale",
+          "PATCH",
+          `${pathOf(key)}/scale?${new URLSearchParams({ fieldManager })}`,
+          { spec: { replicas } },
+          "application/merge-patch+json",
+        )),
+      remove: (key, uid) =>
+        Effect.asVoid(
+          call("delete", "DELETE", pathOf(key), {
+            kind: "DeleteOptions",
+            apiVersion: "v1",
+            preconditions: { uid },
+            propagationPolicy: "Background",
+          }, "application/json"),
+        ).pipe(Effect.catchIf((error) => error.status === 404 || error.status === 409, () => Effect.void)),
+      writeStatus: (resource, status, fieldManager) => {
+        const key: ObjectKey = {
+          apiVersion: stringAt(resource, "apiVersion") ?? "",
+          kind: stringAt(resource, "kind") ?? "",
+          namespace: stringAt(resource, "metadata", "namespace") ?? "",
+          name: stringAt(resource, "metadata", "name") ?? "",
+        };
+        // A whole replacement at the version that was seen: a status made from an older look must not win.
+        const body = {
+          ...resource,
+          metadata: { ...objectAt(resource, "metadata"), managedFields: [] },
+          status: status as JsonObject,
+        };
+        return call(
+          "update status of",
+          "PUT",
+          `${pathOf(key)}/status?${new URLSearchParams({ fieldManager })}`,
+          body,
+          "application/json",
+        )
+          .pipe(Effect.map((written) => written as JsonObject));
+      },
+      create: (path, object) =>
+        call("create", "POST", path, object, "application/json").pipe(Effect.map((made) => made as JsonObject)),
+      replace: (path, object) =>
+        call("replace", "PUT", path, object, "application/json").pipe(Effect.map((made) => made as JsonObject)),
+    });
+  });
+
+const BACKOFF = Schedule.jittered(Schedule.exponential("200 millis"));
+
+const refusal = (verb: string, path: string, response: Response, text: string): ClusterError => {
+  const status = parsed(text);
+  const retryAfter = Number(response.headers.get("retry-after"));
+  return new ClusterError({
+    verb,
+    path: path.split("?")[0] ?? path,
+    status: response.status,
+    reason: stringAt(status, "reason") ?? response.statusText,
+    detail: stringAt(status, "message") ?? "no message",
+    retryAfterMs: retryAfter > 0 ? Math.min(retryAfter * 1000, RETRY_AFTER_MS_MAX) : undefined,
+  });
+};
+
+const watchError = (path: string, status: JsonObject): ClusterError =>
+  new ClusterError({
+    verb: "watch",
+    path,
+    status: Number(member(status, "code") ?? 500),
+    reason: stringAt(status, "reason") ?? "Error",
+    detail: stringAt(status, "message") ?? "no message",
+    retryAfterMs: undefined,
+  });
+
+const unreached = (verb: string, path: string, cause: unknown): ClusterError => {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : "";
+  return new ClusterError({
+    verb,
+    path: path.split("?")[0] ?? path,
+    status: undefined,
+    reason: "Unreachable",
+    detail: `${cause instanceof Error ? cause.message : String(cause)}${inner}`,
+    retryAfterMs: undefined,
+  });
+};
+
+const parsed = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+};

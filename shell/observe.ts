@@ -1,0 +1,126 @@
+/** Key → World: everything that a decision about one resource rests on, read in one place. */
+import { Clock, Context, Effect } from "effect";
+import { Result } from "effect";
+import { decodeResource } from "../core/api/decode.ts";
+import { type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
+import { prepare } from "../core/plan/prepare.ts";
+import { referencesOf } from "../core/plan/references.ts";
+import { keyOf } from "../core/plan/step.ts";
+import { type ConfigMapContent, liveKey, type Operator, type World } from "../core/plan/world.ts";
+import { listed } from "../core/resources/objects.ts";
+import { Cluster } from "./cluster.ts";
+import { Store } from "./store.ts";
+
+/** The operator itself, for every decision. */
+export class OperatorFacts
+  extends Context.Service<OperatorFacts, Operator>()("llama-stack-operator/shell/OperatorFacts") {}
+
+/** Undefined when there is no such resource any more. */
+export const observe = Effect.fn("observe")(function* (key: string) {
+  const store = yield* Store;
+  const operator = yield* OperatorFacts;
+  const resource = yield* store.resource(key);
+  if (resource === undefined) return undefined;
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const decoded = decodeResource(resource, "lenient");
+  const references = Result.isSuccess(decoded) ? referencesOf(decoded.success.spec) : [];
+  const secrets = yield* readAll(
+    references.filter(({ kind }) => kind === "Secret").map(({ name }) => ({ namespace, name, key: name })),
+    "Secret",
+    secretOf,
+  );
+  const configMaps = yield* readAll(
+    references.filter(({ kind }) => kind === "ConfigMap")
+      .map(({ name, namespace: other = namespace }) => ({ namespace: other, name, key: `${other}/${name}` })),
+    "ConfigMap",
+    configMapOf,
+  );
+  const { objects, pods, replicaSets } = yield* store.shelf(key);
+  const own = resourceOwned(objects);
+  const world: World = {
+    nowMs: yield* Clock.currentTimeMillis,
+    resource,
+    operator,
+    secrets,
+    configMaps,
+    live: own.live,
+    configs: own.configs,
+    replicaSets: [...replicaSets.values()],
+    pods: [...pods.values()],
+    refusals: [],
+    server: undefined,
+  };
+  return { ...world, live: yield* withUnlabelled(world) };
+});
+
+/**
+ * Objects without our label are not mirrored, and one of them may have a name that we need: each name that the mirror does
+ * not know is asked for once before it is written.
+ */
+const withUnlabelled = Effect.fnUntraced(function* (world: World) {
+  const prepared = prepare(world);
+  if (Result.isFailure(prepared)) return world.live;
+  const cluster = yield* Cluster;
+  const unknown = listed(prepared.success.objects).filter(({ kind, metadata }) =>
+    !world.live.has(liveKey(kind, metadata.name))
+  );
+  const found = yield* Effect.forEach(unknown, (one) => cluster.get(keyOf(one)), { concurrency: 8 });
+  const live = new Map(world.live);
+  found.forEach((object, index) => {
+    const wanted = unknown[index];
+    if (object !== undefined && wanted !== undefined) live.set(liveKey(wanted.kind, wanted.metadata.name), object);
+  });
+  return live;
+});
+
+const resourceOwned = (objects: ReadonlyMap<string, JsonObject>) => {
+  const configs = [...objects.values()].filter((one) =>
+    one.kind === "ConfigMap" &&
+    stringAt(one, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
+  ).sort((a, b) => created(b) < created(a) ? -1 : 1);
+  return { live: objects, configs };
+};
+
+const created = (object: JsonObject): string => stringAt(object, "metadata", "creationTimestamp") ?? "";
+
+interface Wanted {
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** Read each time it is needed and forgotten afterwards: nothing foreign stays in memory. */
+const readAll = Effect.fnUntraced(
+  function* <A>(wanted: ReadonlyArray<Wanted>, kind: string, content: (object: JsonObject) => A) {
+    const cluster = yield* Cluster;
+    const once = [...new Map(wanted.map((one) => [one.key, one])).values()];
+    const found = yield* Effect.forEach(
+      once,
+      ({ namespace, name }) => cluster.get({ apiVersion: "v1", kind, namespace, name }),
+      { concurrency: 8 },
+    );
+    return new Map(once.flatMap(({ key }, index): ReadonlyArray<readonly [string, A]> => {
+      const object = found[index];
+      return object === undefined ? [] : [[key, content(object)]];
+    }));
+  },
+);
+
+const secretOf = (secret: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(objectAt(secret, "data")).map(([key, value]) => [key, decodedText(String(value))]),
+  );
+
+const configMapOf = (map: JsonObject): ConfigMapContent => ({
+  data: stringsOf(map, "data"),
+  binaryData: stringsOf(map, "binaryData"),
+});
+
+const stringsOf = (object: JsonObject, field: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries((member(object, field) ?? {}) as JsonObject).map(([key, value]) => [key, String(value)]),
+  );
+
+/** Bytes that are no text become U+FFFD; such a value is compared and hashed, and no server could take it from its environment. */
+const decodedText = (base64: string): string =>
+  new TextDecoder().decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));

@@ -1,0 +1,77 @@
+/** Runs one step of a plan. Nothing is decided here. */
+import { Clock, Effect } from "effect";
+import { type JsonObject, stringAt } from "../core/json.ts";
+import { FIELD_MANAGER } from "../core/plan/decide.ts";
+import type { Step } from "../core/plan/step.ts";
+import type { Note } from "../core/status/events.ts";
+import { Cluster } from "./cluster.ts";
+import { Store } from "./store.ts";
+
+/** Field manager of the number of pods while an autoscaler has it; another one, so that our apply can let go of the field. */
+const SCALE_MANAGER = "llama-stack-operator-scale";
+
+export const perform = Effect.fn("perform")(function* (step: Step, resource: JsonObject) {
+  const cluster = yield* Cluster;
+  const store = yield* Store;
+  switch (step._tag) {
+    case "Apply": {
+      const made = yield* cluster.apply(step.manifest, FIELD_MANAGER);
+      // Seen at once: the next pass must not wait for the watch to bring back what was just written.
+      yield* store.put(made);
+      return yield* Effect.logInfo("applied").pipe(
+        Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),
+      );
+    }
+    case "Prune":
+      yield* cluster.remove(step.key, step.uid);
+      return yield* Effect.logInfo("pruned").pipe(
+        Effect.annotateLogs({ kind: step.key.kind, object: step.key.name, why: step.why }),
+      );
+    case "Scale":
+      yield* cluster.scale(step.key, step.replicas, SCALE_MANAGER);
+      return yield* Effect.logInfo("scaled").pipe(
+        Effect.annotateLogs({ object: step.key.name, replicas: step.replicas, why: step.why }),
+      );
+    case "Announce":
+      // An Event that cannot be written must not stop the work that it speaks of.
+      return yield* announce(step.note, resource).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("event not written").pipe(
+            Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
+          )
+        ),
+      );
+    case "SetStatus": {
+      const written = yield* cluster.writeStatus(resource, step.status, FIELD_MANAGER);
+      yield* store.put(written);
+      return yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why: step.why }));
+    }
+  }
+});
+
+const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {
+  const cluster = yield* Cluster;
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  const now = new Date(yield* Clock.currentTimeMillis).toISOString();
+  yield* cluster.create(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`, {
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: { generateName: `${name}-`, namespace },
+    eventTime: now.replace("Z", "000Z"),
+    reportingController: FIELD_MANAGER,
+    reportingInstance: FIELD_MANAGER,
+    type,
+    reason,
+    action,
+    note,
+    regarding: {
+      apiVersion: stringAt(resource, "apiVersion") ?? "",
+      kind: stringAt(resource, "kind") ?? "",
+      namespace,
+      name,
+      uid: stringAt(resource, "metadata", "uid") ?? "",
+      resourceVersion: stringAt(resource, "metadata", "resourceVersion") ?? "",
+    },
+  });
+});

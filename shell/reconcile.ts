@@ -1,0 +1,71 @@
+/**
+ * START HERE: one pass over one resource: observe, decide, perform, report.
+ *
+ * Every branch that is a decision is in core/plan/decide.ts; here is only what a refused write means for the rest (R35).
+ */
+import { Effect } from "effect";
+import { ObjectRefused } from "../core/failure.ts";
+import { decide, report } from "../core/plan/decide.ts";
+import type { Step } from "../core/plan/step.ts";
+import { verdictOn } from "../core/verdict.ts";
+import type { ClusterError } from "./cluster.ts";
+import { observe } from "./observe.ts";
+import { perform } from "./perform.ts";
+
+/** The pause until the next look in milliseconds; undefined: wait for a change. */
+export const reconcile = Effect.fn("reconcile")(function* (key: string) {
+  const world = yield* observe(key);
+  if (world === undefined) return undefined;
+  const plan = decide(world);
+  const refusals: Array<ObjectRefused> = [];
+  for (const step of plan.steps) {
+    // What stands behind a refused need of the Deployment would stand on nothing: only the report is still made.
+    if (refusals.some(({ blocks }) => blocks)) break;
+    const refusal = yield* refusable(step, perform(step, world.resource));
+    if (refusal !== undefined) refusals.push(refusal);
+  }
+  if (refusals.length > 0) {
+    const told = report({ ...world, refusals });
+    yield* Effect.forEach(told.steps, (step) => perform(step, world.resource), { discard: true });
+  }
+  const failures = [...plan.failures, ...refusals];
+  if (failures.length > 0) {
+    yield* Effect.logWarning("resource has failures").pipe(
+      Effect.annotateLogs({ failures: failures.map(({ _tag }) => _tag).join(",") }),
+    );
+  }
+  const next: Outcome = {
+    lookAgainMs: plan.lookAgainMs,
+    backOff: failures.some((one) => verdictOn(one)._tag === "BackOff"),
+  };
+  return next;
+});
+
+/** What becomes of the resource after a pass without an error. */
+export interface Outcome {
+  readonly lookAgainMs: number | undefined;
+  /** Try again with growing pauses, since something outside may change without telling us. */
+  readonly backOff: boolean;
+}
+
+/** A refusal of an object is a finding; everything else that fails ends the pass, which is then tried again. */
+const refusable = <R>(
+  step: Step,
+  run: Effect.Effect<void, ClusterError, R>,
+): Effect.Effect<ObjectRefused | undefined, ClusterError, R> =>
+  step._tag !== "Apply" ? Effect.as(run, undefined) : run.pipe(
+    Effect.as<ObjectRefused | undefined>(undefined),
+    Effect.catchIf(
+      (error) => !error.isPassing && error.status !== 409,
+      ({ detail }) =>
+        Effect.succeed<ObjectRefused | undefined>(
+          new ObjectRefused({
+            path: ["metadata", "name"],
+            kind: step.manifest.kind,
+            name: step.manifest.metadata.name,
+            detail,
+            blocks: step.blocks,
+          }),
+        ),
+    ),
+  );

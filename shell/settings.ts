@@ -1,0 +1,82 @@
+/** The environment and the files of the pod → typed settings; the only reader of the environment. */
+import { Data, Result } from "effect";
+import { type Json, listAt, member, stringAt } from "../core/json.ts";
+import { readManifests } from "../core/yaml.ts";
+import type { Connection } from "./cluster.ts";
+
+export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly detail: string }> {
+  override get message(): string {
+    return `Cannot start: ${this.detail}`;
+  }
+}
+
+const IN_CLUSTER = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** `RELATED_IMAGE_…` of the environment, by variable name (R44). */
+export const relatedImages = (): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(Deno.env.toObject()).filter(([name, value]) => name.startsWith("RELATED_IMAGE_") && value !== ""),
+  );
+
+/** The namespace of the operator's own objects: the pod's, else the default name. */
+export const operatorNamespace = (): string =>
+  Deno.env.get("POD_NAMESPACE") ?? readFile(`${IN_CLUSTER}/namespace`)?.trim() ?? "llama-stack-operator-system";
+
+/** A kubeconfig file where one is named, else the pod's own account. */
+export const connectionOf = (kubeconfig: string | undefined, context: string | undefined): Connection => {
+  const file = kubeconfig ?? Deno.env.get("KUBECONFIG");
+  if (file !== undefined && file !== "") return fromKubeconfig(file, context);
+  const host = Deno.env.get("KUBERNETES_SERVICE_HOST");
+  const port = Deno.env.get("KUBERNETES_SERVICE_PORT") ?? "443";
+  if (host === undefined) {
+    throw new SettingsError({ detail: "no cluster: name a kubeconfig with --kubeconfig or KUBECONFIG" });
+  }
+  return {
+    url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    caPem: readFile(`${IN_CLUSTER}/ca.crt`),
+    clientCertificate: undefined,
+    // Read each time: the kubelet replaces it about once an hour.
+    token: () => readFile(`${IN_CLUSTER}/token`)?.trim(),
+  };
+};
+
+const readFile = (path: string): string | undefined => {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) return undefined;
+    throw cause;
+  }
+};
+
+/** The static cases: CA, client certificate, token, token file. Plugins and OIDC are for people, not for an operator. */
+const fromKubeconfig = (file: string, wanted: string | undefined): Connection => {
+  const text = readFile(file);
+  if (text === undefined) throw new SettingsError({ detail: `there is no kubeconfig ${file}` });
+  const document = Result.match(readManifests(text), { onSuccess: (all) => all[0] ?? null, onFailure: () => null });
+  const named = (list: string, name: string | undefined): Json | undefined =>
+    listAt(document, list).find((one) => stringAt(one, "name") === name);
+  const name = wanted ?? stringAt(document, "current-context");
+  const context = member(named("contexts", name), "context");
+  const cluster = member(named("clusters", stringAt(context, "cluster")), "cluster");
+  const user = member(named("users", stringAt(context, "user")), "user");
+  const url = stringAt(cluster, "server");
+  if (url === undefined) throw new SettingsError({ detail: `context ${name ?? "(none)"} of ${file} names no server` });
+  const folder = file.slice(0, file.lastIndexOf("/") + 1);
+  const pem = (part: Json | undefined, field: string): string | undefined => {
+    const inline = stringAt(part, `${field}-data`);
+    if (inline !== undefined) {
+      return new TextDecoder().decode(Uint8Array.from(atob(inline), (letter) => letter.charCodeAt(0)));
+    }
+    const path = stringAt(part, field);
+    return path === undefined ? undefined : readFile(path.startsWith("/") ? path : `${folder}${path}`);
+  };
+  const [cert, key] = [pem(user, "client-certificate"), pem(user, "client-key")];
+  const tokenFile = stringAt(user, "tokenFile");
+  return {
+    url: url.replace(/\/+$/, ""),
+    caPem: pem(cluster, "certificate-authority"),
+    clientCertificate: cert === undefined || key === undefined ? undefined : { cert, key },
+    token: () => tokenFile === undefined ? stringAt(user, "token") : readFile(tokenFile)?.trim(),
+  };
+};

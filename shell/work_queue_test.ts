@@ -1,0 +1,42 @@
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { Effect, Fiber } from "effect";
+import { TestClock } from "effect/testing";
+import { makeWorkQueue } from "./work_queue.ts";
+
+const run = <A, E>(program: Effect.Effect<A, E, import("effect").Scope.Scope>) =>
+  Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(TestClock.layer())));
+
+Deno.test("makeWorkQueue() gives a key once, however often it is asked for", () =>
+  run(Effect.gen(function* () {
+    const queue = yield* makeWorkQueue;
+    yield* Effect.all([queue.add("a"), queue.add("b"), queue.add("a"), queue.add("a")]);
+    deepStrictEqual([yield* queue.take, yield* queue.take], ["a", "b"]);
+    strictEqual(yield* queue.size, 2);
+  })));
+
+Deno.test("makeWorkQueue() never gives a key to two workers, and gives it again when it changed meanwhile", () =>
+  run(Effect.gen(function* () {
+    const queue = yield* makeWorkQueue;
+    yield* queue.add("a");
+    yield* queue.take;
+    yield* queue.add("a");
+    const second = yield* Effect.forkChild(queue.take);
+    yield* Effect.yieldNow;
+    strictEqual(second.pollUnsafe(), undefined);
+    yield* queue.done("a");
+    strictEqual(yield* Fiber.join(second), "a");
+    yield* queue.done("a");
+    strictEqual(yield* queue.size, 0);
+  })));
+
+Deno.test("makeWorkQueue() gives a delayed key when its time has come, the latest delay counting", () =>
+  run(Effect.gen(function* () {
+    const queue = yield* makeWorkQueue;
+    yield* queue.addAfter("a", 1000);
+    yield* queue.addAfter("a", 5000);
+    const taken = yield* Effect.forkChild(queue.take);
+    yield* TestClock.adjust("2 seconds");
+    strictEqual(taken.pollUnsafe(), undefined);
+    yield* TestClock.adjust("4 seconds");
+    strictEqual(yield* Fiber.join(taken), "a");
+  })));

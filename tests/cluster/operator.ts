@@ -1,0 +1,47 @@
+/** The operator inside the test process, against a control plane. */
+import { Effect, Fiber } from "effect";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import { operator } from "../../shell/run.ts";
+import type { ControlPlane } from "./control_plane.ts";
+import { type Definition, installDefinition } from "./custom_resource_definition.ts";
+
+export interface RunningOperator {
+  /** Ends as SIGTERM would: watches closed, nothing left open. */
+  readonly stop: () => Promise<void>;
+}
+
+export const startOperator = async (
+  cluster: ControlPlane,
+  namespaces: ReadonlyArray<string> = [],
+): Promise<RunningOperator> => {
+  await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
+  const fiber = Effect.runFork(
+    operator({
+      connection: {
+        url: cluster.url,
+        caPem: cluster.caPem,
+        clientCertificate: undefined,
+        token: () => cluster.adminToken,
+      },
+      namespaces,
+      operatorNamespace: "default",
+      relatedImages: new Map(),
+    }),
+  );
+  return { stop: async () => void await Effect.runPromise(Fiber.interrupt(fiber)) };
+};
+
+/** Looks every 50 ms until `look` gives something, at most `timeoutMs`. */
+export const eventually = async <A>(
+  what: string,
+  look: () => Promise<A | undefined>,
+  timeoutMs = 30_000,
+): Promise<A> => {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};

@@ -1,0 +1,168 @@
+/** The whole operator on a real API server with simulated nodes: observe, decide, perform, report. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { manifest, secret } from "../given.ts";
+import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { eventually, startOperator } from "./operator.ts";
+
+const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
+
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject | undefined> => {
+  const answer = await cluster.fetch(path);
+  const body = await answer.json() as JsonObject;
+  return answer.ok ? body : undefined;
+};
+
+const apply = async (cluster: ControlPlane, object: JsonObject): Promise<void> => {
+  await cluster.kubectl(
+    ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
+    JSON.stringify(object),
+  );
+};
+
+const condition = (resource: Json | undefined, type: string): string | undefined => {
+  const found = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === type);
+  return found === undefined ? undefined : `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
+};
+
+const resourceWhen = (cluster: ControlPlane, name: string, type: string, want: string) => {
+  let last: string | undefined;
+  return eventually(`${name} ${type}=${want}`, async () => {
+    const resource = await read(cluster, `${RESOURCES}/${name}`);
+    last = condition(resource, type);
+    return last === want ? resource : undefined;
+  }).catch((error) => Promise.reject(new Error(`${error.message}; last seen: ${last}`)));
+};
+
+const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> => {
+  const kinds = [
+    "/api/v1/namespaces/default/configmaps",
+    "/api/v1/namespaces/default/services",
+    "/api/v1/namespaces/default/secrets",
+    "/apis/apps/v1/namespaces/default/deployments",
+    RESOURCES,
+  ];
+  const lists = await Promise.all(kinds.map((path) => read(cluster, path)));
+  return lists.flatMap((list) =>
+    listAt(list, "items").map((one) =>
+      `${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`
+    )
+  ).sort();
+};
+
+const WITH_KEY: JsonObject = {
+  providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000", apiKey: secret("vllm", "token") }] },
+};
+const SECRET: JsonObject = {
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "vllm" },
+  data: { token: btoa("one-value") },
+};
+
+Deno.test("the operator on a real API server", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  try {
+    const running = await startOperator(cluster);
+    try {
+      await t.step("FR-073 waits for a Secret that is not there, says so once, and makes nothing", async () => {
+        await apply(cluster, manifest(WITH_KEY, "one"));
+        const waiting = await resourceWhen(cluster, "one", "SecretsResolved", "False SecretNotFound");
+        strictEqual(at(waiting, "status", "phase"), "Failed");
+        strictEqual(await read(cluster, "/apis/apps/v1/namespaces/default/deployments/one"), undefined);
+        const events = await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
+        strictEqual(
+          listAt(events, "items").filter((one) => stringAt(one, "reason") === "SecretResolutionFailed").length,
+          1,
+        );
+      });
+
+      await t.step("US1 goes on by itself when the Secret appears, until the server is Ready", async () => {
+        await apply(cluster, SECRET);
+        const ready = await resourceWhen(cluster, "one", "Ready", "True Ready");
+        strictEqual(at(ready, "status", "phase"), "Ready");
+        strictEqual(at(ready, "status", "serviceURL"), "http://one-service.default.svc.cluster.local:8321");
+        const deployment = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/one");
+        strictEqual(
+          at(listAt(deployment, "spec", "template", "spec", "containers")[0], "image"),
+          "docker.io/llamastack/distribution-starter:0.7.1",
+        );
+      });
+
+      await t.step("writes nothing while nothing changes", async () => {
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+        const before = await versions(cluster);
+        await new Promise((resolve) => setTimeout(resolve, 5000));
+        deepStrictEqual(await versions(cluster), before);
+      });
+
+      await t.step("FR-097 keeps the Deployment byte for byte when an edit fails, and recovers", async () => {
+        const template = async () =>
+          JSON.stringify(
+            at(await read(cluster, "/apis/apps/v1/namespaces/default/deployments/one"), "spec", "template"),
+          );
+        const before = await template();
+        await apply(cluster, manifest({ providers: { inference: [{ provider: "nope" }] } }, "one"));
+        const failed = await resourceWhen(cluster, "one", "ConfigGenerated", "False UnknownProvider");
+        strictEqual(at(failed, "status", "phase"), "Ready");
+        strictEqual(await template(), before);
+        await apply(cluster, manifest({ ...WITH_KEY, resources: { models: [{ name: "m" }] } }, "one"));
+        await resourceWhen(cluster, "one", "Ready", "True Ready");
+        ok(await template() !== before);
+      });
+
+      await t.step("restarts pods when a referenced key is rotated", async () => {
+        const digest = async () =>
+          stringAt(
+            await read(cluster, "/apis/apps/v1/namespaces/default/deployments/one"),
+            "spec",
+            "template",
+            "metadata",
+            "annotations",
+            "llamastack.io/secrets-digest",
+          );
+        const before = await digest();
+        await apply(cluster, { ...SECRET, data: { token: btoa("other-value") } });
+        await eventually("another digest", async () => await digest() === before ? undefined : true);
+      });
+
+      await t.step("heals a Service that somebody deleted", async () => {
+        await cluster.kubectl(["delete", "service", "one-service", "-n", "default"]);
+        await eventually("the Service", () => read(cluster, "/api/v1/namespaces/default/services/one-service"));
+      });
+
+      await t.step("never touches an object of somebody else", async () => {
+        await apply(cluster, {
+          apiVersion: "v1",
+          kind: "Service",
+          metadata: { name: "two-service" },
+          spec: { ports: [{ port: 1 }] },
+        });
+        await apply(cluster, manifest({}, "two"));
+        await resourceWhen(cluster, "two", "ServiceReady", "False OwnershipConflict");
+        const service = await read(cluster, "/api/v1/namespaces/default/services/two-service");
+        strictEqual(at(listAt(service, "spec", "ports")[0], "port"), 1);
+      });
+
+      await t.step("deletes what it made with the resource, and keeps the claim", async () => {
+        await apply(cluster, manifest({ workload: { storage: { size: "1Gi" } } }, "three"));
+        await eventually(
+          "the claim",
+          () => read(cluster, "/api/v1/namespaces/default/persistentvolumeclaims/three-pvc"),
+        );
+        await eventually("the Deployment", () => read(cluster, "/apis/apps/v1/namespaces/default/deployments/three"));
+        await cluster.kubectl(["delete", "llsd", "three", "-n", "default"]);
+        await eventually(
+          "no Deployment",
+          async () =>
+            await read(cluster, "/apis/apps/v1/namespaces/default/deployments/three") === undefined ? true : undefined,
+        );
+        ok(await read(cluster, "/api/v1/namespaces/default/persistentvolumeclaims/three-pvc"));
+      });
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await cluster.stop();
+  }
+});

@@ -1,0 +1,32 @@
+import { CATALOGUES } from "../../core/config/catalogue.ts";
+import type { BootOptions } from "./boot.ts";
+
+/** A published server, and the distribution by which a resource asks for it. */
+export interface TestedServer {
+  readonly name: string;
+  readonly distribution: string;
+  readonly options: BootOptions;
+  /** Minor version, as the catalogues are named. */
+  readonly minor: string;
+  readonly isOgx: boolean;
+  readonly loggingVariable: string;
+}
+
+const OGX = { distribution: "ogx-starter", isOgx: true, loggingVariable: "OGX_LOGGING" };
+
+export const TESTED_SERVERS: readonly TestedServer[] = [
+  {
+    name: "Llama Stack 0.7.3",
+    distribution: "starter",
+    options: {},
+    minor: "0.7",
+    isOgx: false,
+    loggingVariable: "LLAMA_STACK_LOGGING",
+  },
+  { ...OGX, name: "OGX 1.4.1", options: {}, minor: "1.4" },
+  { ...OGX, name: "OGX 1.5.0", options: { surroundings: { serverVersion: "1.5.0" } }, minor: "1.5" },
+];
+
+/** The provider types that the operator knows of one API on a server. */
+export const knownTypes = ({ minor }: TestedServer, api: string): string[] =>
+  Object.keys(CATALOGUES.find(({ server }) => server === minor)?.providers[api] ?? {}).sort();
