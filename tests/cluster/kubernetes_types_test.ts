@@ -135,7 +135,7 @@ const post = async (controlPlane: ControlPlane, path: string, body: unknown) => 
   return { status: answer.status, body: await answer.json() };
 };
 
-Deno.test("kubernetes_types.json", async (t) => {
+Deno.test("kubernetes_types.json holds on a real API server", async (t) => {
   const controlPlane = await startControlPlane();
   try {
     await t.step("is accepted in a CRD by a real API server", async () => {

@@ -46,27 +46,30 @@ Deno.test("the objects of every sample on a real API server", async (t) => {
   try {
     let samples = 0;
     for await (const { name } of Deno.readDir(SAMPLES)) {
-      await t.step(`${name} is accepted with strict field validation, and applying it again writes nothing`, async () => {
-        const documents = Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))));
-        const resource = Result.getOrThrow(decodeResource(documents[0] ?? null, "strict"));
-        const derived = Result.getOrThrow(derive(resource, SURROUNDINGS));
-        const place = { ...NOWHERE, uid: UID };
-        const contents = {
-          config: configContentOf(derived, place),
-          connections: { sql: { LLSD_SQL_HOST: "h" }, kv: { LLSD_KV_USERINFO: ":p@" } },
-          caBundlePem: "pem",
-        };
-        const all = listed(objectsOf(blueprintOf(resource, derived, place), contents));
-        await Promise.all(all.map((one) => apply(cluster, one)));
-        // The API server itself writes a claim once more on the next apply, whatever is in it; from then on it is quiet.
-        const first = await Promise.all(all.map((one) => apply(cluster, one)));
-        const second = await Promise.all(all.map((one) => apply(cluster, one)));
-        const versions = (list: ReadonlyArray<JsonObject>) =>
-          list.map((one) => stringAt(one, "metadata", "resourceVersion"));
-        const changed = all.filter((_, index) => versions(second)[index] !== versions(first)[index]);
-        deepStrictEqual(changed.map(({ kind, metadata }) => `${kind} ${metadata.name}`), []);
-        samples++;
-      });
+      await t.step(
+        `${name} is accepted with strict field validation, and applying it again writes nothing`,
+        async () => {
+          const documents = Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))));
+          const resource = Result.getOrThrow(decodeResource(documents[0] ?? null, "strict"));
+          const derived = Result.getOrThrow(derive(resource, SURROUNDINGS));
+          const place = { ...NOWHERE, uid: UID };
+          const contents = {
+            config: configContentOf(derived, place),
+            connections: { sql: { LLSD_SQL_HOST: "h" }, kv: { LLSD_KV_USERINFO: ":p@" } },
+            caBundlePem: "pem",
+          };
+          const all = listed(objectsOf(blueprintOf(resource, derived, place), contents));
+          await Promise.all(all.map((one) => apply(cluster, one)));
+          // The API server itself writes a claim once more on the next apply, whatever is in it; from then on it is quiet.
+          const first = await Promise.all(all.map((one) => apply(cluster, one)));
+          const second = await Promise.all(all.map((one) => apply(cluster, one)));
+          const versions = (list: ReadonlyArray<JsonObject>) =>
+            list.map((one) => stringAt(one, "metadata", "resourceVersion"));
+          const changed = all.filter((_, index) => versions(second)[index] !== versions(first)[index]);
+          deepStrictEqual(changed.map(({ kind, metadata }) => `${kind} ${metadata.name}`), []);
+          samples++;
+        },
+      );
     }
     strictEqual(samples >= 9, true);
   } finally {
