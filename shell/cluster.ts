@@ -1,17 +1,12 @@
 /** The one door to the API server, on Deno's fetch: calls with typed errors, watches on a client of their own. */
-import { Context, Data, Effect, Layer, Schedule, Stream } from "effect";
-import type { Json, JsonObject } from "../core/json.ts";
-import { isObject, member, objectAt, stringAt } from "../core/json.ts";
+import { Context, Effect, Layer, Schedule, Stream } from "effect";
+import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
 import type { Manifest } from "../core/resources/blueprint.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
-import {
-  CALL_ATTEMPTS_MAX,
-  CALL_TIMEOUT_MS,
-  LIST_PAGE_ITEMS,
-  RETRY_AFTER_MS_MAX,
-  WATCH_SECONDS,
-  WATCH_SILENCE_MS,
-} from "./limits.ts";
+import { ClusterError, refusal, unreached, watchError } from "./cluster_error.ts";
+import { CALL_ATTEMPTS_MAX, CALL_TIMEOUT_MS, LIST_PAGE_ITEMS, WATCH_SECONDS, WATCH_SILENCE_MS } from "./limits.ts";
+
+export { ClusterError } from "./cluster_error.ts";
 
 /** Where the API server is and how it is spoken to; the token is asked for each call, since it is rotated under us. */
 export interface Connection {
@@ -19,26 +14,6 @@ export interface Connection {
   readonly caPem: string | undefined;
   readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
   readonly token: () => string | undefined;
-}
-
-/** A call that the API server refused, or that never reached it. */
-export class ClusterError extends Data.TaggedError("ClusterError")<{
-  readonly verb: string;
-  readonly path: string;
-  /** HTTP status; undefined when there was no answer. */
-  readonly status: number | undefined;
-  /** The API server's own word, e.g. Conflict, Forbidden, Expired. */
-  readonly reason: string;
-  readonly detail: string;
-  readonly retryAfterMs: number | undefined;
-}> {
-  override get message(): string {
-    return `Cannot ${this.verb} ${this.path}: ${this.status ?? "no answer"} ${this.reason}: ${this.detail}`;
-  }
-  /** The same call may work in a moment. */
-  get isPassing(): boolean {
-    return this.status === undefined || this.status === 429 || this.status >= 500;
-  }
 }
 
 export interface WatchEvent {
@@ -306,46 +281,3 @@ const connect = (connection: Connection) =>
   });
 
 const BACKOFF = Schedule.jittered(Schedule.exponential("200 millis"));
-
-const refusal = (verb: string, path: string, response: Response, text: string): ClusterError => {
-  const status = parsed(text);
-  const retryAfter = Number(response.headers.get("retry-after"));
-  return new ClusterError({
-    verb,
-    path: path.split("?")[0] ?? path,
-    status: response.status,
-    reason: stringAt(status, "reason") ?? response.statusText,
-    detail: stringAt(status, "message") ?? "no message",
-    retryAfterMs: retryAfter > 0 ? Math.min(retryAfter * 1000, RETRY_AFTER_MS_MAX) : undefined,
-  });
-};
-
-const watchError = (path: string, status: JsonObject): ClusterError =>
-  new ClusterError({
-    verb: "watch",
-    path,
-    status: Number(member(status, "code") ?? 500),
-    reason: stringAt(status, "reason") ?? "Error",
-    detail: stringAt(status, "message") ?? "no message",
-    retryAfterMs: undefined,
-  });
-
-const unreached = (verb: string, path: string, cause: unknown): ClusterError => {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : "";
-  return new ClusterError({
-    verb,
-    path: path.split("?")[0] ?? path,
-    status: undefined,
-    reason: "Unreachable",
-    detail: `${cause instanceof Error ? cause.message : String(cause)}${inner}`,
-    retryAfterMs: undefined,
-  });
-};
-
-const parsed = (text: string): Json => {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
-};

@@ -5,6 +5,7 @@ import { assertProviders, listedProviders } from "./asked.ts";
 import { boot, type Booted, type Secrets } from "./boot.ts";
 import { EMBEDDING_DIMENSION, type ModelServer, startModelServer } from "./model_server.ts";
 import { endpointReading } from "./provider_endpoints.ts";
+import { sideBySide } from "./side_by_side.ts";
 import { knownTypes, TESTED_SERVERS, type TestedServer } from "./tested_servers.ts";
 
 interface InferenceType {
@@ -75,29 +76,29 @@ for (const server of TESTED_SERVERS) {
     deepStrictEqual(remote.filter((type) => !Object.hasOwn(TYPES, type)), []);
   });
 
-  for (const spelling of ["bare", "with a path"] as const) {
-    Deno.test(`FR-031 R7 R8 R23 inference providers of ${server.name} take an endpoint ${spelling} and their keys`, async () => {
-      await using around = startAround(remote, spelling);
-      const asked = manifest({
-        distribution: { name: server.distribution },
-        providers: { inference: around.providers },
-      });
-      await using stack = await boot(asked, { ...server.options, secrets: around.secrets });
-      await assertProviders(asked.spec as JsonObject, stack);
-      await assertKeysAreMasked(stack, around, server);
-      const listed = await stack.get("/v1/models");
-      const ids: string[] = listed.body.data.map(({ id }: { id: string }) => id);
-      await Promise.all(around.routed.map(async ({ id, type, key, models }) => {
-        const own = TYPES[type] ?? {};
-        const found = ids.filter((model) => model.startsWith(`${id}/`)).map((model) => model.slice(id.length + 1));
-        deepStrictEqual(found.sort(), [...LISTED[own.lists ?? "one"]].sort(), id);
-        await (own.embedsOnly === true ? assertEmbeds(stack, id) : assertTalks(stack, id));
-        const asked = models.requests.find(({ method }) => method === "POST");
-        if (own.key !== null) strictEqual(asked?.key, key, id);
-      }));
-    });
-  }
+  Deno.test(`FR-031 R7 R8 R23 inference providers of ${server.name} take both spellings of an endpoint, and keys`, () =>
+    sideBySide([assertReached(server, remote, "bare"), assertReached(server, remote, "with a path")]));
 }
+
+type Spelling = "bare" | "with a path";
+
+const assertReached = async (server: TestedServer, types: readonly string[], spelling: Spelling): Promise<void> => {
+  await using around = startAround(types, spelling);
+  const asked = manifest({ distribution: { name: server.distribution }, providers: { inference: around.providers } });
+  await using stack = await boot(asked, { ...server.options, secrets: around.secrets });
+  await assertProviders(asked.spec as JsonObject, stack);
+  await assertKeysAreMasked(stack, around, server);
+  const listed = await stack.get("/v1/models");
+  const ids: string[] = listed.body.data.map(({ id }: { id: string }) => id);
+  await sideBySide(around.routed.map(async ({ id, type, key, models }) => {
+    const own = TYPES[type] ?? {};
+    const found = ids.filter((model) => model.startsWith(`${id}/`)).map((model) => model.slice(id.length + 1));
+    deepStrictEqual(found.sort(), [...LISTED[own.lists ?? "one"]].sort(), id);
+    await (own.embedsOnly === true ? assertEmbeds(stack, id) : assertTalks(stack, id));
+    const request = models.requests.find(({ method }) => method === "POST");
+    if (own.key !== null) strictEqual(request?.key, key, id);
+  }));
+};
 
 interface Routed {
   readonly id: string;
@@ -113,7 +114,7 @@ interface Around extends AsyncDisposable {
   readonly routed: readonly Routed[];
 }
 
-const startAround = (types: readonly string[], spelling: "bare" | "with a path"): Around => {
+const startAround = (types: readonly string[], spelling: Spelling): Around => {
   const secrets: Record<string, Record<string, string>> = {};
   const routed: Routed[] = [];
   const providers = types.map((type): JsonObject => {
