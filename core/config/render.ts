@@ -41,9 +41,11 @@ const FIRST = [
 const RANK = new Map(FIRST.map((key, index) => [key, index]));
 
 const ordered = (value: Json): Json => {
+  // Half a surrogate pair has no UTF-8; as an escape it would stop the server's YAML reader.
+  if (typeof value === "string") return value.toWellFormed();
   if (isList(value)) return value.map(ordered);
   if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [key, ordered(inner)]);
+  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [key.toWellFormed(), ordered(inner)]);
   return Object.fromEntries(entries.sort(([a], [b]) => before(a, b)));
 };
 

@@ -29,3 +29,8 @@ Deno.test("FR-025a generated names of A, B and A again are A, B and A", () => {
   strictEqual(name(1), name(1));
   ok(name(1) !== name(2));
 });
+
+Deno.test("render() writes no half of a surrogate pair, which no UTF-8 has", () => {
+  const { yaml } = Result.getOrThrow(render({ "a\ud83d": "\ude00" }));
+  strictEqual(yaml, "a\ufffd: \ufffd\n");
+});

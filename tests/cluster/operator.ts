@@ -1,7 +1,7 @@
 /** The operator inside the test process, against a control plane. */
 import { Effect, Fiber } from "effect";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { operator } from "../../shell/run.ts";
+import { operator, type RunOptions } from "../../shell/run.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { type Definition, installDefinition } from "./custom_resource_definition.ts";
 
@@ -12,20 +12,23 @@ export interface RunningOperator {
 
 export const startOperator = async (
   cluster: ControlPlane,
-  namespaces: ReadonlyArray<string> = [],
+  { url = cluster.url, ...more }: Partial<RunOptions> & { readonly url?: string } = {},
 ): Promise<RunningOperator> => {
   await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
   const fiber = Effect.runFork(
     operator({
       connection: {
-        url: cluster.url,
+        url,
         caPem: cluster.caPem,
         clientCertificate: undefined,
         token: () => cluster.adminToken,
       },
-      namespaces,
+      namespaces: [],
       operatorNamespace: "default",
       relatedImages: new Map(),
+      leaderElect: false,
+      replica: "test",
+      ...more,
     }),
   );
   return { stop: async () => void await Effect.runPromise(Fiber.interrupt(fiber)) };

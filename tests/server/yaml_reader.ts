@@ -27,7 +27,7 @@ export const readWithPyYaml = async (documents: readonly string[]): Promise<unkn
   const answers: readonly { value?: unknown; error?: string }[] = JSON.parse(new TextDecoder().decode(stdout));
   return answers.map(({ value, error }, index) => {
     if (error === undefined) return value;
-    throw new Error(`PyYAML at document ${index}: ${error}\n${documents[index]}`);
+    throw new Error(`PyYAML at document ${index}: ${error.slice(-800)}`);
   });
 };
 

@@ -1,0 +1,123 @@
+/** A door between operator and API server that can be slammed: before or after a write, on watches, with errors. */
+import type { ControlPlane } from "./control_plane.ts";
+
+export interface Door {
+  readonly url: string;
+  /** Mutating requests that went through so far. */
+  readonly writes: () => number;
+  /** Requests of any kind so far. */
+  readonly requests: () => number;
+  readonly close: () => Promise<void>;
+}
+
+export interface Faults {
+  /** Called before the write of this number (from 1) is passed on, and after it was answered; a thrown error ends the connection. */
+  readonly onWrite?: (number: number, moment: "before" | "after") => Promise<void> | void;
+  /** Watches are cut after this many milliseconds. */
+  readonly watchMs?: number;
+  /** An answer instead of the API server's, for a request that this returns one for. */
+  readonly instead?: (method: string, path: string) => Response | undefined;
+}
+
+export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
+  let writes = 0;
+  let requests = 0;
+  // HTTP/1.1, as the operator's own watches: cut streams on one HTTP/2 connection hurt each other.
+  const client = Deno.createHttpClient({ caCerts: [cluster.caPem], http2: false });
+  const handler = async (request: Request): Promise<Response> => {
+    const { pathname, search } = new URL(request.url);
+    const path = `${pathname}${search}`;
+    requests++;
+    const instead = faults.instead?.(request.method, path);
+    if (instead !== undefined) return instead;
+    const isWrite = request.method !== "GET";
+    const number = isWrite ? ++writes : 0;
+    if (isWrite) await faults.onWrite?.(number, "before");
+    const headers = new Headers(request.headers);
+    headers.delete("host");
+    const isWatch = search.includes("watch=1");
+    const controller = new AbortController();
+    const body = isWrite ? await request.text() : undefined;
+    const answer = await fetch(`${cluster.url}${path}`, {
+      client,
+      method: request.method,
+      headers,
+      signal: controller.signal,
+      ...(body === undefined || body === "" ? {} : { body }),
+    });
+    if (isWrite) {
+      const text = await answer.text();
+      await faults.onWrite?.(number, "after");
+      return new Response(text, { status: answer.status, headers: { "content-type": "application/json" } });
+    }
+    if (!isWatch) {
+      return new Response(await answer.text(), {
+        status: answer.status,
+        headers: { "content-type": "application/json" },
+      });
+    }
+    return new Response(answer.body === null ? null : cut(answer.body, faults.watchMs, controller), {
+      status: answer.status,
+    });
+  };
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: () => {},
+    onError: () => new Response(null, { status: 502 }),
+  }, handler);
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    writes: () => writes,
+    requests: () => requests,
+    close: async () => {
+      await server.shutdown();
+      client.close();
+    },
+  };
+};
+
+/** The stream until it has lived for `afterMs`; a reader that leaves ends the request behind it. */
+const cut = (
+  body: ReadableStream<Uint8Array>,
+  afterMs: number | undefined,
+  upstream: AbortController,
+): ReadableStream<Uint8Array> => {
+  const reader = body.getReader();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = () => {
+    clearTimeout(timer);
+    upstream.abort();
+  };
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      if (afterMs !== undefined) {
+        timer = setTimeout(() => {
+          upstream.abort();
+          try {
+            controller.close();
+          } catch {
+            // Closed already: the reader was faster.
+          }
+        }, afterMs);
+      }
+    },
+    pull: async (controller) => {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          clearTimeout(timer);
+          controller.close();
+        } else controller.enqueue(value);
+      } catch {
+        clearTimeout(timer);
+        try {
+          controller.close();
+        } catch {
+          // Closed by the timer.
+        }
+      }
+    },
+    cancel: end,
+  });
+};
