@@ -47,3 +47,10 @@ export const withMember = (tree: JsonObject, key: string, value: Json): JsonObje
 
 export const omit = (tree: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(tree).filter(([key]) => !keys.includes(key)));
+
+/** The list with `entry` in the place of those that are the same, or at its end when none is. */
+export const laidInto = <A extends Json>(
+  list: ReadonlyArray<A>,
+  entry: A,
+  same: (other: A) => boolean,
+): ReadonlyArray<A> => list.some(same) ? list.map((other) => same(other) ? entry : other) : [...list, entry];

@@ -2,7 +2,7 @@
 import type { Model } from "../api/v1alpha2.ts";
 import { type GenerationFailure, MissingProviderForResource, ModelConflict, UnknownProvider } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
-import { isObject, type JsonObject, listAt, put, stringAt } from "../json.ts";
+import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
@@ -96,11 +96,10 @@ const place = (model: Model, index: number, provider: string, known: ReadonlyArr
 
 /** An entry of the base that the server would take for the same model is replaced where it stands. */
 const register = (config: JsonObject, entry: JsonObject): JsonObject => {
-  const models = listAt(config, "registered_resources", "models").filter(isObject);
-  const same = (other: JsonObject) => modelKey(other) === modelKey(entry);
+  const registered = listAt(config, "registered_resources", "models").filter(isObject);
   return put(
     config,
     ["registered_resources", "models"],
-    models.some(same) ? models.map((other) => same(other) ? entry : other) : [...models, entry],
+    laidInto(registered, entry, (other) => modelKey(other) === modelKey(entry)),
   );
 };

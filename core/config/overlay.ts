@@ -1,6 +1,5 @@
 /** Stage 5: the declared providers over those of the base, by id (FR-035a). */
-import type { JsonObject } from "../json.ts";
-import { listAt, put } from "../json.ts";
+import { type JsonObject, laidInto, listAt, put } from "../json.ts";
 import { warning } from "../warning.ts";
 import { baseId } from "./base.ts";
 import { type Declared, entriesOf, noted, type Stage, withConfig, withEntries } from "./draft.ts";
@@ -41,13 +40,6 @@ export const overlayProviders: Stage = (draft, facts) => {
 
 /** The base's entry of that id is replaced where it stands and is no longer conditional; a new id comes last. */
 const lay = (config: JsonObject, { api, id, type, config: own }: Declared): JsonObject => {
-  const entry = { provider_id: id, provider_type: type, config: own };
-  const entries = entriesOf(config, api);
-  return withEntries(
-    config,
-    api,
-    entries.some((other) => baseId(other) === id)
-      ? entries.map((other) => baseId(other) === id ? entry : other)
-      : [...entries, entry],
-  );
+  const entry: JsonObject = { provider_id: id, provider_type: type, config: own };
+  return withEntries(config, api, laidInto(entriesOf(config, api), entry, (other) => baseId(other) === id));
 };

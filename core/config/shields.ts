@@ -1,7 +1,7 @@
 /** Stage 6, shields: registered under a safety provider (FR-044), on lines that have them (R26). */
 import { type GenerationFailure, MissingProviderForResource, NotSupportedOnLine } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
-import { isObject, type JsonObject, listAt, put, stringAt } from "../json.ts";
+import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
@@ -106,12 +106,11 @@ const guardModel = (name: string, config: JsonObject): string | undefined => {
 };
 
 const register = (config: JsonObject, entry: JsonObject): JsonObject => {
-  const shields = listAt(config, "registered_resources", "shields").filter(isObject);
-  const same = (other: JsonObject) => bareId(other) === bareId(entry);
+  const registered = listAt(config, "registered_resources", "shields").filter(isObject);
   return put(
     config,
     ["registered_resources", "shields"],
-    shields.some(same) ? shields.map((other) => same(other) ? entry : other) : [...shields, entry],
+    laidInto(registered, entry, (other) => bareId(other) === bareId(entry)),
   );
 };
 

@@ -184,5 +184,8 @@ const objectFindings = (world: World, { prepared, failures }: Decided): Readonly
       : bound === "Bound"
       ? [truth("StorageReady", "StorageReady", `Claim ${claimName} is bound`)]
       : [unknown("StorageReady", "Waiting", `Claim ${claimName} is ${bound ?? "not there"} yet`)]),
+    world.server?.version === undefined
+      ? unknown("HealthCheck", "Waiting", "The server has not told its version")
+      : truth("HealthCheck", "HealthCheckPassed", `The server answers with version ${world.server.version}`),
   ];
 };

@@ -1,0 +1,102 @@
+/** What a server is asked, and what of its answers goes into status: bounded, sorted, without configs. */
+import type { Spec } from "../api/v1alpha2.ts";
+import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { templateDigest } from "../plan/rollout.ts";
+import type { ServerAnswers } from "../plan/world.ts";
+import { portOf, servesTls } from "../resources/blueprint.ts";
+import { serviceName } from "../resources/service.ts";
+
+/** A server to ask; another pod template, port or certificate is another question. */
+export interface Question {
+  readonly namespace: string;
+  readonly service: string;
+  readonly port: number;
+  /** Certificate authority of a server with TLS; undefined: plain HTTP. */
+  readonly caPem: string | undefined;
+  readonly uid: string;
+  readonly template: string;
+}
+
+/**
+ * Undefined when the server is not to be asked: it is not fully there, or its certificate cannot be checked. A question in
+ * the middle of a rollout could reach the old pods.
+ */
+export const questionOf = (
+  resource: JsonObject,
+  spec: Spec,
+  deployment: JsonObject | undefined,
+  secrets: ReadonlyMap<string, Readonly<Record<string, string>>>,
+): Question | undefined => {
+  if (deployment === undefined || !isSettled(deployment)) return undefined;
+  const caPem = servesTls(spec) ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
+  if (servesTls(spec) && caPem === undefined) return undefined;
+  return {
+    namespace: stringAt(resource, "metadata", "namespace") ?? "",
+    service: serviceName(stringAt(resource, "metadata", "name") ?? ""),
+    port: portOf(spec),
+    caPem,
+    uid: stringAt(resource, "metadata", "uid") ?? "",
+    template: templateDigest(deployment),
+  };
+};
+
+const isSettled = (deployment: JsonObject): boolean => {
+  const status = objectAt(deployment, "status");
+  const number = (value: Json | undefined) => typeof value === "number" ? value : 0;
+  const wanted = member(objectAt(deployment, "spec"), "replicas") ?? 1;
+  return number(wanted) > 0 &&
+    number(member(status, "observedGeneration")) >= number(at(deployment, "metadata", "generation")) &&
+    number(member(status, "updatedReplicas")) >= number(wanted) &&
+    number(member(status, "availableReplicas")) >= number(wanted);
+};
+
+/** Sizes that the schema of status allows: items, then characters. */
+const PROVIDERS_MAX = 256;
+const MODELS_MAX = 512;
+const VERSION_CHARACTERS_MAX = 64;
+const API_CHARACTERS_MAX = 63;
+const NAME_CHARACTERS_MAX = 253;
+const MODEL_CHARACTERS_MAX = 512;
+
+/**
+ * Answers of `/v1/version`, `/v1/providers` and `/v1/models`; undefined without a version. A list that could not be had
+ * stays as it was. Sorted, since servers list in any order and a status that only changes its order is a write for nothing.
+ */
+export const answersOf = (
+  version: Json | undefined,
+  providers: Json | undefined,
+  models: Json | undefined,
+  before: ServerAnswers | undefined,
+): ServerAnswers | undefined => {
+  const said = stringAt(version, "version");
+  if (said === undefined) return undefined;
+  return {
+    version: said.slice(0, VERSION_CHARACTERS_MAX),
+    providers: isObject(providers)
+      ? sorted(listAt(providers, "data").flatMap(providerOf), (one) => `${one.api} ${one.provider_id}`)
+        .slice(0, PROVIDERS_MAX)
+      : before?.providers ?? [],
+    models: isObject(models)
+      ? sorted([...new Set(listAt(models, "data").flatMap(modelOf))], (id) => id).slice(0, MODELS_MAX)
+      : before?.models ?? [],
+  };
+};
+
+/** A config may hold secrets that the server forgot to redact. */
+const providerOf = (provider: Json): ReadonlyArray<JsonObject> => {
+  const [api, id, type] = ["api", "provider_id", "provider_type"].map((field) => stringAt(provider, field));
+  return api === undefined || id === undefined || type === undefined ? [] : [{
+    api: api.slice(0, API_CHARACTERS_MAX),
+    provider_id: id.slice(0, NAME_CHARACTERS_MAX),
+    provider_type: type.slice(0, NAME_CHARACTERS_MAX),
+  }];
+};
+
+/** A cut id would name no model. */
+const modelOf = (model: Json): ReadonlyArray<string> => {
+  const id = stringAt(model, "id") ?? stringAt(model, "identifier");
+  return id === undefined || id.length > MODEL_CHARACTERS_MAX ? [] : [id];
+};
+
+const sorted = <A>(all: ReadonlyArray<A>, by: (one: A) => string): ReadonlyArray<A> =>
+  all.toSorted((a, b) => by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0);

@@ -1,0 +1,69 @@
+import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { decoded, manifest } from "../../tests/given.ts";
+import { type JsonObject, put } from "../json.ts";
+import { answersOf, questionOf } from "./server_answers.ts";
+
+const settled: JsonObject = {
+  metadata: { generation: 2 },
+  spec: { replicas: 1, template: { a: 1 } },
+  status: { observedGeneration: 2, updatedReplicas: 1, availableReplicas: 1 },
+};
+const TLS = { networking: { port: 9000, tls: { enabled: true, secretName: "t" } } };
+const ask = (deployment: JsonObject | undefined, spec: JsonObject = {}, tls: Record<string, string> = {}) =>
+  questionOf(manifest(spec), decoded(spec).spec, deployment, new Map([["t", tls]]));
+
+Deno.test("questionOf() asks a server whose pods are all there and of one template", () => {
+  const question = ask(settled);
+  deepStrictEqual([question?.service, question?.namespace, question?.port], ["my-service", "default", 8321]);
+  notDeepStrictEqual(question, ask(put(settled, ["spec", "template"], { a: 2 })));
+});
+
+for (
+  const [what, path, value] of [
+    ["no pod is wanted", ["spec", "replicas"], 0],
+    ["the Deployment was not looked at yet", ["metadata", "generation"], 3],
+    ["old pods are left", ["status", "updatedReplicas"], 0],
+    ["pods are not available", ["status", "availableReplicas"], 0],
+  ] as const
+) {
+  Deno.test(`questionOf() asks nothing while ${what}`, () => strictEqual(ask(put(settled, path, value)), undefined));
+}
+
+Deno.test("questionOf() asks a server with TLS only when its certificate can be checked", () => {
+  strictEqual(ask(undefined), undefined);
+  strictEqual(ask(settled, TLS, { "tls.crt": "c" }), undefined);
+  const question = ask(settled, TLS, { "ca.crt": "pem" });
+  deepStrictEqual([question?.caPem, question?.port], ["pem", 9000]);
+});
+
+Deno.test("answersOf() keeps names, leaves configs out, and sorts", () => {
+  const answers = answersOf(
+    { version: "0.7.1" },
+    {
+      data: [
+        { api: "safety", provider_id: "s", provider_type: "inline::s", config: { key: "sk-1" } },
+        { api: "inference", provider_id: "v", provider_type: "remote::vllm", health: { status: "OK" } },
+        { api: "odd" },
+      ],
+    },
+    { data: [{ identifier: "b" }, { id: "a", object: "model" }, { id: "a" }, { id: "x".repeat(513) }, 7] },
+    undefined,
+  );
+  deepStrictEqual(answers, {
+    version: "0.7.1",
+    providers: [
+      { api: "inference", provider_id: "v", provider_type: "remote::vllm" },
+      { api: "safety", provider_id: "s", provider_type: "inline::s" },
+    ],
+    models: ["a", "b"],
+  });
+});
+
+Deno.test("answersOf() stays within the schema of status, keeps lists that could not be had, and needs a version", () => {
+  const many = { data: Array.from({ length: 2000 }, (_, index) => ({ id: `m${index}` })) };
+  const first = answersOf({ version: "1" }, undefined, many, undefined);
+  strictEqual(first?.models.length, 512);
+  ok(answersOf({ version: "1" }, { data: [] }, undefined, first)?.models === first.models);
+  strictEqual(answersOf(undefined, { data: [] }, many, first), undefined);
+  strictEqual(answersOf({ version: 7 }, undefined, undefined, first), undefined);
+});
