@@ -144,6 +144,40 @@ Deno.test("the operator on a real API server", async (t) => {
         strictEqual(at(listAt(service, "spec", "ports")[0], "port"), 1);
       });
 
+      await t.step(
+        "R35 stops before the Deployment when the API server refuses what it needs, and goes on by itself later",
+        async () => {
+          await cluster.kubectl(["create", "namespace", "tight"]);
+          const quota = {
+            apiVersion: "v1",
+            kind: "ResourceQuota",
+            metadata: { name: "q", namespace: "tight" },
+            spec: { hard: { "count/configmaps": "1" } },
+          };
+          await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(quota));
+          await eventually("the quota counts", async () => {
+            const found = await read(cluster, "/api/v1/namespaces/tight/resourcequotas/q");
+            return at(found, "status", "used", "count/configmaps") === "1" ? true : undefined;
+          });
+          const resource = manifest({ storage: { kv: {} } }, "four");
+          await cluster.kubectl(
+            ["apply", "-f", "-"],
+            JSON.stringify({ ...resource, metadata: { name: "four", namespace: "tight" } }),
+          );
+          const path = RESOURCES.replace("default", "tight");
+          const when = (type: string, want: string) =>
+            eventually(`four ${type}=${want}`, async () => {
+              const found = await read(cluster, `${path}/four`);
+              return condition(found, type) === want ? found : undefined;
+            }, 60_000);
+          const refused = await when("DeploymentUpdated", "False DeploymentUpdateFailed");
+          ok(JSON.stringify(refused.status).includes("exceeded quota"), JSON.stringify(refused.status));
+          strictEqual(await read(cluster, "/apis/apps/v1/namespaces/tight/deployments/four"), undefined);
+          await cluster.kubectl(["delete", "resourcequota", "q", "-n", "tight"]);
+          await when("Ready", "True Ready");
+        },
+      );
+
       await t.step("deletes what it made with the resource, and keeps the claim", async () => {
         await apply(cluster, manifest({ workload: { storage: { size: "1Gi" } } }, "three"));
         await eventually(
