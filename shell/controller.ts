@@ -1,13 +1,15 @@
 /** Changes in the cluster → keys → passes; what follows a pass is decided in one place, the switch on its outcome. */
-import { Cause, Context, Duration, Effect, Exit, Latch } from "effect";
+import { Cause, Clock, Context, Duration, Effect, Exit, Latch } from "effect";
 import { Result } from "effect";
 import { decodeResource } from "../core/api/decode.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { referencesOf } from "../core/plan/references.ts";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, WORKERS } from "./limits.ts";
 import type { Selection } from "./cluster.ts";
-import { reconcile } from "./reconcile.ts";
-import { nameOf, reflect } from "./reflector.ts";
+import { heard, passEnded, showFigures } from "./metrics.ts";
+import { type Outcome, reconcile } from "./reconcile.ts";
+import { type Mirror, nameOf, reflect } from "./reflector.ts";
+import { AskedServers } from "./server_answers.ts";
 import { ownerOf, Store } from "./store.ts";
 import { makeWorkQueue, type WorkQueue } from "./work_queue.ts";
 
@@ -22,6 +24,7 @@ export const controller = Effect.gen(function* () {
   const { namespaces, routes } = yield* Scope;
   const store = yield* Store;
   const queue = yield* makeWorkQueue;
+  yield* showFigures({ resources: store.resources, depth: queue.size });
   const named = referenceIndex();
   // No pass before every mirror is complete: half a picture would be reported as the whole.
   const complete = yield* Latch.make();
@@ -101,7 +104,9 @@ export const controller = Effect.gen(function* () {
     { length: WORKERS },
     () => Effect.andThen(Latch.await(complete), Effect.forever(pass(queue, failed))),
   );
-  yield* Effect.all([...mirrors, ...workers], {
+  const asked = yield* AskedServers;
+  const answers = Effect.forever(Effect.flatMap(asked.changed, queue.add));
+  yield* Effect.all([...mirrors, ...workers, answers], {
     concurrency: "unbounded",
     discard: true,
   });
@@ -141,14 +146,17 @@ const reflectIn = (
   group: string,
   plural: string,
   more: Omit<Selection, "path">,
-  mirror: (path: string) => Parameters<typeof reflect>[1],
+  mirror: (path: string) => Omit<Mirror, "heard">,
 ) => {
   const paths = namespaces.length === 0
     ? [`${group}/${plural}`]
     : namespaces.map((one) => `${group}/namespaces/${one}/${plural}`);
   // Two mirrors may read one collection, each another part of it: the name tells them apart.
   const part = more.metadataOnly === true ? " (metadata)" : "";
-  return paths.map((path) => reflect({ path, ...more }, mirror(`${path}${part}`)));
+  return paths.map((path) => {
+    const what = `${path}${part}`;
+    return reflect({ path, ...more }, { ...mirror(what), heard: heard(what) });
+  });
 };
 
 /** One pass with its outcome: an error backs off, a pause is kept, everything else waits for a change. */
@@ -157,7 +165,9 @@ const pass = Effect.fnUntraced(function* (queue: WorkQueue, failed: Map<string, 
   // Bursts become one pass: what arrives within this pause is seen by it.
   yield* Effect.sleep(Duration.millis(COALESCE_MS));
   const [namespace = "", name = ""] = key.split("/");
+  const startNanos = yield* Clock.monotonicTimeNanos;
   const exit = yield* Effect.exit(reconcile(key)).pipe(Effect.annotateLogs({ namespace, name }));
+  yield* passEnded(resultOf(exit), Number((yield* Clock.monotonicTimeNanos) - startNanos) / 1e9);
   const again = Effect.suspend(() => {
     const count = failed.get(key) ?? 0;
     failed.set(key, count + 1);
@@ -177,6 +187,16 @@ const pass = Effect.fnUntraced(function* (queue: WorkQueue, failed: Map<string, 
   }
   yield* queue.done(key);
 });
+
+/** The words of controller-runtime. */
+const resultOf = (exit: Exit.Exit<Outcome | undefined, unknown>) =>
+  Exit.isFailure(exit)
+    ? "error"
+    : exit.value?.backOff === true
+    ? "requeue"
+    : exit.value?.lookAgainMs === undefined
+    ? "success"
+    : "requeue_after";
 
 const sameButStatus = (a: JsonObject, b: JsonObject): boolean =>
   stringAt(a, "metadata", "uid") === stringAt(b, "metadata", "uid") &&

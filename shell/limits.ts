@@ -31,3 +31,39 @@ export const BACKOFF_MS_MAX = 300_000;
 
 /** Changes that arrive within this many milliseconds become one pass. */
 export const COALESCE_MS = 20;
+
+/** Time in seconds after which another replica may take a lease that was not renewed; the value of Kubernetes' own components. */
+export const LEASE_SECONDS = 15;
+
+/** A leader that could not renew for this long stops, in milliseconds; the 5 s until the lease runs out are for calls under way. */
+export const LEASE_DEADLINE_MS = 10_000;
+
+/** Pause between two renewals, in milliseconds; jitter is added. Leaves five attempts before the deadline. */
+export const LEASE_RENEW_MS = 2000;
+
+/** One attempt to renew, in milliseconds: a dead connection must not eat the whole deadline. */
+export const LEASE_CALL_MS = 4000;
+
+/** Pause between two looks of a waiting replica, in milliseconds; jitter is added. A released lease is taken within it. */
+export const LEASE_LOOK_MS = 1000;
+
+/** Giving up the lease must not hold up the end of the process for longer, in milliseconds; it has 10 s in all. */
+export const LEASE_RELEASE_MS = 2000;
+
+/** One question to a server, in milliseconds; an idle server answers in a few. */
+export const ASK_TIMEOUT_MS = 5000;
+
+/** Longest answer of a server that is read, in bytes; 512 models are about 200 kB. */
+export const ASK_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Pause before a server that answered is asked again, in milliseconds. */
+export const ASK_AGAIN_MS = 300_000;
+
+/** Pause before a server that did not answer is asked again, in milliseconds; doubled each time up to ASK_AGAIN_MS. */
+export const ASK_RETRY_MS = 15_000;
+
+/** Servers that are asked at the same time, three questions each. */
+export const ASKED_MAX = 8;
+
+/** Closing a listener waits for requests under way at most this long, in milliseconds; the process has 10 s in all. */
+export const LISTENER_CLOSE_MS = 2000;

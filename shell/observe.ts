@@ -8,7 +8,9 @@ import { referencesOf } from "../core/plan/references.ts";
 import { keyOf } from "../core/plan/step.ts";
 import { type ConfigMapContent, liveKey, type Operator, type World } from "../core/plan/world.ts";
 import { listed } from "../core/resources/objects.ts";
+import { questionOf } from "../core/status/server_answers.ts";
 import { Cluster } from "./cluster.ts";
+import { AskedServers } from "./server_answers.ts";
 import { Store } from "./store.ts";
 
 /** The operator itself, for every decision. */
@@ -37,6 +39,10 @@ export const observe = Effect.fn("observe")(function* (key: string) {
   );
   const { objects, pods, replicaSets } = yield* store.shelf(key);
   const own = resourceOwned(objects);
+  const deployment = own.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
+  const question = Result.isSuccess(decoded)
+    ? questionOf(resource, decoded.success.spec, deployment, secrets)
+    : undefined;
   const world: World = {
     nowMs: yield* Clock.currentTimeMillis,
     resource,
@@ -48,7 +54,7 @@ export const observe = Effect.fn("observe")(function* (key: string) {
     replicaSets: [...replicaSets.values()],
     pods: [...pods.values()],
     refusals: [],
-    server: undefined,
+    server: yield* (yield* AskedServers).answers(key, question),
   };
   return { ...world, live: yield* withUnlabelled(world) };
 });

@@ -1,10 +1,13 @@
 /** Runs one step of a plan. Nothing is decided here. */
 import { Clock, Effect } from "effect";
+import { KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { FIELD_MANAGER } from "../core/plan/decide.ts";
 import type { Step } from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";
-import { Cluster } from "./cluster.ts";
+import { Cluster, ClusterError } from "./cluster.ts";
+import { Fence } from "./leader.ts";
+import { wrote } from "./metrics.ts";
 import { Store } from "./store.ts";
 
 /** Field manager of the number of pods while an autoscaler has it; another one, so that our apply can let go of the field. */
@@ -13,28 +16,33 @@ const SCALE_MANAGER = "llama-stack-operator-scale";
 export const perform = Effect.fn("perform")(function* (step: Step, resource: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
+  if (!(yield* (yield* Fence).mayWrite)) return yield* noLongerLeading(step._tag);
   switch (step._tag) {
     case "Apply": {
       const made = yield* cluster.apply(step.manifest, FIELD_MANAGER);
       // Seen at once: the next pass must not wait for the watch to bring back what was just written.
       yield* store.put(made);
+      yield* wrote(step.manifest.kind, "apply");
       return yield* Effect.logInfo("applied").pipe(
         Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),
       );
     }
     case "Prune":
       yield* cluster.remove(step.key, step.uid);
+      yield* wrote(step.key.kind, "delete");
       return yield* Effect.logInfo("pruned").pipe(
         Effect.annotateLogs({ kind: step.key.kind, object: step.key.name, why: step.why }),
       );
     case "Scale":
       yield* cluster.scale(step.key, step.replicas, SCALE_MANAGER);
+      yield* wrote(step.key.kind, "scale");
       return yield* Effect.logInfo("scaled").pipe(
         Effect.annotateLogs({ object: step.key.name, replicas: step.replicas, why: step.why }),
       );
     case "Announce":
       // An Event that cannot be written must not stop the work that it speaks of.
       return yield* announce(step.note, resource).pipe(
+        Effect.andThen(wrote("Event", "create")),
         Effect.catch((error) =>
           Effect.logWarning("event not written").pipe(
             Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
@@ -44,10 +52,22 @@ export const perform = Effect.fn("perform")(function* (step: Step, resource: Jso
     case "SetStatus": {
       const written = yield* cluster.writeStatus(resource, step.status, FIELD_MANAGER);
       yield* store.put(written);
+      yield* wrote(KIND, "update_status");
       return yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why: step.why }));
     }
   }
 });
+
+/** Counts as unreachable, so that nobody takes it for a refusal of the object. */
+const noLongerLeading = (step: string): ClusterError =>
+  new ClusterError({
+    verb: step,
+    path: "",
+    status: undefined,
+    reason: "NotLeading",
+    detail: "the lease was not renewed in time",
+    retryAfterMs: undefined,
+  });
 
 const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {
   const cluster = yield* Cluster;

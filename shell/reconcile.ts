@@ -9,6 +9,7 @@ import { decide, report } from "../core/plan/decide.ts";
 import type { Step } from "../core/plan/step.ts";
 import { verdictOn } from "../core/verdict.ts";
 import type { ClusterError } from "./cluster.ts";
+import { failureFound } from "./metrics.ts";
 import { observe } from "./observe.ts";
 import { perform } from "./perform.ts";
 
@@ -29,6 +30,7 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
     yield* Effect.forEach(told.steps, (step) => perform(step, world.resource), { discard: true });
   }
   const failures = [...plan.failures, ...refusals];
+  yield* Effect.forEach(failures, (one) => failureFound(verdictOn(one).reason), { discard: true });
   if (failures.length > 0) {
     yield* Effect.logWarning("resource has failures").pipe(
       Effect.annotateLogs({ failures: failures.map(({ _tag }) => _tag).join(",") }),

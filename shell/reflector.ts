@@ -10,6 +10,8 @@ export interface Mirror {
   readonly changed: (object: JsonObject, how: "present" | "gone") => Effect.Effect<void>;
   /** Called after each complete list; `seen` are the keys `namespace/name` that exist. */
   readonly listed: (seen: ReadonlySet<string>) => Effect.Effect<void>;
+  /** Called for each list, event and bookmark: the watch lives. */
+  readonly heard: Effect.Effect<void>;
   /** A list or watch that failed; it is tried again by itself. */
   readonly failed: (error: ClusterError) => Effect.Effect<void>;
 }
@@ -24,6 +26,7 @@ export const reflect = Effect.fn("reflect")(function* (selection: Selection, mir
     yield* Effect.forEach(items, (item) => mirror.changed(item, "present"), { discard: true });
     yield* mirror.listed(new Set(items.map(nameOf)));
     yield* Ref.set(version, resourceVersion);
+    yield* mirror.heard;
     return resourceVersion;
   });
 
@@ -31,6 +34,7 @@ export const reflect = Effect.fn("reflect")(function* (selection: Selection, mir
     const from = (yield* Ref.get(version)) ?? (yield* relist);
     yield* Stream.runForEach(cluster.watch(selection, from), ({ type, object }) =>
       Effect.gen(function* () {
+        yield* mirror.heard;
         const seen = stringAt(object, "metadata", "resourceVersion");
         if (type === "ADDED" || type === "MODIFIED") yield* mirror.changed(object, "present");
         if (type === "DELETED") yield* mirror.changed(object, "gone");

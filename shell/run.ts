@@ -1,12 +1,16 @@
 /** The operator as a program: its parts, put together. */
-import { Effect, Layer, Logger } from "effect";
+import { Effect, Layer, Logger, Metric } from "effect";
 import { stringAt } from "../core/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
 import type { Operator } from "../core/plan/world.ts";
 import { OPERATOR_VERSION } from "../core/version.ts";
 import { Cluster, type Connection } from "./cluster.ts";
 import { controller, Scope } from "./controller.ts";
+import { serveHealth } from "./health.ts";
+import { leading } from "./leader.ts";
+import { LiveFigures, newFigures } from "./metrics.ts";
 import { OperatorFacts } from "./observe.ts";
+import { AskedServers, type Route } from "./server_answers.ts";
 import { Store } from "./store.ts";
 
 export interface RunOptions {
@@ -15,43 +19,78 @@ export interface RunOptions {
   readonly namespaces: ReadonlyArray<string>;
   readonly operatorNamespace: string;
   readonly relatedImages: ReadonlyMap<string, string>;
+  /** One of several replicas works at a time (runtime.md, leader). */
+  readonly leaderElect: boolean;
+  /** Start of this replica's name in the lease, e.g. the pod's name. */
+  readonly replica: string;
+  /** `host:port` or `:port` of `/metrics`, and of `/livez` with `/readyz`; `0`: none. */
+  readonly metricsAddress: string;
+  readonly healthAddress: string;
+  /** How servers are asked for their version, providers and models. */
+  readonly route: Route;
+  /** Ends as a killed process would: the lease stays until it runs out. For tests. */
+  readonly keepsLease?: boolean;
 }
 
 /** Reconciles until it is interrupted. */
 export const operator = (options: RunOptions) =>
   Effect.gen(function* () {
+    let reached = false;
+    yield* serveHealth({ ...options, isReady: () => reached });
     const groups = yield* servedGroups;
-    const routes = groups.includes("route.openshift.io");
-    const facts: Operator = {
-      version: OPERATOR_VERSION,
-      surroundings: {
-        distributions: EMBEDDED_DISTRIBUTIONS,
-        overrides: { settings: new Map(), related: options.relatedImages },
-      },
-      platform: {
-        openshift: groups.includes("security.openshift.io"),
-        routes,
-        operatorNamespace: options.operatorNamespace,
-        networkPolicies: false,
-      },
-      hmacKey: yield* hmacKey(options.operatorNamespace),
-      rolloutOnUpgrade: "Held",
-    };
+    // A replica that waits for the lease is ready too, or a rolling update would wait for it.
+    reached = true;
     yield* Effect.logInfo("started").pipe(
       Effect.annotateLogs({
         version: OPERATOR_VERSION,
         namespaces: options.namespaces.join(",") || "all",
-        openshift: facts.platform.openshift,
+        openshift: groups.includes(OPENSHIFT),
       }),
     );
-    return yield* controller.pipe(
-      Effect.provideService(OperatorFacts, facts),
-      Effect.provideService(Scope, { namespaces: options.namespaces, routes }),
-    );
+    const program = working(options, groups);
+    if (!options.leaderElect) return yield* program;
+    return yield* leading(program, {
+      namespace: options.operatorNamespace,
+      identity: `${options.replica}_${crypto.randomUUID()}`,
+      releases: options.keepsLease !== true,
+    });
   }).pipe(
-    Effect.provide(Layer.mergeAll(Cluster.layer(options.connection), Store.layer)),
+    Effect.scoped,
+    // Of this operator alone; a test process runs several.
+    Effect.provideService(LiveFigures, newFigures()),
+    Effect.provideService(Metric.MetricRegistry, new Map()),
+    Effect.provide(Cluster.layer(options.connection)),
     Effect.provide(Logger.layer([Logger.consoleJson])),
   );
+
+const OPENSHIFT = "security.openshift.io";
+
+/** What the leader does. Everything that it remembers is made anew each time: a replica that waited has missed changes. */
+const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
+  const routes = groups.includes("route.openshift.io");
+  const facts: Operator = {
+    version: OPERATOR_VERSION,
+    surroundings: {
+      distributions: EMBEDDED_DISTRIBUTIONS,
+      overrides: { settings: new Map(), related: options.relatedImages },
+    },
+    platform: {
+      openshift: groups.includes(OPENSHIFT),
+      routes,
+      operatorNamespace: options.operatorNamespace,
+      networkPolicies: false,
+    },
+    hmacKey: yield* hmacKey(options.operatorNamespace),
+    rolloutOnUpgrade: "Held",
+  };
+  return yield* controller.pipe(
+    Effect.provideService(OperatorFacts, facts),
+    Effect.provideService(Scope, { namespaces: options.namespaces, routes }),
+    Effect.provide(
+      Layer.fresh(Layer.provideMerge(AskedServers.layer(options.connection, options.route), Store.layer)),
+    ),
+  );
+});
 
 const servedGroups = Effect.gen(function* () {
   const cluster = yield* Cluster;

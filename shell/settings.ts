@@ -22,10 +22,16 @@ export const relatedImages = (): ReadonlyMap<string, string> =>
 export const operatorNamespace = (): string =>
   Deno.env.get("POD_NAMESPACE") ?? readFile(`${IN_CLUSTER}/namespace`)?.trim() ?? "llama-stack-operator-system";
 
+/** In a pod the Services have names; from elsewhere they are reached through the API server. */
+export const isInPod = (kubeconfig: string | undefined): boolean => kubeconfigFile(kubeconfig) === undefined;
+
+/** The name of the pod, which tells replicas apart for people. */
+export const replicaName = (): string => Deno.env.get("POD_NAME") ?? "llama-stack-operator";
+
 /** A kubeconfig file where one is named, else the pod's own account. */
 export const connectionOf = (kubeconfig: string | undefined, context: string | undefined): Connection => {
-  const file = kubeconfig ?? Deno.env.get("KUBECONFIG");
-  if (file !== undefined && file !== "") return fromKubeconfig(file, context);
+  const file = kubeconfigFile(kubeconfig);
+  if (file !== undefined) return fromKubeconfig(file, context);
   const host = Deno.env.get("KUBERNETES_SERVICE_HOST");
   const port = Deno.env.get("KUBERNETES_SERVICE_PORT") ?? "443";
   if (host === undefined) {
@@ -38,6 +44,11 @@ export const connectionOf = (kubeconfig: string | undefined, context: string | u
     // Read each time: the kubelet replaces it about once an hour.
     token: () => readFile(`${IN_CLUSTER}/token`)?.trim(),
   };
+};
+
+const kubeconfigFile = (flag: string | undefined): string | undefined => {
+  const file = flag ?? Deno.env.get("KUBECONFIG");
+  return file === "" ? undefined : file;
 };
 
 const readFile = (path: string): string | undefined => {

@@ -1,5 +1,6 @@
 /** Keys to work on: each at most once at a time and once in line, however often it is asked for. */
 import { Duration, Effect, FiberMap, Queue } from "effect";
+import { keyAdded } from "./metrics.ts";
 
 export interface WorkQueue {
   /** Asks for a pass; a key that is being worked on gets another one afterwards. */
@@ -23,7 +24,7 @@ export const makeWorkQueue = Effect.gen(function* () {
       const now = state.get(key);
       if (now === "queued" || now === "again") return Effect.void;
       state.set(key, now === "running" ? "again" : "queued");
-      return now === "running" ? Effect.void : Effect.asVoid(Queue.offer(line, key));
+      return Effect.andThen(keyAdded, now === "running" ? Effect.void : Effect.asVoid(Queue.offer(line, key)));
     });
   const queue: WorkQueue = {
     add,

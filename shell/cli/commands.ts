@@ -14,7 +14,7 @@ import { OPERATOR_VERSION } from "../../core/version.ts";
 import { writeYaml } from "../../core/yaml.ts";
 import type { ClusterError } from "../cluster.ts";
 import { operator } from "../run.ts";
-import { connectionOf, operatorNamespace, relatedImages, SettingsError } from "../settings.ts";
+import { connectionOf, isInPod, operatorNamespace, relatedImages, replicaName, SettingsError } from "../settings.ts";
 import { untilAskedToStop } from "../signals.ts";
 import { FileUnreadable, readBytes, readText } from "./files.ts";
 import { platform, write } from "./platform.ts";
@@ -217,8 +217,22 @@ const run = Command.make(
       Flag.withDescription("Namespace to watch; can be repeated; all of them when there is none"),
       Flag.atLeast(0),
     ),
+    leaderElect: Flag.Boolean("leader-elect").pipe(
+      Flag.withDescription("Work only while this replica holds the lease; --no-leader-elect for a single replica"),
+      Flag.withDefault(true),
+    ),
+    metricsAddress: Flag.String("metrics-address").pipe(
+      Flag.withMetavar("HOST:PORT"),
+      Flag.withDescription("Where /metrics is served; 0: nowhere"),
+      Flag.withDefault(":8080"),
+    ),
+    healthAddress: Flag.String("health-address").pipe(
+      Flag.withMetavar("HOST:PORT"),
+      Flag.withDescription("Where /livez and /readyz are served; 0: nowhere"),
+      Flag.withDefault(":8081"),
+    ),
   },
-  Effect.fn("run")(function* ({ kubeconfig, context, namespace }) {
+  Effect.fn("run")(function* ({ kubeconfig, context, namespace, leaderElect, metricsAddress, healthAddress }) {
     const connection = yield* Effect.try({
       try: () => connectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
       catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
@@ -229,6 +243,11 @@ const run = Command.make(
         namespaces: namespace,
         operatorNamespace: operatorNamespace(),
         relatedImages: relatedImages(),
+        leaderElect,
+        metricsAddress,
+        healthAddress,
+        replica: replicaName(),
+        route: isInPod(Option.getOrUndefined(kubeconfig)) ? "Direct" : "Proxied",
       }),
     );
   }),

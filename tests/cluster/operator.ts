@@ -28,6 +28,9 @@ export const startOperator = async (
       relatedImages: new Map(),
       leaderElect: false,
       replica: "test",
+      route: "Direct",
+      metricsAddress: "0",
+      healthAddress: "0",
       ...more,
     }),
   );

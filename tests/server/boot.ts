@@ -70,6 +70,9 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
       env: {
         ...environment(container.env, ownedSecrets(resource, derived.server, options.secrets ?? {}), paths),
         HOME: folder,
+        // Tracebacks in a drawn frame keep a core busy for about five seconds each.
+        LLAMA_STACK_LOG_FORMAT: "json",
+        OGX_LOG_FORMAT: "json",
         ...options.env,
       },
       dataDir: folder,

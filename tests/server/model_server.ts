@@ -26,12 +26,15 @@ export interface ModelServerOptions {
   readonly models?: readonly string[];
   /** Every other key is answered with 401. */
   readonly requireKey?: string;
+  /** PEM texts; without them it speaks plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 export const startModelServer = ({
   basePath = "/v1",
   models = ["test-model", "test-embedding"],
   requireKey,
+  tls,
 }: ModelServerOptions = {}): ModelServer => {
   const requests: RecordedRequest[] = [];
   const answer = async (request: Request): Promise<Response> => {
@@ -54,9 +57,9 @@ export const startModelServer = ({
     if (!models.includes(String(body.model))) return failure(404, `The model ${String(body.model)} does not exist`);
     return respond(body);
   };
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {}, ...tls }, answer);
   return {
-    baseUrl: `http://127.0.0.1:${server.addr.port}${basePath}`,
+    baseUrl: `${tls === undefined ? "http" : "https"}://127.0.0.1:${server.addr.port}${basePath}`,
     port: server.addr.port,
     requests,
     stop: () => server.shutdown(),

@@ -70,9 +70,13 @@ for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) 
       }
       await assertChats(spec, stack, surroundings);
       await assertShieldsCall(spec, stack, surroundings.models);
-      await stack.stop();
+      const hasTraces = () => surroundings.models.requests.some(({ path }) => path === "/v1/traces");
       const isTraced = listAt(spec, "providers", "telemetry").length > 0;
-      strictEqual(surroundings.models.requests.some(({ path }) => path === "/v1/traces"), isTraced);
+      // Spans leave in batches, every five seconds.
+      for (let tries = 0; isTraced && tries < 100 && !hasTraces(); tries++) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      strictEqual(hasTraces(), isTraced);
     } finally {
       await surroundings.stop();
     }

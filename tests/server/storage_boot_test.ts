@@ -9,71 +9,57 @@ import { ODD_PASSWORDS } from "./odd_passwords.ts";
 import { pastStaleConnections } from "./redis_of_0_7.ts";
 import { startPostgresAccount, startRedisAccount } from "./storage_services.ts";
 import { assertState, type StoredState, storeState, withModels } from "./stored_state.ts";
+import { onEveryServer, type TestedServer } from "./tested_servers.ts";
 
 /** Each of these is its own trap: letters of URLs, percent signs, a variable, and what YAML or Python would convert. */
 const PASSWORDS = [...ODD_PASSWORDS, "true", "1e5", "~root", "null"];
 
-interface TestedServer {
-  readonly distribution: string;
-  readonly options: BootOptions;
-  readonly loggingVariable: string;
-  /** One start each. Llama Stack puts its database URLs together by hand, OGX by a library: a few of them tell there. */
-  readonly passwords: readonly string[];
-}
-
-const OGX = {
-  distribution: "ogx-starter",
-  loggingVariable: "OGX_LOGGING",
-  passwords: [...PASSWORDS.slice(0, 2), "0123456789", "~root"],
-};
-const SERVERS: Readonly<Record<string, TestedServer>> = {
-  "Llama Stack 0.7.3": {
-    distribution: "starter",
-    options: {},
-    loggingVariable: "LLAMA_STACK_LOGGING",
-    passwords: PASSWORDS,
-  },
-  "OGX 1.4.1": { ...OGX, options: {} },
-  "OGX 1.5.0": { ...OGX, options: { surroundings: { serverVersion: "1.5.0" } } },
+/** One start each. Llama Stack puts its database URLs together by hand, OGX by a library: a few of them tell there. */
+const passwordsFor = ({ minor }: TestedServer): readonly string[] => {
+  if (minor === "0.7") return PASSWORDS;
+  return minor === "1.4" ? [...PASSWORDS.slice(0, 2), "0123456789", "~root"] : PASSWORDS.slice(0, 2);
 };
 
 const POSTGRES = { type: "postgres", connectionString: secret("database", "url") };
+/** The log as users see it, frames and all: what must not be in it is looked for there. */
+const AS_PUBLISHED = { LLAMA_STACK_LOG_FORMAT: "", OGX_LOG_FORMAT: "" };
 const redisAt = (endpoint: string) => ({ type: "redis", endpoint, password: secret("redis", "password") });
 
-for (const [name, { distribution, options, loggingVariable, passwords }] of Object.entries(SERVERS)) {
-  const resource = (storage: JsonObject, { baseUrl }: ModelServer): JsonObject =>
-    manifest(withModels({ distribution: { name: distribution }, storage }, baseUrl));
+const resource = ({ distribution }: TestedServer, storage: JsonObject, { baseUrl }: ModelServer): JsonObject =>
+  manifest(withModels({ distribution: { name: distribution }, storage }, baseUrl));
 
-  Deno.test(`FR-050 storage of type sqlite is kept on the data volume over a restart of ${name}`, async () => {
+Deno.test("FR-050 storage of type sqlite is kept on the data volume over a restart of every server", () =>
+  onEveryServer(async (server) => {
     await using around = await startAround();
-    const asked = resource({ kv: { type: "sqlite" }, sql: { type: "sqlite" } }, around.models);
+    const asked = resource(server, { kv: { type: "sqlite" }, sql: { type: "sqlite" } }, around.models);
     let state: StoredState;
     {
-      await using stack = await boot(asked, { ...options, folder: around.folder });
+      await using stack = await boot(asked, { ...server.options, folder: around.folder });
       state = await storeState(stack);
     }
     deepStrictEqual((await databaseFiles(around.folder)).filter((file) => file.endsWith(".db")), [
       "kvstore.db",
       "sql_store.db",
     ]);
-    await using stack = await boot(asked, { ...options, folder: around.folder });
+    await using stack = await boot(asked, { ...server.options, folder: around.folder });
     await assertState(stack, state);
-  });
+  }));
 
-  Deno.test(`FR-051 FR-052 storage in Redis and PostgreSQL outlives ${name}, whatever the passwords`, async () => {
+Deno.test("FR-051 FR-052 storage in Redis and PostgreSQL outlives every server, whatever the passwords", () =>
+  onEveryServer(async (server) => {
     await using around = await startAround();
     await using redis = await startRedisAccount("first");
     await using postgres = await startPostgresAccount("first");
-    const asked = resource({ kv: redisAt(redis.endpoint), sql: POSTGRES }, around.models);
+    const asked = resource(server, { kv: redisAt(redis.endpoint), sql: POSTGRES }, around.models);
     let state: StoredState | undefined;
-    for (const [index, sqlPassword] of passwords.entries()) {
-      const kvPassword = passwords[(index + 1) % passwords.length] ?? "";
+    for (const [index, sqlPassword] of passwordsFor(server).entries()) {
+      const kvPassword = passwordsFor(server).at(index - 1) ?? "";
       await redis.setPassword(kvPassword);
       await postgres.setPassword(sqlPassword);
       const url = index % 2 === 0 ? postgres.url(sqlPassword) : postgres.keywords(sqlPassword);
       const secrets = { redis: { password: kvPassword }, database: { url } };
       await using stack = pastStaleConnections(
-        await boot(asked, { ...options, folder: around.folder, secrets, env: { LLAMA_STACK_LOG_FORMAT: "json" } }),
+        await boot(asked, { ...server.options, folder: around.folder, secrets }),
       );
       state ??= await storeState(stack);
       await assertState(stack, state);
@@ -81,78 +67,90 @@ for (const [name, { distribution, options, loggingVariable, passwords }] of Obje
     ok(await postgres.rowCount("openai_conversations") > 0);
     ok(await redis.keyCount() > 0);
     deepStrictEqual(await databaseFiles(around.folder), []);
-  });
+  }));
 
-  Deno.test(`R51 R33 kv and sql share one PostgreSQL on ${name}, and its password may change`, async () => {
+Deno.test("R51 R33 kv and sql share one PostgreSQL on every server, and its password may change", () =>
+  onEveryServer(async (server) => {
     await using around = await startAround();
     await using postgres = await startPostgresAccount("first");
-    const asked = resource({ kv: { type: "postgres" }, sql: POSTGRES }, around.models);
+    const asked = resource(server, { kv: { type: "postgres" }, sql: POSTGRES }, around.models);
     let state: StoredState | undefined;
-    for (const password of passwords.slice(0, 2)) {
+    for (const password of passwordsFor(server).slice(0, 2)) {
       await postgres.setPassword(password);
       const secrets = { database: { url: postgres.url(password) } };
-      await using stack = await boot(asked, { ...options, folder: around.folder, secrets });
+      await using stack = await boot(asked, { ...server.options, folder: around.folder, secrets });
       state ??= await storeState(stack);
       await assertState(stack, state);
     }
     ok(await postgres.rowCount("llamastack_kvstore") > 0);
     deepStrictEqual(await databaseFiles(around.folder), []);
-    const wrong = await failedStart(asked, { ...options, secrets: { database: { url: postgres.url("canary") } } });
+    const wrong = await failedStart(asked, {
+      ...server.options,
+      secrets: { database: { url: postgres.url("canary") } },
+    });
     doesNotMatch(wrong.log, /canary/);
-  });
+  }));
 
-  Deno.test(`FR-053 R11 storage.kv alone goes to Redis on ${name}, whose log never shows the password`, async () => {
+Deno.test("FR-053 R11 storage.kv alone goes to Redis on every server, whose log never shows the password", () =>
+  onEveryServer(async (server) => {
     await using around = await startAround();
     const password = "canary/4711";
     await using redis = await startRedisAccount(password);
-    const asked = resource({ kv: redisAt(redis.endpoint) }, around.models);
+    const asked = resource(server, { kv: redisAt(redis.endpoint) }, around.models);
     const secrets = { redis: { password } };
     let quiet: string;
     {
-      await using stack = await boot(asked, { ...options, secrets });
+      await using stack = await boot(asked, { ...server.options, secrets, env: AS_PUBLISHED });
       const chat = { model: "vllm/test-model", messages: [{ role: "user", content: "hello" }] };
       const { status } = await stack.post("/v1/chat/completions", chat);
-      strictEqual(status, distribution === "starter" ? 500 : 200, "the first use of Redis");
+      strictEqual(status, server.isOgx ? 200 : 500, "the first use of Redis");
       const settled = pastStaleConnections(stack);
       await assertState(settled, await storeState(settled));
       quiet = await stack.log();
     }
     doesNotMatch(quiet, /canary/);
     {
-      await using stack = await boot(asked, { ...options, secrets, env: { [loggingVariable]: "" } });
+      await using stack = await boot(asked, {
+        ...server.options,
+        secrets,
+        env: { ...AS_PUBLISHED, [server.loggingVariable]: "" },
+      });
       const loud = await stack.log();
       match(loud, /canary%2F4711/, "without the level the password is there, or this test could not fail");
       const silenced = categories(loud).filter((category) => !categories(quiet).includes(category));
       deepStrictEqual(silenced.filter((category) => !/^core(::|$)/.test(category)), []);
     }
-    const wrong = await failedStart(asked, { ...options, secrets: { redis: { password: `${password} wrong` } } });
+    const secretsWrong = { redis: { password: `${password} wrong` } };
+    const wrong = await failedStart(asked, { ...server.options, secrets: secretsWrong, env: AS_PUBLISHED });
     doesNotMatch(wrong.log, /canary/);
-  });
+  }));
 
-  Deno.test(`FR-053 storage.sql alone goes to PostgreSQL on ${name}, and a wrong password shows`, async () => {
+Deno.test("FR-053 storage.sql alone goes to PostgreSQL on every server, and a wrong password shows", () =>
+  onEveryServer(async (server) => {
     await using around = await startAround();
     await using postgres = await startPostgresAccount("first");
-    const asked = resource({ sql: POSTGRES }, around.models);
+    const asked = resource(server, { sql: POSTGRES }, around.models);
     {
-      await using stack = await boot(asked, { ...options, secrets: { database: { url: postgres.url("first") } } });
+      await using stack = await boot(asked, {
+        ...server.options,
+        secrets: { database: { url: postgres.url("first") } },
+      });
       await assertState(stack, await storeState(stack));
     }
     ok(await postgres.rowCount("openai_conversations") > 0);
     const secrets = { database: { url: postgres.url("canary") } };
-    if (distribution === "starter") {
+    if (!server.isOgx) {
       // Llama Stack opens its relational store with the first request.
-      await using stack = await boot(asked, { ...options, secrets });
+      await using stack = await boot(asked, { ...server.options, secrets });
       strictEqual((await stack.post("/v1/conversations", { metadata: {} })).status, 500);
       match(await stack.log(), /password authentication failed/);
       doesNotMatch(await stack.log(), /canary/);
     } else {
-      const wrong = await failedStart(asked, { ...options, secrets });
+      const wrong = await failedStart(asked, { ...server.options, secrets });
       match(wrong.log, /password authentication failed/);
       doesNotMatch(wrong.log, /canary/);
     }
-  });
-}
-
+  }));
 interface Around extends AsyncDisposable {
   readonly models: ModelServer;
   /** Outlives the servers that use it. */

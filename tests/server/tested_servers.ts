@@ -1,5 +1,6 @@
 import { CATALOGUES } from "../../core/config/catalogue.ts";
 import type { BootOptions } from "./boot.ts";
+import { sideBySide } from "./side_by_side.ts";
 
 /** A published server, and the distribution by which a resource asks for it. */
 export interface TestedServer {
@@ -26,6 +27,19 @@ export const TESTED_SERVERS: readonly TestedServer[] = [
   { ...OGX, name: "OGX 1.4.1", options: {}, minor: "1.4" },
   { ...OGX, name: "OGX 1.5.0", options: { surroundings: { serverVersion: "1.5.0" } }, minor: "1.5" },
 ];
+
+/**
+ * Runs a test on all servers, as many at once as may run (server_turns.ts). All come to their end before it fails, so
+ * that none goes on behind its back; a failure names its server.
+ */
+export const onEveryServer = (check: (server: TestedServer) => Promise<void>): Promise<void> =>
+  sideBySide(TESTED_SERVERS.map(async (server) => {
+    try {
+      await check(server);
+    } catch (cause) {
+      throw new Error(`${server.name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    }
+  }));
 
 /** The provider types that the operator knows of one API on a server. */
 export const knownTypes = ({ minor }: TestedServer, api: string): string[] =>

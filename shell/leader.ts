@@ -1,0 +1,158 @@
+/** One replica works, the others wait: a Lease says which, and a fence stops writes before anybody else may start. */
+import { Clock, Context, Duration, Effect, Option, Random } from "effect";
+import type { JsonObject } from "../core/json.ts";
+import { claimed, holderOf, leaseMove, released, sameLease } from "../core/lease.ts";
+import { Cluster, type ClusterError, pathOf } from "./cluster.ts";
+import {
+  LEASE_CALL_MS,
+  LEASE_DEADLINE_MS,
+  LEASE_LOOK_MS,
+  LEASE_RELEASE_MS,
+  LEASE_RENEW_MS,
+  LEASE_SECONDS,
+} from "./limits.ts";
+
+/** Asked before each write; without leader election every write is allowed. */
+export const Fence: Context.Reference<{ readonly mayWrite: Effect.Effect<boolean> }> = Context.Reference(
+  "llama-stack-operator/shell/Fence",
+  { defaultValue: () => ({ mayWrite: Effect.succeed(true) }) },
+);
+
+export interface Candidacy {
+  readonly namespace: string;
+  /** Another one for each process, also for two in a row in one pod. */
+  readonly identity: string;
+  /** False leaves the lease as a killed process would. */
+  readonly releases: boolean;
+}
+
+/**
+ * Runs the program while this replica holds the lease. A lease that is lost interrupts it, and the wait begins again; ends
+ * when the program ends by itself.
+ */
+export const leading = Effect.fn("leading")(
+  function* <A, E, R>(program: Effect.Effect<A, E, R>, candidacy: Candidacy) {
+    for (;;) {
+      const tenure = yield* waitForLease(candidacy);
+      yield* Effect.logInfo("leading").pipe(Effect.annotateLogs({ identity: candidacy.identity }));
+      const ended = yield* Effect.raceFirst(
+        program.pipe(Effect.provideService(Fence, { mayWrite: mayWrite(tenure) }), Effect.asSome),
+        Effect.as(untilLost(tenure, candidacy), Option.none<A>()),
+      ).pipe(Effect.ensuring(candidacy.releases ? release(tenure, candidacy) : Effect.void));
+      if (Option.isSome(ended)) return ended.value;
+      yield* Effect.logWarning("no longer leading").pipe(Effect.annotateLogs({ identity: candidacy.identity }));
+    }
+  },
+);
+
+/** The lease as this replica last wrote it. */
+interface Tenure {
+  /** Undefined when somebody else changed it: it must be read before it is written again. */
+  lease: JsonObject | undefined;
+  /** Monotonic time in milliseconds just before the last renewal was sent; the other replicas count from later. */
+  renewedAtMs: number;
+  lost: boolean;
+}
+
+const LEASE = "llama-stack-operator";
+const keyIn = (namespace: string) => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  namespace,
+  name: LEASE,
+});
+
+const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n));
+
+const leftMs = (tenure: Tenure) => Effect.map(monotonicMs, (now) => tenure.renewedAtMs + LEASE_DEADLINE_MS - now);
+
+const mayWrite = (tenure: Tenure) => Effect.map(leftMs(tenure), (left) => !tenure.lost && left > 0);
+
+/** Replicas that were started together must not stay in step. */
+const jittered = (ms: number) => Effect.map(Random.nextBetween(0.8, 1.2), (factor) => ms * factor);
+
+const waitForLease = Effect.fnUntraced(function* (candidacy: Candidacy) {
+  const cluster = yield* Cluster;
+  let seen: JsonObject | undefined;
+  let sinceMs = yield* monotonicMs;
+  const attempt = Effect.gen(function* () {
+    const lease = yield* cluster.get(keyIn(candidacy.namespace));
+    const nowMs = yield* monotonicMs;
+    if (!sameLease(seen, lease)) [seen, sinceMs] = [lease, nowMs];
+    const move = leaseMove(lease, candidacy.identity, nowMs - sinceMs);
+    return move._tag === "Wait" ? move.forMs : yield* write(lease, candidacy);
+  });
+  for (;;) {
+    const found = yield* attempt.pipe(
+      Effect.timeout(Duration.millis(LEASE_CALL_MS)),
+      Effect.catchTag("ClusterError", (error) => Effect.as(tellFailure(error), LEASE_LOOK_MS)),
+      Effect.catchTag("TimeoutError", () => Effect.succeed(LEASE_LOOK_MS)),
+    );
+    if (typeof found !== "number") return found;
+    const pause = yield* jittered(LEASE_LOOK_MS);
+    yield* Effect.sleep(Duration.millis(Math.min(pause, found)));
+  }
+});
+
+/** Fails with a conflict when another replica was faster. */
+const write = Effect.fnUntraced(function* (before: JsonObject | undefined, { namespace, identity }: Candidacy) {
+  const cluster = yield* Cluster;
+  const renewedAtMs = yield* monotonicMs;
+  const nowMs = yield* Clock.currentTimeMillis;
+  const wanted = claimed(before, { namespace, name: LEASE, holder: identity, seconds: LEASE_SECONDS, nowMs });
+  const path = pathOf(keyIn(namespace));
+  const lease = before === undefined
+    ? yield* cluster.create(path.slice(0, path.lastIndexOf("/")), wanted)
+    : yield* cluster.replace(path, wanted);
+  const tenure: Tenure = { lease, renewedAtMs, lost: false };
+  return tenure;
+});
+
+/** Renews until another replica has the lease, or until it could not be renewed in time. */
+const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candidacy) {
+  const cluster = yield* Cluster;
+  const attempt = Effect.gen(function* () {
+    const lease = tenure.lease ?? (yield* cluster.get(keyIn(candidacy.namespace)));
+    if (lease !== undefined && leaseMove(lease, candidacy.identity, 0)._tag === "Wait") {
+      tenure.lost = true;
+      return;
+    }
+    tenure.lease = undefined;
+    Object.assign(tenure, yield* write(lease, candidacy));
+  });
+  while (!tenure.lost) {
+    const pause = yield* jittered(LEASE_RENEW_MS);
+    yield* Effect.sleep(Duration.millis(Math.min(pause, Math.max(0, yield* leftMs(tenure)))));
+    const left = yield* leftMs(tenure);
+    if (left <= 0) tenure.lost = true;
+    else {
+      yield* attempt.pipe(
+        Effect.timeout(Duration.millis(Math.min(left, LEASE_CALL_MS))),
+        Effect.catchTag("ClusterError", tellFailure),
+        Effect.catchTag("TimeoutError", () => Effect.logWarning("lease not renewed in time")),
+      );
+    }
+  }
+});
+
+/** Nothing of the program runs any more when this is called. */
+const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
+  Effect.gen(function* () {
+    if (tenure.lost) return;
+    const cluster = yield* Cluster;
+    tenure.lost = true;
+    const lease = tenure.lease ?? (yield* cluster.get(keyIn(namespace)));
+    if (lease === undefined || holderOf(lease) !== identity) return;
+    yield* cluster.replace(pathOf(keyIn(namespace)), released(lease, yield* Clock.currentTimeMillis));
+    yield* Effect.logInfo("lease released");
+  }).pipe(
+    Effect.timeout(Duration.millis(LEASE_RELEASE_MS)),
+    // It runs out by itself.
+    Effect.catch(() => Effect.logWarning("lease not released")),
+  );
+
+const tellFailure = ({ verb, status, reason, detail }: ClusterError) =>
+  // Another replica was faster: nothing is wrong.
+  status === 409 ? Effect.void : Effect.logWarning("lease call failed").pipe(
+    Effect.annotateLogs({ verb, status: status ?? 0, reason, detail }),
+  );

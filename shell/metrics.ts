@@ -1,0 +1,143 @@
+/** What the operator counts, under the names that dashboards of Kubernetes operators know. */
+import { Clock, Context, Effect, Metric } from "effect";
+import { PrometheusMetrics } from "effect/observability";
+import { type JsonObject, stringAt } from "../core/json.ts";
+
+/** Everything as Prometheus text. What changes by itself is looked up now: depth, phases, ages, memory. */
+export const metricsText = Effect.gen(function* () {
+  const figures = yield* LiveFigures;
+  const nowMs = yield* Clock.currentTimeMillis;
+  const resources = yield* figures.leading?.resources ?? Effect.succeed([]);
+  const phases = resources.map((resource) => stringAt(resource, "status", "phase") ?? "Pending");
+  const gauges: ReadonlyArray<Gauge> = [
+    {
+      name: "workqueue_depth",
+      help: "Resources in line or being worked on",
+      values: [[CONTROLLER, yield* figures.leading?.depth ?? Effect.succeed(0)]],
+    },
+    {
+      name: "llama_stack_operator_resources",
+      help: "LlamaStackDistribution resources by phase",
+      values: PHASES.map((phase) => [{ phase }, phases.filter((one) => one === phase).length]),
+    },
+    {
+      name: "llama_stack_operator_watch_last_event_seconds",
+      help: "Seconds since a watch last brought an event or a bookmark",
+      values: [...figures.heardAtMs].map(([what, atMs]) => [{ what }, (nowMs - atMs) / 1000]),
+    },
+    {
+      name: "leader_election_master_status",
+      help: "1 while this replica works",
+      values: [[{ name: "llama-stack-operator" }, figures.leading === undefined ? 0 : 1]],
+    },
+    {
+      name: "process_resident_memory_bytes",
+      help: "Resident memory of the process in bytes",
+      values: [[{}, Deno.memoryUsage().rss]],
+    },
+  ];
+  return (yield* PrometheusMetrics.format()) + gauges.map(gaugeText).join("");
+});
+
+/** Where the figures that are looked up come from; of this process, not of the cluster. */
+export const LiveFigures: Context.Reference<Figures> = Context.Reference("llama-stack-operator/shell/LiveFigures", {
+  defaultValue: () => newFigures(),
+});
+
+export interface Figures {
+  /** Undefined while another replica works. */
+  leading:
+    | { readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>; readonly depth: Effect.Effect<number> }
+    | undefined;
+  /** Milliseconds since 1970 by watch. */
+  readonly heardAtMs: Map<string, number>;
+}
+
+export const newFigures = (): Figures => ({ leading: undefined, heardAtMs: new Map() });
+
+/** Gives figures until the scope is closed. */
+export const showFigures = (leading: NonNullable<Figures["leading"]>) =>
+  Effect.acquireRelease(
+    Effect.gen(function* () {
+      const figures = yield* LiveFigures;
+      figures.leading = leading;
+      return figures;
+    }),
+    (figures) =>
+      Effect.sync(() => {
+        figures.leading = undefined;
+        figures.heardAtMs.clear();
+      }),
+  );
+
+export const heard = (what: string) =>
+  Effect.gen(function* () {
+    (yield* LiveFigures).heardAtMs.set(what, yield* Clock.currentTimeMillis);
+  });
+
+export const passEnded = (result: "success" | "error" | "requeue" | "requeue_after", seconds: number) =>
+  Effect.all([
+    Metric.update(Metric.withAttributes(passes, { result }), 1),
+    Metric.update(passSeconds, seconds),
+    ...(result === "error" ? [Metric.update(passErrors, 1)] : []),
+  ], { discard: true });
+
+export const keyAdded = Effect.suspend(() => Metric.update(adds, 1));
+
+/** A write that the API server accepted. */
+export const wrote = (kind: string, verb: "apply" | "delete" | "scale" | "create" | "update_status") =>
+  Metric.update(Metric.withAttributes(writes, { kind, verb }), 1);
+
+/** A finding of a pass, by the reason that its condition carries. */
+export const failureFound = (reason: string) => Metric.update(Metric.withAttributes(failures, { reason }), 1);
+
+/** The name under which controller-runtime would run. */
+const CONTROLLER = { controller: "llamastackdistribution", name: "llamastackdistribution" };
+
+const PHASES = ["Pending", "Initializing", "Ready", "Failed", "Terminating"];
+
+const passes = Metric.counter("controller_runtime_reconcile_total", {
+  description: "Passes by result",
+  attributes: { controller: CONTROLLER.controller },
+  incremental: true,
+});
+const passErrors = Metric.counter("controller_runtime_reconcile_errors_total", {
+  description: "Passes that ended with an error",
+  attributes: { controller: CONTROLLER.controller },
+  incremental: true,
+});
+const passSeconds = Metric.histogram("controller_runtime_reconcile_time_seconds", {
+  description: "Duration of a pass in seconds",
+  attributes: { controller: CONTROLLER.controller },
+  // A pass that writes nothing takes milliseconds, a first install about a second, a call without an answer 30 s.
+  boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+});
+const adds = Metric.counter("workqueue_adds_total", {
+  description: "Passes that were asked for",
+  attributes: CONTROLLER,
+  incremental: true,
+});
+const writes = Metric.counter("llama_stack_operator_writes_total", {
+  description: "Accepted writes by kind and verb",
+  incremental: true,
+});
+const failures = Metric.counter("llama_stack_operator_failures_total", {
+  description: "Failures found by passes, by reason",
+  incremental: true,
+});
+
+interface Gauge {
+  readonly name: string;
+  readonly help: string;
+  readonly values: ReadonlyArray<readonly [Readonly<Record<string, string>>, number]>;
+}
+
+const gaugeText = ({ name, help, values }: Gauge): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} gauge\n` +
+  values.map(([labels, value]) => `${name}${labelText(labels)} ${value}\n`).join("");
+
+const labelText = (labels: Readonly<Record<string, string>>): string => {
+  // JSON's escapes of quote, backslash and newline are those of the format.
+  const parts = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return parts.length === 0 ? "" : `{${parts.join(",")}}`;
+};

@@ -1,0 +1,144 @@
+/** Asks ready servers for version, providers and models, beside the passes: a slow server holds up nothing but its own answer. */
+import { Context, Duration, Effect, FiberMap, Layer, Queue, Semaphore } from "effect";
+import type { Json } from "../core/json.ts";
+import type { ServerAnswers } from "../core/plan/world.ts";
+import { answersOf, type Question } from "../core/status/server_answers.ts";
+import type { Connection } from "./cluster.ts";
+import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASKED_MAX } from "./limits.ts";
+import { Store } from "./store.ts";
+
+/** How servers are reached: by the DNS name of their Service, or through the API server from outside the cluster. */
+export type Route = "Direct" | "Proxied";
+
+export class AskedServers extends Context.Service<AskedServers, {
+  /** The last answers to this question, undefined so far; from now on it is asked. Undefined ends the asking. */
+  readonly answers: (key: string, question: Question | undefined) => Effect.Effect<ServerAnswers | undefined>;
+  /** Waits for a resource `namespace/name` whose answers changed. */
+  readonly changed: Effect.Effect<string>;
+}>()("llama-stack-operator/shell/AskedServers") {
+  static readonly layer = (connection: Connection, route: Route) => Layer.effect(AskedServers, ask(connection, route));
+}
+
+const ask = (connection: Connection, route: Route) =>
+  Effect.gen(function* () {
+    const store = yield* Store;
+    const changes = yield* Queue.unbounded<string>();
+    const askers = yield* FiberMap.make<string>();
+    const seats = yield* Semaphore.make(ASKED_MAX);
+    // As many as there are resources with a ready server.
+    const known = new Map<string, { readonly question: string; answers: ServerAnswers | undefined }>();
+
+    const follow = (key: string, question: Question) =>
+      Effect.gen(function* () {
+        const mine = known.get(key);
+        if (mine === undefined) return;
+        let retryMs = ASK_RETRY_MS;
+        while ((yield* store.resource(key)) !== undefined) {
+          const before = mine.answers;
+          const found = yield* seats.withPermits(1)(askOnce(connection, route, question, before));
+          mine.answers = found;
+          if (JSON.stringify(found) !== JSON.stringify(before)) yield* Queue.offer(changes, key);
+          yield* Effect.sleep(Duration.millis(found === undefined ? retryMs : ASK_AGAIN_MS));
+          retryMs = found === undefined ? Math.min(retryMs * 2, ASK_AGAIN_MS) : ASK_RETRY_MS;
+        }
+        if (known.get(key) === mine) known.delete(key);
+      });
+
+    return AskedServers.of({
+      answers: (key, question) =>
+        Effect.gen(function* () {
+          if (question === undefined || cannotBeChecked(question, route)) {
+            known.delete(key);
+            yield* FiberMap.remove(askers, key);
+            return undefined;
+          }
+          const text = JSON.stringify(question);
+          const current = known.get(key);
+          if (current?.question === text) return current.answers;
+          known.set(key, { question: text, answers: undefined });
+          yield* FiberMap.run(askers, key, follow(key, question));
+          return undefined;
+        }),
+      changed: Queue.take(changes),
+    });
+  });
+
+/** The API server's proxy checks no certificate of a Service. */
+const cannotBeChecked = ({ caPem }: Question, route: Route): boolean => route === "Proxied" && caPem !== undefined;
+
+const askOnce = Effect.fnUntraced(
+  function* (connection: Connection, route: Route, question: Question, before: ServerAnswers | undefined) {
+    const client = yield* Effect.acquireRelease(
+      Effect.try(() => Deno.createHttpClient(clientOptions(connection, route, question))),
+      (one) => Effect.sync(() => one.close()),
+    );
+    const { url, headers } = target(connection, route, question);
+    const answer = (path: string) =>
+      Effect.tryPromise((signal) => fetchJson(`${url}${path}`, { client, headers, signal })).pipe(
+        Effect.tapError(({ cause }) =>
+          Effect.logDebug("server did not answer").pipe(Effect.annotateLogs({ path, cause: String(cause) }))
+        ),
+        Effect.orElseSucceed(() => undefined),
+      );
+    const [version, providers, models] = yield* Effect.all(
+      [answer("/v1/version"), answer("/v1/providers"), answer("/v1/models")],
+      { concurrency: "unbounded" },
+    );
+    return answersOf(version, providers, models, before);
+  },
+  Effect.scoped,
+  // A certificate authority that is none: the server cannot be asked.
+  Effect.catch(() => Effect.succeed(undefined)),
+);
+
+const clientOptions = ({ caPem, clientCertificate }: Connection, route: Route, question: Question) => {
+  const authority = route === "Proxied" ? caPem : question.caPem;
+  return {
+    ...(authority === undefined ? {} : { caCerts: [authority] }),
+    ...(route === "Proxied" && clientCertificate !== undefined ? clientCertificate : {}),
+  };
+};
+
+const target = (connection: Connection, route: Route, { namespace, service, port, caPem }: Question) => {
+  if (route === "Direct") {
+    const scheme = caPem === undefined ? "http" : "https";
+    return { url: `${scheme}://${service}.${namespace}.svc:${port}`, headers: new Headers() };
+  }
+  // Our token is for the API server, which does not pass it on.
+  const token = connection.token();
+  return {
+    url: `${connection.url}/api/v1/namespaces/${namespace}/services/http:${service}:${port}/proxy`,
+    headers: new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+};
+
+const fetchJson = async (
+  url: string,
+  init: { readonly client: Deno.HttpClient; readonly headers: Headers; readonly signal: AbortSignal },
+): Promise<Json> => {
+  const response = await fetch(url, {
+    client: init.client,
+    headers: init.headers,
+    // A server must not send us elsewhere.
+    redirect: "manual",
+    signal: AbortSignal.any([init.signal, AbortSignal.timeout(ASK_TIMEOUT_MS)]),
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`HTTP ${response.status}`);
+  }
+  return JSON.parse(await boundedText(response)) as Json;
+};
+
+const boundedText = async (response: Response): Promise<string> => {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    // Leaving the loop cancels the body.
+    if (bytes > ASK_BYTES_MAX) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+};

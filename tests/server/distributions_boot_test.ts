@@ -1,0 +1,79 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { Surroundings } from "../../core/derive.ts";
+import { manifest, secret } from "../given.ts";
+import { listedProviders } from "./asked.ts";
+import { boot } from "./boot.ts";
+import { startModelServer } from "./model_server.ts";
+import { startPostgres } from "./postgres.ts";
+import { sideBySide } from "./side_by_side.ts";
+
+interface Case {
+  readonly distribution: string;
+  readonly surroundings?: Partial<Surroundings>;
+}
+
+const CASES: readonly Case[] = [
+  { distribution: "starter" },
+  { distribution: "postgres-demo" },
+  { distribution: "ogx-starter" },
+  { distribution: "ogx-starter", surroundings: { serverVersion: "1.5.0" } },
+  { distribution: "ogx-postgres-demo" },
+  { distribution: "ogx-postgres-demo", surroundings: { serverVersion: "1.5.0" } },
+];
+
+Deno.test("FR-027a every embedded distribution is booted here", () => {
+  deepStrictEqual(
+    [...new Set(CASES.map(({ distribution }) => distribution))].sort(),
+    [
+      ...EMBEDDED_DISTRIBUTIONS.keys(),
+    ].sort(),
+  );
+});
+
+Deno.test("FR-021 R20 every embedded base boots by the environment that it reads, and a chat reaches its vLLM", async () => {
+  const models = startModelServer({ requireKey: "key-1" });
+  const password = "plain-password";
+  const postgres = await startPostgres({ password: "of the superuser" });
+  try {
+    await sideBySide(CASES.map(async ({ distribution, surroundings = {} }, index) => {
+      const database = `stack${index}`;
+      await postgres.createDatabase(database, database, password);
+      const env: Readonly<Record<string, string>> = {
+        VLLM_URL: models.baseUrl,
+        INFERENCE_MODEL: "test-model",
+        POSTGRES_HOST: postgres.host,
+        POSTGRES_PORT: `${postgres.port}`,
+        POSTGRES_DB: database,
+        POSTGRES_USER: database,
+      };
+      const overrides = {
+        env: [
+          ...Object.entries(env).map(([name, value]) => ({ name, value })),
+          { name: "VLLM_API_TOKEN", valueFrom: secret("vllm", "token") },
+          { name: "POSTGRES_PASSWORD", valueFrom: secret("database", "password") },
+        ],
+      };
+      const asked = manifest({ distribution: { name: distribution }, ...CAUSE, workload: { overrides } });
+      const secrets = { vllm: { token: "key-1" }, database: { password } };
+      await using stack = await boot(asked, { surroundings, secrets });
+      const vllm = (await listedProviders(stack)).find(({ provider_type }) => provider_type === "remote::vllm");
+      ok(vllm !== undefined, distribution);
+      const messages = [{ role: "user", content: distribution }];
+      const { body } = await stack.post("/v1/chat/completions", { model: `${vllm.provider_id}/test-model`, messages });
+      strictEqual(body.choices?.[0].message.content, `You said: ${distribution}`, JSON.stringify(body));
+      if (!distribution.includes("postgres")) return;
+      const conversation = await stack.post("/v1/conversations", { metadata: {} });
+      strictEqual(conversation.status, 200, JSON.stringify(conversation.body));
+      const as = { user: database, password, database };
+      strictEqual(await postgres.query("select count(*) from openai_conversations", as), "1");
+    }));
+  } finally {
+    await postgres.stop();
+    await models.stop();
+  }
+});
+
+/** `starter` needs no mend: without anything that asks for a config, its image runs its own. */
+const CAUSE: JsonObject = { resources: { tools: ["websearch"] } };

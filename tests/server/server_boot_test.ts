@@ -1,0 +1,168 @@
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { CA_BUNDLE_FILE } from "../../core/config/environment.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { manifest } from "../given.ts";
+import { listedProviders } from "./asked.ts";
+import { boot, type Booted } from "./boot.ts";
+import { makeServerCertificate } from "./certificate.ts";
+import { startModelServer } from "./model_server.ts";
+import { sideBySide } from "./side_by_side.ts";
+import { withModels } from "./stored_state.ts";
+import { onEveryServer, type TestedServer } from "./tested_servers.ts";
+
+interface SwitchedOff {
+  readonly disabled: readonly string[];
+  /** APIs without a provider then: the disabled ones, and what cannot do without them. */
+  readonly withoutProviders: readonly string[];
+  /** A route of each API that is not served any more. */
+  readonly gone: readonly string[];
+  readonly stays: readonly string[];
+}
+
+const FILES: SwitchedOff = {
+  disabled: ["vector_io", "files"],
+  withoutProviders: ["vector_io", "files", "file_processors", "responses", "batches"],
+  gone: ["/v1/vector_stores", "/v1/files", "/v1/responses", "/v1/batches"],
+  stays: ["/v1/models"],
+};
+const INFERENCE: SwitchedOff = {
+  disabled: ["inference"],
+  withoutProviders: ["inference", "vector_io", "responses", "batches"],
+  gone: ["/v1/models", "/v1/responses", "/v1/batches"],
+  stays: ["/v1/files"],
+};
+const ON_0_7: readonly SwitchedOff[] = [FILES, INFERENCE, {
+  disabled: ["eval", "scoring", "datasetio", "safety"],
+  withoutProviders: ["eval", "scoring", "datasetio", "safety"],
+  gone: ["/v1alpha/eval/benchmarks", "/v1/scoring-functions", "/v1beta/datasets", "/v1/shields"],
+  stays: ["/v1/models", "/v1/responses", "/v1/files", "/v1/tools", "/v1/vector_stores"],
+}, {
+  disabled: ["toolRuntime"],
+  withoutProviders: ["tool_runtime", "responses", "eval"],
+  gone: ["/v1/tools", "/v1/responses"],
+  stays: ["/v1/models", "/v1/files", "/v1/vector_stores", "/v1/shields"],
+}];
+const ON_OGX: readonly SwitchedOff[] = [FILES, INFERENCE, {
+  // OGX has no eval: that name is ignored.
+  disabled: ["toolRuntime", "eval"],
+  withoutProviders: ["tool_runtime", "responses"],
+  gone: ["/v1/responses"],
+  stays: ["/v1/models", "/v1/files", "/v1/vector_stores"],
+}];
+
+const chat = { model: "vllm/test-model", messages: [{ role: "user", content: "hello" }] };
+
+const resource = ({ distribution }: TestedServer, spec: JsonObject): JsonObject =>
+  manifest({ distribution: { name: distribution }, ...spec });
+
+Deno.test("FR-009 disabled APIs are gone from every server, with what cannot do without them", () =>
+  onEveryServer(async (server) => {
+    const rows = server.isOgx ? ON_OGX : ON_0_7;
+    await sideBySide(rows.map(async ({ disabled, withoutProviders, gone, stays }) => {
+      await using stack = await boot(resource(server, { disabled }), server.options);
+      const provided = (await listedProviders(stack)).map(({ api }) => api);
+      deepStrictEqual(withoutProviders.filter((api) => provided.includes(api)), [], `without ${disabled}`);
+      // One after the other: Llama Stack makes its tables at the first request and stumbles over two of these at once.
+      for (const path of gone) strictEqual((await stack.get(path)).status, 404, `${path} without ${disabled}`);
+      for (const path of stays) strictEqual((await stack.get(path)).status, 200, `${path} without ${disabled}`);
+    }));
+  }));
+
+Deno.test("FR-060 FR-061 two workers of every server serve HTTPS on the port of the resource", () =>
+  onEveryServer((server) =>
+    inFolder(async (folder) => {
+      const models = startModelServer();
+      try {
+        const certificate = await makeServerCertificate(folder);
+        const spec = { networking: { tls: { enabled: true, secretName: "tls" } }, workload: { workers: 2 } };
+        await using stack = await boot(resource(server, withModels(spec, models.baseUrl)), {
+          ...server.options,
+          certificate,
+        });
+        match(stack.url, /^https:/);
+        strictEqual((await stack.post("/v1/chat/completions", chat)).status, 200);
+        // One worker is enough to be healthy; the other one may still be on its way.
+        for (let tries = 0; tries < 100 && await workerCount(stack) < 2; tries++) {
+          await new Promise((resolve) => setTimeout(resolve, 200));
+        }
+        strictEqual(await workerCount(stack), 2);
+        const outcome = (url: string) =>
+          fetch(url).then((answer) => answer.body?.cancel(), (error) => `${error} ${error.cause}`);
+        match(await outcome(`${stack.url}/v1/health`) ?? "it answered", /certificate/i);
+        match(await outcome(`${stack.url.replace("https:", "http:")}/v1/health`) ?? "it answered", /error/i);
+      } finally {
+        await models.stop();
+      }
+    })
+  ));
+
+Deno.test("FR-063 caBundle lets every server trust a model server with an authority of its own", () =>
+  onEveryServer((server) =>
+    inFolder(async (folder) => {
+      const { certificateFile, keyFile, caFile } = await makeServerCertificate(folder);
+      const [cert, key] = [await Deno.readTextFile(certificateFile), await Deno.readTextFile(keyFile)];
+      const models = startModelServer({ tls: { cert, key } });
+      try {
+        const trusting = withModels({ networking: { tls: { caBundle: { configMapName: "ca" } } } }, models.baseUrl);
+        {
+          const files = { [CA_BUNDLE_FILE]: await Deno.readTextFile(caFile) };
+          await using stack = await boot(resource(server, trusting), { ...server.options, files });
+          const { body } = await stack.post("/v1/chat/completions", chat);
+          strictEqual(body.choices?.[0].message.content, "You said: hello", JSON.stringify(body));
+        }
+        const asked = models.requests.length;
+        await using stack = await boot(resource(server, withModels({}, models.baseUrl)), server.options);
+        ok((await stack.post("/v1/chat/completions", chat)).status >= 500);
+        strictEqual(models.requests.length, asked);
+      } finally {
+        await models.stop();
+      }
+    })
+  ));
+
+Deno.test("FR-036 FR-043 R48 every server reports to its collector and knows its MCP servers", () =>
+  onEveryServer(async (server) => {
+    // It records what it does not know, too: that is all a collector has to do here.
+    const collector = startModelServer();
+    try {
+      const mcp = (id: string) => ({ id, provider: "model-context-protocol", endpoint: `http://${id}.tools:8000/mcp` });
+      const spec = {
+        providers: {
+          toolRuntime: [mcp("weather"), mcp("stocks")],
+          telemetry: [{
+            provider: "otel",
+            endpoint: `http://127.0.0.1:${collector.port}`,
+            settings: { OTEL_BSP_SCHEDULE_DELAY: 100 },
+          }],
+        },
+        resources: { tools: ["mcp::weather", "mcp::stocks"] },
+      };
+      await using stack = await boot(resource(server, spec), server.options);
+      const { body } = await stack.get(server.isOgx ? "/v1alpha/admin/connectors" : "/v1beta/connectors");
+      const listed = body.data.map((one: JsonObject) => [one.connector_id, one.connector_type, one.url]);
+      deepStrictEqual(listed.sort(), [
+        ["stocks", "mcp", "http://stocks.tools:8000/mcp"],
+        ["weather", "mcp", "http://weather.tools:8000/mcp"],
+      ]);
+      const hasTraces = () => collector.requests.some(({ path }) => path === "/v1/traces");
+      // Spans leave in batches, the first of them a moment after its request.
+      for (let tries = 0; tries < 100 && !hasTraces(); tries++) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      ok(hasTraces(), collector.requests.map(({ path }) => path).join());
+    } finally {
+      await collector.stop();
+    }
+  }));
+
+const workerCount = async (stack: Booted): Promise<number> =>
+  new Set([...(await stack.log()).matchAll(/Started server process \[(\d+)\]/g)].map(([, id]) => id)).size;
+
+const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
+  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-server-" });
+  try {
+    return await use(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+};
