@@ -59,22 +59,41 @@ const provider = (types: ReadonlyArray<string>) =>
     settings,
   }, ["provider"]);
 
+/** Most lists name their providers apart, as the rules want it; some leave it to chance. */
+const namedApart = (list: string, entries: ReadonlyArray<JsonObject>, chance: number): ReadonlyArray<JsonObject> =>
+  chance === 0 ? entries : entries.map((entry, index) => ({ ...entry, id: index === 0 ? list : `${list}-${index}` }));
+
 const providers = maybe(
   Object.fromEntries(
-    Object.entries(TYPES).map((
-      [list, types],
-    ) => [list, rarely(fc.array(provider(types), { minLength: 1, maxLength: 3 }), anything)]),
+    Object.entries(TYPES).map(([list, types]) => [
+      list,
+      rarely(
+        fc.tuple(fc.array(provider(types), { minLength: 1, maxLength: 3 }), fc.integer({ min: 0, max: 7 }))
+          .map(([entries, chance]) => namedApart(list, entries, chance)),
+        anything,
+      ),
+    ]),
   ),
 );
 const model = maybe({
   name: fc.constantFrom("m", "org/model", "org/Llama-Guard-3", "x:y"),
   provider: id,
   contextLength: rarely(fc.constantFrom(1, 4096), anything),
-  modelType: rarely(fc.constantFrom("llm", "embedding", "rerank"), anything),
+  modelType: rarely(fc.constantFrom("llm", "rerank"), fc.oneof(fc.constant("embedding"), anything)),
   embeddingDimension: fc.constantFrom(1, 768),
   quantization: fc.constantFrom("int4"),
   providerModelId: fc.constantFrom("m", "other"),
 }, ["name"]);
+
+const SECRET: JsonObject = { secretKeyRef: { name: "s", key: "k" } };
+const STORAGES: ReadonlyArray<JsonObject> = [
+  {},
+  { kv: {} },
+  { kv: { type: "redis", endpoint: "redis:6379", password: SECRET } },
+  { kv: { type: "redis", endpoint: "redis://redis" }, sql: {} },
+  { sql: { type: "postgres", connectionString: SECRET } },
+  { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: SECRET } },
+];
 
 const spec = maybe({
   distribution: rarely(
@@ -97,10 +116,16 @@ const spec = maybe({
     ),
     shields: fc.uniqueArray(fc.constantFrom("guard", "code-scanner", "m"), { minLength: 1 }),
   }),
-  storage: maybe({
-    kv: maybe({ type: fc.constantFrom("sqlite", "redis", "postgres"), endpoint, password: ref }),
-    sql: maybe({ type: fc.constantFrom("sqlite", "postgres"), connectionString: ref }),
-  }),
+  storage: fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...STORAGES) as fc.Arbitrary<unknown> },
+    {
+      weight: 1,
+      arbitrary: maybe({
+        kv: maybe({ type: fc.constantFrom("sqlite", "redis", "postgres"), endpoint, password: ref }),
+        sql: maybe({ type: fc.constantFrom("sqlite", "postgres"), connectionString: ref }),
+      }),
+    },
+  ),
   disabled: rarely(
     fc.uniqueArray(
       fc.oneof(
@@ -113,8 +138,11 @@ const spec = maybe({
   ),
   networking: maybe({
     port: rarely(fc.constantFrom(8321, 1024, 65535, 80), anything),
-    tls: maybe({ enabled: fc.boolean(), secretName: fc.constant("t") }),
-    expose: maybe({ hostname: fc.constantFrom("h", "") }),
+    tls: rarely(
+      fc.constantFrom<JsonObject>({ enabled: true, secretName: "t" }, {}, { caBundle: { configMapName: "c" } }),
+      maybe({ enabled: fc.boolean(), secretName: fc.constant("t") }),
+    ),
+    expose: rarely(fc.constantFrom<JsonObject>({}, { hostname: "h" }), fc.constant({ hostname: "" })),
   }),
   workload: maybe({
     replicas: fc.constantFrom(0, 1, 3),

@@ -65,13 +65,13 @@ Deno.test(`derive() turns each of ${RUNS} resources into a config or into failur
     "SchemaMismatch",
     "RuleBroken",
     "UnknownProviderType",
+    "UnknownProvider",
     "EnvNameCollision",
     "MissingSetting",
+    "MissingProviderForResource",
     "NotSupportedOnLine",
-    "MissingApi",
+    "BaseConfigRequired",
     "UnusableEndpoint",
-    "UnknownProvider",
-    "NotBuiltYet",
   ];
   deepStrictEqual(expected.filter((tag) => !seen.has(tag)), []);
 });

@@ -22,6 +22,8 @@ export interface Faults {
 export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
   let writes = 0;
   let requests = 0;
+  // Whoever leaves the door, or closes it, ends what was asked for behind it.
+  const upstream = new Set<AbortController>();
   // HTTP/1.1, as the operator's own watches: cut streams on one HTTP/2 connection hurt each other.
   const client = Deno.createHttpClient({ caCerts: [cluster.caPem], http2: false });
   const handler = async (request: Request): Promise<Response> => {
@@ -37,6 +39,8 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
     headers.delete("host");
     const isWatch = search.includes("watch=1");
     const controller = new AbortController();
+    upstream.add(controller);
+    request.signal.addEventListener("abort", () => controller.abort());
     const body = isWrite ? await request.text() : undefined;
     const answer = await fetch(`${cluster.url}${path}`, {
       client,
@@ -71,6 +75,7 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
     writes: () => writes,
     requests: () => requests,
     close: async () => {
+      for (const controller of upstream) controller.abort();
       await server.shutdown();
       client.close();
     },

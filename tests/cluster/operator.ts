@@ -28,7 +28,7 @@ export const startOperator = async (
       relatedImages: new Map(),
       leaderElect: false,
       replica: "test",
-      route: "Direct",
+      route: "Proxied",
       metricsAddress: "0",
       healthAddress: "0",
       ...more,

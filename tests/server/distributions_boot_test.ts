@@ -64,10 +64,13 @@ Deno.test("FR-021 R20 every embedded base boots by the environment that it reads
       const { body } = await stack.post("/v1/chat/completions", { model: `${vllm.provider_id}/test-model`, messages });
       strictEqual(body.choices?.[0].message.content, `You said: ${distribution}`, JSON.stringify(body));
       if (!distribution.includes("postgres")) return;
-      const conversation = await stack.post("/v1/conversations", { metadata: {} });
-      strictEqual(conversation.status, 200, JSON.stringify(conversation.body));
+      const response = await stack.post("/v1/responses", {
+        model: `${vllm.provider_id}/test-model`,
+        input: "keep this",
+      });
+      strictEqual(response.status, 200, JSON.stringify(response.body));
       const as = { user: database, password, database };
-      strictEqual(await postgres.query("select count(*) from openai_conversations", as), "1");
+      strictEqual(await postgres.query("select count(*) from responses", as), "1");
     }));
   } finally {
     await postgres.stop();

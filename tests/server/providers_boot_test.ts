@@ -208,7 +208,7 @@ Deno.test("FR-031 remote::pgvector reaches its database with user and password",
         (error) => error,
       );
       ok(failure instanceof ServerDidNotStart, String(failure));
-      match(unwrapped(failure.log), /extension "vector"/);
+      match(unwrapped(failure.log), /extension \\*"vector\\*"/);
     } finally {
       await postgres.stop();
     }
