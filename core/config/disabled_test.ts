@@ -96,3 +96,25 @@ Deno.test("R47 addExternalProviders() refuses external providers instead of igno
 Deno.test("FR-090 FR-091 FR-092 addExternalProviders() lets empty lists pass", () => {
   ok(generated({ externalProviders: { inference: [] }, storage: { kv: {} } }));
 });
+
+for (
+  const [name, resources, disabled, want] of [
+    ["a model", { models: [{ name: "m" }] }, "inference", "MissingProviderForResource at spec.resources.models"],
+    [
+      "a shield, whose provider needs inference",
+      { shields: ["guard"] },
+      "inference",
+      "MissingProviderForResource at spec.resources.shields[0]",
+    ],
+    [
+      "a tool, whose provider needs files",
+      { tools: ["rag"] },
+      "files",
+      "MissingProviderForResource at spec.resources.tools[0]",
+    ],
+  ] as const
+) {
+  Deno.test(`switchOff() never loses ${name}: it is a failure instead`, () => {
+    deepStrictEqual(failures({ resources, disabled: [disabled] } as unknown as JsonObject), [want]);
+  });
+}

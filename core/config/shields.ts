@@ -33,6 +33,8 @@ export const registerShields: Stage = (draft, facts) => {
 interface SafetyProvider {
   readonly id: string;
   readonly type: string;
+  /** The resource names it; one of the base that serves a single shield is not meant by any other name. */
+  readonly declared: boolean;
 }
 
 /** Declared ones first, then those of the base that are on without conditions. */
@@ -41,8 +43,11 @@ const safetyProviders = (draft: Draft, facts: Facts): ReadonlyArray<SafetyProvid
     id ?? provider.split("::").at(-1) ?? ""
   );
   const all = entriesOf(draft.config, "safety").filter((entry) => !isConditional(entry))
-    .map((entry) => ({ id: baseId(entry) ?? "", type: stringAt(entry, "provider_type") ?? "" }));
-  return [...all.filter(({ id }) => written.includes(id)), ...all.filter(({ id }) => !written.includes(id))];
+    .map((entry) => {
+      const id = baseId(entry) ?? "";
+      return { id, type: stringAt(entry, "provider_type") ?? "", declared: written.includes(id) };
+    });
+  return [...all.filter(({ declared }) => declared), ...all.filter(({ declared }) => !declared)];
 };
 
 interface Placed {
@@ -63,7 +68,7 @@ const place = (name: string, path: FieldPath, providers: ReadonlyArray<SafetyPro
   const special = NAMED.find(({ shields }) => shields.includes(name));
   const general = providers.filter(({ type }) => !NAMED.some((row) => row.type === type));
   const provider = special === undefined
-    ? general[0] ?? providers[0]
+    ? general[0] ?? providers.find(({ declared }) => declared)
     : providers.find(({ type }) => type === special.type) ?? general[0];
   if (provider === undefined) {
     const types = special === undefined ? ["inline::llama-guard"] : [special.type];
