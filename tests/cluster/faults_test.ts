@@ -127,7 +127,10 @@ const crashed = async (
 /** Numbers of the writes at which it crashes, before and after in turn; all of them, both ways, would take many minutes. */
 const MOMENTS = [1, 2, 3, 5, 7, 8];
 
-Deno.test("the operator converges to the same state when it crashes at any write", async (t) => {
+/** A crash leaves half-read answers behind; in a process of its own they would go with it, and here they are no finding. */
+const CRASHING = { sanitizeResources: false, sanitizeOps: false };
+
+Deno.test("the operator converges to the same state when it crashes at any write", CRASHING, async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
@@ -151,41 +154,45 @@ Deno.test("the operator converges to the same state when it crashes at any write
   }
 });
 
-Deno.test("the operator misses no change while watches are cut every 2 s and calls fail now and then", async () => {
-  const cluster = await startControlPlane({ kwok: true });
-  let calls = 0;
-  const refused = (status: number, reason: string, headers: Record<string, string> = {}) =>
-    new Response(JSON.stringify({ kind: "Status", status: "Failure", reason, code: status, message: "injected" }), {
-      status,
-      headers,
+Deno.test(
+  "the operator misses no change while watches are cut every 2 s and calls fail now and then",
+  CRASHING,
+  async () => {
+    const cluster = await startControlPlane({ kwok: true });
+    let calls = 0;
+    const refused = (status: number, reason: string, headers: Record<string, string> = {}) =>
+      new Response(JSON.stringify({ kind: "Status", status: "Failure", reason, code: status, message: "injected" }), {
+        status,
+        headers,
+      });
+    const door = openDoor(cluster, {
+      watchMs: 2000,
+      instead: (method, path) => {
+        calls++;
+        if (calls % 17 === 0) return refused(500, "InternalError");
+        if (calls % 23 === 0) return refused(429, "TooManyRequests", { "retry-after": "1" });
+        if (calls % 29 === 0 && method === "GET" && path.includes("watch=1")) return refused(410, "Expired");
+        return undefined;
+      },
     });
-  const door = openDoor(cluster, {
-    watchMs: 2000,
-    instead: (method, path) => {
-      calls++;
-      if (calls % 17 === 0) return refused(500, "InternalError");
-      if (calls % 23 === 0) return refused(429, "TooManyRequests", { "retry-after": "1" });
-      if (calls % 29 === 0 && method === "GET" && path.includes("watch=1")) return refused(410, "Expired");
-      return undefined;
-    },
-  });
-  let running: RunningOperator | undefined;
-  try {
-    running = await startOperator(cluster, { url: door.url });
-    const started = Date.now();
-    for (let round = 1; Date.now() - started < 20_000; round++) {
-      const models = Array.from({ length: round }, (_, index) => ({ name: `m${index}` }));
-      await apply(cluster, manifest({ ...SPEC, resources: { models } }, "one"));
-      await settled(cluster, "one", round, "llamastack/");
+    let running: RunningOperator | undefined;
+    try {
+      running = await startOperator(cluster, { url: door.url });
+      const started = Date.now();
+      for (let round = 1; Date.now() - started < 20_000; round++) {
+        const models = Array.from({ length: round }, (_, index) => ({ name: `m${index}` }));
+        await apply(cluster, manifest({ ...SPEC, resources: { models } }, "one"));
+        await settled(cluster, "one", round, "llamastack/");
+      }
+      const perSecond = door.requests() / ((Date.now() - started) / 1000);
+      console.log(`requests per second under cut watches: ${perSecond.toFixed(1)}`);
+      // 15 mirrors whose watches live 2 s, their relists and the passes; a storm would be hundreds.
+      ok(perSecond < 60, `${perSecond} requests per second`);
+      strictEqual(calls > 100, true);
+    } finally {
+      await running?.stop();
+      await door.close();
+      await cluster.stop();
     }
-    const perSecond = door.requests() / ((Date.now() - started) / 1000);
-    console.log(`requests per second under cut watches: ${perSecond.toFixed(1)}`);
-    // 15 mirrors whose watches live 2 s, their relists and the passes; a storm would be hundreds.
-    ok(perSecond < 60, `${perSecond} requests per second`);
-    strictEqual(calls > 100, true);
-  } finally {
-    await running?.stop();
-    await door.close();
-    await cluster.stop();
-  }
-});
+  },
+);

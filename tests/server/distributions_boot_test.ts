@@ -5,6 +5,7 @@ import type { Surroundings } from "../../core/derive.ts";
 import { manifest, secret } from "../given.ts";
 import { listedProviders } from "./asked.ts";
 import { boot } from "./boot.ts";
+import { eventually } from "./eventually.ts";
 import { startModelServer } from "./model_server.ts";
 import { startPostgres } from "./postgres.ts";
 import { sideBySide } from "./side_by_side.ts";
@@ -70,7 +71,11 @@ Deno.test("FR-021 R20 every embedded base boots by the environment that it reads
       });
       strictEqual(response.status, 200, JSON.stringify(response.body));
       const as = { user: database, password, database };
-      strictEqual(await postgres.query("select count(*) from responses", as), "1");
+      // Responses are written by a queue.
+      ok(
+        await eventually(async () => await postgres.query("select count(*) from responses", as) === "1"),
+        distribution,
+      );
     }));
   } finally {
     await postgres.stop();

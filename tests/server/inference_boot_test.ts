@@ -78,7 +78,7 @@ Deno.test("FR-030 every remote inference type of a server is known to these test
   }
 });
 
-Deno.test("FR-031 R7 R8 R23 inference providers of every server take both spellings of an endpoint, and keys", () =>
+Deno.test("FR-003 FR-031 R7 R8 R23 inference providers of every server take both spellings of an endpoint, and keys", () =>
   onEveryServer((server) =>
     sideBySide([
       assertReached(server, remoteTypes(server), "bare"),
@@ -90,7 +90,10 @@ type Spelling = "bare" | "with a path";
 
 const assertReached = async (server: TestedServer, types: readonly string[], spelling: Spelling): Promise<void> => {
   await using around = startAround(types, spelling);
-  const asked = manifest({ distribution: { name: server.distribution }, providers: { inference: around.providers } });
+  // Files at OpenAI need nothing but a key to start, so they are tried along the way.
+  const files = [{ id: "builtin-files", provider: "openai", apiKey: secret("openai", "key") }];
+  const providers = { inference: around.providers, files };
+  const asked = manifest({ distribution: { name: server.distribution }, providers });
   await using stack = await boot(asked, { ...server.options, secrets: around.secrets });
   await assertProviders(asked.spec as JsonObject, stack);
   await assertKeysAreMasked(stack, around, server);

@@ -238,17 +238,6 @@ Deno.test("FR-003 R51 files of every server go to an S3 store with its own keys"
     }
   }));
 
-Deno.test("FR-003 files of every server may go to OpenAI", () =>
-  onEveryServer(async (server) => {
-    const asked = manifest({
-      distribution: { name: server.distribution },
-      providers: { files: [{ id: "builtin-files", provider: "openai", apiKey: KEY }] },
-    });
-    await using stack = await boot(asked, { ...server.options, secrets: SECRETS });
-    await assertProviders(asked.spec as JsonObject, stack);
-    await assertNoSecretIsListed(stack);
-  }));
-
 Deno.test("FR-003 every files type of every server is booted by some test", () => {
   for (const server of TESTED_SERVERS) {
     deepStrictEqual(knownTypes(server, "files"), ["inline::localfs", "remote::openai", "remote::s3"]);

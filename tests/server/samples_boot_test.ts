@@ -15,6 +15,7 @@ import {
 } from "./asked.ts";
 import { boot, type Booted, NoConfig, type Secrets } from "./boot.ts";
 import { makeServerCertificate } from "./certificate.ts";
+import { eventually } from "./eventually.ts";
 import { endpointReading } from "./provider_endpoints.ts";
 import { type ModelServer, startModelServer } from "./model_server.ts";
 import { startPostgres } from "./postgres.ts";
@@ -73,9 +74,7 @@ for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) 
       const hasTraces = () => surroundings.models.requests.some(({ path }) => path === "/v1/traces");
       const isTraced = listAt(spec, "providers", "telemetry").length > 0;
       // Spans leave in batches, every five seconds.
-      for (let tries = 0; isTraced && tries < 100 && !hasTraces(); tries++) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      if (isTraced) await eventually(hasTraces);
       strictEqual(hasTraces(), isTraced);
     } finally {
       await surroundings.stop();

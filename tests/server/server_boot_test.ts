@@ -1,9 +1,11 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
 import { CA_BUNDLE_FILE } from "../../core/config/environment.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { manifest } from "../given.ts";
 import { listedProviders } from "./asked.ts";
 import { boot, type Booted } from "./boot.ts";
+import { eventually } from "./eventually.ts";
 import { makeServerCertificate } from "./certificate.ts";
 import { startModelServer } from "./model_server.ts";
 import { sideBySide } from "./side_by_side.ts";
@@ -82,9 +84,7 @@ Deno.test("FR-060 FR-061 two workers of every server serve HTTPS on the port of 
         match(stack.url, /^https:/);
         strictEqual((await stack.post("/v1/chat/completions", chat)).status, 200);
         // One worker is enough to be healthy; the other one may still be on its way.
-        for (let tries = 0; tries < 100 && await workerCount(stack) < 2; tries++) {
-          await new Promise((resolve) => setTimeout(resolve, 200));
-        }
+        await eventually(async () => await workerCount(stack) === 2);
         strictEqual(await workerCount(stack), 2);
         const outcome = (url: string) =>
           fetch(url).then((answer) => answer.body?.cancel(), (error) => `${error} ${error.cause}`);
@@ -96,26 +96,31 @@ Deno.test("FR-060 FR-061 two workers of every server serve HTTPS on the port of 
     })
   ));
 
-Deno.test("FR-063 caBundle lets every server trust a model server with an authority of its own", () =>
+Deno.test("FR-063 caBundle lets every server trust a model server with an authority of its own, and no other", () =>
   onEveryServer((server) =>
     inFolder(async (folder) => {
-      const { certificateFile, keyFile, caFile } = await makeServerCertificate(folder);
-      const [cert, key] = [await Deno.readTextFile(certificateFile), await Deno.readTextFile(keyFile)];
-      const models = startModelServer({ tls: { cert, key } });
+      const [trusted, other] = [
+        await startTlsModelServer(folder, "trusted"),
+        await startTlsModelServer(folder, "other"),
+      ];
       try {
-        const trusting = withModels({ networking: { tls: { caBundle: { configMapName: "ca" } } } }, models.baseUrl);
-        {
-          const files = { [CA_BUNDLE_FILE]: await Deno.readTextFile(caFile) };
-          await using stack = await boot(resource(server, trusting), { ...server.options, files });
-          const { body } = await stack.post("/v1/chat/completions", chat);
-          strictEqual(body.choices?.[0].message.content, "You said: hello", JSON.stringify(body));
-        }
-        const asked = models.requests.length;
-        await using stack = await boot(resource(server, withModels({}, models.baseUrl)), server.options);
-        ok((await stack.post("/v1/chat/completions", chat)).status >= 500);
-        strictEqual(models.requests.length, asked);
+        const spec = {
+          providers: {
+            inference: [
+              { id: "trusted", provider: "vllm", endpoint: trusted.models.baseUrl },
+              { id: "other", provider: "vllm", endpoint: other.models.baseUrl },
+            ],
+          },
+          networking: { tls: { caBundle: { configMapName: "ca" } } },
+        };
+        const files = { [CA_BUNDLE_FILE]: trusted.caBundle };
+        await using stack = await boot(resource(server, spec), { ...server.options, files });
+        const { body } = await stack.post("/v1/chat/completions", { ...chat, model: "trusted/test-model" });
+        strictEqual(body.choices?.[0].message.content, "You said: hello", JSON.stringify(body));
+        ok((await stack.post("/v1/chat/completions", { ...chat, model: "other/test-model" })).status >= 500);
+        deepStrictEqual(other.models.requests, []);
       } finally {
-        await models.stop();
+        await Promise.all([trusted, other].map(({ models }) => models.stop()));
       }
     })
   ));
@@ -146,14 +151,20 @@ Deno.test("FR-036 FR-043 R48 every server reports to its collector and knows its
       ]);
       const hasTraces = () => collector.requests.some(({ path }) => path === "/v1/traces");
       // Spans leave in batches, the first of them a moment after its request.
-      for (let tries = 0; tries < 100 && !hasTraces(); tries++) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      await eventually(hasTraces);
       ok(hasTraces(), collector.requests.map(({ path }) => path).join());
     } finally {
       await collector.stop();
     }
   }));
+
+const startTlsModelServer = async (folder: string, name: string) => {
+  const own = join(folder, name);
+  await Deno.mkdir(own);
+  const { certificateFile, keyFile, caFile } = await makeServerCertificate(own);
+  const tls = { cert: await Deno.readTextFile(certificateFile), key: await Deno.readTextFile(keyFile) };
+  return { models: startModelServer({ tls }), caBundle: await Deno.readTextFile(caFile) };
+};
 
 const workerCount = async (stack: Booted): Promise<number> =>
   new Set([...(await stack.log()).matchAll(/Started server process \[(\d+)\]/g)].map(([, id]) => id)).size;

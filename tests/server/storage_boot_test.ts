@@ -12,13 +12,11 @@ import { assertState, type StoredState, storeState, withModels } from "./stored_
 import { onEveryServer, type TestedServer } from "./tested_servers.ts";
 
 /** Each of these is its own trap: letters of URLs, percent signs, a variable, and what YAML or Python would convert. */
-const PASSWORDS = [...ODD_PASSWORDS, "true", "1e5", "~root", "null"];
+const PASSWORDS = [...ODD_PASSWORDS, "true", "1e5", "~root"];
 
 /** One start each. Llama Stack puts its database URLs together by hand, OGX by a library: a few of them tell there. */
-const passwordsFor = ({ minor }: TestedServer): readonly string[] => {
-  if (minor === "0.7") return PASSWORDS;
-  return minor === "1.4" ? [...PASSWORDS.slice(0, 2), "0123456789", "~root"] : PASSWORDS.slice(0, 2);
-};
+const passwordsFor = ({ minor }: TestedServer): readonly string[] =>
+  minor === "0.7" ? PASSWORDS : [PASSWORDS[0] ?? "", minor === "1.4" ? "0123456789" : "~root"];
 
 const POSTGRES = { type: "postgres", connectionString: secret("database", "url") };
 /** The log as users see it, frames and all: what must not be in it is looked for there. */
@@ -84,11 +82,6 @@ Deno.test("R51 R33 kv and sql share one PostgreSQL on every server, and its pass
     }
     ok(await postgres.rowCount("llamastack_kvstore") > 0);
     deepStrictEqual(await databaseFiles(around.folder), []);
-    const wrong = await failedStart(asked, {
-      ...server.options,
-      secrets: { database: { url: postgres.url("canary") } },
-    });
-    doesNotMatch(wrong.log, /canary/);
   }));
 
 Deno.test("FR-053 R11 storage.kv alone goes to Redis on every server, whose log never shows the password", () =>

@@ -1,6 +1,7 @@
 /** Things that a server has to remember: in the relational store, in the key-value store and on the data volume. */
 import { deepStrictEqual, ok, partialDeepStrictEqual, strictEqual } from "node:assert/strict";
 import { type JsonObject, put } from "../../core/json.ts";
+import { eventually } from "./eventually.ts";
 import type { Booted } from "./boot.ts";
 
 /** What the spec of a server needs for `storeState`: chat and embeddings of a model server. */
@@ -39,7 +40,10 @@ export const storeState = async (stack: Booted): Promise<StoredState> => {
 
 /** Everything is still there, with its content. */
 export const assertState = async (stack: Booted, state: StoredState): Promise<void> => {
-  const response = await stack.get(`/v1/responses/${state.response}`);
+  const path = `/v1/responses/${state.response}`;
+  // A queue writes it.
+  await eventually(async () => (await stack.get(path)).status === 200);
+  const response = await stack.get(path);
   strictEqual(response.body.output?.[0].content[0].text, "You said: remember this", JSON.stringify(response.body));
   const conversation = await stack.get(`/v1/conversations/${state.conversation}`);
   partialDeepStrictEqual(conversation.body, { id: state.conversation, metadata: { topic: "storage" } });
