@@ -385,6 +385,40 @@ export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
   }
 }
 
+/** The server of another line would not find data that the one before it stored (R25). */
+export class LineChangeLosesData extends Data.TaggedError("LineChangeLosesData")<{
+  readonly path: FieldPath;
+  /** Servers for people, e.g. `Llama Stack 0.7`. */
+  readonly from: string;
+  readonly to: string;
+  readonly losses: ReadonlyArray<string>;
+  /** The annotation that lets the change through, as a line of YAML. */
+  readonly accept: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: the move from ${this.from} to ${this.to} loses ${this.losses.join("; ")}. ` +
+      `What runs stays. Keep the distribution, start a new resource for the new server, or annotate this one with ` +
+      this.accept;
+  }
+}
+
+/** The server stored a model or shield that the config now describes otherwise; its next start would end (R28). */
+export class RegistryConflict extends Data.TaggedError("RegistryConflict")<{
+  readonly path: FieldPath;
+  readonly kind: "model" | "shield";
+  readonly id: string;
+  /** What differs, under the names of the resource. */
+  readonly changed: ReadonlyArray<string>;
+  /** An order to the reader that ends the sentence. */
+  readonly way: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: the server has stored the ${this.kind} "${this.id}" with another ${
+      this.changed.join(" and ")
+    } and would not start; ${this.way}, or change it back`;
+  }
+}
+
 /** Everything that can keep a resource from becoming a config. */
 export type GenerationFailure =
   | SchemaMismatch
@@ -434,5 +468,7 @@ export type ReconcileFailure =
   | ReferenceFailure
   | OverrideConfigInvalid
   | CaBundleInvalid
+  | LineChangeLosesData
+  | RegistryConflict
   | OwnershipConflict
   | ObjectRefused;

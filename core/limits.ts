@@ -25,3 +25,9 @@ export const BASE_VALUES_MAX = 50_000;
 
 /** Largest custom resource file read by the CLI, in bytes. etcd refuses requests above 1.5 MiB; several documents may share a file. */
 export const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Lines of each text beyond which `diff` only counts them; the memory of the comparison grows with the square. Ten times the
+ * largest config.yaml seen.
+ */
+export const DIFF_LINES_MAX = 3000;

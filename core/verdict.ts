@@ -52,6 +52,8 @@ export const verdictOn = (failure: ReconcileFailure): Verdict => {
     case "ConfigMapNotFound":
     case "ConfigMapKeyMissing":
     case "OverrideConfigInvalid":
+    case "LineChangeLosesData":
+    case "RegistryConflict":
     case "OwnershipConflict":
       return Verdict.WaitForEdit({ reason: failure._tag });
   }

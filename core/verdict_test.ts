@@ -35,6 +35,12 @@ const one = {
   kind: "Service",
   owner: "Deployment x",
   blocks: true,
+  from: "f",
+  to: "t",
+  losses: ["l"],
+  accept: "a: b",
+  changed: ["c"],
+  way: "w",
 } as const;
 
 for (const [name, Failure] of Object.entries(failure)) {

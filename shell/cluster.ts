@@ -4,7 +4,11 @@ import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from
 import type { Manifest } from "../core/resources/blueprint.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
 import { ClusterError, refusal, unreached, watchError } from "./cluster_error.ts";
-import { CALL_ATTEMPTS_MAX, CALL_TIMEOUT_MS, LIST_PAGE_ITEMS, WATCH_SECONDS, WATCH_SILENCE_MS } from "./limits.ts";
+import { asked } from "./metrics.ts";
+import { CALL_ATTEMPTS_MAX, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
+import { renewableClient } from "./http_client.ts";
+import { pathOf } from "./object_path.ts";
+import { Patience } from "./patience.ts";
 
 export { ClusterError } from "./cluster_error.ts";
 
@@ -14,6 +18,8 @@ export interface Connection {
   readonly caPem: string | undefined;
   readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
   readonly token: () => string | undefined;
+  /** Namespace of the kubeconfig's context, where it names one. */
+  readonly namespace?: string;
 }
 
 export interface WatchEvent {
@@ -35,6 +41,8 @@ export interface Selection {
   /** Collection path, e.g. `/apis/apps/v1/deployments` or `/api/v1/namespaces/a/pods`. */
   readonly path: string;
   readonly labels?: string;
+  /** Field selector, e.g. `metadata.name=a`. */
+  readonly fields?: string;
   readonly metadataOnly?: boolean;
 }
 
@@ -43,6 +51,11 @@ export class Cluster extends Context.Service<Cluster, {
   readonly get: (key: ObjectKey) => Effect.Effect<JsonObject | undefined, ClusterError>;
   readonly read: (path: string) => Effect.Effect<Json, ClusterError>;
   readonly list: (selection: Selection) => Effect.Effect<Listed, ClusterError>;
+  /** A list that is never in memory as a whole: each page is handed on and forgotten. The version to watch from. */
+  readonly eachPage: (
+    selection: Selection,
+    visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void>,
+  ) => Effect.Effect<string, ClusterError>;
   readonly watch: (selection: Selection, resourceVersion: string) => Stream.Stream<WatchEvent, ClusterError>;
   readonly apply: (manifest: Manifest, fieldManager: string) => Effect.Effect<JsonObject, ClusterError>;
   readonly scale: (key: ObjectKey, replicas: number, fieldManager: string) => Effect.Effect<void, ClusterError>;
@@ -58,41 +71,16 @@ export class Cluster extends Context.Service<Cluster, {
   static readonly layer = (connection: Connection) => Layer.effect(Cluster, connect(connection));
 }
 
-/** Plural of each kind that we write or read by name. */
-const PLURALS: Readonly<Record<string, string>> = {
-  ConfigMap: "configmaps",
-  Deployment: "deployments",
-  HorizontalPodAutoscaler: "horizontalpodautoscalers",
-  Ingress: "ingresses",
-  Lease: "leases",
-  LlamaStackDistribution: "llamastackdistributions",
-  NetworkPolicy: "networkpolicies",
-  PersistentVolumeClaim: "persistentvolumeclaims",
-  PodDisruptionBudget: "poddisruptionbudgets",
-  Route: "routes",
-  Secret: "secrets",
-  Service: "services",
-  ServiceAccount: "serviceaccounts",
-};
-
-export const pathOf = ({ apiVersion, kind, namespace, name }: ObjectKey): string =>
-  `${apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`}/namespaces/${namespace}/${
-    PLURALS[kind] ?? kind
-  }/${name}`;
-
 const connect = (connection: Connection) =>
   Effect.gen(function* () {
+    const patience = yield* Patience;
     const options = {
       ...(connection.caPem === undefined ? {} : { caCerts: [connection.caPem] }),
       ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),
     };
-    const closing = (client: Deno.HttpClient) => Effect.sync(() => client.close());
-    const calls = yield* Effect.acquireRelease(Effect.sync(() => Deno.createHttpClient(options)), closing);
+    const calls = yield* renewableClient(() => Deno.createHttpClient(options));
     // HTTP/1.1: unread watch bodies on a shared HTTP/2 connection would block every call behind them.
-    const watches = yield* Effect.acquireRelease(
-      Effect.sync(() => Deno.createHttpClient({ ...options, http2: false })),
-      closing,
-    );
+    const watches = yield* renewableClient(() => Deno.createHttpClient({ ...options, http2: false }));
 
     const headersFor = (accept: string, contentType: string | undefined): Headers => {
       const headers = new Headers({ accept });
@@ -110,21 +98,26 @@ const connect = (connection: Connection) =>
       contentType: string | undefined,
       accept: string,
     ) =>
-      Effect.tryPromise({
-        try: async (signal) => {
-          const response = await fetch(`${connection.url}${path}`, {
-            method,
-            headers: headersFor(accept, contentType),
-            signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]),
-            client: calls,
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          });
-          const text = await response.text();
-          if (!response.ok) throw refusal(verb, path, response, text);
-          return (text === "" ? null : JSON.parse(text)) as Json;
-        },
-        catch: (cause) => cause instanceof ClusterError ? cause : unreached(verb, path, cause),
-      });
+      calls.using((client) =>
+        Effect.tryPromise({
+          try: async (signal) => {
+            const response = await fetch(`${connection.url}${path}`, {
+              method,
+              headers: headersFor(accept, contentType),
+              signal: AbortSignal.any([signal, AbortSignal.timeout(patience.callMs)]),
+              client,
+              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+            });
+            const text = await response.text();
+            if (!response.ok) throw refusal(verb, path, response, text);
+            return (text === "" ? null : JSON.parse(text)) as Json;
+          },
+          catch: (cause) => cause instanceof ClusterError ? cause : unreached(verb, path, cause),
+        })
+      ).pipe(
+        Effect.tap(() => asked(method, 200)),
+        Effect.tapError((error) => asked(method, error.status)),
+      );
 
     const call = (
       verb: string,
@@ -141,35 +134,40 @@ const connect = (connection: Connection) =>
         Effect.retry({ while: (error) => error.isPassing, schedule: BACKOFF, times: CALL_ATTEMPTS_MAX - 1 }),
       );
 
-    const list = Effect.fnUntraced(function* ({ path, labels, metadataOnly }: Selection) {
-      const items: Array<JsonObject> = [];
+    const eachPage = Effect.fnUntraced(function* (
+      { path, labels, fields, metadataOnly }: Selection,
+      visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void>,
+    ) {
+      const accept = metadataOnly === true ? METADATA_ONLY : "application/json";
       let resourceVersion = "";
       let next = "";
       do {
         const query = new URLSearchParams({ limit: String(LIST_PAGE_ITEMS) });
         if (labels !== undefined) query.set("labelSelector", labels);
+        if (fields !== undefined) query.set("fieldSelector", fields);
         if (next !== "") query.set("continue", next);
-        const page = yield* call(
-          "list",
-          "GET",
-          `${path}?${query}`,
-          undefined,
-          undefined,
-          metadataOnly === true ? METADATA_ONLY : "application/json",
-        );
+        const page = yield* call("list", "GET", `${path}?${query}`, undefined, undefined, accept);
         const kind = (stringAt(page, "kind") ?? "").replace(/List$/, "");
         const apiVersion = stringAt(page, "apiVersion") ?? "";
         // Items of a list carry neither kind nor version.
-        for (const item of (member(page, "items") ?? []) as ReadonlyArray<JsonObject>) {
-          items.push({ apiVersion, kind, ...item });
-        }
+        yield* visit(((member(page, "items") ?? []) as ReadonlyArray<JsonObject>).map((item) => ({
+          apiVersion,
+          kind,
+          ...item,
+        })));
         resourceVersion = stringAt(page, "metadata", "resourceVersion") ?? "";
         next = stringAt(page, "metadata", "continue") ?? "";
       } while (next !== "");
+      return resourceVersion;
+    });
+
+    const list = Effect.fnUntraced(function* (selection: Selection) {
+      const items: Array<JsonObject> = [];
+      const resourceVersion = yield* eachPage(selection, (page) => Effect.sync(() => void items.push(...page)));
       return { items, resourceVersion };
     });
 
-    const watch = ({ path, labels, metadataOnly }: Selection, resourceVersion: string) =>
+    const watch = ({ path, labels, fields, metadataOnly }: Selection, resourceVersion: string) =>
       Stream.unwrap(Effect.gen(function* () {
         const query = new URLSearchParams({
           watch: "1",
@@ -178,37 +176,49 @@ const connect = (connection: Connection) =>
           timeoutSeconds: String(WATCH_SECONDS),
         });
         if (labels !== undefined) query.set("labelSelector", labels);
+        if (fields !== undefined) query.set("fieldSelector", fields);
         const accept = metadataOnly === true ? METADATA_ONLY_WATCH : "application/json";
         const target = `${path}?${query}`;
         const controller = new AbortController();
         yield* Effect.addFinalizer(() => Effect.sync(() => controller.abort()));
-        const response = yield* Effect.tryPromise({
-          try: async () => {
-            const answer = await fetch(`${connection.url}${target}`, {
-              headers: headersFor(accept, undefined),
-              signal: controller.signal,
-              client: watches,
-            });
-            if (!answer.ok) throw refusal("watch", path, answer, await answer.text());
-            return answer;
-          },
-          catch: (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
-        }).pipe(Effect.timeoutOrElse({
-          duration: CALL_TIMEOUT_MS,
-          orElse: () => Effect.fail(unreached("watch", path, new Error("no answer in time"))),
-        }));
+        const response = yield* watches.using((client) =>
+          Effect.tryPromise({
+            try: async () => {
+              const answer = await fetch(`${connection.url}${target}`, {
+                headers: headersFor(accept, undefined),
+                signal: controller.signal,
+                client,
+              });
+              if (!answer.ok) throw refusal("watch", path, answer, await answer.text());
+              return answer;
+            },
+            catch: (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
+          }).pipe(Effect.timeoutOrElse({
+            duration: patience.callMs,
+            orElse: () => Effect.fail(unreached("watch", path, new Error("no answer in time"))),
+          }))
+        ).pipe(
+          Effect.tap(() => asked("GET", 200)),
+          Effect.tapError((error) => asked("GET", error.status)),
+        );
         const body = response.body ?? new ReadableStream<Uint8Array>({ start: (empty) => empty.close() });
         return Stream.fromReadableStream({ evaluate: () => body, onError: (cause) => unreached("watch", path, cause) })
           .pipe(
             // Bookmarks come about once a minute: silence means a connection that nobody holds any more.
             Stream.timeoutOrElse({
-              duration: WATCH_SILENCE_MS,
+              duration: patience.watchMs,
               orElse: () => Stream.fail(unreached("watch", path, new Error("silent for too long"))),
             }),
             Stream.decodeText(),
             Stream.splitLines,
             Stream.filter((line) => line !== ""),
-            Stream.map((line) => JSON.parse(line) as WatchEvent),
+            Stream.mapEffect((line) =>
+              Effect.try({
+                try: () => JSON.parse(line) as WatchEvent,
+                // Something between here and there ended the answer in the middle of an event.
+                catch: (cause) => unreached("watch", path, cause),
+              })
+            ),
             Stream.mapEffect((event) =>
               event.type === "ERROR" ? Effect.fail(watchError(path, event.object)) : Effect.succeed(event)
             ),
@@ -223,6 +233,7 @@ const connect = (connection: Connection) =>
         ),
       read: (path) => call("get", "GET", path),
       list,
+      eachPage,
       watch,
       apply: (manifest, fieldManager) =>
         call(

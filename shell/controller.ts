@@ -1,16 +1,17 @@
 /** Changes in the cluster → keys → passes; what follows a pass is decided in one place, the switch on its outcome. */
-import { Cause, Clock, Context, Duration, Effect, Exit, Latch } from "effect";
-import { Result } from "effect";
-import { decodeResource } from "../core/api/decode.ts";
+import { Cause, Clock, Context, Duration, Effect, Exit, Latch, Ref } from "effect";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { referencesOf } from "../core/plan/references.ts";
-import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, WORKERS } from "./limits.ts";
-import type { Selection } from "./cluster.ts";
+import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, WORKERS } from "./limits.ts";
+import { Cluster, type Selection } from "./cluster.ts";
 import { heard, passEnded, showFigures } from "./metrics.ts";
+import { OperatorFacts, SecretPolling } from "./observe.ts";
+import { LiveSettings, SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { type Outcome, reconcile } from "./reconcile.ts";
+import { referenceIndex } from "./reference_index.ts";
 import { type Mirror, nameOf, reflect } from "./reflector.ts";
 import { AskedServers } from "./server_answers.ts";
 import { ownerOf, Store } from "./store.ts";
+import { type WaitingRoom, waitingRoom } from "./waiting_room.ts";
 import { makeWorkQueue, type WorkQueue } from "./work_queue.ts";
 
 /** The namespaces that are watched; empty means all. */
@@ -43,6 +44,16 @@ export const controller = Effect.gen(function* () {
         Effect.annotateLogs({ what, reason: error.reason, detail: error.detail, status: error.status ?? 0 }),
       );
 
+  const waiting = waitingRoom();
+  /** As many as could go now; who really goes is decided in their passes. */
+  const wake = Effect.gen(function* () {
+    if (waiting.isEmpty()) return;
+    const { list, version } = yield* store.away;
+    const rolling = list.filter(({ state }) => state === "rolling").length;
+    const { upgradeParallelism } = yield* Ref.get(yield* LiveSettings);
+    for (const key of waiting.called(version, upgradeParallelism - rolling)) yield* queue.add(key);
+  });
+
   const resources = reflectIn(namespaces, "/apis/llamastack.io/v1alpha2", "llamastackdistributions", {}, (what) => ({
     changed: (object, how) =>
       Effect.gen(function* () {
@@ -63,82 +74,128 @@ export const controller = Effect.gen(function* () {
         for (const object of yield* store.resources) {
           const watched = namespaces.length === 0 ||
             what.endsWith(`/${stringAt(object, "metadata", "namespace") ?? ""}/llamastackdistributions`);
-          if (watched && !seen.has(nameOf(object))) yield* store.drop(object);
+          if (!watched || seen.has(nameOf(object))) continue;
+          named.forget(nameOf(object));
+          yield* store.drop(object);
         }
         yield* listedOnce(what);
       }),
     failed: logFailure(what),
   }));
 
+  const polling = yield* SecretPolling;
   const mirrored = [
-    ...[...OWN_KINDS, ...(routes ? [ROUTES] : [])].map((kind) => ({ ...kind, labels: OURS })),
+    ...[...OWN_KINDS.filter(({ kind }) => !polling || kind !== "Secret"), ...(routes ? [ROUTES] : [])].map((kind) => ({
+      ...kind,
+      labels: OURS,
+    })),
     ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
   ];
-  const own = mirrored.map(({ group, plural, labels }) =>
+  const own = mirrored.map(({ group, plural, kind, labels }) =>
     reflectIn(namespaces, group, plural, { labels }, (what) => ({
       changed: (object, how) =>
         Effect.gen(function* () {
           yield* how === "gone" ? store.drop(object) : store.put(object);
+          yield* wake;
           const owner = ownerOf(object);
-          if (owner !== undefined && (yield* store.resource(owner)) !== undefined) yield* queue.add(owner);
+          if (owner !== undefined && (yield* store.knows(owner))) yield* queue.add(owner);
         }),
-      listed: () => listedOnce(what),
+      listed: (seen) =>
+        Effect.gen(function* () {
+          // A deletion that no watch told of shows as an absence in the next list.
+          const watched = (key: string) =>
+            namespaces.length === 0 || what.includes(`/namespaces/${key.split("/")[0]}/`);
+          for (const owner of yield* store.retain(kind, watched, seen)) yield* queue.add(owner);
+          yield* listedOnce(what);
+        }),
       failed: logFailure(what),
     }))
   );
 
-  const foreign = (["Secret", "ConfigMap"] as const).map((kind) =>
+  const followed = polling ? ["ConfigMap"] as const : ["Secret", "ConfigMap"] as const;
+  const foreign = followed.map((kind) =>
     reflectIn(namespaces, "/api/v1", `${kind.toLowerCase()}s`, { metadataOnly: true }, (what) => ({
       changed: (object) =>
         Effect.forEach(named.dependants(kind, nameOf(object)), (key) => queue.add(key), { discard: true }),
-      listed: () => listedOnce(what),
+      listed: (seen) =>
+        Effect.gen(function* () {
+          // As above: what is named and not there may have been deleted while no watch looked.
+          for (const key of named.missing(kind, seen)) yield* queue.add(key);
+          yield* listedOnce(what);
+        }),
       failed: logFailure(what),
     }))
+  );
+
+  const { platform, surroundings } = yield* OperatorFacts;
+  const cluster = yield* Cluster;
+  const settings = reflectIn(
+    [platform.operatorNamespace],
+    "/api/v1",
+    "configmaps",
+    { fields: SETTINGS_FIELDS },
+    (what) => ({
+      changed: (object, how) =>
+        Effect.gen(function* () {
+          yield* takeOver(how === "gone" ? undefined : object, [...surroundings.distributions.keys()]).pipe(
+            Effect.provideService(Cluster, cluster),
+          );
+          for (const key of yield* store.keys) yield* queue.add(key);
+        }),
+      listed: () => listedOnce(what),
+      failed: logFailure(what),
+    }),
   );
 
   // Failed passes in a row, by key; gone with the first good one.
   const failed = new Map<string, number>();
-  const mirrors = [...resources, ...own.flat(), ...foreign.flat()];
+  const mirrors = [...resources, ...own.flat(), ...foreign.flat(), ...settings];
   expected = mirrors.length;
   const workers = Array.from(
     { length: WORKERS },
-    () => Effect.andThen(Latch.await(complete), Effect.forever(pass(queue, failed))),
+    () => Effect.andThen(Latch.await(complete), Effect.forever(pass(queue, failed, waiting, wake))),
   );
   const asked = yield* AskedServers;
   const answers = Effect.forever(Effect.flatMap(asked.changed, queue.add));
-  yield* Effect.all([...mirrors, ...workers, answers], {
+  // Nothing tells of a changed Secret: each resource that names one looks at it now and then.
+  const polls = Effect.forever(Effect.gen(function* () {
+    yield* Effect.sleep(Duration.millis(SECRET_POLL_MS));
+    for (const key of named.resourcesNaming("Secret")) yield* queue.add(key);
+  }));
+  yield* Effect.all([...mirrors, ...workers, answers, ...(polling ? [polls] : [])], {
     concurrency: "unbounded",
     discard: true,
   });
 }).pipe(Effect.scoped);
 
 /** Objects that we make carry this label. */
-const OURS = "app.kubernetes.io/managed-by=llama-stack-operator";
+export const OURS = "app.kubernetes.io/managed-by=llama-stack-operator";
 
 /** Pods and ReplicaSets carry the labels of the Deployment's selector only. */
-const POD_LABELS = "app=llama-stack";
+export const POD_LABELS = "app=llama-stack";
 
-interface Kind {
+export interface Kind {
+  readonly kind: string;
   readonly group: string;
   readonly plural: string;
 }
 
-const ROUTES: Kind = { group: "/apis/route.openshift.io/v1", plural: "routes" };
-const OWN_KINDS: ReadonlyArray<Kind> = [
-  { group: "/apis/apps/v1", plural: "deployments" },
-  { group: "/api/v1", plural: "configmaps" },
-  { group: "/api/v1", plural: "persistentvolumeclaims" },
-  { group: "/api/v1", plural: "secrets" },
-  { group: "/api/v1", plural: "serviceaccounts" },
-  { group: "/api/v1", plural: "services" },
-  { group: "/apis/autoscaling/v2", plural: "horizontalpodautoscalers" },
-  { group: "/apis/networking.k8s.io/v1", plural: "ingresses" },
-  { group: "/apis/networking.k8s.io/v1", plural: "networkpolicies" },
-  { group: "/apis/policy/v1", plural: "poddisruptionbudgets" },
+export const ROUTES: Kind = { kind: "Route", group: "/apis/route.openshift.io/v1", plural: "routes" };
+export const OWN_KINDS: ReadonlyArray<Kind> = [
+  { kind: "Deployment", group: "/apis/apps/v1", plural: "deployments" },
+  { kind: "ConfigMap", group: "/api/v1", plural: "configmaps" },
+  { kind: "PersistentVolumeClaim", group: "/api/v1", plural: "persistentvolumeclaims" },
+  { kind: "Secret", group: "/api/v1", plural: "secrets" },
+  { kind: "ServiceAccount", group: "/api/v1", plural: "serviceaccounts" },
+  { kind: "Service", group: "/api/v1", plural: "services" },
+  { kind: "HorizontalPodAutoscaler", group: "/apis/autoscaling/v2", plural: "horizontalpodautoscalers" },
+  { kind: "Ingress", group: "/apis/networking.k8s.io/v1", plural: "ingresses" },
+  { kind: "NetworkPolicy", group: "/apis/networking.k8s.io/v1", plural: "networkpolicies" },
+  { kind: "PodDisruptionBudget", group: "/apis/policy/v1", plural: "poddisruptionbudgets" },
 ];
-const POD_KINDS: ReadonlyArray<Kind> = [
-  { group: "/api/v1", plural: "pods" },
-  { group: "/apis/apps/v1", plural: "replicasets" },
+export const POD_KINDS: ReadonlyArray<Kind> = [
+  { kind: "Pod", group: "/api/v1", plural: "pods" },
+  { kind: "ReplicaSet", group: "/apis/apps/v1", plural: "replicasets" },
 ];
 
 const reflectIn = (
@@ -152,7 +209,7 @@ const reflectIn = (
     ? [`${group}/${plural}`]
     : namespaces.map((one) => `${group}/namespaces/${one}/${plural}`);
   // Two mirrors may read one collection, each another part of it: the name tells them apart.
-  const part = more.metadataOnly === true ? " (metadata)" : "";
+  const part = more.metadataOnly === true ? " (metadata)" : more.fields === undefined ? "" : ` (${more.fields})`;
   return paths.map((path) => {
     const what = `${path}${part}`;
     return reflect({ path, ...more }, { ...mirror(what), heard: heard(what) });
@@ -160,7 +217,12 @@ const reflectIn = (
 };
 
 /** One pass with its outcome: an error backs off, a pause is kept, everything else waits for a change. */
-const pass = Effect.fnUntraced(function* (queue: WorkQueue, failed: Map<string, number>) {
+const pass = Effect.fnUntraced(function* (
+  queue: WorkQueue,
+  failed: Map<string, number>,
+  waiting: WaitingRoom,
+  wake: Effect.Effect<void>,
+) {
   const key = yield* queue.take;
   // Bursts become one pass: what arrives within this pause is seen by it.
   yield* Effect.sleep(Duration.millis(COALESCE_MS));
@@ -185,6 +247,15 @@ const pass = Effect.fnUntraced(function* (queue: WorkQueue, failed: Map<string, 
     failed.delete(key);
     if (exit.value?.lookAgainMs !== undefined) yield* queue.addAfter(key, exit.value.lookAgainMs);
   }
+  if (Exit.isSuccess(exit)) {
+    waiting.place(key, exit.value?.waitsIn);
+    // A place became free between the decision and now: nobody would call this one.
+    const { version } = yield* (yield* Store).away;
+    if (exit.value?.waitsIn !== undefined && exit.value.awayVersion !== version) {
+      yield* queue.addAfter(key, COALESCE_MS);
+    }
+  }
+  yield* wake;
   yield* queue.done(key);
 });
 
@@ -205,31 +276,3 @@ const sameButStatus = (a: JsonObject, b: JsonObject): boolean =>
 
 const annotationsOf = (object: JsonObject) => (object.metadata as JsonObject | undefined)?.annotations ?? null;
 const deletionOf = (object: JsonObject) => stringAt(object, "metadata", "deletionTimestamp") ?? "";
-
-/** Which resources name a Secret or ConfigMap. */
-const referenceIndex = () => {
-  const byResource = new Map<string, ReadonlyArray<string>>();
-  const byObject = new Map<string, Set<string>>();
-  const forget = (key: string): void => {
-    for (const object of byResource.get(key) ?? []) {
-      byObject.get(object)?.delete(key);
-      if (byObject.get(object)?.size === 0) byObject.delete(object);
-    }
-    byResource.delete(key);
-  };
-  return {
-    forget,
-    remember: (key: string, resource: JsonObject): void => {
-      forget(key);
-      const decoded = decodeResource(resource, "lenient");
-      if (Result.isFailure(decoded)) return;
-      const own = stringAt(resource, "metadata", "namespace") ?? "";
-      const objects = referencesOf(decoded.success.spec).map(({ kind, name, namespace = own }) =>
-        `${kind} ${namespace}/${name}`
-      );
-      byResource.set(key, objects);
-      for (const object of objects) byObject.set(object, (byObject.get(object) ?? new Set()).add(key));
-    },
-    dependants: (kind: string, name: string): ReadonlyArray<string> => [...(byObject.get(`${kind} ${name}`) ?? [])],
-  };
-};

@@ -2,7 +2,7 @@
 import { Clock, Context, Duration, Effect, Option, Random } from "effect";
 import type { JsonObject } from "../core/json.ts";
 import { claimed, holderOf, leaseMove, released, sameLease } from "../core/lease.ts";
-import { Cluster, type ClusterError, pathOf } from "./cluster.ts";
+import { Cluster, type ClusterError } from "./cluster.ts";
 import {
   LEASE_CALL_MS,
   LEASE_DEADLINE_MS,
@@ -11,6 +11,7 @@ import {
   LEASE_RENEW_MS,
   LEASE_SECONDS,
 } from "./limits.ts";
+import { pathOf } from "./object_path.ts";
 
 /** Asked before each write; without leader election every write is allowed. */
 export const Fence: Context.Reference<{ readonly mayWrite: Effect.Effect<boolean> }> = Context.Reference(

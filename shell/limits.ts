@@ -20,17 +20,23 @@ export const WATCH_SILENCE_MS = 180_000;
 
 /** Pause before a failed list or watch is tried again, in milliseconds: first and longest; jitter is added. */
 export const RELIST_MS_MIN = 500;
-export const RELIST_MS_MAX = 30_000;
+export const RELIST_MS_MAX = 10_000;
+
+/** A watch that lived for this long was a good one, in milliseconds: pauses before the next one start small again. */
+export const WATCH_LIVED_MS = 1000;
 
 /** Passes at the same time, over all resources. */
-export const WORKERS = 16;
+export const WORKERS = 32;
+
+/** Writes of one pass at the same time; a resource has about five objects before and after its Deployment. */
+export const WRITES_AT_ONCE = 4;
 
 /** Pause after a failed pass of one resource, in milliseconds: first and longest; doubled each time. */
 export const BACKOFF_MS_MIN = 500;
 export const BACKOFF_MS_MAX = 300_000;
 
 /** Changes that arrive within this many milliseconds become one pass. */
-export const COALESCE_MS = 20;
+export const COALESCE_MS = 5;
 
 /** Time in seconds after which another replica may take a lease that was not renewed; the value of Kubernetes' own components. */
 export const LEASE_SECONDS = 15;
@@ -67,3 +73,6 @@ export const ASKED_MAX = 8;
 
 /** Closing a listener waits for requests under way at most this long, in milliseconds; the process has 10 s in all. */
 export const LISTENER_CLOSE_MS = 2000;
+
+/** Where Secrets may be read but not watched, each that is named is read again after this, in milliseconds (R38). */
+export const SECRET_POLL_MS = 60_000;

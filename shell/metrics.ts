@@ -88,6 +88,10 @@ export const keyAdded = Effect.suspend(() => Metric.update(adds, 1));
 export const wrote = (kind: string, verb: "apply" | "delete" | "scale" | "create" | "update_status") =>
   Metric.update(Metric.withAttributes(writes, { kind, verb }), 1);
 
+/** A request to the API server; `code` is its answer, or `<error>` without one. */
+export const asked = (method: string, code: number | undefined) =>
+  Metric.update(Metric.withAttributes(requests, { method, code: code === undefined ? "<error>" : String(code) }), 1);
+
 /** A finding of a pass, by the reason that its condition carries. */
 export const failureFound = (reason: string) => Metric.update(Metric.withAttributes(failures, { reason }), 1);
 
@@ -119,6 +123,10 @@ const adds = Metric.counter("workqueue_adds_total", {
 });
 const writes = Metric.counter("llama_stack_operator_writes_total", {
   description: "Accepted writes by kind and verb",
+  incremental: true,
+});
+const requests = Metric.counter("rest_client_requests_total", {
+  description: "Requests to the API server by method and status code",
   incremental: true,
 });
 const failures = Metric.counter("llama_stack_operator_failures_total", {

@@ -1,6 +1,7 @@
 /** Key → World: everything that a decision about one resource rests on, read in one place. */
-import { Clock, Context, Effect } from "effect";
+import { Clock, Context, Effect, Ref } from "effect";
 import { Result } from "effect";
+import { kvSecretName, sqlSecretName } from "../core/config/storage.ts";
 import { decodeResource } from "../core/api/decode.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
 import { prepare } from "../core/plan/prepare.ts";
@@ -8,8 +9,10 @@ import { referencesOf } from "../core/plan/references.ts";
 import { keyOf } from "../core/plan/step.ts";
 import { type ConfigMapContent, liveKey, type Operator, type World } from "../core/plan/world.ts";
 import { listed } from "../core/resources/objects.ts";
+import { operatorWith } from "../core/settings.ts";
 import { questionOf } from "../core/status/server_answers.ts";
 import { Cluster } from "./cluster.ts";
+import { LiveSettings } from "./operator_settings.ts";
 import { AskedServers } from "./server_answers.ts";
 import { Store } from "./store.ts";
 
@@ -17,10 +20,15 @@ import { Store } from "./store.ts";
 export class OperatorFacts
   extends Context.Service<OperatorFacts, Operator>()("llama-stack-operator/shell/OperatorFacts") {}
 
+/** Secrets may only be read by name, not listed or watched (R38). */
+export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {
+  defaultValue: () => false,
+});
+
 /** Undefined when there is no such resource any more. */
 export const observe = Effect.fn("observe")(function* (key: string) {
   const store = yield* Store;
-  const operator = yield* OperatorFacts;
+  const operator = operatorWith(yield* OperatorFacts, yield* Ref.get(yield* LiveSettings));
   const resource = yield* store.resource(key);
   if (resource === undefined) return undefined;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
@@ -51,9 +59,10 @@ export const observe = Effect.fn("observe")(function* (key: string) {
     configMaps,
     live: own.live,
     configs: own.configs,
-    replicaSets: [...replicaSets.values()],
-    pods: [...pods.values()],
+    replicaSets,
+    pods,
     refusals: [],
+    away: undefined,
     server: yield* (yield* AskedServers).answers(key, question),
   };
   return { ...world, live: yield* withUnlabelled(world) };
@@ -67,14 +76,22 @@ const withUnlabelled = Effect.fnUntraced(function* (world: World) {
   const prepared = prepare(world);
   if (Result.isFailure(prepared)) return world.live;
   const cluster = yield* Cluster;
-  const unknown = listed(prepared.success.objects).filter(({ kind, metadata }) =>
-    !world.live.has(liveKey(kind, metadata.name))
-  );
-  const found = yield* Effect.forEach(unknown, (one) => cluster.get(keyOf(one)), { concurrency: 8 });
-  const live = new Map(world.live);
+  const polling = yield* SecretPolling;
+  const { name, namespace } = prepared.success.blueprint;
+  // Without a watch, what was once written may have changed or gone since.
+  const secrets = !polling ? [] : [sqlSecretName(name), kvSecretName(name)].map((one) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    namespace,
+    name: one,
+  }));
+  const live = new Map([...world.live].filter(([key]) => !polling || !key.startsWith("Secret/")));
+  const wanted = listed(prepared.success.objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
+  const unknown = [...secrets, ...wanted.filter(({ kind, name }) => !live.has(liveKey(kind, name)))];
+  const found = yield* Effect.forEach(unknown, (one) => cluster.get(one), { concurrency: 8 });
   found.forEach((object, index) => {
-    const wanted = unknown[index];
-    if (object !== undefined && wanted !== undefined) live.set(liveKey(wanted.kind, wanted.metadata.name), object);
+    const key = unknown[index];
+    if (object !== undefined && key !== undefined) live.set(liveKey(key.kind, key.name), object);
   });
   return live;
 });

@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect";
 import { KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { FIELD_MANAGER } from "../core/plan/decide.ts";
+import { FIELD_MANAGER } from "../core/plan/scale.ts";
 import type { Step } from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";
 import { Cluster, ClusterError } from "./cluster.ts";
@@ -69,7 +69,8 @@ const noLongerLeading = (step: string): ClusterError =>
     retryAfterMs: undefined,
   });
 
-const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {
+/** One Event on an object. */
+export const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {
   const cluster = yield* Cluster;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const name = stringAt(resource, "metadata", "name") ?? "";

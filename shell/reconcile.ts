@@ -3,27 +3,51 @@
  *
  * Every branch that is a decision is in core/plan/decide.ts; here is only what a refused write means for the rest (R35).
  */
-import { Effect } from "effect";
+import { Context, Effect, Semaphore } from "effect";
 import { ObjectRefused } from "../core/failure.ts";
 import { decide, report } from "../core/plan/decide.ts";
-import type { Step } from "../core/plan/step.ts";
+import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
+import type { World } from "../core/plan/world.ts";
 import { verdictOn } from "../core/verdict.ts";
 import type { ClusterError } from "./cluster.ts";
+import { WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";
 import { observe } from "./observe.ts";
 import { perform } from "./perform.ts";
+import { Store } from "./store.ts";
+
+/**
+ * One at a time decides whether an upgrade goes on with its resource: the next one sees the Deployment that this one wrote
+ * (R34).
+ */
+export const Turns: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-stack-operator/shell/Turns", {
+  defaultValue: () => Semaphore.makeUnsafe(1),
+});
 
 /** The pause until the next look in milliseconds; undefined: wait for a change. */
 export const reconcile = Effect.fn("reconcile")(function* (key: string) {
   const world = yield* observe(key);
   if (world === undefined) return undefined;
   const plan = decide(world);
+  if (plan.turn.kind !== "wanted") return yield* carriedOut(world, plan);
+  const store = yield* Store;
+  return yield* Semaphore.withPermits(yield* Turns, 1)(Effect.gen(function* () {
+    const { list, version } = yield* store.away;
+    const informed = { ...world, away: list };
+    const outcome = yield* carriedOut(informed, decide(informed));
+    return { ...outcome, awayVersion: version };
+  }));
+});
+
+const carriedOut = Effect.fnUntraced(function* (world: World, plan: Plan) {
   const refusals: Array<ObjectRefused> = [];
-  for (const step of plan.steps) {
+  for (const group of groupsOf(plan.steps)) {
     // What stands behind a refused need of the Deployment would stand on nothing: only the report is still made.
     if (refusals.some(({ blocks }) => blocks)) break;
-    const refusal = yield* refusable(step, perform(step, world.resource));
-    if (refusal !== undefined) refusals.push(refusal);
+    const made = yield* Effect.forEach(group, (step) => refusable(step, perform(step, world.resource)), {
+      concurrency: WRITES_AT_ONCE,
+    });
+    refusals.push(...made.filter((one) => one !== undefined));
   }
   if (refusals.length > 0) {
     const told = report({ ...world, refusals });
@@ -39,6 +63,8 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
   const next: Outcome = {
     lookAgainMs: plan.lookAgainMs,
     backOff: failures.some((one) => verdictOn(one)._tag === "BackOff"),
+    waitsIn: plan.turn.kind === "waiting" ? plan.turn.queue : undefined,
+    awayVersion: undefined,
   };
   return next;
 });
@@ -48,6 +74,10 @@ export interface Outcome {
   readonly lookAgainMs: number | undefined;
   /** Try again with growing pauses, since something outside may change without telling us. */
   readonly backOff: boolean;
+  /** The queue of an upgrade in which the resource waits for its turn. */
+  readonly waitsIn: string | undefined;
+  /** Version of the list of resources away that this rests on; undefined where nobody looked. */
+  readonly awayVersion: number | undefined;
 }
 
 /** A refusal of an object is a finding; everything else that fails ends the pass, which is then tried again. */

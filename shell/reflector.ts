@@ -1,8 +1,8 @@
 /** List, then watch, then list again when the API server says so: a mirror of a selection of objects that never falls behind silently. */
-import { Duration, Effect, Ref, Schedule, Stream } from "effect";
+import { Clock, Duration, Effect, Random, Result, Stream } from "effect";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
-import { RELIST_MS_MAX, RELIST_MS_MIN } from "./limits.ts";
+import { RELIST_MS_MAX, RELIST_MS_MIN, WATCH_LIVED_MS } from "./limits.ts";
 
 /** What a mirror tells: each change once, and that the first list is complete. */
 export interface Mirror {
@@ -19,39 +19,65 @@ export interface Mirror {
 /** Runs until it is interrupted. */
 export const reflect = Effect.fn("reflect")(function* (selection: Selection, mirror: Mirror) {
   const cluster = yield* Cluster;
-  const version = yield* Ref.make<string | undefined>(undefined);
+  let version: string | undefined;
+  // Lists and watches in a row that failed, or ended as soon as they had begun.
+  let failures = 0;
+  // Versions in a row that were too old: after an outage the first one must not wait as long as its last failure did.
+  let expiries = 0;
 
   const relist = Effect.gen(function* () {
-    const { items, resourceVersion } = yield* cluster.list(selection);
-    yield* Effect.forEach(items, (item) => mirror.changed(item, "present"), { discard: true });
-    yield* mirror.listed(new Set(items.map(nameOf)));
-    yield* Ref.set(version, resourceVersion);
+    const seen = new Set<string>();
+    const from = yield* cluster.eachPage(selection, (items) =>
+      Effect.forEach(items, (item) => {
+        seen.add(nameOf(item));
+        return mirror.changed(item, "present");
+      }, { discard: true }));
+    yield* mirror.listed(seen);
+    version = from;
     yield* mirror.heard;
-    return resourceVersion;
+    return from;
   });
 
-  const cycle = Effect.gen(function* () {
-    const from = (yield* Ref.get(version)) ?? (yield* relist);
+  const follow = Effect.fnUntraced(function* (from: string) {
     yield* Stream.runForEach(cluster.watch(selection, from), ({ type, object }) =>
       Effect.gen(function* () {
         yield* mirror.heard;
         const seen = stringAt(object, "metadata", "resourceVersion");
         if (type === "ADDED" || type === "MODIFIED") yield* mirror.changed(object, "present");
         if (type === "DELETED") yield* mirror.changed(object, "gone");
-        if (seen !== undefined) yield* Ref.set(version, seen);
+        if (seen !== undefined) version = seen;
       }));
+  });
+
+  const attempt = Effect.gen(function* () {
+    const from = version ?? (yield* relist);
+    const startedMs = yield* Clock.currentTimeMillis;
+    const exit = yield* Effect.result(follow(from));
+    // Whatever ended it: one that lived is no reason to wait for long before the next.
+    if ((yield* Clock.currentTimeMillis) - startedMs >= WATCH_LIVED_MS) {
+      failures = expiries = 0;
+      if (Result.isSuccess(exit)) return;
+    }
+    yield* Effect.fromResult(exit);
+    yield* Effect.sleep(Duration.millis(yield* pauseMs(failures++)));
   }).pipe(
-    // Too old to go on from there: the next cycle lists.
-    Effect.tapError((error) => error.status === 410 ? Ref.set(version, undefined) : Effect.void),
-    Effect.tapError((error) => mirror.failed(error)),
+    Effect.catch((error) =>
+      Effect.gen(function* () {
+        yield* mirror.failed(error);
+        // Too old to go on from there: the next attempt lists.
+        if (error.status === 410) version = undefined;
+        const pause = yield* pauseMs(error.status === 410 ? expiries++ : failures++);
+        yield* Effect.sleep(Duration.millis(Math.max(pause, error.retryAfterMs ?? 0)));
+      })
+    ),
   );
 
-  return yield* Effect.forever(Effect.retry(cycle, BACKOFF));
+  return yield* Effect.forever(attempt);
 });
 
 export const nameOf = (object: JsonObject): string =>
   `${stringAt(object, "metadata", "namespace") ?? ""}/${stringAt(object, "metadata", "name") ?? ""}`;
 
-const BACKOFF = Schedule.jittered(
-  Schedule.min([Schedule.exponential(Duration.millis(RELIST_MS_MIN)), Schedule.spaced(Duration.millis(RELIST_MS_MAX))]),
-);
+/** Jittered, so that the mirrors of all replicas do not come back in one moment. */
+const pauseMs = (failures: number) =>
+  Effect.map(Random.nextBetween(0.8, 1.2), (factor) => Math.min(RELIST_MS_MIN * 2 ** failures, RELIST_MS_MAX) * factor);

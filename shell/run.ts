@@ -1,15 +1,18 @@
 /** The operator as a program: its parts, put together. */
-import { Effect, Layer, Logger, Metric } from "effect";
+import { Effect, Layer, Logger, Metric, Ref, Semaphore } from "effect";
 import { stringAt } from "../core/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
 import type { Operator } from "../core/plan/world.ts";
+import { SETTINGS_DEFAULT } from "../core/settings.ts";
 import { OPERATOR_VERSION } from "../core/version.ts";
 import { Cluster, type Connection } from "./cluster.ts";
 import { controller, Scope } from "./controller.ts";
 import { serveHealth } from "./health.ts";
 import { leading } from "./leader.ts";
 import { LiveFigures, newFigures } from "./metrics.ts";
-import { OperatorFacts } from "./observe.ts";
+import { OperatorFacts, SecretPolling } from "./observe.ts";
+import { LiveSettings } from "./operator_settings.ts";
+import { Turns } from "./reconcile.ts";
 import { AskedServers, type Route } from "./server_answers.ts";
 import { Store } from "./store.ts";
 
@@ -28,6 +31,8 @@ export interface RunOptions {
   readonly healthAddress: string;
   /** How servers are asked for their version, providers and models. */
   readonly route: Route;
+  /** Secrets are read by name only, once a minute, where listing and watching them is forbidden (R38). */
+  readonly secretPolling?: boolean;
   /** Ends as a killed process would: the lease stays until it runs out. For tests. */
   readonly keepsLease?: boolean;
 }
@@ -67,32 +72,42 @@ const OPENSHIFT = "security.openshift.io";
 
 /** What the leader does. Everything that it remembers is made anew each time: a replica that waited has missed changes. */
 const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
-  const routes = groups.includes("route.openshift.io");
-  const facts: Operator = {
-    version: OPERATOR_VERSION,
-    surroundings: {
-      distributions: EMBEDDED_DISTRIBUTIONS,
-      overrides: { settings: new Map(), related: options.relatedImages },
-    },
-    platform: {
-      openshift: groups.includes(OPENSHIFT),
-      routes,
-      operatorNamespace: options.operatorNamespace,
-      networkPolicies: false,
-    },
-    hmacKey: yield* hmacKey(options.operatorNamespace),
-    rolloutOnUpgrade: "Held",
-  };
+  const facts = operatorFacts(options, groups, yield* hmacKey(options.operatorNamespace));
   return yield* controller.pipe(
     Effect.provideService(OperatorFacts, facts),
-    Effect.provideService(Scope, { namespaces: options.namespaces, routes }),
+    Effect.provideService(SecretPolling, options.secretPolling === true),
+    Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
+    Effect.provideServiceEffect(Turns, Semaphore.make(1)),
+    Effect.provideService(Scope, { namespaces: options.namespaces, routes: facts.platform.routes }),
     Effect.provide(
       Layer.fresh(Layer.provideMerge(AskedServers.layer(options.connection, options.route), Store.layer)),
     ),
   );
 });
 
-const servedGroups = Effect.gen(function* () {
+/** What every decision knows of the operator; also of one that only looks. */
+export const operatorFacts = (
+  { operatorNamespace, relatedImages }: Pick<RunOptions, "operatorNamespace" | "relatedImages">,
+  groups: ReadonlyArray<string>,
+  hmacKey: string,
+): Operator => ({
+  version: OPERATOR_VERSION,
+  surroundings: {
+    distributions: EMBEDDED_DISTRIBUTIONS,
+    overrides: { settings: new Map(), related: relatedImages },
+  },
+  platform: {
+    openshift: groups.includes(OPENSHIFT),
+    routes: groups.includes("route.openshift.io"),
+    operatorNamespace,
+    networkPolicies: false,
+  },
+  hmacKey,
+  rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,
+  upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
+});
+
+export const servedGroups = Effect.gen(function* () {
   const cluster = yield* Cluster;
   const answer = yield* cluster.read("/apis") as Effect.Effect<
     { readonly groups?: ReadonlyArray<{ readonly name: string }> },
@@ -101,7 +116,7 @@ const servedGroups = Effect.gen(function* () {
   return (answer.groups ?? []).map(({ name }) => name);
 });
 
-const HMAC_SECRET = "llama-stack-operator-hmac";
+export const HMAC_SECRET = "llama-stack-operator-hmac";
 
 /** Made once per cluster and kept, so that digests of Secret values mean the same after a restart and in every replica. */
 const hmacKey = Effect.fnUntraced(function* (namespace: string) {

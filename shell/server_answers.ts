@@ -33,7 +33,7 @@ const ask = (connection: Connection, route: Route) =>
         const mine = known.get(key);
         if (mine === undefined) return;
         let retryMs = ASK_RETRY_MS;
-        while ((yield* store.resource(key)) !== undefined) {
+        while (yield* store.knows(key)) {
           const before = mine.answers;
           const found = yield* seats.withPermits(1)(askOnce(connection, route, question, before));
           mine.answers = found;

@@ -22,6 +22,12 @@ export const relatedImages = (): ReadonlyMap<string, string> =>
 export const operatorNamespace = (): string =>
   Deno.env.get("POD_NAMESPACE") ?? readFile(`${IN_CLUSTER}/namespace`)?.trim() ?? "llama-stack-operator-system";
 
+/** The flag where it is given, else `WATCH_NAMESPACE` as OLM sets it; empty: all namespaces. */
+export const watchedNamespaces = (flag: ReadonlyArray<string>): ReadonlyArray<string> =>
+  flag.length > 0
+    ? flag
+    : (Deno.env.get("WATCH_NAMESPACE") ?? "").split(",").map((one) => one.trim()).filter((one) => one !== "");
+
 /** In a pod the Services have names; from elsewhere they are reached through the API server. */
 export const isInPod = (kubeconfig: string | undefined): boolean => kubeconfigFile(kubeconfig) === undefined;
 
@@ -49,6 +55,15 @@ export const connectionOf = (kubeconfig: string | undefined, context: string | u
 const kubeconfigFile = (flag: string | undefined): string | undefined => {
   const file = flag ?? Deno.env.get("KUBECONFIG");
   return file === "" ? undefined : file;
+};
+
+/** The kubeconfig of the person at the keyboard, as kubectl finds it; undefined in a pod. */
+export const personalKubeconfig = (flag: string | undefined): string | undefined => {
+  const named = kubeconfigFile(flag)?.split(":")[0];
+  const home = Deno.env.get("HOME");
+  if (named !== undefined || home === undefined || Deno.env.has("KUBERNETES_SERVICE_HOST")) return named;
+  const usual = `${home}/.kube/config`;
+  return readFile(usual) === undefined ? undefined : usual;
 };
 
 const readFile = (path: string): string | undefined => {
@@ -88,6 +103,7 @@ const fromKubeconfig = (file: string, wanted: string | undefined): Connection =>
     url: url.replace(/\/+$/, ""),
     caPem: pem(cluster, "certificate-authority"),
     clientCertificate: cert === undefined || key === undefined ? undefined : { cert, key },
+    ...(stringAt(context, "namespace") === undefined ? {} : { namespace: stringAt(context, "namespace") ?? "" }),
     token: () => tokenFile === undefined ? stringAt(user, "token") : readFile(tokenFile)?.trim(),
   };
 };

@@ -1,24 +1,44 @@
 /** What was last seen of our own objects, and which version of the foreign ones that resources name. Bodies of foreign objects are never kept. */
 import { Context, Effect, Layer } from "effect";
 import { type JsonObject, member, objectAt, put, stringAt } from "../core/json.ts";
+import { type Away, awayOf } from "../core/plan/pacing.ts";
 import { liveKey } from "../core/plan/world.ts";
+import { type Packed, packed, unpacked } from "./packed.ts";
 
 interface Shelf {
   /** By `Kind/name`. */
-  readonly objects: Map<string, JsonObject>;
-  readonly pods: Map<string, JsonObject>;
-  readonly replicaSets: Map<string, JsonObject>;
-  resource: JsonObject | undefined;
+  readonly objects: Map<string, Packed>;
+  readonly pods: Map<string, Packed>;
+  readonly replicaSets: Map<string, Packed>;
+  resource: Packed | undefined;
 }
 
 export interface StoreShape {
   readonly put: (object: JsonObject) => Effect.Effect<void>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
+  /**
+   * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
+   * list speaks of, `seen` are the keys `namespace/name` of what it showed. The resources that lost something.
+   */
+  readonly retain: (
+    kind: string,
+    inScope: (key: string) => boolean,
+    seen: ReadonlySet<string>,
+  ) => Effect.Effect<ReadonlyArray<string>>;
   /** The resource of `namespace/name`, as it was last seen. */
   readonly resource: (key: string) => Effect.Effect<JsonObject | undefined>;
   readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>;
+  /** The same as names, `namespace/name`. */
+  readonly keys: Effect.Effect<ReadonlyArray<string>>;
+  readonly knows: (key: string) => Effect.Effect<boolean>;
+  /** Resources that an upgrade has away, and a number that grows with every change of that list (R34). */
+  readonly away: Effect.Effect<{ readonly list: ReadonlyArray<Away>; readonly version: number }>;
   /** Objects that carry the label of the resource, by `Kind/name`; pods and ReplicaSets apart. */
-  readonly shelf: (key: string) => Effect.Effect<Pick<Shelf, "objects" | "pods" | "replicaSets">>;
+  readonly shelf: (key: string) => Effect.Effect<{
+    readonly objects: ReadonlyMap<string, JsonObject>;
+    readonly pods: ReadonlyArray<JsonObject>;
+    readonly replicaSets: ReadonlyArray<JsonObject>;
+  }>;
 }
 
 export class Store extends Context.Service<Store, StoreShape>()("llama-stack-operator/shell/Store") {
@@ -33,6 +53,8 @@ export const ownerOf = (object: JsonObject): string | undefined => {
 
 const make = (): StoreShape => {
   const shelves = new Map<string, Shelf>();
+  const away = new Map<string, Away>();
+  let awayVersion = 0;
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
     if (known !== undefined) return known;
@@ -40,55 +62,121 @@ const make = (): StoreShape => {
     shelves.set(key, made);
     return made;
   };
-  const place = (object: JsonObject): readonly [string, Map<string, JsonObject> | undefined, string] | undefined => {
-    const kind = stringAt(object, "kind") ?? "";
-    const name = stringAt(object, "metadata", "name") ?? "";
-    if (kind === "LlamaStackDistribution") {
-      return [`${stringAt(object, "metadata", "namespace") ?? ""}/${name}`, undefined, name];
-    }
-    const owner = ownerOf(object);
-    if (owner === undefined) return undefined;
-    const shelf = shelfOf(owner);
-    if (kind === "Pod") return [owner, shelf.pods, name];
-    if (kind === "ReplicaSet") return [owner, shelf.replicaSets, name];
-    return [owner, shelf.objects, liveKey(kind, name)];
+  /** Kept along with each change, since a look at every resource for every decision would not scale. */
+  const noteAway = (key: string, shelf: Shelf, deployment: JsonObject | undefined): void => {
+    const now = shelf.resource === undefined || deployment === undefined
+      ? undefined
+      : awayOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets));
+    const before = away.get(key);
+    if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
+    if (now === undefined) away.delete(key);
+    else away.set(key, now);
+    awayVersion++;
+  };
+  /** Only a Deployment can begin to be away; for one that is, every change of its surroundings counts. */
+  const changed = (key: string, shelf: Shelf, kind: string, object: JsonObject | undefined): void => {
+    if (kind === "Deployment") return noteAway(key, shelf, object);
+    if (!away.has(key)) return;
+    const kept = shelf.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
+    noteAway(key, shelf, kept === undefined ? undefined : unpacked(kept));
   };
   return {
     put: (object) =>
       Effect.sync(() => {
-        const found = place(object);
+        const found = placeOf(object);
         if (found === undefined) return;
-        const [key, map, name] = found;
-        if (map === undefined) shelfOf(key).resource = object;
-        else map.set(name, trimmed(object));
+        const shelf = shelfOf(found.key);
+        const kept = trimmed(object);
+        if (found.part === "resource") shelf.resource = packed(kept);
+        else shelf[found.part].set(found.name, packed(kept));
+        changed(found.key, shelf, found.kind, kept);
       }),
     drop: (object) =>
       Effect.sync(() => {
-        const found = place(object);
-        if (found === undefined) return;
-        const [key, map, name] = found;
-        if (map === undefined) shelfOf(key).resource = undefined;
-        else map.delete(name);
-        const shelf = shelfOf(key);
+        const found = placeOf(object);
+        const shelf = found === undefined ? undefined : shelves.get(found.key);
+        if (found === undefined || shelf === undefined) return;
+        if (found.part === "resource") shelf.resource = undefined;
+        else shelf[found.part].delete(found.name);
+        changed(found.key, shelf, found.kind, undefined);
         if (
           shelf.resource === undefined && shelf.objects.size + shelf.pods.size + shelf.replicaSets.size === 0
-        ) shelves.delete(key);
+        ) shelves.delete(found.key);
       }),
-    resource: (key) => Effect.sync(() => shelves.get(key)?.resource),
+    retain: (kind, inScope, seen) =>
+      Effect.sync(() => {
+        const part = partOf(kind);
+        return [...shelves].filter(([key, shelf]) => {
+          const namespace = key.slice(0, key.indexOf("/"));
+          const gone = !inScope(key) ? [] : [...shelf[part].keys()].filter((name) => {
+            const bare = part === "objects" ? name.slice(kind.length + 1) : name;
+            return (part !== "objects" || name.startsWith(`${kind}/`)) && !seen.has(`${namespace}/${bare}`);
+          });
+          for (const name of gone) shelf[part].delete(name);
+          if (gone.length > 0) changed(key, shelf, kind, undefined);
+          return gone.length > 0 && shelf.resource !== undefined;
+        }).map(([key]) => key);
+      }),
+    knows: (key) => Effect.sync(() => shelves.get(key)?.resource !== undefined),
+    resource: (key) =>
+      Effect.sync(() => {
+        const kept = shelves.get(key)?.resource;
+        return kept === undefined ? undefined : unpacked(kept);
+      }),
     resources: Effect.sync(() =>
-      [...shelves.values()].map(({ resource }) => resource).filter((one) => one !== undefined)
+      [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
     ),
+    keys: Effect.sync(() => [...shelves].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
+    away: Effect.sync(() => ({ list: [...away.values()], version: awayVersion })),
     shelf: (key) =>
-      Effect.sync(() => shelves.get(key) ?? { objects: new Map(), pods: new Map(), replicaSets: new Map() }),
+      Effect.sync(() => {
+        const shelf = shelves.get(key);
+        return {
+          objects: new Map([...shelf?.objects ?? []].map(([name, one]) => [name, unpacked(one)])),
+          pods: shelf === undefined ? [] : all(shelf.pods),
+          replicaSets: shelf === undefined ? [] : all(shelf.replicaSets),
+        };
+      }),
   };
 };
 
-/** Managed fields are most of an object's bytes; only the Deployment's are asked after, and of those only our own. */
+const all = (map: ReadonlyMap<string, Packed>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
+
+interface Place {
+  readonly key: string;
+  readonly kind: string;
+  readonly part: keyof Shelf;
+  /** In its part of the shelf. */
+  readonly name: string;
+}
+
+const placeOf = (object: JsonObject): Place | undefined => {
+  const kind = stringAt(object, "kind") ?? "";
+  const name = stringAt(object, "metadata", "name") ?? "";
+  if (kind === "LlamaStackDistribution") {
+    return { key: `${stringAt(object, "metadata", "namespace") ?? ""}/${name}`, kind, part: "resource", name };
+  }
+  const key = ownerOf(object);
+  if (key === undefined) return undefined;
+  const part = partOf(kind);
+  return { key, kind, part, name: part === "objects" ? liveKey(kind, name) : name };
+};
+
+const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
+  kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";
+
+/** Managed fields are most of an object's bytes; of a Deployment's it is asked whether its number of pods is ours. */
 const trimmed = (object: JsonObject): JsonObject => {
   const fields = member(objectAt(object, "metadata"), "managedFields");
   if (!Array.isArray(fields)) return object;
   const kept = object.kind === "Deployment"
-    ? fields.filter((one) => stringAt(one, "manager") === "llama-stack-operator")
+    ? fields.filter((one) => stringAt(one, "manager") === "llama-stack-operator").map((one) => ({
+      manager: stringAt(one, "manager") ?? "",
+      operation: stringAt(one, "operation") ?? "",
+      fieldsV1: { "f:spec": onlyReplicas(objectAt(one, "fieldsV1", "f:spec")) },
+    }))
     : [];
   return put(object, ["metadata", "managedFields"], kept.length === 0 ? undefined : kept);
 };
+
+const onlyReplicas = (spec: JsonObject): JsonObject => Object.hasOwn(spec, "f:replicas") ? { "f:replicas": {} } : {};

@@ -13,6 +13,7 @@ export const OPERATOR: Operator = {
   platform: NOWHERE.platform,
   hmacKey: "a key of tests",
   rolloutOnUpgrade: "Held",
+  upgradeParallelism: 5,
 };
 
 export const UID = "11111111-1111-1111-1111-111111111111";
@@ -29,6 +30,7 @@ export const world = (spec: JsonObject, more: Partial<World> = {}): World => ({
   replicaSets: [],
   pods: [],
   refusals: [],
+  away: [],
   server: undefined,
   ...more,
 });

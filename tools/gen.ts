@@ -3,6 +3,7 @@
  *
  * `deno task gen` writes, `deno task gen --check` compares and exits 1 when a file is stale.
  */
+import { providersPage } from "../core/command/catalogue.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
 import { editorSchema } from "../core/api/editor_schema.ts";
 import { referencePage } from "../core/api/reference_page.ts";
@@ -14,6 +15,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
   "crds/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
   "core/api/resource_schema.json": () => `${JSON.stringify(resourceSchema())}\n`,
+  "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),
 };
 

@@ -3,7 +3,7 @@
  * publishes them, in the form that a CRD may hold. With --check nothing is written; 1 when the file is stale.
  */
 import { dirname, join } from "node:path";
-import { startControlPlane } from "../tests/cluster/control_plane.ts";
+import { startControlPlane } from "./cluster/control_plane.ts";
 import type { StructuralSchema } from "../core/api/structural_check.ts";
 
 /** Each type that `core/api` embeds, everything it refers to written out in place: a CRD has no references. */

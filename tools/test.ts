@@ -17,10 +17,23 @@ const PARTS: ReadonlyArray<Part> = [
   { name: "lint", args: ["lint", "--quiet"] },
   { name: "types", args: ["check", "--quiet"] },
   { name: "generated files", args: ["task", "--quiet", "gen", "--check"] },
-  { name: "unit tests", args: [...TEST, "--parallel", "--trace-leaks", "core", "shell", "tools", "tests/house"] },
+  {
+    name: "unit tests",
+    args: [
+      ...TEST,
+      "--parallel",
+      "--trace-leaks",
+      "core",
+      "shell",
+      "tools",
+      "tests/house",
+      "tests/render_is_run_test.ts",
+    ],
+  },
   { name: "properties", args: [...TEST, "tests/properties_test.ts"] },
   { name: "real Kubernetes API server", args: [...TEST, "tests/cluster"] },
   { name: "real Llama Stack and OGX servers", args: [...TEST, "tests/server"] },
+  { name: "real node", args: ["task", "--quiet", "node"] },
 ];
 
 interface Count {
@@ -60,17 +73,20 @@ const run = async ({ name, args }: Part): Promise<Count> => {
     text += decoder.decode(chunk, { stream: true });
   }
   const { success } = await child.status;
-  return args[0] === "test" ? counted(text, success) : { passed: success ? 1 : 0, failed: success ? 0 : 1 };
+  return /^(test|node)$/.test(args[0] === "task" ? args.at(-1) ?? "" : args[0] ?? "")
+    ? counted(text, success)
+    : { passed: success ? 1 : 0, failed: success ? 0 : 1 };
 };
 
-/** From the closing line of the test runner, e.g. `ok | 23 passed (33 steps) | 0 failed | 1 ignored (7s)`. */
+/** From the closing lines of the test runner, e.g. `ok | 23 passed (33 steps) | 0 failed | 1 ignored (7s)`. */
 const counted = (text: string, success: boolean): Count => {
-  const closing = /\| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed(?: \(\d+ steps?\))?(?: \| (\d+) ignored)?/.exec(
-    text,
-  );
-  if (closing === null) return { passed: 0, failed: 1 };
-  const failed = Number(closing[2]) + Number(closing[3] ?? 0);
-  return { passed: Number(closing[1]), failed: failed === 0 && !success ? 1 : failed };
+  const closing = [
+    ...text.matchAll(/\| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed(?: \(\d+ steps?\))?(?: \| (\d+) ignored)?/g),
+  ];
+  if (closing.length === 0) return { passed: 0, failed: 1 };
+  const sum = (group: number) => closing.reduce((total, found) => total + Number(found[group] ?? 0), 0);
+  const failed = sum(2) + sum(3);
+  return { passed: sum(1), failed: failed === 0 && !success ? 1 : failed };
 };
 
 if (import.meta.main) Deno.exit(await main());

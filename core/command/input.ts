@@ -19,6 +19,8 @@ export interface InputFile {
 export interface InputResource {
   /** File and resource for messages, e.g. `samples/vllm.yaml: my-llama`. */
   readonly label: string;
+  /** As it was written, the early shorthand in its list form. */
+  readonly document: Json;
   readonly resource: Result.Result<Resource, Refusal>;
   readonly warnings: ReadonlyArray<Warning>;
 }
@@ -38,7 +40,10 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   const documents = readManifests(text);
   if (Result.isFailure(documents)) {
     const failure = new SchemaMismatch({ path: [], detail: documents.failure.message });
-    return { resources: [{ label: name, resource: Result.fail(refusal(failure)), warnings: [] }], skipped: [] };
+    return {
+      resources: [{ label: name, document: null, resource: Result.fail(refusal(failure)), warnings: [] }],
+      skipped: [],
+    };
   }
   const all = documents.success.flatMap((document) =>
     stringAt(document, "kind") === "List" ? listAt(document, "items") : [document]
@@ -50,6 +55,7 @@ const readFile = ({ name, text }: InputFile): Inputs => {
       const label = `${name}: ${stringAt(document, "metadata", "name") ?? "(no name)"}`;
       return {
         label,
+        document: resource,
         resource: Result.mapError(decodeResource(resource, "strict"), (failures) => refusal(...failures)),
         warnings,
       };

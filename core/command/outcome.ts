@@ -13,13 +13,15 @@ export interface Outcome {
 export interface Style {
   readonly error: (text: string) => string;
   readonly warning: (text: string) => string;
+  readonly good: (text: string) => string;
   readonly name: (text: string) => string;
 }
 
-export const PLAIN: Style = { error: (text) => text, warning: (text) => text, name: (text) => text };
+const same = (text: string): string => text;
+export const PLAIN: Style = { error: same, warning: same, good: same, name: same };
 
 const ansi = (code: number) => (text: string): string => `\u001b[${code}m${text}\u001b[0m`;
-export const COLOURED: Style = { error: ansi(31), warning: ansi(33), name: ansi(1) };
+export const COLOURED: Style = { error: ansi(31), warning: ansi(33), good: ansi(32), name: ansi(1) };
 
 /** Joins lines and ends each with a line feed; no lines, no text. */
 export const lines = (all: ReadonlyArray<string>): string => all.map((line) => `${line}\n`).join("");

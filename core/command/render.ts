@@ -3,6 +3,7 @@ import { Result } from "effect";
 import type { Resource } from "../api/decode.ts";
 import { derive, type Derived, type Surroundings } from "../derive.ts";
 import type { Json } from "../json.ts";
+import type { Platform } from "../resources/blueprint.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../resources/of_resource.ts";
@@ -16,12 +17,14 @@ export interface RenderOptions {
   readonly only: "config" | "env" | undefined;
   readonly format: "yaml" | "json";
   readonly style: Style;
+  /** Of the cluster that is not asked; undefined: plain Kubernetes. */
+  readonly platform?: Platform | undefined;
 }
 
 export const renderCommand = (
   files: ReadonlyArray<InputFile>,
   surroundings: Surroundings,
-  { only, format, style }: RenderOptions,
+  { only, format, style, platform = NOWHERE.platform }: RenderOptions,
 ): Outcome => {
   const { resources, skipped } = readInputs(files);
   const rendered = resources.map(({ label, resource, warnings }) => {
@@ -35,7 +38,7 @@ export const renderCommand = (
         ok: false,
       }
       : {
-        documents: documentsOf(resource.success, derived.success, only),
+        documents: documentsOf(resource.success, derived.success, only, platform),
         notes: [
           ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
           ...notesOf(label, derived.success, only, style),
@@ -56,11 +59,16 @@ export const renderCommand = (
 /** A document to print: JSON, or YAML text that is final already. */
 type Document = { readonly value: Json } | { readonly yaml: string };
 
-const documentsOf = (resource: Resource, derived: Derived, only: RenderOptions["only"]): ReadonlyArray<Document> => {
+const documentsOf = (
+  resource: Resource,
+  derived: Derived,
+  only: RenderOptions["only"],
+  platform: Platform,
+): ReadonlyArray<Document> => {
   const env = derived.env as unknown as Json;
   if (only === "env") return [{ value: env }];
   if (only === "config") return derived._tag === "Generated" ? [{ yaml: derived.config.yaml }] : [];
-  const place = { ...NOWHERE, namespace: resource.namespace ?? NOWHERE.namespace };
+  const place = { ...NOWHERE, platform, namespace: resource.namespace ?? NOWHERE.namespace };
   const contents = { config: configContentOf(derived, place), connections: UNREAD_PARTS, caBundlePem: undefined };
   return listed(objectsOf(blueprintOf(resource, derived, place), contents)).map((value) => ({ value }));
 };

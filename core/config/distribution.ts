@@ -105,6 +105,12 @@ export const resolveDistribution = (
 export const relatedImageVariable = (name: string): string =>
   `RELATED_IMAGE_${name.toUpperCase().replaceAll("-", "_")}`;
 
+/** The server of an image whose path and tag tell (R31). */
+export const serverOfImage = (image: string): Server | undefined => {
+  const version = PUBLISHED_PATH.test(image) ? versionInTag(image) : undefined;
+  return version === undefined ? undefined : serverOf(version);
+};
+
 const ownImage = (
   image: string,
   serverVersion: string | undefined,

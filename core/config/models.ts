@@ -5,6 +5,7 @@ import type { FieldPath } from "../field_path.ts";
 import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
+import type { Line } from "./lines/line.ts";
 import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
 
 export const registerModels: Stage = (draft, facts) => {
@@ -18,10 +19,11 @@ export const registerModels: Stage = (draft, facts) => {
     });
   }
   const known = knownProviders(draft, facts);
-  const placed = models.map((model, index) => place(model, index, model.provider ?? fallback ?? "", known));
+  const { line } = facts.server;
+  const placed = models.map((model, index) => place(model, index, model.provider ?? fallback ?? "", known, line));
   const conflicts = placed.filter(({ key }, index) => placed.findIndex((other) => other.key === key) < index);
   const entries = placed.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
-  return noted(withConfig(draft, entries.reduce(register, draft.config)), {
+  return noted(withConfig(draft, entries.reduce((config, entry) => register(config, entry, line), draft.config)), {
     warnings: placed.flatMap(({ warnings }) => warnings),
     failures: [
       ...placed.flatMap(({ failures }) => failures),
@@ -30,11 +32,12 @@ export const registerModels: Stage = (draft, facts) => {
   });
 };
 
-/** The id by which the server and its clients know a model: `<provider>/<provider model id>`. */
-export const modelKey = (entry: JsonObject): string =>
-  `${stringAt(entry, "provider_id") ?? ""}/${
-    stringAt(entry, "provider_model_id") ?? stringAt(entry, "model_id") ?? ""
-  }`;
+/** The id by which the server and its clients know a model: `<provider>/<name>`; the line tells which name. */
+export const modelKey = (entry: JsonObject, line: Line): string => {
+  const id = stringAt(entry, "model_id") ?? "";
+  const known = line.modelsAreKnownBy === "modelId" ? id : stringAt(entry, "provider_model_id") ?? id;
+  return `${stringAt(entry, "provider_id") ?? ""}/${known}`;
+};
 
 /** The first declared inference provider, else the base's first one that is on without conditions and can serve chat. */
 const defaultProvider = (draft: Draft, facts: Facts): string | undefined =>
@@ -69,7 +72,13 @@ interface Placed {
   readonly failures: ReadonlyArray<GenerationFailure>;
 }
 
-const place = (model: Model, index: number, provider: string, known: ReadonlyArray<string>): Placed => {
+const place = (
+  model: Model,
+  index: number,
+  provider: string,
+  known: ReadonlyArray<string>,
+  line: Line,
+): Placed => {
   const path: FieldPath = ["spec", "resources", "models", index];
   const entry: JsonObject = {
     model_id: model.name,
@@ -85,7 +94,7 @@ const place = (model: Model, index: number, provider: string, known: ReadonlyArr
     );
   return {
     path,
-    key: modelKey(entry),
+    key: modelKey(entry, line),
     entry,
     warnings: unread,
     failures: known.includes(provider)
@@ -95,11 +104,11 @@ const place = (model: Model, index: number, provider: string, known: ReadonlyArr
 };
 
 /** An entry of the base that the server would take for the same model is replaced where it stands. */
-const register = (config: JsonObject, entry: JsonObject): JsonObject => {
+const register = (config: JsonObject, entry: JsonObject, line: Line): JsonObject => {
   const registered = listAt(config, "registered_resources", "models").filter(isObject);
   return put(
     config,
     ["registered_resources", "models"],
-    laidInto(registered, entry, (other) => modelKey(other) === modelKey(entry)),
+    laidInto(registered, entry, (other) => modelKey(other, line) === modelKey(entry, line)),
   );
 };

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../j
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
+import type { Line } from "./lines/line.ts";
 import { modelKey } from "./models.ts";
 
 export const registerShields: Stage = (draft, facts) => {
@@ -22,7 +23,7 @@ export const registerShields: Stage = (draft, facts) => {
   if (providers.length === 0) {
     return noted(draft, { failures: [new MissingProviderForResource({ path, resource: "shields", field: "safety" })] });
   }
-  const placed = shields.map((name, index) => place(name, [...path, index], providers, draft.config));
+  const placed = shields.map((name, index) => place(name, [...path, index], providers, draft.config, line));
   const config = placed.flatMap(({ entry }) => entry === undefined ? [] : [entry]).reduce(register, draft.config);
   return noted(withConfig(draft, withDefault(config, shields[0] ?? "")), {
     warnings: placed.flatMap(({ warnings }) => warnings),
@@ -64,7 +65,13 @@ const NAMED: ReadonlyArray<
   { type: "inline::code-scanner", shields: ["code-scanner", "code-shield"], target: "code-scanner" },
 ];
 
-const place = (name: string, path: FieldPath, providers: ReadonlyArray<SafetyProvider>, config: JsonObject): Placed => {
+const place = (
+  name: string,
+  path: FieldPath,
+  providers: ReadonlyArray<SafetyProvider>,
+  config: JsonObject,
+  line: Line,
+): Placed => {
   const special = NAMED.find(({ shields }) => shields.includes(name));
   const general = providers.filter(({ type }) => !NAMED.some((row) => row.type === type));
   const provider = special === undefined
@@ -80,7 +87,7 @@ const place = (name: string, path: FieldPath, providers: ReadonlyArray<SafetyPro
     };
   }
   const fixed = NAMED.find(({ type }) => type === provider.type)?.target;
-  const target = fixed ?? (provider.type === "inline::llama-guard" ? guardModel(name, config) : name);
+  const target = fixed ?? (provider.type === "inline::llama-guard" ? guardModel(name, config, line) : name);
   const unrouted = provider.type === "inline::llama-guard" && target === undefined
     ? [
       warning(
@@ -99,15 +106,15 @@ const place = (name: string, path: FieldPath, providers: ReadonlyArray<SafetyPro
 };
 
 /** What llama-guard calls: the routed id `<provider>/<model>` of the registered model that the shield means. */
-const guardModel = (name: string, config: JsonObject): string | undefined => {
+const guardModel = (name: string, config: JsonObject, line: Line): string | undefined => {
   const models = listAt(config, "registered_resources", "models").filter(isObject)
     .filter((model) => !(stringAt(model, "model_id") ?? "").includes("${env."));
   const exact = models.find((model) =>
-    [stringAt(model, "model_id"), stringAt(model, "provider_model_id"), modelKey(model)].includes(name)
+    [stringAt(model, "model_id"), stringAt(model, "provider_model_id"), modelKey(model, line)].includes(name)
   );
-  const guards = models.filter((model) => /guard/i.test(modelKey(model)));
+  const guards = models.filter((model) => /guard/i.test(modelKey(model, line)));
   const found = exact ?? (guards.length === 1 ? guards[0] : undefined);
-  return found === undefined ? undefined : modelKey(found);
+  return found === undefined ? undefined : modelKey(found, line);
 };
 
 const register = (config: JsonObject, entry: JsonObject): JsonObject => {

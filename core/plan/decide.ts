@@ -8,25 +8,28 @@ import { Result } from "effect";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { OwnershipConflict, ReconcileFailure } from "../failure.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
-import { autoscales } from "../resources/autoscaler.ts";
-import { type Manifest, replicasOf } from "../resources/blueprint.ts";
+import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
 import * as events from "../status/events.ts";
+import { troubleIn } from "../status/findings.ts";
 import { summarise } from "../status/summarise.ts";
 import type { Warning } from "../warning.ts";
 import { amount, saysTheSame } from "./difference.ts";
-import { conflictOf, isOurs } from "./ownership.ts";
+import { conflictOf } from "./ownership.ts";
 import { prepare, type Prepared } from "./prepare.ts";
 import { prunedConfigs, prunedObjects } from "./prune.ts";
-import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, recorded, rolloutOf } from "./rollout.ts";
-import { keyOf, type Plan, Step } from "./step.ts";
+import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION } from "./record.ts";
+import { recorded, type Rollout, rolloutOf, undone } from "./rollout.ts";
+import { podsOfTemplate } from "./rollout_state.ts";
+import { storedDataFindings } from "./stored_data.ts";
+import { handOver, scaling } from "./scale.ts";
+import { type Plan, Step, type Turn } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
-
-/** Field manager of every apply; whose fields are whose is told by it. */
-export const FIELD_MANAGER = "llama-stack-operator";
 
 /** Pause before the next look at a server that is not ready, in milliseconds; changes of its pods come sooner by themselves. */
 const LOOK_AGAIN_MS = 15_000;
+
+const NO_TURN: Turn = { kind: "none" };
 
 export const decide = (world: World): Plan => {
   const { resource } = world;
@@ -39,7 +42,7 @@ export const decide = (world: World): Plan => {
     : settled(world, prepared.success);
 };
 
-const NOTHING: Plan = { steps: [], lookAgainMs: undefined, failures: [] };
+const NOTHING: Plan = { steps: [], lookAgainMs: undefined, failures: [], turn: NO_TURN };
 
 /**
  * What is left to say when the API server refused writes of a plan: status and Events. The writes themselves are tried again
@@ -55,13 +58,26 @@ const suspended = (world: World): Plan => ({
     prepared: undefined,
     failures: [],
     warnings: [],
-    held: undefined,
+    rollout: undefined,
     causedByUpgrade: false,
     suspended: true,
   }),
   lookAgainMs: undefined,
   failures: [],
+  turn: NO_TURN,
 });
+
+/** Said when the condition turns, and not again while it stays. */
+const stopTold = (world: World, status: Status): ReadonlyArray<Step> => {
+  const failed = (list: ReadonlyArray<unknown>) =>
+    (list as ReadonlyArray<Condition>).find(({ type, reason, message }) =>
+      type === "DeploymentUpdated" && reason === "DeploymentUpdateFailed" && message.includes("its upgrade stopped")
+    );
+  const now = failed(status.conditions ?? []);
+  return now === undefined || failed(listAt(world.resource, "status", "conditions")) !== undefined
+    ? []
+    : [Step.Announce({ note: events.upgradeStopped(now.message) })];
+};
 
 /** Failure preservation: nothing is written but status, Events and the number of pods. */
 const refused = (
@@ -69,11 +85,12 @@ const refused = (
   failures: ReadonlyArray<ReconcileFailure>,
   more: { readonly warnings: ReadonlyArray<Warning>; readonly prepared: Prepared | undefined },
 ): Plan => {
-  const decided = { ...more, failures, held: undefined, causedByUpgrade: isUpgrade(world), suspended: false };
+  const decided = { ...more, failures, rollout: undefined, causedByUpgrade: isUpgrade(world), suspended: false };
   return {
     steps: [...scaling(world), ...announcements(world, failures), ...statusSteps(world, decided)],
     lookAgainMs: undefined,
     failures,
+    turn: NO_TURN,
   };
 };
 
@@ -84,16 +101,19 @@ const settled = (world: World, prepared: Prepared): Plan => {
     manifests.flatMap((one) => conflictOf(one, liveOf(world, one), uid) ?? []);
   const fatal = conflicts([...objects.before, objects.deployment]);
   if (fatal.length > 0) return refused(world, fatal, { warnings: prepared.warnings, prepared });
-  const told = [...conflicts([...objects.after, ...objects.optional]), ...world.refusals];
   const live = liveOf(world, objects.deployment);
-  const rollout = rolloutOf(prepared, live, world.resource, world.operator.rolloutOnUpgrade);
-  const wanted = recorded(prepared, world.operator.version, generationOf(world));
-  // A held template keeps its config: the new one would be a ConfigMap that nothing runs on.
+  const data = storedDataFindings(prepared, live, world);
+  if (data.failures.length > 0) return refused(world, data.failures, { warnings: prepared.warnings, prepared });
+  const told = [...conflicts([...objects.after, ...objects.optional]), ...world.refusals];
+  const rollout = rolloutOf(prepared, live, world);
+  const wanted = rollout.kind === "undo"
+    ? undone(prepared, world, live, rollout)
+    : recorded(prepared, world, live, rollout.kind === "apply" ? rollout.cause : "edit");
+  const waits = rollout.kind !== "apply" && rollout.kind !== "undo";
   const needed = objects.before.map((one) => notShrunk(one, liveOf(world, one)));
-  const before = rollout.kind === "hold" ? needed.filter(({ kind }) => kind !== "ConfigMap") : needed;
-  const deployments = rollout.kind === "hold"
-    ? []
-    : [...handOver(world, prepared), ...writes(world, [wanted], rollout.why, true)];
+  // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
+  const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
+  const deployments = waits ? [] : [...handOver(prepared, live), ...writes(world, [wanted], whyOf(rollout), true)];
   const free = (manifests: ReadonlyArray<Manifest>) =>
     manifests.filter((one) => conflictOf(one, liveOf(world, one), uid) === undefined);
   const config = blueprint.configFile?.configMapName;
@@ -106,7 +126,7 @@ const settled = (world: World, prepared: Prepared): Plan => {
     prepared,
     failures: told,
     warnings: prepared.warnings,
-    held: rollout.kind === "hold" ? rollout.digest : undefined,
+    rollout,
     causedByUpgrade: false,
     suspended: false,
   };
@@ -115,12 +135,16 @@ const settled = (world: World, prepared: Prepared): Plan => {
     steps: [
       ...writes(world, before, "the resource asks for it", true),
       ...deployments,
-      ...(rollout.kind === "hold" ? scaling(world) : []),
+      ...(waits ? scaling(world) : []),
       ...writes(world, free(objects.after), "the resource asks for it", false),
       ...writes(world, free(objects.optional), "the resource asks for it", false),
       ...prunedObjects(world, all, uid),
       ...prunedConfigs(world, config, uid),
-      ...changesTold(world, prepared, deployments.length > 0 && world.refusals.length === 0),
+      ...(rollout.kind === "undo" ? rolledBackTold(world, live) : []),
+      ...stopTold(world, status),
+      ...(rollout.kind === "apply"
+        ? changesTold(world, prepared, deployments.length > 0 && world.refusals.length === 0, data.notices)
+        : []),
       ...announcements(world, told),
       ...statusSteps(world, decided),
     ],
@@ -128,8 +152,27 @@ const settled = (world: World, prepared: Prepared): Plan => {
       ? LOOK_AGAIN_MS
       : undefined,
     failures: told,
+    turn: turnOf(rollout),
   };
 };
+
+const whyOf = (rollout: Rollout): string =>
+  rollout.kind === "apply" ? rollout.why : "the change did not become ready and is undone";
+
+const turnOf = (rollout: Rollout): Turn => {
+  if (rollout.kind === "apply" && rollout.cause === "upgrade") return { kind: "taken" };
+  if (rollout.kind !== "queue") return NO_TURN;
+  return rollout.turn === undefined ? { kind: "wanted" } : { kind: "waiting", queue: rollout.queue };
+};
+
+/** The pods that failed are gone a moment later: what they said is said now. */
+const rolledBackTold = (world: World, live: JsonObject | undefined): ReadonlyArray<Step> => [
+  Step.Announce({
+    note: events.rolledBack(
+      troubleIn(live === undefined ? world.pods : podsOfTemplate(live, world.pods, world.replicaSets), world),
+    ),
+  }),
+];
 
 const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefined =>
   world.live.get(liveKey(kind, metadata.name));
@@ -155,49 +198,6 @@ const notShrunk = (manifest: Manifest, live: JsonObject | undefined): Manifest =
   return (amount(size) ?? 0) <= (amount(wanted) ?? 0)
     ? manifest
     : put(manifest, ["spec", "resources", "requests", "storage"], size) as Manifest;
-};
-
-/** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
-const scaling = (world: World): ReadonlyArray<Step> => {
-  const name = stringAt(world.resource, "metadata", "name") ?? "";
-  const live = world.live.get(liveKey("Deployment", name));
-  const workload = objectAt(world.resource, "spec", "workload");
-  const wanted = member(workload, "replicas");
-  if (live === undefined || typeof wanted !== "number" || wanted < 0 || Object.hasOwn(workload, "autoscaling")) {
-    return [];
-  }
-  if (!isOurs(live, stringAt(world.resource, "metadata", "uid"))) return [];
-  if (member(objectAt(live, "spec"), "replicas") === wanted) return [];
-  const key = {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    namespace: stringAt(live, "metadata", "namespace") ?? "",
-    name,
-  };
-  return [Step.Scale({ key, replicas: wanted, why: "the number of pods changed" })];
-};
-
-/**
- * Under an autoscaler our apply names no number of pods. Dropping the field while we alone own it would set it back to one
- * and stop pods; taking it under another manager first keeps it.
- */
-const handOver = (world: World, prepared: Prepared): ReadonlyArray<Step> => {
-  const live = liveOf(world, prepared.objects.deployment);
-  if (live === undefined || !autoscales(prepared.blueprint)) return [];
-  const ours = listAt(live, "metadata", "managedFields").some((entry) =>
-    stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
-    Object.hasOwn(objectAt(entry, "fieldsV1", "f:spec"), "f:replicas")
-  );
-  const replicas = Number(member(objectAt(live, "spec"), "replicas") ?? replicasOf(prepared.resource.spec));
-  return ours
-    ? [
-      Step.Scale({
-        key: keyOf(prepared.objects.deployment),
-        replicas,
-        why: "the autoscaler takes over the number of pods",
-      }),
-    ]
-    : [];
 };
 
 /** FR-101: the operator's doing when the resource is the one that was last applied, and the operator is another one. */
@@ -235,6 +235,7 @@ const changesTold = (
   world: World,
   { derived, blueprint, resource }: Prepared,
   rolled: boolean,
+  notices: ReadonlyArray<string>,
 ): ReadonlyArray<Step> => {
   const name = blueprint.configFile?.configMapName;
   const isNew = name !== undefined && stringAt(world.resource, "status", "configGeneration", "configMapName") !== name;
@@ -251,6 +252,7 @@ const changesTold = (
       ]
       : []),
     ...(rolled ? [Step.Announce({ note: events.deploymentUpdated(blueprint.image, name) })] : []),
+    ...(rolled ? notices.map((one) => Step.Announce({ note: events.storedData(one) })) : []),
   ];
 };
 

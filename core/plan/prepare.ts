@@ -18,7 +18,7 @@ import {
   SecretValueUnusable,
 } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
-import { type Json, member, objectAt, stringAt } from "../json.ts";
+import { type Json, member, objectAt, put, stringAt } from "../json.ts";
 import type { Warning } from "../warning.ts";
 import { readYaml11 } from "../yaml.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
@@ -38,10 +38,20 @@ export interface Prepared {
   readonly warnings: ReadonlyArray<Warning>;
   /** How many references to Secrets were found. */
   readonly secretReferences: number;
-  /** Digest of what the user decides: spec, content of referenced Secrets and ConfigMaps (R34). */
-  readonly userInputs: string;
+  readonly inputs: Inputs;
   /** Digest of what the operator's release decides: image and base. */
   readonly pins: string;
+  /** Version of the server, where it is known. */
+  readonly server: string | undefined;
+}
+
+/** Digests of what the user decides (R34). */
+export interface Inputs {
+  /** Spec and content of referenced ConfigMaps. */
+  readonly user: string;
+  /** Values of referenced Secret keys, and which key that HMAC was made with. */
+  readonly secrets: string;
+  readonly secretKey: string;
 }
 
 export interface Unprepared {
@@ -96,8 +106,11 @@ export const prepare = (world: World): Result.Result<Prepared, Unprepared> => {
     objects: objectsOf(blueprint, contents),
     warnings: derived.success._tag === "Generated" ? derived.success.config.warnings : [],
     secretReferences: references.filter(({ kind }) => kind === "Secret").length,
-    userInputs: userInputsOf(resource, found, world),
+    inputs: inputsOf(resource, found, world),
     pins: pinsOf(derived.success),
+    server: derived.success._tag === "Generated"
+      ? derived.success.server.version
+      : derived.success.distribution.server?.version,
   });
 };
 
@@ -252,12 +265,15 @@ const podAnnotations = ({ spec }: Resource, found: Found, world: World): Readonl
   ...(found.caBundlePem === undefined ? {} : { [CA_ANNOTATION]: sha256Hex(found.caBundlePem) }),
 });
 
-/** `suspend` and the number of pods are no inputs of the template: changing them must restart nothing. */
-const userInputsOf = ({ spec }: Resource, found: Found, world: World): string => {
-  const raw = objectAt(world.resource, "spec");
+/** `suspend` and the number of pods are no inputs of the template: a change of them restarts nothing and ends no turn. */
+const inputsOf = ({ spec }: Resource, found: Found, world: World): Inputs => {
+  const raw = put(objectAt(world.resource, "spec"), ["workload", "replicas"], undefined);
   const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
-  const secrets = spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : secretsDigest(found, world);
-  return sha256Hex(JSON.stringify([sorted(kept), secrets, found.configMapDigest]));
+  return {
+    user: sha256Hex(JSON.stringify([sorted(kept), found.configMapDigest])),
+    secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : secretsDigest(found, world),
+    secretKey: sha256Hex(world.operator.hmacKey).slice(0, 16),
+  };
 };
 
 const sorted = (value: Json): Json => {

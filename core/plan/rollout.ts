@@ -1,60 +1,171 @@
-/** Whether a changed pod template is applied now, or held: who caused the change decides (R34). */
+/** Whether a changed pod template is applied now, waits for its turn, is held, or is undone: who caused the change decides (R34). */
 import { sha256Hex } from "../digest.ts";
-import { type JsonObject, objectAt, stringAt } from "../json.ts";
+import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
+import { type Away, queueOf } from "./pacing.ts";
 import type { Prepared } from "./prepare.ts";
-
-/** Annotations of the Deployment: what its template was made from. */
-export const USER_INPUTS_ANNOTATION = "llamastack.io/user-inputs-digest";
-export const PINS_ANNOTATION = "llamastack.io/pins-digest";
-export const TEMPLATE_ANNOTATION = "llamastack.io/template-digest";
-export const OPERATOR_VERSION_ANNOTATION = "llamastack.io/operator-version";
-/** Generation of the resource when its Deployment was last applied. */
-export const GENERATION_ANNOTATION = "llamastack.io/generation";
-/** Annotation of the resource: the digest of a held template that may be applied (`rollout`). */
-export const ROLLOUT_ANNOTATION = "llamastack.io/rollout";
+import {
+  type Cause,
+  CAUSE_ANNOTATION,
+  GENERATION_ANNOTATION,
+  LAST_GOOD_ANNOTATION,
+  OPERATOR_VERSION_ANNOTATION,
+  PINS_ANNOTATION,
+  ROLLED_BACK_ANNOTATION,
+  ROLLOUT_ANNOTATION,
+  SECRET_KEY_ANNOTATION,
+  SECRETS_INPUT_ANNOTATION,
+  SERVER_ANNOTATION,
+  TEMPLATE_ANNOTATION,
+  USER_INPUTS_ANNOTATION,
+} from "./record.ts";
+import { type GoodTemplate, lastGoodTemplate, rolloutState } from "./rollout_state.ts";
+import type { World } from "./world.ts";
 
 export type Rollout =
   /** The template that is wanted goes into the cluster. */
-  | { readonly kind: "apply"; readonly why: string }
+  | { readonly kind: "apply"; readonly why: string; readonly cause: Cause }
   /** Only the operator changed: what runs stays until somebody asks. */
-  | { readonly kind: "hold"; readonly digest: string };
+  | { readonly kind: "hold"; readonly digest: string }
+  /** New pins roll in turns; `turn` is undefined while nobody has looked at the other resources. */
+  | { readonly kind: "queue"; readonly queue: string; readonly digest: string; readonly turn: Turn | undefined }
+  /** A change that never became ready goes back to the last template that did (R29). */
+  | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
+  /** That has been done; the change waits for an edit. */
+  | { readonly kind: "undone" };
+
+/** Why it is not this resource's turn. */
+export type Turn =
+  | { readonly kind: "full"; readonly max: number }
+  /** A resource of the same distribution did not become ready; `namespace/name`. */
+  | { readonly kind: "stopped"; readonly at: string };
 
 export const templateDigest = (deployment: JsonObject): string =>
   sha256Hex(JSON.stringify(objectAt(deployment, "spec", "template")));
 
-export const rolloutOf = (
-  prepared: Prepared,
-  live: JsonObject | undefined,
-  resource: JsonObject,
-  policy: "Held" | "Paced",
-): Rollout => {
-  if (live === undefined) return { kind: "apply", why: "there is no Deployment yet" };
+export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, world: World): Rollout => {
+  if (live === undefined) return { kind: "apply", why: "there is no Deployment yet", cause: "edit" };
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
   const digest = templateDigest(prepared.objects.deployment);
-  if (recorded(TEMPLATE_ANNOTATION) === digest) return { kind: "apply", why: "the template is the same" };
-  if (recorded(USER_INPUTS_ANNOTATION) !== prepared.userInputs) {
-    return { kind: "apply", why: "the resource or what it names changed" };
+  const { byUser, byKey } = inputsChanged(prepared, recorded);
+  const known = (recorded(CAUSE_ANNOTATION) ?? "edit") as Cause;
+  if (recorded(TEMPLATE_ANNOTATION) === digest) {
+    const good = lastGoodTemplate(live, world.replicaSets);
+    if (
+      good !== undefined && good.digest !== digest && stringAt(live, "spec", "strategy", "type") === "Recreate" &&
+      rolloutState(live, world.pods, world.replicaSets) === "failed" && !byUser
+    ) return { kind: "undo", good, digest };
+    const asked = stringAt(world.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
+    return { kind: "apply", why: "the template is the same", cause: byUser ? "edit" : asked ? "asked" : known };
   }
-  if (recorded(PINS_ANNOTATION) !== prepared.pins) {
-    return { kind: "apply", why: "the image or base of the distribution changed" };
+  if (!byUser && recorded(ROLLED_BACK_ANNOTATION) === digest) return { kind: "undone" };
+  if (byUser) return { kind: "apply", why: "the resource or what it names changed", cause: "edit" };
+  if (stringAt(world.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
+    return { kind: "apply", why: "the rollout was asked for", cause: "asked" };
   }
-  if (policy === "Paced") return { kind: "apply", why: "the operator changed and rolls by itself" };
-  return stringAt(resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest
-    ? { kind: "apply", why: "the rollout was asked for" }
-    : { kind: "hold", digest };
+  const pinsChanged = recorded(PINS_ANNOTATION) !== prepared.pins;
+  if (!pinsChanged && !byKey && world.operator.rolloutOnUpgrade === "Held") return { kind: "hold", digest };
+  return paced(
+    prepared,
+    live,
+    world,
+    pinsChanged ? "the image or base of the distribution changed" : "the operator changed",
+  );
+};
+
+/** What the operator causes rolls in turns, except where nothing is there to be lost. */
+const paced = (prepared: Prepared, live: JsonObject, world: World, why: string): Rollout => {
+  const digest = templateDigest(prepared.objects.deployment);
+  const asked = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
+  const available = Number(member(objectAt(live, "status"), "availableReplicas") ?? 0);
+  if (asked === 0 || available === 0) return { kind: "apply", why: `${why}; no pod of it is available`, cause: "edit" };
+  const queue = queueOf(world.resource);
+  if (world.away === undefined) return { kind: "queue", queue, digest, turn: undefined };
+  const turn = turnOf(world.away, queue, prepared.pins, world.operator.upgradeParallelism);
+  return turn === undefined ? { kind: "apply", why, cause: "upgrade" } : { kind: "queue", queue, digest, turn };
+};
+
+const turnOf = (away: ReadonlyArray<Away>, queue: string, pins: string, max: number): Turn | undefined => {
+  // One that failed with other pins tells nothing about these.
+  const failed = away.find((one) => one.state === "failed" && one.queue === queue && one.pins === pins);
+  if (failed !== undefined) return { kind: "stopped", at: failed.key };
+  return away.filter(({ state }) => state === "rolling").length >= max ? { kind: "full", max } : undefined;
+};
+
+/**
+ * Whether the user's inputs differ from the recorded ones. Values of Secrets are compared by their HMAC; under another key
+ * (the old one was lost) they cannot be compared, which is the operator's trouble and not an edit (R47).
+ */
+const inputsChanged = (
+  prepared: Prepared,
+  recorded: (name: string) => string | undefined,
+): { readonly byUser: boolean; readonly byKey: boolean } => {
+  const otherKey = recorded(SECRET_KEY_ANNOTATION) !== prepared.inputs.secretKey;
+  const spec = recorded(USER_INPUTS_ANNOTATION) !== prepared.inputs.user;
+  const secrets = recorded(SECRETS_INPUT_ANNOTATION) !== prepared.inputs.secrets;
+  return { byUser: spec || (secrets && !otherKey), byKey: secrets && otherKey };
 };
 
 /** The Deployment with the record of what it was made from. */
-export const recorded = (prepared: Prepared, operatorVersion: string, generation: number): Manifest => {
+export const recorded = (
+  prepared: Prepared,
+  world: World,
+  live: JsonObject | undefined,
+  cause: Cause,
+): Manifest => {
   const { deployment } = prepared.objects;
-  const annotations = {
-    ...objectAt(deployment.metadata, "annotations"),
-    [USER_INPUTS_ANNOTATION]: prepared.userInputs,
-    [PINS_ANNOTATION]: prepared.pins,
+  return withRecord(deployment, {
+    ...recordOf(prepared, world),
     [TEMPLATE_ANNOTATION]: templateDigest(deployment),
-    [OPERATOR_VERSION_ANNOTATION]: operatorVersion,
-    [GENERATION_ANNOTATION]: String(generation),
-  };
-  return { ...deployment, metadata: { ...deployment.metadata, annotations } };
+    ...lastGood(live, world, templateDigest(deployment)),
+    [CAUSE_ANNOTATION]: cause,
+    ...(prepared.server === undefined ? {} : { [SERVER_ANNOTATION]: prepared.server }),
+  });
 };
+
+/** The Deployment with the last template that became ready; everything else is as the resource asks for it. */
+export const undone = (
+  prepared: Prepared,
+  world: World,
+  live: JsonObject | undefined,
+  { good, digest }: Extract<Rollout, { readonly kind: "undo" }>,
+): Manifest => {
+  const { deployment } = prepared.objects;
+  const cause = stringAt(live, "metadata", "annotations", CAUSE_ANNOTATION);
+  return withRecord(
+    { ...deployment, spec: { ...objectAt(deployment, "spec"), template: good.template } },
+    {
+      ...recordOf(prepared, world),
+      [TEMPLATE_ANNOTATION]: good.digest,
+      [LAST_GOOD_ANNOTATION]: good.digest,
+      [ROLLED_BACK_ANNOTATION]: digest,
+      ...(cause === undefined ? {} : { [CAUSE_ANNOTATION]: cause }),
+      ...(good.server === undefined ? {} : { [SERVER_ANNOTATION]: good.server }),
+    },
+  );
+};
+
+const recordOf = (prepared: Prepared, world: World): Readonly<Record<string, string>> => ({
+  [USER_INPUTS_ANNOTATION]: prepared.inputs.user,
+  [SECRETS_INPUT_ANNOTATION]: prepared.inputs.secrets,
+  [SECRET_KEY_ANNOTATION]: prepared.inputs.secretKey,
+  [PINS_ANNOTATION]: prepared.pins,
+  [OPERATOR_VERSION_ANNOTATION]: world.operator.version,
+  [GENERATION_ANNOTATION]: String(member(objectAt(world.resource, "metadata"), "generation") ?? 0),
+});
+
+/** The template that runs now becomes the way back when it is good and another one takes its place. */
+const lastGood = (live: JsonObject | undefined, world: World, next: string): Readonly<Record<string, string>> => {
+  const now = stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION);
+  const before = stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION);
+  const good = live !== undefined && now !== undefined && now !== next &&
+      rolloutState(live, world.pods, world.replicaSets) === "complete"
+    ? now
+    : before;
+  return good === undefined ? {} : { [LAST_GOOD_ANNOTATION]: good };
+};
+
+const withRecord = (deployment: Manifest, record: Readonly<Record<string, string>>): Manifest => ({
+  ...deployment,
+  metadata: { ...deployment.metadata, annotations: { ...objectAt(deployment.metadata, "annotations"), ...record } },
+});

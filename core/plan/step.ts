@@ -31,7 +31,17 @@ export interface Plan {
   readonly lookAgainMs: number | undefined;
   /** What stands in the way, for log and metrics. */
   readonly failures: ReadonlyArray<ReconcileFailure>;
+  /** Whether this plan takes part in an upgrade that rolls in turns (R34). */
+  readonly turn: Turn;
 }
+
+export type Turn =
+  | { readonly kind: "none" }
+  /** Decide again with a look at the other resources. */
+  | { readonly kind: "wanted" }
+  /** The plan takes a place: no other may be decided before its Deployment is written. */
+  | { readonly kind: "taken" }
+  | { readonly kind: "waiting"; readonly queue: string };
 
 export const keyOf = ({ apiVersion, kind, metadata }: Manifest): ObjectKey => ({
   apiVersion,
@@ -39,3 +49,33 @@ export const keyOf = ({ apiVersion, kind, metadata }: Manifest): ObjectKey => ({
   namespace: metadata.namespace,
   name: metadata.name,
 });
+
+/**
+ * The steps in groups that may be made at the same time: what the Deployment needs, the Deployment alone, what follows it.
+ * A group begins only when the one before it is done.
+ */
+export const groupsOf = (steps: ReadonlyArray<Step>): ReadonlyArray<ReadonlyArray<Step>> => {
+  const groups: Array<Array<Step>> = [];
+  let last: string | undefined;
+  for (const step of steps) {
+    const group = groupOf(step);
+    if (group === undefined || group !== last) groups.push([step]);
+    else groups.at(-1)?.push(step);
+    last = group;
+  }
+  return groups;
+};
+
+/** Undefined: alone. */
+const groupOf = (step: Step): string | undefined => {
+  switch (step._tag) {
+    case "Apply":
+      return step.manifest.kind === "Deployment" ? undefined : `Apply ${step.blocks}`;
+    case "Prune":
+    case "Announce":
+      return step._tag;
+    case "Scale":
+    case "SetStatus":
+      return undefined;
+  }
+};

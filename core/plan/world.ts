@@ -2,6 +2,7 @@
 import type { ObjectRefused } from "../failure.ts";
 import type { Surroundings } from "../derive.ts";
 import type { JsonObject } from "../json.ts";
+import type { Away } from "./pacing.ts";
 import type { Platform } from "../resources/blueprint.ts";
 
 export interface World {
@@ -23,6 +24,8 @@ export interface World {
   readonly pods: ReadonlyArray<JsonObject>;
   /** Writes of this pass that the API server refused. */
   readonly refusals: ReadonlyArray<ObjectRefused>;
+  /** Every resource that an upgrade has away from its new state; undefined while nobody has looked. */
+  readonly away: ReadonlyArray<Away> | undefined;
   /** What the server answered, when it was asked. */
   readonly server: ServerAnswers | undefined;
 }
@@ -42,6 +45,8 @@ export interface Operator {
   readonly hmacKey: string;
   /** Whether a template that only the operator changed is applied without being asked. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
+  /** Resources that an upgrade may have away at a time. */
+  readonly upgradeParallelism: number;
 }
 
 /** From the server's own API. */

@@ -23,10 +23,17 @@ export const deployment = (blueprint: Blueprint, annotations: JsonObject = {}): 
       ...(autoscales(blueprint) ? {} : { replicas: replicasOf(spec) }),
       selector: { matchLabels: selectorOf(name) },
       strategy: strategy(blueprint),
+      progressDeadlineSeconds: startupSeconds(spec) + PULL_SECONDS,
       template: podTemplate(blueprint),
     },
   };
 };
+
+/** What an image of a few gigabytes takes on a fresh node, on top of the start of the server. */
+const PULL_SECONDS = 120;
+
+const startupSeconds = (spec: Blueprint["spec"]): number =>
+  spec.workload?.probes?.startupSeconds ?? STARTUP_SECONDS_DEFAULT;
 
 /** Two pods cannot hold one ReadWriteOnce claim on two nodes, nor share sqlite files on any claim (R29). */
 const strategy = (blueprint: Blueprint): JsonObject => {
@@ -126,13 +133,12 @@ const probes = ({ spec, line }: Blueprint): JsonObject => {
     port: portOf(spec),
     scheme: servesTls(spec) ? "HTTPS" : "HTTP",
   };
-  const startup = spec.workload?.probes?.startupSeconds ?? STARTUP_SECONDS_DEFAULT;
   return {
     startupProbe: {
       httpGet,
       periodSeconds: STARTUP_PERIOD_SECONDS,
       timeoutSeconds: 5,
-      failureThreshold: Math.ceil(startup / STARTUP_PERIOD_SECONDS),
+      failureThreshold: Math.ceil(startupSeconds(spec) / STARTUP_PERIOD_SECONDS),
     },
     readinessProbe: { httpGet, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
   };

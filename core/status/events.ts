@@ -50,3 +50,14 @@ export const secretResolutionFailed = (sentence: string): Note => warn("SecretRe
 export const ownershipConflict = (sentence: string): Note => warn("OwnershipConflict", "Apply", sentence);
 
 export const objectRefused = (sentence: string): Note => warn("ObjectRefused", "Apply", sentence);
+
+export const rolledBack = (sentence: string): Note =>
+  warn("RolledBack", "Undo", `The change did not become ready and is undone: ${sentence}`);
+
+export const upgradeStopped = (sentence: string): Note => warn("UpgradeStopped", "Apply", sentence);
+
+/** What a change means for data that the server stored. */
+export const storedData = (sentence: string): Note => warn("StoredData", "Apply", sentence);
+
+/** On the operator's own ConfigMap. */
+export const settingsUnreadable = (sentence: string): Note => warn("SettingsUnreadable", "Read", sentence);

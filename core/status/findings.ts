@@ -1,11 +1,13 @@
 /** Which conditions hold after a pass, each with its reason word and sentence; the order is that of the status. */
 import type { ReconcileFailure } from "../failure.ts";
-import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { verdictOn } from "../verdict.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
 import { type Finding, truth, unknown, untruth } from "./conditions.ts";
+import type { Rollout } from "../plan/rollout.ts";
+import { podsOfTemplate, rolloutState } from "../plan/rollout_state.ts";
 import { podTrouble } from "./pods.ts";
 import type { Decided } from "./summarise.ts";
 
@@ -17,11 +19,12 @@ export const findingsOf = (
 ): ReadonlyArray<Finding> => {
   const config = configFinding(decided);
   const secrets = secretsFinding(decided);
-  const updated = updatedFinding(decided, deployment);
+  const updated = updatedFinding(world, decided, deployment);
   const available = availableFinding(world, decided, deployment);
   const rest = objectFindings(world, decided);
-  const failing = [secrets, config, updated, available, ...rest].find(({ status, type }) =>
-    status === "False" && type !== "HealthCheck"
+  // Waiting for a turn is no failure: what runs is what its owner asked for.
+  const failing = [secrets, config, updated, available, ...rest].find(({ status, type, reason }) =>
+    status === "False" && type !== "HealthCheck" && reason !== "UpgradeQueued"
   );
   const ready = decided.suspended
     ? untruth("Ready", "Suspended", "Reconciliation is suspended by spec.suspend")
@@ -30,7 +33,8 @@ export const findingsOf = (
       ? unknown("Ready", "Progressing", "The server is being set up")
       : truth("Ready", "Ready", "The server is ready")
     : untruth("Ready", failing.reason, failing.message);
-  const stalled = decided.failures.some((failure) => failure._tag !== "ObjectRefused" || failure.blocks);
+  const stalled = decided.failures.some((failure) => failure._tag !== "ObjectRefused" || failure.blocks) ||
+    ["RolledBack", "DeploymentUpdateFailed"].includes(updated.reason);
   const reconciling = !decided.suspended && !stalled && available.status !== "True" &&
     available.reason !== "ScaledToZero";
   return [
@@ -47,12 +51,12 @@ export const findingsOf = (
       ? [truth("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors")]
       : []),
     ...refusedFindings(decided),
-    ...(decided.held === undefined ? [] : [
+    ...(decided.rollout?.kind !== "hold" ? [] : [
       truth(
         "TemplateHeld",
         "OperatorChanged",
         "A new version of the operator would change the pods; what runs stays until the resource changes or " +
-          `the annotation llamastack.io/rollout is set to ${decided.held}`,
+          `the annotation llamastack.io/rollout is set to ${decided.rollout.digest}`,
       ),
     ]),
   ];
@@ -114,23 +118,82 @@ const conflictOn = (failures: ReadonlyArray<ReconcileFailure>, kinds: ReadonlyAr
     (kinds === undefined ? !["PersistentVolumeClaim", "Service"].includes(failure.kind) : kinds.includes(failure.kind))
   );
 
-const updatedFinding = ({ prepared, failures }: Decided, deployment: JsonObject | undefined): Finding => {
+const updatedFinding = (
+  world: World,
+  { prepared, failures, rollout }: Decided,
+  deployment: JsonObject | undefined,
+): Finding => {
   const conflict = conflictOn(failures, undefined);
   if (conflict !== undefined) return untruth("DeploymentUpdated", "OwnershipConflict", conflict.message);
   const refusal = failures.find((failure) => failure._tag === "ObjectRefused" && failure.blocks);
   if (refusal !== undefined) return untruth("DeploymentUpdated", "DeploymentUpdateFailed", refusal.message);
-  if (prepared === undefined) {
+  if (prepared === undefined || rollout === undefined) {
     return deployment === undefined
       ? unknown("DeploymentUpdated", "Waiting", "Nothing is deployed before the resource is free of errors")
       : unknown("DeploymentUpdated", "Unchanged", "The Deployment stays as it is until the resource is free of errors");
   }
-  const config = prepared.blueprint.configFile?.configMapName;
-  return truth(
+  switch (rollout.kind) {
+    case "queue":
+      return untruth("DeploymentUpdated", "UpgradeQueued", queued(rollout, world));
+    case "undo":
+    case "undone":
+      return untruth("DeploymentUpdated", "RolledBack", rolledBack(world, deployment, rollout));
+    case "hold":
+      return updatedWith(configIn(deployment));
+    case "apply":
+      return rollout.cause === "upgrade" && deployment !== undefined &&
+          rolloutState(deployment, world.pods, world.replicaSets) === "failed"
+        ? untruth("DeploymentUpdated", "DeploymentUpdateFailed", upgradeStopped(world, deployment))
+        : updatedWith(prepared.blueprint.configFile?.configMapName);
+  }
+};
+
+const updatedWith = (config: string | undefined): Finding =>
+  truth(
     "DeploymentUpdated",
     "DeploymentUpdateSucceeded",
     config === undefined ? "Deployment updated" : `Deployment updated with config ${config}`,
   );
+
+/** The generated ConfigMap that the pods of a Deployment mount. */
+export const configIn = (deployment: JsonObject | undefined): string | undefined =>
+  listAt(deployment, "spec", "template", "spec", "volumes").map((one) => stringAt(one, "configMap", "name"))
+    .find((name) => name !== undefined && /-config-[0-9a-f]{8}$/.test(name));
+
+/** No counts: the sentence would change with every turn of another resource. */
+const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, world: World): string => {
+  const { turn, queue, digest } = rollout;
+  const way = `The annotation llamastack.io/rollout set to ${digest}, or an edit, does not wait`;
+  if (turn?.kind !== "stopped") {
+    return `The operator brings another image or base of "${queue}"; resources take it in turns, ` +
+      `${turn?.max ?? world.operator.upgradeParallelism} at a time. ${way}`;
+  }
+  const [namespace] = turn.at.split("/");
+  const own = namespace === stringAt(world.resource, "metadata", "namespace");
+  return `The upgrade of "${queue}" stopped, since ${
+    own ? turn.at : "a resource in another namespace"
+  } did not become ready with it. ${way}`;
 };
+
+/** Kept as it was first said: the pods that it speaks of are gone. */
+const rolledBack = (world: World, deployment: JsonObject | undefined, rollout: Rollout): string => {
+  const said = listAt(world.resource, "status", "conditions").find((one) => stringAt(one, "reason") === "RolledBack");
+  const before = stringAt(said, "message");
+  if (rollout.kind === "undone" && before !== undefined) return before;
+  const pods = rollout.kind === "undo" && deployment !== undefined
+    ? podsOfTemplate(deployment, world.pods, world.replicaSets)
+    : [];
+  return "The change did not become ready and was undone; the template before it runs again. Edit the resource to try " +
+    `another one. What happened: ${troubleIn(pods, world)}`;
+};
+
+export const upgradeStopped = (world: World, deployment: JsonObject): string =>
+  "The operator's new image or base did not become ready here, and its upgrade stopped: " +
+  troubleIn(podsOfTemplate(deployment, world.pods, world.replicaSets), world);
+
+/** Why pods are not ready, fit for people to read. */
+export const troubleIn = (pods: ReadonlyArray<JsonObject>, world: World): string =>
+  redacted(podTrouble(pods)?.message ?? "its pods did not become ready in time", world);
 
 const availableFinding = (world: World, { prepared }: Decided, deployment: JsonObject | undefined): Finding => {
   if (deployment === undefined) {
@@ -141,12 +204,12 @@ const availableFinding = (world: World, { prepared }: Decided, deployment: JsonO
   const wanted = Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
   const status = objectAt(deployment, "status");
   const available = Number(member(status, "availableReplicas") ?? 0);
-  const updated = Number(member(status, "updatedReplicas") ?? 0);
-  const seen = Number(member(status, "observedGeneration") ?? 0) >=
-    Number(member(objectAt(deployment, "metadata"), "generation") ?? 0);
   const said = `${available}/${wanted} replicas available with current config`;
   if (wanted === 0) return untruth("Available", "ScaledToZero", "0 replicas are asked for");
-  if (seen && updated >= wanted && available >= wanted) return truth("Available", "MinimumReplicasAvailable", said);
+  // Pods of an older template serve, but not what the resource asks for.
+  if (rolloutState(deployment, world.pods, world.replicaSets) === "complete") {
+    return truth("Available", "MinimumReplicasAvailable", said);
+  }
   const trouble = podTrouble(world.pods);
   if (trouble !== undefined) return untruth("Available", trouble.reason, redacted(trouble.message, world));
   return untruth("Available", "RolloutInProgress", said);
@@ -156,7 +219,7 @@ const availableFinding = (world: World, { prepared }: Decided, deployment: JsonO
 const SECRET_CHARACTERS_MIN = 4;
 
 /** A server may log what it was given: no referenced value goes into status. */
-const redacted = (text: string, { secrets }: World): string =>
+export const redacted = (text: string, { secrets }: World): string =>
   [...secrets.values()].flatMap((values) => Object.values(values)).filter((value) =>
     value.length >= SECRET_CHARACTERS_MIN
   )

@@ -74,5 +74,12 @@ const endedState = (status: JsonObject): Json | undefined => {
   return member(objectAt(status, "state"), "terminated") ?? member(objectAt(status, "lastState"), "terminated");
 };
 
-const lastLine = (text: string | undefined): string =>
-  (text ?? "").trimEnd().split("\n").at(-1)?.trim().slice(0, 300) ?? "";
+/** Longest part of a log that a sentence quotes, in characters. */
+const QUOTED_MAX = 300;
+
+/** What a Python traceback comes down to, wherever it stands; else the very last line. */
+const lastLine = (text: string | undefined): string => {
+  const lines = (text ?? "").trimEnd().split("\n");
+  const error = lines.findLast((line) => /^[A-Za-z_.]*(Error|Exception): \S/.test(line));
+  return (error ?? lines.at(-1) ?? "").trim().slice(0, QUOTED_MAX);
+};

@@ -1,4 +1,4 @@
-import { strictEqual } from "node:assert/strict";
+import { ok, strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../json.ts";
 import { podTrouble } from "./pods.ts";
 
@@ -63,4 +63,14 @@ Deno.test("podTrouble() speaks of the newest pod first", () => {
   const broken = container({ terminated: { exitCode: 1 } });
   const trouble = podTrouble([pod(broken, "old"), pod(broken, "new", "2026-02-01T00:00:00Z")]);
   strictEqual(trouble?.message.includes("Pod new"), true);
+});
+
+Deno.test("podTrouble() quotes the error of a traceback, not the line that happens to be last", () => {
+  const message =
+    "Traceback (most recent call last):\n  File x\nValueError: no such provider\n    For further information visit https://example.com";
+  const pod = {
+    metadata: { name: "p" },
+    status: { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 1, message } } }] },
+  };
+  ok(podTrouble([pod])?.message.includes("ValueError: no such provider"));
 });

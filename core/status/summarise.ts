@@ -9,9 +9,10 @@ import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
 import type { Prepared } from "../plan/prepare.ts";
+import type { Rollout } from "../plan/rollout.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { conditionsOf, type Finding } from "./conditions.ts";
-import { findingsOf } from "./findings.ts";
+import { configIn, findingsOf } from "./findings.ts";
 
 /** What a pass decided, as far as status tells of it. */
 export interface Decided {
@@ -19,8 +20,8 @@ export interface Decided {
   readonly prepared: Prepared | undefined;
   readonly failures: ReadonlyArray<ReconcileFailure>;
   readonly warnings: ReadonlyArray<Warning>;
-  /** Digest of a template that waits (R34). */
-  readonly held: string | undefined;
+  /** What becomes of the pod template; undefined when nothing could be decided about it. */
+  readonly rollout: Rollout | undefined;
   /** The failure came with a new version of the operator, not with an edit (FR-101). */
   readonly causedByUpgrade: boolean;
   readonly suspended: boolean;
@@ -42,7 +43,7 @@ export const summarise = (world: World, decided: Decided): Status => {
     observedGeneration: generation,
     phase: phaseOf(resource, findings, deployment),
     conditions,
-    ...configStatus(world, decided, before, now),
+    ...configStatus(world, decided, before, now, deployment),
     ...serverStatus(world, before, now),
     ...replicaStatus(world, deployment),
     ...urls(world, decided),
@@ -66,10 +67,16 @@ const phaseOf = (
   return deployment === undefined ? "Pending" : "Initializing";
 };
 
-const configStatus = (world: World, { prepared, warnings }: Decided, before: Status, now: string) => {
-  if (prepared === undefined) {
+const configStatus = (
+  world: World,
+  { prepared, warnings, rollout }: Decided,
+  before: Status,
+  now: string,
+  deployment: JsonObject | undefined,
+) => {
+  if (prepared === undefined || (rollout?.kind !== "apply" && before.resolvedDistribution !== undefined)) {
     // What the last good pass said of the config that still runs stays.
-    return { resolvedDistribution: before.resolvedDistribution, configGeneration: before.configGeneration };
+    return runningStatus(before, deployment, rollout);
   }
   const { derived, resource } = prepared;
   const source = { Generated: "embedded", Override: "override", DistributionDefault: "distribution-default" } as const;
@@ -94,6 +101,22 @@ const configStatus = (world: World, { prepared, warnings }: Decided, before: Sta
       configVersion: "2",
       ...(said.length === 0 ? {} : { warnings: said }),
     },
+  };
+};
+
+/** After a rollback the config that runs is another one than the last that was told of. */
+const runningStatus = (before: Status, deployment: JsonObject | undefined, rollout: Rollout | undefined) => {
+  const { resolvedDistribution, configGeneration } = before;
+  const name = configIn(deployment);
+  const image = stringAt(listAt(deployment, "spec", "template", "spec", "containers")[0], "image");
+  if (rollout?.kind !== "undone" || resolvedDistribution === undefined || image === undefined) {
+    return { resolvedDistribution, configGeneration };
+  }
+  return {
+    resolvedDistribution: { ...resolvedDistribution, image },
+    configGeneration: configGeneration === undefined || name === undefined
+      ? configGeneration
+      : { ...configGeneration, configMapName: name },
   };
 };
 

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
-import { startControlPlane } from "./control_plane.ts";
+import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 
 Deno.test("startControlPlane() gives a real API server that takes server-side apply", async () => {
   const controlPlane = await startControlPlane();

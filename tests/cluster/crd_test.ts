@@ -6,8 +6,8 @@ import { NAME_MESSAGE } from "../../core/api/rules.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { at } from "../../core/json.ts";
 import { manifest } from "../given.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
-import { type Definition, installDefinition } from "./custom_resource_definition.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 
 const PATH = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 

@@ -1,5 +1,5 @@
 /** A door between operator and API server that can be slammed: before or after a write, on watches, with errors. */
-import type { ControlPlane } from "./control_plane.ts";
+import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 
 export interface Door {
   readonly url: string;
@@ -7,6 +7,10 @@ export interface Door {
   readonly writes: () => number;
   /** Requests of any kind so far. */
   readonly requests: () => number;
+  /** `Accept` headers of the reads so far, by path. */
+  readonly accepted: () => ReadonlyMap<string, ReadonlySet<string>>;
+  /** Lists and watches that asked for whole objects without a selector, by path. */
+  readonly unselected: () => ReadonlyArray<string>;
   readonly close: () => Promise<void>;
 }
 
@@ -15,6 +19,10 @@ export interface Faults {
   readonly onWrite?: (number: number, moment: "before" | "after") => Promise<void> | void;
   /** Watches are cut after this many milliseconds. */
   readonly watchMs?: number;
+  /** How they are cut: as the API server ends them, or as a broken connection does. */
+  readonly cut?: "clean" | "broken";
+  /** Lists are held up for this long, in milliseconds. */
+  readonly listMs?: number;
   /** An answer instead of the API server's, for a request that this returns one for. */
   readonly instead?: (method: string, path: string) => Response | undefined;
 }
@@ -22,10 +30,19 @@ export interface Faults {
 export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
   let writes = 0;
   let requests = 0;
+  const accepted = new Map<string, Set<string>>();
+  const unselected = new Set<string>();
+  let isClosed = false;
   // Whoever leaves the door, or closes it, ends what was asked for behind it.
   const upstream = new Set<AbortController>();
+  const bodies = new Set<ReadableStreamDefaultReader<Uint8Array>>();
   // HTTP/1.1, as the operator's own watches: cut streams on one HTTP/2 connection hurt each other.
   const client = Deno.createHttpClient({ caCerts: [cluster.caPem], http2: false });
+  const held = (body: ReadableStream<Uint8Array>) => {
+    const reader = body.getReader();
+    bodies.add(reader);
+    return reader;
+  };
   const handler = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
     const path = `${pathname}${search}`;
@@ -33,6 +50,12 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
     const instead = faults.instead?.(request.method, path);
     if (instead !== undefined) return instead;
     const isWrite = request.method !== "GET";
+    if (!isWrite) {
+      const known = accepted.get(pathname) ?? new Set();
+      const accept = request.headers.get("accept") ?? "";
+      accepted.set(pathname, known.add(accept));
+      if (!search.includes("Selector=") && !accept.includes("PartialObjectMetadata")) unselected.add(pathname);
+    }
     const number = isWrite ? ++writes : 0;
     if (isWrite) await faults.onWrite?.(number, "before");
     const headers = new Headers(request.headers);
@@ -40,8 +63,11 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
     const isWatch = search.includes("watch=1");
     const controller = new AbortController();
     upstream.add(controller);
-    request.signal.addEventListener("abort", () => controller.abort());
     const body = isWrite ? await request.text() : undefined;
+    if (!isWrite && !isWatch && faults.listMs !== undefined) await pause(faults.listMs);
+    // Gone before the listener was there: nobody would end what is asked for now.
+    if (isClosed || request.signal.aborted) return new Response(null, { status: 503 });
+    request.signal.addEventListener("abort", () => controller.abort());
     const answer = await fetch(`${cluster.url}${path}`, {
       client,
       method: request.method,
@@ -60,7 +86,7 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
         headers: { "content-type": "application/json" },
       });
     }
-    return new Response(answer.body === null ? null : cut(answer.body, faults.watchMs, controller), {
+    return new Response(answer.body === null ? null : cut(held(answer.body), faults, controller), {
       status: answer.status,
     });
   };
@@ -74,7 +100,12 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
     url: `http://127.0.0.1:${server.addr.port}`,
     writes: () => writes,
     requests: () => requests,
+    accepted: () => accepted,
+    unselected: () => [...unselected],
     close: async () => {
+      isClosed = true;
+      // An answer that arrived in the moment of its abort is open all the same, so that both are needed.
+      for (const reader of bodies) await reader.cancel().catch(() => {});
       for (const controller of upstream) controller.abort();
       await server.shutdown();
       client.close();
@@ -82,25 +113,28 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
   };
 };
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** The stream until it has lived for `afterMs`; a reader that leaves ends the request behind it. */
 const cut = (
-  body: ReadableStream<Uint8Array>,
-  afterMs: number | undefined,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  { watchMs: afterMs, cut: how = "clean" }: Faults,
   upstream: AbortController,
 ): ReadableStream<Uint8Array> => {
-  const reader = body.getReader();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = () => {
     clearTimeout(timer);
+    reader.cancel().catch(() => {});
     upstream.abort();
   };
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
       if (afterMs !== undefined) {
         timer = setTimeout(() => {
-          upstream.abort();
+          end();
           try {
-            controller.close();
+            if (how === "clean") controller.close();
+            else controller.error(new Error("cut"));
           } catch {
             // Closed already: the reader was faster.
           }

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import types from "../../core/api/kubernetes_types.json" with { type: "json" };
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
-import { installDefinition } from "./custom_resource_definition.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 
 const SCHEMAS: Readonly<Record<string, unknown>> = types;
 

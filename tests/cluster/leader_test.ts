@@ -1,9 +1,9 @@
 /** Two operators on one API server: one works, the other takes over. */
 import { match, ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, stringAt } from "../../core/json.ts";
-import { freePorts } from "../background_process.ts";
+import { freePorts } from "../../tools/cluster/background_process.ts";
 import { manifest } from "../given.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";
 
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/llama-stack-operator";

@@ -9,7 +9,7 @@ import { listed, objectsOf } from "../../core/resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { readManifests } from "../../core/yaml.ts";
 import { SURROUNDINGS } from "../given.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 
 const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
 const UID = "00000000-0000-0000-0000-000000000000";

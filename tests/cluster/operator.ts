@@ -1,9 +1,10 @@
 /** The operator inside the test process, against a control plane. */
 import { Effect, Fiber } from "effect";
 import { customResourceDefinition } from "../../core/api/crd.ts";
+import { Patience } from "../../shell/patience.ts";
 import { operator, type RunOptions } from "../../shell/run.ts";
-import type { ControlPlane } from "./control_plane.ts";
-import { type Definition, installDefinition } from "./custom_resource_definition.ts";
+import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 
 export interface RunningOperator {
   /** Ends as SIGTERM would: watches closed, nothing left open. */
@@ -11,8 +12,12 @@ export interface RunningOperator {
 }
 
 export const startOperator = async (
-  cluster: ControlPlane,
-  { url = cluster.url, ...more }: Partial<RunOptions> & { readonly url?: string } = {},
+  cluster: Pick<ControlPlane, "url" | "adminToken" | "caPem" | "fetch">,
+  { url = cluster.url, patience, ...more }: Partial<RunOptions> & {
+    readonly url?: string;
+    /** How long a dead connection may go unnoticed. */
+    readonly patience?: Parameters<typeof Patience.of>[0];
+  } = {},
 ): Promise<RunningOperator> => {
   await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
   const fiber = Effect.runFork(
@@ -32,7 +37,7 @@ export const startOperator = async (
       metricsAddress: "0",
       healthAddress: "0",
       ...more,
-    }),
+    }).pipe(patience === undefined ? (program) => program : Effect.provideService(Patience, patience)),
   );
   return { stop: async () => void await Effect.runPromise(Fiber.interrupt(fiber)) };
 };

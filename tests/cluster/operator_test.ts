@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/json.ts";
 import { manifest, secret } from "../given.ts";
-import { type ControlPlane, startControlPlane } from "./control_plane.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";

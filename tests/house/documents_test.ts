@@ -4,8 +4,11 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string) => Deno.readTextFile(new URL(path, ROOT));
 
-/** Commands that run the tests, of which this is one, or that install parts: they are run by .ci/run itself or by hand. */
-const NOT_HERE = new Set(["test", "ok", "bench"]);
+/**
+ * Commands that run the tests, of which this is one, or that install parts: they are run by .ci/run itself or by hand, and
+ * `up` by tests/cluster/up_test.ts.
+ */
+const NOT_HERE = new Set(["up", "test", "ok", "bench"]);
 
 /** How README starts Deno; inside the tests the running Deno stands for it. */
 const LAUNCHER = "npx -y deno@2.9.6 ";
@@ -17,7 +20,7 @@ const commandsOf = (text: string): ReadonlyArray<string> =>
 Deno.test("README has one command for the main job and one for the tests", async () => {
   const commands = commandsOf(await read("README.md"));
   deepStrictEqual(commands.slice(0, 2), [
-    "npx -y deno@2.9.6 task cli render -f deploy/samples/vllm.yaml",
+    "npx -y deno@2.9.6 task up",
     "npx -y deno@2.9.6 task test",
   ]);
   ok((await read(".ci/run")).includes("npx -y deno@2.9.6 task test"));

@@ -14,7 +14,7 @@ import { isObject, type JsonObject, listAt, put } from "../../core/json.ts";
 import { deployment } from "../../core/resources/deployment.ts";
 import { blueprintOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import type { ServerVersion } from "../../tools/install/python_server.ts";
-import { freePorts } from "../background_process.ts";
+import { freePorts } from "../../tools/cluster/background_process.ts";
 import { type GeneratedConfig, SURROUNDINGS } from "../given.ts";
 import type { ServerCertificate } from "./certificate.ts";
 import { type LlamaStack, startServer } from "./llama_stack.ts";

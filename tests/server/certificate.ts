@@ -7,14 +7,17 @@ export interface ServerCertificate {
   readonly caFile: string;
 }
 
-/** A certificate for localhost and 127.0.0.1, valid for two days. */
-export const makeServerCertificate = async (folder: string): Promise<ServerCertificate> => {
+/** A certificate for localhost, 127.0.0.1 and more names, valid for two days. */
+export const makeServerCertificate = async (
+  folder: string,
+  names: readonly string[] = [],
+): Promise<ServerCertificate> => {
   const certificateFile = join(folder, "server.crt");
   const keyFile = join(folder, "server.key");
   const { success, stderr } = await new Deno.Command("openssl", {
     args: [
       ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-      ...["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+      ...["-subj", "/CN=localhost", "-addext", `subjectAltName=${altNames(names)}`],
       // Without this it would be an authority, and Deno refuses an authority as a server's own certificate.
       ...["-addext", "basicConstraints=critical,CA:FALSE"],
       ...["-keyout", keyFile, "-out", certificateFile],
@@ -24,3 +27,6 @@ export const makeServerCertificate = async (folder: string): Promise<ServerCerti
   if (!success) throw new Error(`openssl made no certificate: ${new TextDecoder().decode(stderr)}`);
   return { certificateFile, keyFile, caFile: certificateFile };
 };
+
+const altNames = (names: readonly string[]): string =>
+  ["DNS:localhost", "IP:127.0.0.1", ...names.map((name) => `DNS:${name}`)].join();

@@ -6,7 +6,7 @@ import { manifest, secret } from "../given.ts";
 import { listedProviders } from "./asked.ts";
 import { boot } from "./boot.ts";
 import { eventually } from "./eventually.ts";
-import { startModelServer } from "./model_server.ts";
+import { startModelServer } from "../../tools/model_server.ts";
 import { startPostgres } from "./postgres.ts";
 import { sideBySide } from "./side_by_side.ts";
 

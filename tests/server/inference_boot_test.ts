@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { manifest, secret } from "../given.ts";
 import { assertProviders, listedProviders } from "./asked.ts";
 import { boot, type Booted, type Secrets } from "./boot.ts";
-import { EMBEDDING_DIMENSION, type ModelServer, startModelServer } from "./model_server.ts";
+import { EMBEDDING_DIMENSION, type ModelServer, startModelServer } from "../../tools/model_server.ts";
 import { endpointReading } from "./provider_endpoints.ts";
 import { sideBySide } from "./side_by_side.ts";
 import { knownTypes, onEveryServer, TESTED_SERVERS, type TestedServer } from "./tested_servers.ts";

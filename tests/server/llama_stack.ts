@@ -1,6 +1,11 @@
 import { dirname, join } from "node:path";
 import { installServer, type ServerVersion } from "../../tools/install/python_server.ts";
-import { type BackgroundProcess, lastLines, startInBackground, waitUntilReady } from "../background_process.ts";
+import {
+  type BackgroundProcess,
+  lastLines,
+  startInBackground,
+  waitUntilReady,
+} from "../../tools/cluster/background_process.ts";
 import { takeTurn } from "./server_turns.ts";
 
 /** A real Llama Stack or OGX server as a plain process. */

@@ -1,9 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import type { ServerVersion } from "../../tools/install/python_server.ts";
-import { freePorts } from "../background_process.ts";
+import { freePorts } from "../../tools/cluster/background_process.ts";
 import { makeServerCertificate } from "./certificate.ts";
 import { ServerDidNotStart, startServer, uvicornCommand } from "./llama_stack.ts";
-import { startModelServer } from "./model_server.ts";
+import { startModelServer } from "../../tools/model_server.ts";
 
 const SERVERS = {
   "llama-stack 0.7.3": { failedStart: 1 },

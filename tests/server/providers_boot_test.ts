@@ -4,7 +4,7 @@ import { manifest, secret } from "../given.ts";
 import { askedProviders, assertProviders, listedProviders, toolGroups } from "./asked.ts";
 import { boot, type Booted } from "./boot.ts";
 import { ServerDidNotStart } from "./llama_stack.ts";
-import { startModelServer } from "./model_server.ts";
+import { startModelServer } from "../../tools/model_server.ts";
 import { startObjectStore } from "./object_store.ts";
 import { startPostgres } from "./postgres.ts";
 import { sideBySide } from "./side_by_side.ts";

@@ -7,7 +7,7 @@ import {
   lastLines,
   startInBackground,
   waitUntilReady,
-} from "../background_process.ts";
+} from "../../tools/cluster/background_process.ts";
 
 /** A real Redis on loopback, empty, that keeps nothing. */
 export interface Redis {

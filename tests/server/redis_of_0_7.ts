@@ -8,7 +8,7 @@ import type { Answer } from "./llama_stack.ts";
  * each one fails with `Event loop is closed`, and the next one opens a new connection. The answer is then a 500, or an
  * empty page of search results. No config changes that; OGX is cured.
  */
-export const pastStaleConnections = (stack: Booted): Booted => {
+export const pastStaleConnections = <Stack extends Pick<Booted, "server" | "get" | "post">>(stack: Stack): Stack => {
   if (stack.server !== "llama-stack 0.7.3") return stack;
   return {
     ...stack,

@@ -17,7 +17,7 @@ import { boot, type Booted, NoConfig, type Secrets } from "./boot.ts";
 import { makeServerCertificate } from "./certificate.ts";
 import { eventually } from "./eventually.ts";
 import { endpointReading } from "./provider_endpoints.ts";
-import { type ModelServer, startModelServer } from "./model_server.ts";
+import { type ModelServer, startModelServer } from "../../tools/model_server.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { pastStaleConnections } from "./redis_of_0_7.ts";

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { manifest, secret } from "../given.ts";
 import { boot, type BootOptions } from "./boot.ts";
 import { ServerDidNotStart } from "./llama_stack.ts";
-import { type ModelServer, startModelServer } from "./model_server.ts";
+import { type ModelServer, startModelServer } from "../../tools/model_server.ts";
 import { ODD_PASSWORDS } from "./odd_passwords.ts";
 import { pastStaleConnections } from "./redis_of_0_7.ts";
 import { startPostgresAccount, startRedisAccount } from "./storage_services.ts";

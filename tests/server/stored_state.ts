@@ -2,7 +2,14 @@
 import { deepStrictEqual, ok, partialDeepStrictEqual, strictEqual } from "node:assert/strict";
 import { type JsonObject, put } from "../../core/json.ts";
 import { eventually } from "./eventually.ts";
-import type { Booted } from "./boot.ts";
+import type { Answer } from "./llama_stack.ts";
+
+/** The part of a running server that is used here. */
+export interface Stateful {
+  readonly url: string;
+  get(path: string): Promise<Answer>;
+  post(path: string, body: unknown): Promise<Answer>;
+}
 
 /** What the spec of a server needs for `storeState`: chat and embeddings of a model server. */
 export const withModels = (spec: JsonObject, endpoint: string): JsonObject =>
@@ -19,7 +26,7 @@ export interface StoredState {
 }
 
 /** A response, a conversation and the entry of a file go to the relational store, a vector store to the key-value one. */
-export const storeState = async (stack: Booted): Promise<StoredState> => {
+export const storeState = async (stack: Stateful): Promise<StoredState> => {
   const made = async (path: string, body: unknown): Promise<string> => {
     const answer = await stack.post(path, body);
     strictEqual(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`);
@@ -39,7 +46,7 @@ export const storeState = async (stack: Booted): Promise<StoredState> => {
 };
 
 /** Everything is still there, with its content. */
-export const assertState = async (stack: Booted, state: StoredState): Promise<void> => {
+export const assertState = async (stack: Stateful, state: StoredState): Promise<void> => {
   const path = `/v1/responses/${state.response}`;
   // A queue writes it.
   await eventually(async () => (await stack.get(path)).status === 200);
@@ -54,7 +61,7 @@ export const assertState = async (stack: Booted, state: StoredState): Promise<vo
 };
 
 /** Returns the id of the file. */
-export const uploadFile = async (stack: Booted, content: string): Promise<string> => {
+export const uploadFile = async (stack: Stateful, content: string): Promise<string> => {
   const form = new FormData();
   form.append("purpose", "assistants");
   form.append("file", new Blob([content]), "note.txt");

@@ -1,19 +1,20 @@
 import { join } from "node:path";
 import { cacheDir, once } from "./cache.ts";
 
-/** The programs of a Kubernetes control plane that can be had from the Go module registry alone. */
+/** The programs of a Kubernetes cluster that can be had from the Go module registry alone: control plane, node, names. */
 export type ControlPlaneProgram = keyof typeof SOURCES;
 
 /**
  * Paths of the programs asked for: from the folder that KUBEBUILDER_ASSETS names, else from the cache, else built with
- * Go into the cache, which takes minutes the first time.
+ * Go into the cache, which takes minutes the first time. `signal` ends a build under way.
  */
 export const installControlPlane = async <Name extends ControlPlaneProgram>(
   names: readonly Name[],
+  signal?: AbortSignal,
 ): Promise<Record<Name, string>> => {
   const paths: [Name, string][] = [];
   // One after the other: a Go build uses every core by itself.
-  for (const name of names) paths.push([name, givenPath(name) ?? await cachedPath(name)]);
+  for (const name of names) paths.push([name, givenPath(name) ?? await cachedPath(name, signal)]);
   return Object.fromEntries(paths) as Record<Name, string>;
 };
 
@@ -27,21 +28,39 @@ interface Source {
   readonly coldSeconds: number;
 }
 
-const kubernetes = (program: string, coldSeconds: number): Source => ({
-  folder: "kubernetes",
+/** Names the minor version of the control plane, e.g. 1.33, when it is not the usual one; tools/minors.ts sets it. */
+export const MINOR_VARIABLE = "KUBERNETES_MINOR";
+
+/** Minor versions that can be asked for beside the usual one; each has its folder with a go.mod. */
+export const OTHER_MINORS: readonly string[] = ["1.33", "1.37"];
+
+const chosenFolder = (): string => {
+  const minor = Deno.env.get(MINOR_VARIABLE) ?? "";
+  if (minor === "") return "kubernetes";
+  if (OTHER_MINORS.includes(minor)) return `kubernetes_${minor}`;
+  throw new Error(`${MINOR_VARIABLE} is ${minor}; known are ${OTHER_MINORS.join(" and ")}`);
+};
+
+const kubernetes = (program: string, coldSeconds: number, folder = chosenFolder()): Source => ({
+  folder,
   module: "k8s.io/kubernetes",
   package: `k8s.io/kubernetes/cmd/${program}`,
   coldSeconds,
 });
 
-// Three modules, because their requirements clash: Kubernetes asks for a newer etcd client than this etcd is made of,
-// and kwok for older Kubernetes libraries.
+// Several modules, because their requirements clash: Kubernetes asks for a newer etcd client than this etcd is made of,
+// and kwok and CoreDNS for older Kubernetes libraries. The node's programs are older, because newer kubelets refuse hosts
+// with cgroup v1; a control plane may be two minor versions ahead of them.
 const SOURCES = {
   etcd: { folder: "etcd", module: "go.etcd.io/etcd/server/v3", package: "go.etcd.io/etcd/server/v3", coldSeconds: 40 },
   "kube-apiserver": kubernetes("kube-apiserver", 190),
   kubectl: kubernetes("kubectl", 25),
   "kube-controller-manager": kubernetes("kube-controller-manager", 60),
   "kube-scheduler": kubernetes("kube-scheduler", 30),
+  kubelet: kubernetes("kubelet", 190, "kubernetes_node"),
+  "kube-proxy": kubernetes("kube-proxy", 20, "kubernetes_node"),
+  // Our own main.go: the published program brings some fifty plugins.
+  coredns: { folder: "coredns", module: "github.com/coredns/coredns", package: ".", coldSeconds: 60 },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 
@@ -59,19 +78,25 @@ const givenPath = (name: ControlPlaneProgram): string | undefined => {
   );
 };
 
-const cachedPath = async (name: ControlPlaneProgram): Promise<string> => {
+const cachedPath = async (name: ControlPlaneProgram, signal: AbortSignal | undefined): Promise<string> => {
   const source = SOURCES[name];
   const version = pinnedVersion(source);
   const label = `${name} ${version} (first time, about ${source.coldSeconds} s)`;
   const folder = await once(
     cacheDir("control_plane", `${name}-${version}`),
     label,
-    (into) => build(name, source, version, join(into, name)),
+    (into) => build(name, source, version, join(into, name), signal),
   );
   return join(folder, name);
 };
 
-const build = async (name: string, source: Source, version: string, path: string): Promise<void> => {
+const build = async (
+  name: string,
+  source: Source,
+  version: string,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
   const go = new Deno.Command("go", {
     args: ["build", "-mod=readonly", "-trimpath", "-ldflags", linkerFlags(source, version), "-o", path, source.package],
     cwd: moduleFolder(source),
@@ -79,6 +104,7 @@ const build = async (name: string, source: Source, version: string, path: string
     stdin: "null",
     stdout: "null",
     stderr: "piped",
+    ...(signal === undefined ? {} : { signal }),
   });
   let outcome: Deno.CommandOutput;
   try {
@@ -101,7 +127,7 @@ const withoutGo = (name: string): string =>
 
 /** Without the version flags the API server calls itself v0.0.0-master+$Format:%H$, which kubectl cannot parse. */
 const linkerFlags = (source: Source, version: string): string => {
-  if (source.folder !== "kubernetes") return "-s -w";
+  if (source.module !== "k8s.io/kubernetes") return "-s -w";
   const [major, minor] = version.split(".");
   const set = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor };
   return ["-s -w", ...Object.entries(set).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)]

@@ -1,6 +1,7 @@
 // The real PostgreSQL and Redis that tests run against: what the system has, else the packages of Debian.
 
 import { join } from "node:path";
+import { installPackages, isFile } from "./debian_packages.ts";
 
 /** Folder with `postgres`, `initdb` and `psql`. */
 export const installPostgres = (): Promise<string> => installed(["initdb", "postgres", "psql"], "postgresql");
@@ -13,19 +14,10 @@ export const installRedis = async (): Promise<string> =>
 const installed = async (programs: readonly string[], packageName: string): Promise<string> => {
   const found = await folderOf(programs);
   if (found !== undefined) return found;
-  if (!await canInstall()) {
-    throw new Error(
-      `${
-        programs.join(", ")
-      }: found neither on PATH nor in ${POSTGRES_FOLDERS}/*/bin. Install the package, for example with ` +
-        `"apt-get install ${packageName}" on Debian, and put the programs on PATH.`,
-    );
-  }
-  console.error(`installing the Debian package ${packageName} (about 20 s) …`);
-  const startedMs = performance.now();
-  await aptGet("update");
-  await aptGet("-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--no-install-recommends", packageName);
-  console.error(`installed ${packageName} in ${Math.round((performance.now() - startedMs) / 1000)} s`);
+  await installPackages(
+    [packageName],
+    `${programs.join(", ")}: found neither on PATH nor in ${POSTGRES_FOLDERS}/*/bin, which PATH may name.`,
+  );
   const folder = await folderOf(programs);
   if (folder === undefined) throw new Error(`The Debian package ${packageName} did not bring ${programs.join(", ")}`);
   return folder;
@@ -52,27 +44,4 @@ const postgresFolders = async (): Promise<string[]> => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
   return versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(POSTGRES_FOLDERS, version, "bin"));
-};
-
-const canInstall = async (): Promise<boolean> => Deno.uid() === 0 && await isFile("/usr/bin/apt-get");
-
-const aptGet = async (...args: string[]): Promise<void> => {
-  const { success, code, stdout, stderr } = await new Deno.Command("/usr/bin/apt-get", {
-    args: ["--quiet", ...args],
-    env: { DEBIAN_FRONTEND: "noninteractive" },
-    stdin: "null",
-  }).output();
-  if (success) return;
-  const decoder = new TextDecoder();
-  const said = `${decoder.decode(stdout)}\n${decoder.decode(stderr)}`.trim().split("\n").slice(-15).join("\n");
-  throw new Error(`apt-get ${args.join(" ")} ended with ${code}:\n${said}`);
-};
-
-const isFile = async (path: string): Promise<boolean> => {
-  try {
-    return (await Deno.stat(path)).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 };

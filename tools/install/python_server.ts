@@ -1,6 +1,7 @@
 /** A real Llama Stack or OGX server in a Python environment of its own, from the lock files in requirements/. */
 import { join } from "node:path";
 import { cacheDir, once } from "./cache.ts";
+import { fetchTiktokenData, PIP, TIKTOKEN_SHA256 } from "./tiktoken_data.ts";
 
 export type ServerVersion = keyof typeof SERVERS;
 
@@ -38,7 +39,7 @@ export const installServer = async (version: ServerVersion): Promise<InstalledSe
   const tiktokenDir = await once(
     cacheDir("tiktoken", TIKTOKEN_SHA256.slice(0, 8)),
     "tiktoken data (first time, about 5 s)",
-    (into) => fetchTiktokenData(python, into),
+    (into) => fetchTiktokenData((args) => must(python, args), into),
   );
   return { python, tiktokenDir, pythonPath: join(environment, STAND_INS), ...start };
 };
@@ -111,8 +112,6 @@ const askPython = async (candidate: string): Promise<Python | string> => {
   return Number(/^3\.(\d+)$/.exec(minor)?.[1]) >= OLDEST_MINOR ? { path, minor } : `is ${minor}`;
 };
 
-const PIP: readonly string[] = ["-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check"];
-
 const makeEnvironment = async (base: string, requirements: string, into: string, finalDir: string): Promise<void> => {
   await must(base, ["-m", "venv", into]);
   // The file is a complete freeze, so there is nothing to resolve; byte code is written when a module is first used.
@@ -131,33 +130,6 @@ const nameFinalPlace = async (bin: string, into: string, finalDir: string): Prom
     await Deno.writeTextFile(join(bin, name), text.replaceAll(into, finalDir));
   }
 };
-
-// tiktoken downloads its encodings at run time, from a host that tests must not need. The wheel of litellm carries the
-// same file under the name that tiktoken's cache gives it (sha1 of the URL); this version is small and pure Python.
-const TIKTOKEN_CARRIER = "litellm==1.60.0";
-const TIKTOKEN_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4";
-/** What tiktoken itself demands of cl100k_base. */
-const TIKTOKEN_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7";
-
-const fetchTiktokenData = async (python: string, into: string): Promise<void> => {
-  const downloads = join(into, "downloads");
-  await must(python, [...PIP, "download", "--no-deps", "--only-binary", ":all:", "-d", downloads, TIKTOKEN_CARRIER]);
-  await must(python, ["-c", TAKE_ONE_FILE, downloads, TIKTOKEN_FILE, into]);
-  await Deno.remove(downloads, { recursive: true });
-  const found = await sha256Hex(await Deno.readFile(join(into, TIKTOKEN_FILE)));
-  if (found !== TIKTOKEN_SHA256) {
-    throw new Error(`${TIKTOKEN_CARRIER} holds another cl100k_base than tiktoken demands: sha256 ${found}.`);
-  }
-};
-
-const TAKE_ONE_FILE = `
-import pathlib, sys, zipfile
-downloads, name, into = sys.argv[1:]
-[wheel] = pathlib.Path(downloads).glob("*.whl")
-with zipfile.ZipFile(wheel) as archive:
-    [member] = [path for path in archive.namelist() if path.endswith("/" + name)]
-    (pathlib.Path(into) / name).write_bytes(archive.read(member))
-`;
 
 const must = async (program: string, args: readonly string[]): Promise<void> => {
   const outcome = await run(program, args);

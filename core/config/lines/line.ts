@@ -41,6 +41,8 @@ export interface Line {
   readonly apiAliases: Readonly<Record<string, string>>;
   readonly shields: boolean;
   readonly connectors: boolean;
+  /** Which of its two names makes a model's id, `<provider>/<name>`: the server stores and compares models by that. */
+  readonly modelsAreKnownBy: "modelId" | "providerModelId";
   /** Short tool names, e.g. `websearch`. */
   readonly tools: Readonly<Record<string, ToolKind>>;
   /** Fixed keys of the server section, e.g. `insecure: true` where a file without TLS is refused. */

@@ -23,6 +23,7 @@ export const LINE_0_7: Line = {
   apiAliases: { agents: "responses" },
   shields: true,
   connectors: true,
+  modelsAreKnownBy: "providerModelId",
   tools: {
     websearch: {
       types: ["remote::brave-search", "remote::tavily-search", "remote::bing-search"],

@@ -25,6 +25,7 @@ export const LINE_1_2: Line = {
   apiAliases: { agents: "responses" },
   shields: false,
   connectors: true,
+  modelsAreKnownBy: "modelId",
   tools: {
     websearch: {
       types: [

@@ -1,4 +1,4 @@
-/** A server on loopback that speaks the OpenAI protocol, answers from the request alone and remembers what it was asked. */
+/** A server that speaks the OpenAI protocol, answers from the request alone and remembers what it was asked. */
 export interface ModelServer {
   /** With the base path, as a provider's `base_url` wants it. */
   readonly baseUrl: string;

@@ -1,13 +1,14 @@
 import { join } from "node:path";
-import { type ControlPlaneProgram, installControlPlane } from "../../tools/install/control_plane.ts";
+import { type ControlPlaneProgram, installControlPlane } from "../install/control_plane.ts";
 import {
   type BackgroundProcess,
   freePorts,
   lastLines,
   startInBackground,
   waitUntilReady,
-} from "../background_process.ts";
+} from "./background_process.ts";
 import { simulateNode } from "./simulated_node.ts";
+import { POD_STAGES } from "./simulated_pods.ts";
 
 /** A real API server on loopback, with its own etcd and nothing in it. */
 export interface ControlPlane {
@@ -18,20 +19,29 @@ export interface ControlPlane {
   readonly caPem: string;
   /** Path of the admin's kubeconfig. */
   readonly kubeconfig: string;
+  /** The kubectl of this version, for machines without one. */
+  readonly kubectlPath: string;
   /** `path` starts with a slash; the token and the right certificate authority are added. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Standard output; fails with kubectl's own words when it exits with another code than 0. */
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
+  /** Ends the API server and starts it again on the same port and etcd; for `downMs` in between nobody answers. */
+  restartApiServer(downMs?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface ControlPlaneOptions {
   /** Also controllers, scheduler, one simulated node and volumes: pods then get bound and become ready. */
   readonly kwok?: boolean;
+  /** Also controllers and scheduler, for nodes that join by themselves. */
+  readonly controllers?: boolean;
 }
 
-export const startControlPlane = async ({ kwok = false }: ControlPlaneOptions = {}): Promise<ControlPlane> => {
-  const programs = await installControlPlane(kwok ? [...API_PROGRAMS, ...NODE_PROGRAMS] : API_PROGRAMS);
+export const startControlPlane = async (
+  { kwok = false, controllers = kwok }: ControlPlaneOptions = {},
+): Promise<ControlPlane> => {
+  const more = [...(controllers ? CONTROLLERS : []), ...(kwok ? ["kwok" as const] : [])];
+  const programs = await installControlPlane([...API_PROGRAMS, ...more]);
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-control-plane-" });
   const started: BackgroundProcess[] = [];
   let client: Deno.HttpClient | undefined;
@@ -63,11 +73,13 @@ export const startControlPlane = async ({ kwok = false }: ControlPlaneOptions = 
     await Deno.writeTextFile(join(folder, "service_accounts.pub"), signing.publicPem);
 
     await start("etcd", programs.etcd, etcdFlags(folder, etcdPort, etcdPeerPort));
-    const apiServer = await start("kube-apiserver", programs["kube-apiserver"], [
-      ...apiServerFlags(folder, apiPort, etcdPort),
-      // Pods are refused until their service account exists, and nothing makes it without the controllers.
-      ...(kwok ? [] : ["--disable-admission-plugins=ServiceAccount"]),
-    ]);
+    const startApiServer = () =>
+      start("kube-apiserver", programs["kube-apiserver"], [
+        ...apiServerFlags(folder, apiPort, etcdPort),
+        // Pods are refused until their service account exists, and nothing makes it without the controllers.
+        ...(controllers ? [] : ["--disable-admission-plugins=ServiceAccount"]),
+      ]);
+    let apiServer = await startApiServer();
 
     const caFile = join(folder, "ca.crt");
     const kubeconfig = join(folder, "kubeconfig");
@@ -95,22 +107,28 @@ export const startControlPlane = async ({ kwok = false }: ControlPlaneOptions = 
       caFile,
       caPem,
       kubeconfig,
+      kubectlPath: programs.kubectl,
       fetch: (path, init = {}) => {
         const headers = new Headers(init.headers);
         headers.set("authorization", `Bearer ${adminToken}`);
         return fetch(`${url}${path}`, { ...init, headers, ...(client === undefined ? {} : { client }) });
       },
       kubectl: (args, stdin) => runKubectl(programs.kubectl, folder, kubeconfig, args, stdin),
+      restartApiServer: async (downMs = 0) => {
+        await apiServer.stop();
+        await new Promise((resolve) => setTimeout(resolve, downMs));
+        apiServer = await startApiServer();
+        if (await waitUntilReady(apiServer, () => answers("/readyz"), START_WITHIN_MS)) return;
+        throw new Error(await whyNotReady(folder, started));
+      },
       stop: async () => {
         await stopAll();
         await Deno.remove(folder, { recursive: true });
       },
     };
-    if (kwok) {
-      const more = programs as Record<ControlPlaneProgram, string>;
-      for (const name of NODE_PROGRAMS) await start(name, more[name], nodeProgramFlags(name, folder, kubeconfig));
-      await simulateNode(controlPlane);
-    }
+    await Deno.writeTextFile(join(folder, POD_STAGES_FILE), POD_STAGES);
+    for (const name of more) await start(name, programs[name], moreFlags(name, folder, kubeconfig));
+    if (kwok) await simulateNode(controlPlane);
     return controlPlane;
   } catch (cause) {
     // The folder stays: its logs are what is left to look at.
@@ -119,8 +137,15 @@ export const startControlPlane = async ({ kwok = false }: ControlPlaneOptions = 
   }
 };
 
+const POD_STAGES_FILE = "pod_stages.yaml";
+
+/** Everything that a control plane with a simulated node is made of. */
+export const installSimulatedCluster = async (signal?: AbortSignal): Promise<void> => {
+  await installControlPlane([...API_PROGRAMS, ...CONTROLLERS, "kwok"], signal);
+};
+
 const API_PROGRAMS = ["etcd", "kube-apiserver", "kubectl"] as const;
-const NODE_PROGRAMS = ["kube-controller-manager", "kube-scheduler", "kwok"] as const;
+const CONTROLLERS = ["kube-controller-manager", "kube-scheduler"] as const;
 
 /** 3 s on an idle machine with two cores; the rest is for a machine that compiles at the same time. */
 const START_WITHIN_MS = 60_000;
@@ -152,7 +177,7 @@ const apiServerFlags = (folder: string, port: number, etcdPort: number): string[
   "--allow-privileged",
 ];
 
-const nodeProgramFlags = (name: typeof NODE_PROGRAMS[number], folder: string, kubeconfig: string): string[] => {
+const moreFlags = (name: typeof CONTROLLERS[number] | "kwok", folder: string, kubeconfig: string): string[] => {
   const controller = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"];
   switch (name) {
     case "kube-controller-manager":
@@ -165,7 +190,12 @@ const nodeProgramFlags = (name: typeof NODE_PROGRAMS[number], folder: string, ku
       return controller;
     case "kwok":
       // Without leases the node controller now and then calls the node not ready.
-      return [`--kubeconfig=${kubeconfig}`, "--manage-all-nodes=true", "--node-lease-duration-seconds=40"];
+      return [
+        `--kubeconfig=${kubeconfig}`,
+        `--config=${join(folder, POD_STAGES_FILE)}`,
+        "--manage-all-nodes=true",
+        "--node-lease-duration-seconds=40",
+      ];
   }
 };
 
@@ -189,14 +219,16 @@ const pem = (label: string, der: ArrayBuffer): string => {
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n");
 };
 
+const CONTEXT = "llama-stack-operator";
+
 const kubeconfigText = (server: string, caPem: string, token: string): string =>
   JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name: "test", cluster: { server, "certificate-authority-data": btoa(caPem) } }],
+    clusters: [{ name: CONTEXT, cluster: { server, "certificate-authority-data": btoa(caPem) } }],
     users: [{ name: "admin", user: { token } }],
-    contexts: [{ name: "test", context: { cluster: "test", user: "admin" } }],
-    "current-context": "test",
+    contexts: [{ name: CONTEXT, context: { cluster: CONTEXT, user: "admin" } }],
+    "current-context": CONTEXT,
   });
 
 const isOk = async (url: string, init: RequestInit & { client: Deno.HttpClient }): Promise<boolean> => {

@@ -16,7 +16,10 @@ export interface DefinitionCondition {
  * Applies a definition and returns it as stored, once objects of its kind can be written. Not by `kubectl wait`, which
  * fails on a definition so new that it has no conditions yet.
  */
-export const installDefinition = async (controlPlane: ControlPlane, definition: Definition): Promise<Definition> => {
+export const installDefinition = async (
+  controlPlane: Pick<ControlPlane, "fetch">,
+  definition: Definition,
+): Promise<Definition> => {
   const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition.metadata.name}`;
   const applied = await controlPlane.fetch(`${path}?fieldManager=test&force=true&fieldValidation=Strict`, {
     method: "PATCH",

@@ -1,0 +1,139 @@
+/** `catalogue`: what the servers of a line offer, as the published packages say it; and the page docs/providers.md. */
+import { didYouMean } from "../closest.ts";
+import {
+  type Catalogue,
+  type CatalogueField,
+  CATALOGUES,
+  endpointExpectation,
+  type ProviderType,
+} from "../config/catalogue.ts";
+import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/lines/lines.ts";
+import { lines, type Outcome } from "./outcome.ts";
+
+export interface CatalogueQuery {
+  /** `x.y[.z]`; undefined: the newest server. */
+  readonly serverVersion: string | undefined;
+  /** Undefined: all APIs, without fields. */
+  readonly api: string | undefined;
+  /** A provider type, with or without `remote::`; its fields in full. */
+  readonly type: string | undefined;
+  readonly format: "text" | "json";
+}
+
+export const catalogueCommand = ({ serverVersion, api, type, format }: CatalogueQuery): Outcome => {
+  const newest = CATALOGUES.at(-1)?.server ?? "";
+  const server = serverOf(serverVersion ?? newest);
+  if (server === undefined) {
+    return refused(`unknown server version "${serverVersion}"; known: ${SUPPORTED_SERVERS.join(", ")}`);
+  }
+  const { catalogue } = server;
+  const apis = Object.keys(catalogue.providers).sort();
+  if (api !== undefined && !apis.includes(api)) {
+    return refused(`${serverName(catalogue.server)} has no providers of "${api}"${didYouMean(api, apis)}`);
+  }
+  const rows = (api === undefined ? apis : [api]).flatMap((one) =>
+    Object.entries(catalogue.providers[one] ?? {}).sort(([a], [b]) => a < b ? -1 : 1)
+      .filter(([name]) => type === undefined || name === type || shortName(name) === type)
+      .map(([name, found]) => ({ api: one, type: name, found }))
+  );
+  if (rows.length === 0) {
+    const known = (api === undefined ? apis : [api]).flatMap((one) => Object.keys(catalogue.providers[one] ?? {}));
+    return refused(`${serverName(catalogue.server)} has no provider type "${type}"${didYouMean(type ?? "", known)}`);
+  }
+  if (format === "json") {
+    const values = rows.map(({ api: of, type: name, found }) => ({ api: of, type: name, ...found }));
+    return { stdout: `${JSON.stringify(values, null, 2)}\n`, stderr: "", code: 0 };
+  }
+  const full = api !== undefined || type !== undefined;
+  return {
+    stdout: lines([
+      `${serverName(catalogue.server)}`,
+      ...rows.flatMap((row) => full ? described(catalogue, row) : [`${row.api}  ${row.type}`]),
+    ]),
+    stderr: "",
+    code: 0,
+  };
+};
+
+const refused = (sentence: string): Outcome => ({ stdout: "", stderr: `${sentence}\n`, code: 1 });
+
+/** `remote::vllm` → `vllm`, as a resource may write it. */
+const shortName = (type: string): string => type.split("::").at(-1) ?? type;
+
+interface Row {
+  readonly api: string;
+  readonly type: string;
+  readonly found: ProviderType;
+}
+
+const described = (catalogue: Catalogue, { api, type, found }: Row): ReadonlyArray<string> => [
+  "",
+  `${api}  ${type}${found.deprecated === undefined ? "" : "  (deprecated)"}`,
+  ...addressLines(catalogue, api, type, found).map((one) => `  ${one}`),
+  ...Object.entries(found.fields).map(([name, field]) => `  settings.${name}: ${fieldText(field)}`),
+];
+
+/** What the typed fields of a resource become. */
+const addressLines = (catalogue: Catalogue, api: string, type: string, found: ProviderType): ReadonlyArray<string> => {
+  const path = endpointExpectation(catalogue, api, type)?.path;
+  return [
+    ...(found.endpoint === undefined ? [] : [
+      `endpoint → ${found.endpoint}${path === undefined || path === "" ? "" : `, with ${path} where no path is given`}`,
+    ]),
+    ...(found.key === undefined ? [] : [`apiKey → ${found.key}`]),
+    ...(found.requires === undefined || found.requires.length === 0 ? [] : [`needs ${found.requires.join(", ")}`]),
+  ];
+};
+
+const fieldText = (field: CatalogueField): string =>
+  [
+    `${field.type}${field.required === true ? ", required" : ""}`,
+    ...(field.default === undefined || field.default === null ? [] : [`default ${short(field.default)}`]),
+    ...(field.enum === undefined ? [] : [`one of ${field.enum.map(String).join(" | ")}`]),
+    ...(field.description === undefined ? [] : [field.description.replaceAll(/\s+/g, " ")]),
+  ].join("; ");
+
+const short = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
+};
+
+/** docs/providers.md: every provider type, on which servers it exists, and what its typed fields become. */
+export const providersPage = (): string => {
+  const apis = [...new Set(CATALOGUES.flatMap(({ providers }) => Object.keys(providers)))].sort();
+  const sections = apis.flatMap((api) => {
+    const types = [...new Set(CATALOGUES.flatMap(({ providers }) => Object.keys(providers[api] ?? {})))].sort();
+    return [
+      `## ${api}`,
+      "",
+      "| type | servers | endpoint | apiKey | required settings |",
+      "| --- | --- | --- | --- | --- |",
+      ...types.map((type) => pageRow(api, type)),
+      "",
+    ];
+  });
+  return lines([
+    "<!-- Made by deno task gen from configs/catalogue; do not edit. -->",
+    "",
+    "# Providers",
+    "",
+    "Every provider type of the servers that the operator knows. `provider: vllm` means `remote::vllm`. The columns `endpoint`",
+    "and `apiKey` name the field that these two become; everything else goes into `settings` under the name that the type",
+    "reads. `llama-stack-operator catalogue --type vllm` lists all fields of a type with defaults and meaning.",
+    "",
+    ...sections.slice(0, -1),
+  ]);
+};
+
+const pageRow = (api: string, type: string): string => {
+  const on = CATALOGUES.filter(({ providers }) => Object.hasOwn(providers[api] ?? {}, type));
+  const newest = on.at(-1)?.providers[api]?.[type];
+  const required = Object.entries(newest?.fields ?? {})
+    .filter(([name, field]) => field.required === true && name !== newest?.endpoint && name !== newest?.key)
+    // Storage is filled in by the operator.
+    .filter(([name]) => !Object.keys(newest?.references ?? {}).some((path) => path.split(".")[0] === name))
+    .map(([name]) => `\`${name}\``);
+  const code = (name: string | undefined) => name === undefined ? "" : `\`${name}\``;
+  const servers = on.map(({ server }) => serverName(server)).join(", ");
+  return `| \`${type}\` | ${servers} | ${code(newest?.endpoint)} | ${code(newest?.key)} | ${required.join(", ")} |`;
+};

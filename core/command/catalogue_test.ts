@@ -1,0 +1,38 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { catalogueCommand, type CatalogueQuery, providersPage } from "./catalogue.ts";
+
+const ask = (query: Partial<CatalogueQuery>) =>
+  catalogueCommand({ serverVersion: undefined, api: undefined, type: undefined, format: "text", ...query });
+
+Deno.test("catalogueCommand() lists every type of a server, the newest where none is named", () => {
+  const { stdout, code } = ask({});
+  ok(stdout.startsWith("OGX 1.5\n") && stdout.includes("inference  remote::vllm\n") && code === 0);
+  ok(ask({ serverVersion: "0.7.3" }).stdout.includes("safety  inline::llama-guard"));
+});
+
+Deno.test("catalogueCommand() shows what endpoint and apiKey become, and each field with type, default and meaning", () => {
+  const { stdout } = ask({ serverVersion: "0.7", type: "vllm" });
+  ok(stdout.includes("endpoint → base_url, with /v1 where no path is given"), stdout);
+  ok(stdout.includes("apiKey → api_token") && stdout.includes("settings.max_tokens: integer; default 4096"), stdout);
+  const found = JSON.parse(ask({ api: "inference", type: "remote::vllm", format: "json" }).stdout);
+  deepStrictEqual([found.length, found[0].type], [1, "remote::vllm"]);
+});
+
+for (
+  const [query, words] of [
+    [{ serverVersion: "9.9.9x" }, 'unknown server version "9.9.9x"; known: Llama Stack 0.7'],
+    [{ api: "inferense" }, "did you mean inference"],
+    [{ type: "vlm" }, "did you mean"],
+  ] as const
+) {
+  Deno.test(`catalogueCommand() refuses ${JSON.stringify(query)} with the way out`, () => {
+    const { stderr, stdout, code } = ask(query);
+    deepStrictEqual([stdout, code], ["", 1]);
+    ok(stderr.includes(words), stderr);
+  });
+}
+
+Deno.test("providersPage() has one row for each type, with the servers that have it", () => {
+  const row = providersPage().split("\n").filter((line) => line.startsWith("| `remote::vllm` |"));
+  strictEqual(row[0], "| `remote::vllm` | Llama Stack 0.7, OGX 1.4, OGX 1.5 | `base_url` | `api_token` |  |");
+});

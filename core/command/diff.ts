@@ -1,0 +1,231 @@
+/** `diff`: what the operator would change in a cluster for some resources. The same decision as in `run`, told and not made. */
+import { Result } from "effect";
+import { isObject, type Json, listAt, member, objectAt, stringAt } from "../json.ts";
+import { decide } from "../plan/decide.ts";
+import { FIELD_MANAGER } from "../plan/scale.ts";
+import type { ObjectKey, Step } from "../plan/step.ts";
+import { liveKey, type World } from "../plan/world.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { redacted } from "../status/findings.ts";
+import { type FieldChange, fieldChanges } from "./field_changes.ts";
+import { lineChanges } from "./line_changes.ts";
+import { lines, type Outcome, type Style } from "./outcome.ts";
+import { waitingTemplate } from "./rollout.ts";
+
+/** One resource as it would be in the cluster, or why it cannot be there. */
+export interface DiffSubject {
+  /** File and resource, or namespace and resource. */
+  readonly label: string;
+  readonly world: Result.Result<World, ReadonlyArray<string>>;
+}
+
+export interface DiffOptions {
+  readonly format: "text" | "json";
+  readonly style: Style;
+}
+
+export const diffCommand = (
+  subjects: ReadonlyArray<DiffSubject>,
+  notes: ReadonlyArray<string>,
+  { format, style }: DiffOptions,
+): Outcome => {
+  const told = subjects.map(differencesOf);
+  const different = told.some(({ steps, errors }) => steps.length > 0 || errors.length > 0);
+  const code = different || subjects.length === 0 ? 1 : 0;
+  if (format === "json") {
+    return { stdout: `${JSON.stringify({ resources: told }, null, 2)}\n`, stderr: lines(notes), code };
+  }
+  const errors = told.flatMap(({ resource, errors: all }) =>
+    all.map((one) => `${style.name(resource)}: ${style.error("error:")} ${one}`)
+  );
+  return {
+    stdout: lines(told.flatMap((one) => textOf(one, style))),
+    stderr: lines([...notes, ...errors]),
+    code,
+  };
+};
+
+/** The JSON form; stable for scripts. */
+interface Differences {
+  readonly resource: string;
+  readonly steps: ReadonlyArray<DiffStep>;
+  /** What stands in the way of the resource; nothing but scaling is done then. */
+  readonly errors: ReadonlyArray<string>;
+  /** What else there is to know: suspended, going, held. */
+  readonly remarks: ReadonlyArray<string>;
+}
+
+interface DiffStep {
+  readonly action: "create" | "change" | "delete" | "scale";
+  readonly kind: string;
+  readonly name: string;
+  readonly why: string;
+  /** True when a new pod template starts new pods. */
+  readonly replacesPods: boolean;
+  readonly changes: ReadonlyArray<ToldChange>;
+  /** Lines of a new config.yaml beside the one that runs. */
+  readonly config: ReadonlyArray<string>;
+}
+
+interface ToldChange {
+  readonly path: string;
+  readonly what: "added" | "changed" | "removed";
+  /** Left out where they may be secret, or are digests that say nothing. */
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+const differencesOf = ({ label, world }: DiffSubject): Differences => {
+  if (Result.isFailure(world)) return { resource: label, steps: [], errors: world.failure, remarks: [] };
+  const seen = world.success;
+  const plan = decide(seen);
+  return {
+    resource: label,
+    steps: plan.steps.flatMap((step) => stepOf(step, seen)).map((step) => cleaned(step, seen)),
+    errors: plan.failures.map(({ message }) => redacted(message, seen)),
+    remarks: remarksOf(seen, plan.steps),
+  };
+};
+
+/** A hand may have put a secret anywhere; what the cluster knows as one is printed nowhere. */
+const cleaned = <A>(value: A, world: World): A => {
+  const clean = (part: unknown): unknown => {
+    if (typeof part === "string") return redacted(part, world);
+    if (Array.isArray(part)) return part.map(clean);
+    return isObject(part) ? Object.fromEntries(Object.entries(part).map(([key, one]) => [key, clean(one)])) : part;
+  };
+  return clean(value) as A;
+};
+
+/** Status and Events are the operator's report, no difference of the cluster. */
+const stepOf = (step: Step, world: World): ReadonlyArray<DiffStep> => {
+  switch (step._tag) {
+    case "Apply":
+      return [applied(step.manifest, step.why, world)];
+    case "Prune":
+      return [bare("delete", step.key, step.why, [])];
+    case "Scale": {
+      const before = member(objectAt(world.live.get(liveKey(step.key.kind, step.key.name)), "spec"), "replicas");
+      const change = { path: "spec.replicas", what: "changed", before: before ?? null, after: step.replicas } as const;
+      return [bare("scale", step.key, step.why, [change])];
+    }
+    case "Announce":
+    case "SetStatus":
+      return [];
+  }
+};
+
+const bare = (
+  action: DiffStep["action"],
+  { kind, name }: ObjectKey,
+  why: string,
+  changes: ReadonlyArray<ToldChange>,
+): DiffStep => ({ action, kind, name, why, replacesPods: false, changes, config: [] });
+
+const applied = (manifest: Manifest, why: string, world: World): DiffStep => {
+  const { kind, metadata: { name } } = manifest;
+  const live = world.live.get(liveKey(kind, name));
+  const changes = live === undefined ? [] : fieldChanges(manifest, live, FIELD_MANAGER);
+  return {
+    action: live === undefined ? "create" : "change",
+    kind,
+    name,
+    why,
+    replacesPods: changes.some(({ path }) => path.startsWith("spec.template.")),
+    changes: changes.filter(({ path }) => !RECORDS.test(path)).flatMap((one) => toldOf(kind, one)),
+    config: configLines(manifest, world),
+  };
+};
+
+/** What an object remembers of its making. */
+const RECORDS = /^metadata\.annotations\["llamastack\.io\//;
+
+const DIGESTS = /\["llamastack\.io\/(secrets|ca-bundle)-digest"\]$/;
+
+const toldOf = (kind: string, { path, before, after }: FieldChange): ReadonlyArray<ToldChange> => {
+  const what = before === undefined ? "added" : after === undefined ? "removed" : "changed";
+  const isSecret = kind === "Secret" && /^(data|stringData)\b/.test(path);
+  if (isSecret && path === "data") {
+    const keys = new Set([...Object.keys(objectAt(before ?? null)), ...Object.keys(objectAt(after ?? null))]);
+    return [...keys].map((key) => ({ path: `data.${key}`, what }));
+  }
+  return isSecret || DIGESTS.test(path)
+    ? [{ path, what }]
+    : [{ path, what, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
+};
+
+/** Only configs that we made: an author's own config may hold anything, and `kubectl get configmap` shows it. */
+const configLines = (manifest: Manifest, world: World): ReadonlyArray<string> => {
+  const isConfig = stringAt(manifest, "metadata", "labels", "app.kubernetes.io/component") === "generated-config";
+  if (!isConfig || Object.hasOwn(objectAt(world.resource, "spec"), "overrideConfig")) return [];
+  const name = stringAt(world.resource, "metadata", "name") ?? "";
+  const running = listAt(world.live.get(liveKey("Deployment", name)), "spec", "template", "spec", "volumes")
+    .map((volume) => stringAt(volume, "configMap", "name") ?? "")
+    .map((one) => stringAt(world.live.get(liveKey("ConfigMap", one)), "data", CONFIG_KEY))
+    .find((text) => text !== undefined);
+  return running === undefined ? [] : lineChanges(running, stringAt(manifest, "data", CONFIG_KEY) ?? "");
+};
+
+const CONFIG_KEY = "config.yaml";
+
+const remarksOf = (world: World, steps: ReadonlyArray<Step>): ReadonlyArray<string> => {
+  const { resource } = world;
+  const going = member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined;
+  const suspended = member(objectAt(resource, "spec"), "suspend") === true;
+  const writesDeployment = steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
+  const waiting = going || suspended || writesDeployment ? Result.succeed(undefined) : waitingTemplate(world);
+  const held = Result.getOrElse(waiting, () => undefined);
+  return [
+    ...(going ? ["the resource is being deleted: nothing is changed any more"] : []),
+    ...(suspended ? ["spec.suspend is true: nothing is changed"] : []),
+    ...(held === undefined ? [] : [
+      `a new pod template waits (${
+        held.slice(0, 12)
+      }): what runs stays until the resource changes, its turn in an upgrade comes, or \`rollout\` lets it through`,
+    ]),
+  ];
+};
+
+const textOf = ({ resource, steps, errors, remarks }: Differences, style: Style): ReadonlyArray<string> => {
+  if (steps.length === 0 && errors.length > 0) return [];
+  const total = steps.length === 0 ? "no differences" : `${steps.length} difference${steps.length === 1 ? "" : "s"}`;
+  return [
+    `${style.name(resource)}: ${total}`,
+    ...remarks.map((one) => `  ${one}`),
+    ...steps.flatMap((step) => stepText(step, style)),
+  ];
+};
+
+const MARKS = { create: "+", change: "~", delete: "-", scale: "~" } as const;
+
+const stepText = ({ action, kind, name, why, replacesPods, changes, config }: DiffStep, style: Style) => {
+  const colour = { create: style.good, change: style.warning, delete: style.error, scale: style.warning }[action];
+  const onlyRecords = action === "change" && changes.length === 0;
+  return [
+    `  ${colour(`${MARKS[action]} ${kind}/${name}`)}: ${why}${replacesPods ? "; the pods are replaced" : ""}`,
+    ...(onlyRecords ? ["      only what the object remembers of its making"] : []),
+    ...changes.map((one) => `      ${changeText(one, style)}`),
+    ...(config.length === 0 ? [] : ["      config.yaml beside the one that runs:"]),
+    ...config.map((line) =>
+      `        ${line.startsWith("+") ? style.good(line) : line.startsWith("-") ? style.error(line) : line}`
+    ),
+  ];
+};
+
+const changeText = ({ path, what, before, after }: ToldChange, style: Style): string => {
+  const named = DIGESTS.test(path) ? `${path} (content that the resource names)` : path;
+  if (before === undefined && after === undefined) return `${named}: ${what}`;
+  if (before === undefined) return style.good(`+ ${named}: ${shown(after)}`);
+  if (after === undefined) return style.error(`- ${named}: ${shown(before)}`);
+  return `${named}: ${style.error(shown(before))} → ${style.good(shown(after))}`;
+};
+
+/** Longest value on a line, in characters. */
+const SHOWN_CHARACTERS_MAX = 160;
+
+const shown = (value: Json | undefined): string => {
+  const text = JSON.stringify(value ?? null);
+  return text.length <= SHOWN_CHARACTERS_MAX
+    ? text
+    : `${text.slice(0, SHOWN_CHARACTERS_MAX)}… (${text.length} characters)`;
+};

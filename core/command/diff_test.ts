@@ -1,0 +1,115 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { Result } from "effect";
+import { secret } from "../../tests/given.ts";
+import { converged, edited, world } from "../../tests/worlds.ts";
+import { isObject, type JsonObject, objectAt, put } from "../json.ts";
+import { liveKey, type World } from "../plan/world.ts";
+import { diffCommand } from "./diff.ts";
+import { PLAIN } from "./outcome.ts";
+
+const CANARY = "canary-of-a-secret";
+const WITH_KEY: JsonObject = {
+  providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000", apiKey: secret("vllm", "token") }] },
+};
+const WITH_SQL: JsonObject = { storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } } };
+const url = (password: string) => new Map([["pg", { url: `postgresql://user:${password}@host:5432/db` }]]);
+
+const settled = (spec: JsonObject, more: Partial<World> = {}): World =>
+  converged(world(spec, { secrets: new Map([["vllm", { token: CANARY }]]), ...more })).world;
+
+/** A settled world whose Deployment was made by another version of the operator, with another template. */
+const heldWorld = (): World => {
+  const before = settled(WITH_KEY);
+  const key = liveKey("Deployment", "my");
+  const live = new Map(before.live);
+  const older = put(live.get(key) ?? {}, ["metadata", "annotations", "llamastack.io/template-digest"], "0".repeat(64));
+  live.set(key, put(older, ["spec", "template", "metadata", "labels", "old"], "yes"));
+  return { ...before, live };
+};
+
+const diff = (seen: World, format: "text" | "json" = "text") =>
+  diffCommand([{ label: "f.yaml: my", world: Result.succeed(seen) }], [], { format, style: PLAIN });
+
+Deno.test("R45 diffCommand() says that a settled resource has no differences", () => {
+  deepStrictEqual(diff(settled(WITH_KEY)), { stdout: "f.yaml: my: no differences\n", stderr: "", code: 0 });
+});
+
+Deno.test("R45 diffCommand() lists what a new resource brings, with reasons", () => {
+  const { stdout, code } = diff(world({}));
+  ok(/\+ Deployment\/my: there is no Deployment yet/.test(stdout), stdout);
+  ok(/\+ Service\/my-service: the resource asks for it/.test(stdout), stdout);
+  strictEqual(code, 1);
+});
+
+Deno.test("diffCommand() shows an edit field by field, and the config beside the one that runs", () => {
+  const { stdout, code } = diff(edited(settled(WITH_KEY), { ...WITH_KEY, resources: { models: [{ name: "m" }] } }));
+  ok(/~ Deployment\/my: .*; the pods are replaced\n/.test(stdout), stdout);
+  ok(/volumes\[user-config\]\.configMap\.name: "my-config-\w{8}" → "my-config-\w{8}"/.test(stdout), stdout);
+  ok(/^ {8}\+ +model_id: m$/m.test(stdout), stdout);
+  strictEqual(code, 1);
+});
+
+Deno.test("diffCommand() never prints a value of a Secret", () => {
+  const before = settled(WITH_SQL, { secrets: url("first-password") });
+  const seen = { ...before, secrets: url(CANARY) };
+  for (const format of ["text", "json"] as const) {
+    const { stdout, stderr } = diff(seen, format);
+    ok(!`${stdout}${stderr}`.includes(CANARY) && !stdout.includes(btoa(CANARY)), stdout);
+    ok(stdout.includes("data.PGPASSWORD"), stdout);
+  }
+  ok(/~ Secret\/my-sql: .*\n {6}data\.PGPASSWORD: changed\n/.test(diff(seen).stdout), diff(seen).stdout);
+  ok(diff(seen).stdout.includes("(content that the resource names): changed"));
+});
+
+Deno.test("diffCommand() hides a Secret's value that a hand has put somewhere else", () => {
+  const before = settled(WITH_KEY);
+  const key = liveKey("Deployment", "my");
+  const live = new Map(before.live);
+  live.set(key, put(live.get(key) ?? {}, ["metadata", "labels", "app.kubernetes.io/part-of"], CANARY));
+  const { stdout, code } = diff({ ...before, live });
+  ok(stdout.includes('"…" → "llama-stack"'), stdout);
+  strictEqual(code, 1);
+});
+
+Deno.test("diffCommand() tells a new number of pods and what is pruned", () => {
+  const before = settled({ networking: { expose: {} } });
+  const { stdout } = diff(edited(before, { workload: { replicas: 3 } }));
+  ok(stdout.includes("spec.replicas: 1 → 3"), stdout);
+  ok(/- Ingress\/my-ingress: the resource does not ask for it any more/.test(stdout), stdout);
+});
+
+Deno.test("R45 diffCommand() tells errors on standard error and differs then", () => {
+  const { stdout, stderr, code } = diff(
+    edited(settled(WITH_KEY), { providers: { inference: [{ provider: "nope" }] } }),
+  );
+  strictEqual(stdout, "");
+  ok(stderr.startsWith("f.yaml: my: error: "), stderr);
+  strictEqual(code, 1);
+  const none = diffCommand([{ label: "d/x", world: Result.fail(["not there"]) }], ["a note"], {
+    format: "text",
+    style: PLAIN,
+  });
+  deepStrictEqual(none, { stdout: "", stderr: "a note\nd/x: error: not there\n", code: 1 });
+});
+
+Deno.test("diffCommand() says that nothing happens to a suspended or deleted resource", () => {
+  const before = settled({});
+  ok(diff(edited(before, { suspend: true })).stdout.includes("spec.suspend is true"));
+  const metadata = { ...objectAt(before.resource, "metadata"), deletionTimestamp: "2026-01-01T00:00:00Z" };
+  ok(diff({ ...before, resource: { ...before.resource, metadata } }).stdout.includes("being deleted"));
+});
+
+Deno.test("R34 diffCommand() tells of a held template and counts it as no difference", () => {
+  const held = heldWorld();
+  const { stdout, code } = diff(held);
+  ok(stdout.includes("a new pod template waits"), stdout);
+  strictEqual(code, 0, stdout);
+});
+
+Deno.test("diffCommand() gives scripts one JSON object with stable keys", () => {
+  const report = JSON.parse(diff(world({}), "json").stdout) as { resources: ReadonlyArray<JsonObject> };
+  const first = report.resources[0] ?? {};
+  deepStrictEqual(Object.keys(first), ["resource", "steps", "errors", "remarks"]);
+  const step = (first.steps as ReadonlyArray<JsonObject>).find(isObject) ?? {};
+  deepStrictEqual(Object.keys(step), ["action", "kind", "name", "why", "replacesPods", "changes", "config"]);
+});

@@ -1,0 +1,266 @@
+/** `explain`: in plain words why a resource is not ready, what was tried, and what to do next. */
+import type { Condition, Status } from "../api/v1alpha2.ts";
+import type { ReconcileFailure } from "../failure.ts";
+import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { decide } from "../plan/decide.ts";
+import { FIELD_MANAGER } from "../plan/scale.ts";
+import { liveKey, type World } from "../plan/world.ts";
+import { redacted } from "../status/findings.ts";
+import { type Advice, adviceOnFailure, adviceOnReason } from "./next_steps.ts";
+import { lines, type Outcome, type Style } from "./outcome.ts";
+
+/** What was read for one resource. */
+export interface Seen {
+  readonly resource: JsonObject;
+  /** Undefined where we may not read everything that a decision rests on; the status then speaks alone. */
+  readonly world: World | undefined;
+  readonly pods: ReadonlyArray<JsonObject>;
+  /** Events (v1) of the resource, its Deployment, ReplicaSets and pods. */
+  readonly events: ReadonlyArray<JsonObject>;
+  readonly nowMs: number;
+}
+
+export interface ExplainOptions {
+  readonly format: "text" | "json";
+  readonly style: Style;
+}
+
+export const explainCommand = (seen: Seen, { format, style }: ExplainOptions): Outcome => {
+  const told = explanationOf(seen);
+  return {
+    stdout: format === "json" ? `${JSON.stringify(told, null, 2)}\n` : lines(textOf(told, style)),
+    stderr: "",
+    code: 0,
+  };
+};
+
+/** The JSON form; stable for scripts. */
+export interface Explanation {
+  readonly name: string;
+  readonly namespace: string;
+  readonly ready: boolean;
+  readonly phase: string;
+  /** Reason of the Ready condition, or what stands in front of it: Deleting, NotSeen. */
+  readonly reason: string;
+  readonly summary: string;
+  readonly why: ReadonlyArray<string>;
+  readonly happened: ReadonlyArray<string>;
+  readonly next: ReadonlyArray<Advice>;
+  /** Null while there is none. */
+  readonly serviceURL: string | null;
+  readonly routeURL: string | null;
+  readonly models: ReadonlyArray<string>;
+}
+
+export const explanationOf = (seen: Seen): Explanation => {
+  const { resource, world } = seen;
+  const place = {
+    name: stringAt(resource, "metadata", "name") ?? "",
+    namespace: stringAt(resource, "metadata", "namespace") ?? "",
+  };
+  const plan = world === undefined ? undefined : decide(world);
+  const written = objectAt(resource, "status") as unknown as Status;
+  const status = plan?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
+  const state = stateOf(resource, written);
+  const failures = plan?.failures ?? [];
+  const clean = (text: string): string => world === undefined ? text : redacted(text, world);
+  const failing = failingOf(status);
+  // A condition repeats its failures, several in one sentence.
+  const others = failing.filter(isCause).map(({ message }) => message)
+    .filter((text) => !failures.some(({ message }) => text.includes(message)));
+  const all = [...failures.map(({ message }) => message), ...others];
+  const why = state.ready ? [] : [...new Set(all)];
+  const url = (text: string | undefined) => text === undefined || text === "" ? null : text;
+  return {
+    ...place,
+    ...state,
+    phase: written.phase ?? "Pending",
+    why: [...why, ...(why.length > 0 || state.ready ? [] : quietCauses(seen))].map(clean),
+    happened: [...happenedOf(seen, written), ...seen.pods.map(podLine), ...(state.ready ? [] : eventLines(seen))].map(
+      clean,
+    ),
+    next: nextOf(seen, state, failures, failing),
+    serviceURL: url(written.serviceURL),
+    routeURL: url(written.routeURL),
+    models: written.models ??
+      listAt(resource, "spec", "resources", "models").flatMap((one) => stringAt(one, "name") ?? []),
+  };
+};
+
+interface State {
+  readonly ready: boolean;
+  readonly reason: string;
+  readonly summary: string;
+}
+
+const stateOf = (resource: JsonObject, status: Status): State => {
+  const metadata = objectAt(resource, "metadata");
+  const ready = status.conditions?.find(({ type }) => type === "Ready");
+  const generation = Number(member(metadata, "generation") ?? 0);
+  const looked = status.observedGeneration ?? -1;
+  if (member(metadata, "deletionTimestamp") !== undefined) {
+    const holders = listAt(metadata, "finalizers").join(", ");
+    const waits = holders === "" ? "" : `; it waits for ${holders}`;
+    return { ready: false, reason: "Deleting", summary: `is being deleted${waits}` };
+  }
+  if (ready === undefined) {
+    return { ready: false, reason: "NotSeen", summary: "was not looked at by an operator yet" };
+  }
+  if (looked !== generation) {
+    const summary =
+      `was edited, and the operator has not looked at it since (generation ${generation}, seen: ${looked})`;
+    return { ready: false, reason: "NotSeen", summary };
+  }
+  if (ready.status === "True") return { ready: true, reason: ready.reason, summary: "is ready" };
+  const serves = status.phase === "Ready" && ready.reason !== "ScaledToZero" && ready.reason !== "Suspended";
+  return {
+    ready: false,
+    reason: ready.reason,
+    summary: `is not ready: ${ready.reason}${serves ? ". What was deployed before goes on serving" : ""}`,
+  };
+};
+
+/** Ready repeats the first of the others; the health check says less than what it waits for. */
+const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
+  conditions.filter(({ type, status }) =>
+    status === "False" && !["Ready", "HealthCheck", "Stalled"].includes(type) ||
+    status === "True" && ABNORMAL.includes(type)
+  );
+
+const ABNORMAL = ["TemplateHeld", "ObjectRefused"];
+
+/** That there is no Deployment follows from whatever stopped it. */
+const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>): boolean =>
+  reason !== "ReplicasUnavailable" || all.length === 1;
+
+/** Nothing failed, and still no server: what Kubernetes says is the best guess. */
+const quietCauses = ({ events, resource }: Seen): ReadonlyArray<string> => {
+  const warning = newestFirst(events).find((event) => stringAt(event, "type") === "Warning");
+  if (warning !== undefined) return [`${objectOf(warning)}: ${wordsOf(warning)}`];
+  const ready = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "Ready");
+  const said = stringAt(ready, "message");
+  return said === undefined || stringAt(ready, "status") === "True" ? [] : [said];
+};
+
+const happenedOf = ({ resource, world }: Seen, status: Status): ReadonlyArray<string> => {
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  const live = world?.live.get(liveKey("Deployment", name));
+  const config = status.configGeneration?.configMapName;
+  if (world !== undefined && live === undefined) {
+    return ["No Deployment was made: the operator starts nothing half-made"];
+  }
+  const image = stringAt(listAt(live, "spec", "template", "spec", "containers")[0], "image") ??
+    status.resolvedDistribution?.image;
+  const wanted = member(objectAt(live, "spec"), "replicas") ?? status.replicas ?? 0;
+  return image === undefined ? [] : [
+    `Deployment ${name} runs ${image}${config === undefined ? "" : ` with config ${config}`}: ` +
+    `${status.availableReplicas ?? 0} of ${wanted} replicas available`,
+  ];
+};
+
+const podLine = (pod: JsonObject): string => {
+  const statuses = listAt(pod, "status", "containerStatuses").filter(isObject);
+  const ready = listAt(pod, "status", "conditions").some((one) =>
+    stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+  );
+  const restarts = statuses.reduce((sum, one) => sum + Number(member(one, "restartCount") ?? 0), 0);
+  const waiting = statuses.map((one) => stringAt(one, "state", "waiting", "reason")).find((one) => one !== undefined);
+  return `Pod ${stringAt(pod, "metadata", "name")}: ${stringAt(pod, "status", "phase") ?? "Pending"}, ${
+    ready ? "ready" : "not ready"
+  }${waiting === undefined ? "" : `, ${waiting}`}${restarts === 0 ? "" : `, ${restarts} restarts`}`;
+};
+
+/** Events that are shown; the newest say most. */
+const EVENTS_SHOWN_MAX = 8;
+
+const eventLines = ({ events, nowMs }: Seen): ReadonlyArray<string> =>
+  newestFirst(events).slice(0, EVENTS_SHOWN_MAX).map((event) => {
+    const count = Number(member(objectAt(event, "series"), "count") ?? member(event, "count") ?? 1);
+    return `${ago(nowMs - timeOf(event))} ${objectOf(event)}: ${wordsOf(event)}${count > 1 ? ` (${count} times)` : ""}`;
+  });
+
+const newestFirst = (events: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> =>
+  events.toSorted((a, b) => timeOf(b) - timeOf(a));
+
+/** Events of the old form and of the new one keep their times in different fields. */
+const timeOf = (event: JsonObject): number => {
+  const text = stringAt(event, "series", "lastObservedTime") ?? stringAt(event, "lastTimestamp") ??
+    stringAt(event, "eventTime") ?? stringAt(event, "metadata", "creationTimestamp");
+  return text === undefined ? 0 : Date.parse(text);
+};
+
+const objectOf = (event: JsonObject): string =>
+  stringAt(event, "reportingComponent") === FIELD_MANAGER
+    ? "operator"
+    : `${stringAt(event, "involvedObject", "kind")} ${stringAt(event, "involvedObject", "name")}`;
+
+const wordsOf = (event: JsonObject): string =>
+  `${stringAt(event, "reason") ?? "Event"}: ${stringAt(event, "message") ?? stringAt(event, "note") ?? ""}`.trim();
+
+const ago = (milliseconds: number): string => {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 120) return `${seconds} s ago`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min ago`;
+  return `${Math.round(seconds / 3600)} h ago`;
+};
+
+const nextOf = (
+  { resource, pods }: Seen,
+  state: State,
+  failures: ReadonlyArray<ReconcileFailure>,
+  failing: ReadonlyArray<Condition>,
+): ReadonlyArray<Advice> => {
+  const [name, namespace] = ["name", "namespace"].map((key) => stringAt(resource, "metadata", key) ?? "") as [
+    string,
+    string,
+  ];
+  if (state.reason === "Deleting") return [];
+  const unready = pods.find((pod) => podLine(pod).includes("not ready"));
+  const place = { name, namespace, pod: stringAt(unready ?? null, "metadata", "name") };
+  if (state.reason === "NotSeen") return [OPERATOR_RUNS];
+  const reasons = failing.map(({ type, reason }) => ABNORMAL.includes(type) ? type : reason);
+  const known = new Set(["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"]);
+  const all = [
+    ...failures.map((failure) => adviceOnFailure(failure, resource)),
+    // A failure gives the better advice: it knows the names.
+    ...(state.reason === "Suspended"
+      ? ["Suspended"]
+      : failures.length > 0
+      ? reasons.filter((one) => POD_REASONS.has(one))
+      : reasons)
+      .filter((reason) => failures.length === 0 || !known.has(reason))
+      .flatMap((reason) => adviceOnReason(reason, place) ?? []),
+  ];
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+};
+
+const POD_REASONS = new Set(["ImagePullFailed", "CrashLoop", "Unschedulable", "TemplateHeld"]);
+
+const OPERATOR_RUNS: Advice = {
+  say: "See whether an operator runs and watches this namespace: its lease tells which one and since when",
+  command: "kubectl get lease -A --field-selector metadata.name=llama-stack-operator",
+};
+
+const textOf = (told: Explanation, style: Style): ReadonlyArray<string> => {
+  const part = (title: string, all: ReadonlyArray<string>) =>
+    all.length === 0 ? [] : ["", style.name(title), ...all.map((line) => `  ${line}`)];
+  const summary = told.ready ? style.good(told.summary) : style.error(told.summary);
+  const reach = [
+    ...(told.serviceURL === null ? [] : [`inside the cluster: ${told.serviceURL}`]),
+    ...(told.routeURL === null ? [] : [`from outside: ${told.routeURL}`]),
+    ...(told.models.length === 0 ? [] : [`models: ${told.models.join(", ")}`]),
+  ];
+  return [
+    `${style.name(told.name)} in namespace ${told.namespace} ${summary}.`,
+    ...part("Why", told.why),
+    ...part(told.ready ? "What runs" : "What happened", told.happened),
+    ...(told.ready ? part("How to reach it", reach) : []),
+    ...part(
+      "What to do",
+      told.next.flatMap(({ say, command }, index) => [
+        `${index + 1}. ${say}`,
+        ...(command === undefined ? [] : [`     ${command}`]),
+      ]),
+    ),
+  ];
+};

@@ -1,0 +1,272 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { secret } from "../../tests/given.ts";
+import { after, converged, edited, world } from "../../tests/worlds.ts";
+import { type JsonObject, objectAt, put } from "../json.ts";
+import { decide } from "../plan/decide.ts";
+import { liveKey, type World } from "../plan/world.ts";
+import { explainCommand, explanationOf, type Seen } from "./explain.ts";
+import { PLAIN } from "./outcome.ts";
+
+const CANARY = "canary-of-a-secret";
+const WITH_KEY: JsonObject = {
+  providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000", apiKey: secret("vllm", "token") }] },
+};
+const SECRETS = new Map([["vllm", { token: CANARY }]]);
+const NOW = Date.UTC(2026, 0, 1, 0, 1);
+
+const seen = (of: World, more: Partial<Seen> = {}): Seen => ({
+  resource: of.resource,
+  world: of,
+  pods: of.pods,
+  events: [],
+  nowMs: NOW,
+  ...more,
+});
+const text = (one: Seen) => explainCommand(one, { format: "text", style: PLAIN }).stdout;
+
+/** The world after one pass: the operator has said what it sees. */
+const told = (before: World): World => after(before, decide(before));
+
+Deno.test("explainCommand() says that a ready resource is ready, where it is and which models it has", () => {
+  const { world: ready } = converged(
+    world({ ...WITH_KEY, resources: { models: [{ name: "m" }] } }, { secrets: SECRETS }),
+  );
+  const words = text(seen(ready));
+  ok(words.startsWith("my in namespace default is ready.\n"), words);
+  ok(words.includes("inside the cluster: http://my-service.default.svc.cluster.local:8321\n  models: m\n"), words);
+  ok(!words.includes("What to do"), words);
+});
+
+Deno.test("explainCommand() names a missing Secret with the command that makes it", () => {
+  const words = text(seen(told(world(WITH_KEY))));
+  ok(words.startsWith("my in namespace default is not ready: SecretNotFound.\n"), words);
+  ok(
+    words.includes(
+      'Why\n  Secret "vllm" not found in namespace "default". Referenced by: spec.providers.inference[0].apiKey\n\n',
+    ),
+    words,
+  );
+  ok(words.includes("kubectl create secret generic vllm -n default --from-literal=token=…"), words);
+});
+
+Deno.test("explainCommand() tells a crash with the container's last words, without secrets", () => {
+  const { world: ready } = converged(world(WITH_KEY, { secrets: SECRETS }));
+  const key = liveKey("Deployment", "my");
+  const live = new Map(ready.live);
+  live.set(key, put(live.get(key) ?? {}, ["status", "availableReplicas"], 0));
+  const pods: ReadonlyArray<JsonObject> = [{
+    metadata: { name: "my-1", namespace: "default" },
+    status: {
+      phase: "Running",
+      containerStatuses: [{
+        name: "llama-stack",
+        restartCount: 4,
+        state: { waiting: { reason: "CrashLoopBackOff" } },
+        lastState: { terminated: { exitCode: 1, message: `bad token ${CANARY}\n` } },
+      }],
+    },
+  }];
+  const words = text(seen(told({ ...ready, live, pods }), { pods }));
+  ok(words.startsWith("my in namespace default is not ready: CrashLoop.\n"), words);
+  ok(words.includes("exit code 1 after 4 restarts: bad token …"), words);
+  ok(words.includes("Pod my-1: Running, not ready, CrashLoopBackOff, 4 restarts"), words);
+  ok(words.includes("kubectl logs my-1 -n default --previous"), words);
+  ok(!words.includes(CANARY), words);
+});
+
+Deno.test("explainCommand() says that a failed edit leaves the server serving", () => {
+  const { world: ready } = converged(world({}));
+  const broken = told(edited(ready, { providers: { inference: [{ provider: "nope" }] } }));
+  const words = text(seen(broken));
+  ok(words.includes("is not ready: UnknownProvider. What was deployed before goes on serving."), words);
+  ok(words.includes("kubectl edit llsd my -n default"), words);
+});
+
+Deno.test("explainCommand() tells an edit that no operator has looked at", () => {
+  const { world: ready } = converged(world({}));
+  const words = text(seen(edited(ready, { workload: { replicas: 2 } })));
+  ok(words.includes("was edited, and the operator has not looked at it since (generation 2, seen: 1)"), words);
+  ok(words.includes("kubectl get lease -A"), words);
+  strictEqual(explanationOf(seen(world({}))).reason, "NotSeen");
+});
+
+Deno.test("explainCommand() shows what Kubernetes says, the newest first", () => {
+  const event = (reason: string, seconds: number): JsonObject => ({
+    type: "Warning",
+    reason,
+    message: `words with ${CANARY}`,
+    lastTimestamp: new Date(NOW - seconds * 1000).toISOString(),
+    count: 3,
+    involvedObject: { kind: "ReplicaSet", name: "my-abc" },
+  });
+  const waiting = told(world(WITH_KEY, { secrets: new Map([["vllm", { other: CANARY }]]) }));
+  const { happened } = explanationOf(seen(waiting, { events: [event("Old", 90), event("FailedCreate", 5)] }));
+  deepStrictEqual(happened.slice(1), [
+    "5 s ago ReplicaSet my-abc: FailedCreate: words with … (3 times)",
+    "90 s ago ReplicaSet my-abc: Old: words with … (3 times)",
+  ]);
+});
+
+Deno.test("explainCommand() speaks from the status alone when the cluster lets it read no more", () => {
+  const one = seen(told(world(WITH_KEY)), { world: undefined });
+  const { why, next } = explanationOf(one);
+  deepStrictEqual(why, [
+    'Secret "vllm" not found in namespace "default". Referenced by: spec.providers.inference[0].apiKey',
+  ]);
+  ok(next.length > 0);
+});
+
+Deno.test("explainCommand() tells a suspended and a deleted resource", () => {
+  const { world: ready } = converged(world({}));
+  const suspended = told(edited(ready, { suspend: true }));
+  ok(text(seen(suspended)).includes('-p \'{"spec":{"suspend":false}}\''), text(seen(suspended)));
+  const metadata = {
+    ...objectAt(ready.resource, "metadata"),
+    deletionTimestamp: "2026-01-01T00:00:00Z",
+    finalizers: ["a/b"],
+  };
+  const going = text(seen({ ...ready, resource: { ...ready.resource, metadata } }));
+  ok(going.includes("is being deleted; it waits for a/b."), going);
+});
+
+Deno.test("explainCommand() gives scripts one JSON object with stable keys", () => {
+  const { stdout } = explainCommand(seen(told(world(WITH_KEY))), { format: "json", style: PLAIN });
+  deepStrictEqual(Object.keys(JSON.parse(stdout)), [
+    "name",
+    "namespace",
+    "ready",
+    "reason",
+    "summary",
+    "phase",
+    "why",
+    "happened",
+    "next",
+    "serviceURL",
+    "routeURL",
+    "models",
+  ]);
+});
+
+const NOT_READY = { status: { availableReplicas: 0, updatedReplicas: 1, observedGeneration: 1, replicas: 1 } };
+const podWith = (status: JsonObject): JsonObject => ({ metadata: { name: "my-1", namespace: "default" }, status });
+const container = (more: JsonObject): JsonObject =>
+  podWith({ phase: "Pending", containerStatuses: [{ name: "llama-stack", image: "i", restartCount: 1, ...more }] });
+
+/** A server that ran, whose pod is in this state now. */
+const withPod = (pod: JsonObject): World => {
+  const { world: ready } = converged(world({}));
+  const key = liveKey("Deployment", "my");
+  const live = new Map(ready.live).set(key, { ...ready.live.get(key), ...NOT_READY });
+  return told({ ...ready, live, pods: [pod] });
+};
+const broken = (spec: JsonObject, more: Partial<World> = {}): World => told(world(spec, more));
+const foreign = (kind: string, name: string) =>
+  new Map([[liveKey(kind, name), { kind, metadata: { name } } as JsonObject]]);
+
+for (
+  const [reason, name, make, command] of [
+    ["SecretNotFound", "a missing Secret", () => broken(WITH_KEY), "kubectl create secret generic vllm"],
+    [
+      "SecretKeyMissing",
+      "a missing key",
+      () => broken(WITH_KEY, { secrets: new Map([["vllm", {}]]) }),
+      `kubectl patch secret vllm -n default -p '{"stringData":{"token":"…"}}'`,
+    ],
+    [
+      "ConfigMapNotFound",
+      "a missing ConfigMap",
+      () => broken({ overrideConfig: { configMapName: "mine" } }),
+      "kubectl create configmap mine -n default --from-file=config.yaml=…",
+    ],
+    [
+      "ConfigMapKeyMissing",
+      "a missing key of a ConfigMap",
+      () =>
+        broken({ overrideConfig: { configMapName: "mine" } }, {
+          configMaps: new Map([["default/mine", { data: {}, binaryData: {} }]]),
+        }),
+      "kubectl edit configmap mine -n default",
+    ],
+    [
+      "OverrideConfigInvalid",
+      "an own config that is no YAML",
+      () =>
+        broken({ overrideConfig: { configMapName: "mine" } }, {
+          configMaps: new Map([["default/mine", { data: { "config.yaml": "a: [" }, binaryData: {} }]]),
+        }),
+      "kubectl edit configmap mine -n default",
+    ],
+    [
+      "SecretValueUnusable",
+      "a connection string that is none",
+      () =>
+        broken({ storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } } }, {
+          secrets: new Map([["pg", { url: "nonsense" }]]),
+        }),
+      "kubectl edit secret pg -n default",
+    ],
+    [
+      "UnknownProvider",
+      "a provider that no server has",
+      () => broken({ providers: { inference: [{ provider: "nope" }] } }),
+      "kubectl edit llsd my -n default",
+    ],
+    [
+      "UnknownDistribution",
+      "a distribution that nobody knows",
+      () => broken({ distribution: { name: "nope" } }),
+      "kubectl edit llsd my -n default",
+    ],
+    [
+      "OwnershipConflict",
+      "a Deployment of somebody else",
+      () => broken({}, { live: foreign("Deployment", "my") }),
+      "kubectl get deployment my -n default -o yaml",
+    ],
+    [
+      "ImagePullFailed",
+      "an image that cannot be pulled",
+      () => withPod(container({ state: { waiting: { reason: "ImagePullBackOff", message: "not found" } } })),
+      "kubectl describe pod my-1 -n default",
+    ],
+    [
+      "CrashLoop",
+      "a container that runs out of memory",
+      () => withPod(container({ lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } } })),
+      "kubectl logs my-1 -n default --previous",
+    ],
+    [
+      "CrashLoop",
+      "a container that cannot be made",
+      () => withPod(container({ state: { waiting: { reason: "CreateContainerConfigError", message: "no key" } } })),
+      "kubectl logs my-1 -n default --previous",
+    ],
+    [
+      "Unschedulable",
+      "a pod that no node takes",
+      () => withPod(podWith({ conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes" }] })),
+      "kubectl describe pod my-1 -n default",
+    ],
+    [
+      "RolloutInProgress",
+      "a pod that is starting",
+      () => withPod(container({ state: { running: {} } })),
+      "kubectl logs my-1 -n default --follow",
+    ],
+    [
+      "ScaledToZero",
+      "no pods asked for",
+      () => converged(world({ workload: { replicas: 0 } })).world,
+      "kubectl scale llsd my -n default --replicas=1",
+    ],
+    ["Suspended", "a suspended resource", () => broken({ suspend: true }), "kubectl patch llsd my -n default"],
+  ] as const
+) {
+  Deno.test(`explainCommand() answers ${name} with ${reason} and a next step`, () => {
+    const of = make();
+    const told = explanationOf(seen(of));
+    strictEqual(told.reason, reason, JSON.stringify(told));
+    ok(told.why.length > 0);
+    ok(told.next.some((one) => one.command?.startsWith(command) === true), JSON.stringify(told.next));
+  });
+}

@@ -1,0 +1,87 @@
+/** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
+import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, member, stringAt } from "../json.ts";
+import { saysTheSame } from "../plan/difference.ts";
+
+export interface FieldChange {
+  /** Members by dots, items of a list by the name that tells them apart: `spec.containers[server].image`. */
+  readonly path: string;
+  /** Undefined: the field is new. */
+  readonly before: Json | undefined;
+  /** Undefined: the field goes. */
+  readonly after: Json | undefined;
+}
+
+/** In the order of the manifest; fields that go come last. `manager` is whose fields may go when the manifest drops them. */
+export const fieldChanges = (wanted: JsonObject, live: JsonObject, manager: string): ReadonlyArray<FieldChange> => [
+  ...changesIn(wanted, live, ""),
+  ...droppedFields(wanted, live, manager),
+];
+
+const changesIn = (wanted: Json, live: Json | undefined, path: string): ReadonlyArray<FieldChange> => {
+  if (saysTheSame(wanted, live)) return [];
+  if (isObject(wanted) && isObject(live)) {
+    return Object.entries(wanted).flatMap(([key, value]) => changesIn(value, member(live, key), joined(path, key)));
+  }
+  if (isList(wanted) && isList(live)) {
+    const key = keyOfItems(wanted);
+    if (key === undefined) return [{ path, before: live, after: wanted }];
+    return wanted.flatMap((item) =>
+      changesIn(item, itemBy(live, key, member(item, key)), `${path}[${shownKey(member(item, key))}]`)
+    );
+  }
+  return [{ path, before: live, after: wanted }];
+};
+
+/** The names by which Kubernetes tells items of a list apart, the commonest first. */
+const KEYS = ["name", "mountPath", "containerPort", "port", "topologyKey", "uid", "key", "type"];
+
+/** The key that all items have and no two share; undefined for a list that is one value. */
+const keyOfItems = (items: JsonList): string | undefined =>
+  KEYS.find((key) =>
+    items.length > 0 && items.every((item) => isObject(item) && member(item, key) !== undefined) &&
+    new Set(items.map((item) => member(item, key))).size === items.length
+  );
+
+const itemBy = (items: JsonList, key: string, value: Json | undefined): Json | undefined =>
+  items.find((item) => member(item, key) === value);
+
+const shownKey = (value: Json | undefined): string => typeof value === "string" ? value : JSON.stringify(value ?? null);
+
+const joined = (path: string, key: string): string => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
+  return path === "" ? key : `${path}.${key}`;
+};
+
+/** Fields that an earlier apply of ours set and this manifest does not name: the API server takes them away. */
+const droppedFields = (wanted: JsonObject, live: JsonObject, manager: string): ReadonlyArray<FieldChange> =>
+  listAt(live, "metadata", "managedFields")
+    .filter((entry) => stringAt(entry, "manager") === manager && stringAt(entry, "operation") === "Apply")
+    .flatMap((entry) => droppedIn(member(entry, "fieldsV1") ?? {}, wanted, live, ""));
+
+/** `fields` is a tree of FieldsV1: `f:` before a member, `k:` before the keys of a list item. */
+const droppedIn = (fields: Json, wanted: Json | undefined, live: Json | undefined, path: string): ReadonlyArray<
+  FieldChange
+> => {
+  if (live === undefined) return [];
+  if (wanted === undefined) return [{ path, before: live, after: undefined }];
+  if (!isObject(fields)) return [];
+  return Object.entries(fields).flatMap(([step, inner]) => {
+    if (step.startsWith("f:")) {
+      const key = step.slice(2);
+      return droppedIn(inner, member(wanted, key), member(live, key), joined(path, key));
+    }
+    if (!step.startsWith("k:")) return [];
+    const keys = JSON.parse(step.slice(2)) as JsonObject;
+    // Keys such as a port's protocol have defaults, which our manifest need not name.
+    const at = (list: Json | undefined, defaults: boolean): Json | undefined =>
+      isList(list)
+        ? list.find((item) =>
+          Object.entries(keys).every(([key, value]) =>
+            member(item, key) === value || (defaults && member(item, key) === undefined)
+          )
+        )
+        : undefined;
+    const shown = shownKey(keys["name"] ?? Object.values(keys)[0]);
+    return droppedIn(inner, at(wanted, true), at(live, false), `${path}[${shown}]`);
+  });
+};

@@ -1,0 +1,145 @@
+/** What a person does about a resource that is not ready: one advice per failure or reason, with the command to type. */
+import { Result } from "effect";
+import { decodeResource } from "../api/decode.ts";
+import type { ReconcileFailure } from "../failure.ts";
+import { type JsonObject, stringAt } from "../json.ts";
+import { referencesOf } from "../plan/references.ts";
+
+export interface Advice {
+  readonly say: string;
+  /** Ready to be typed, but for what stands as `…`. */
+  readonly command?: string;
+}
+
+const GOES_ON = "the operator goes on by itself then";
+
+/** For a failure whose parts are known, so that the command can name them. */
+export const adviceOnFailure = (failure: ReconcileFailure, resource: JsonObject): Advice => {
+  const [own, name] = [stringAt(resource, "metadata", "namespace") ?? "", stringAt(resource, "metadata", "name") ?? ""];
+  switch (failure._tag) {
+    case "SecretNotFound": {
+      const keys = keysOf(resource, "Secret", failure.name).map((key) => ` --from-literal=${key}=…`);
+      return {
+        say: `Create the Secret; ${GOES_ON}`,
+        command: `kubectl create secret generic ${failure.name} -n ${failure.namespace}${keys.join("")}`,
+      };
+    }
+    case "SecretKeyMissing":
+      return {
+        say: `Add the key to the Secret, or name another key in the resource; ${GOES_ON}`,
+        command:
+          `kubectl patch secret ${failure.name} -n ${failure.namespace} -p '{"stringData":{"${failure.key}":"…"}}'`,
+      };
+    case "ConfigMapNotFound": {
+      const keys = keysOf(resource, "ConfigMap", failure.name).map((key) => ` --from-file=${key}=…`);
+      return {
+        say: `Create the ConfigMap; ${GOES_ON}`,
+        command: `kubectl create configmap ${failure.name} -n ${failure.namespace}${keys.join("")}`,
+      };
+    }
+    case "ConfigMapKeyMissing":
+      return {
+        say: `Add the key ${failure.key} to the ConfigMap, or name another key in the resource; ${GOES_ON}`,
+        command: `kubectl edit configmap ${failure.name} -n ${failure.namespace}`,
+      };
+    case "SecretValueUnusable":
+    case "OverrideConfigInvalid":
+    case "CaBundleInvalid": {
+      const kind = failure._tag === "SecretValueUnusable" ? "secret" : "configmap";
+      return {
+        say: `Put another value into ${failure.key}; ${GOES_ON}`,
+        command: `kubectl edit ${kind} ${failure.key.split("/")[0]} -n ${own}`,
+      };
+    }
+    case "OwnershipConflict":
+      return {
+        say: `Look whose ${failure.kind} that is. Then give the resource another name, or delete that object`,
+        command: `kubectl get ${failure.kind.toLowerCase()} ${failure.name} -n ${own} -o yaml`,
+      };
+    case "ObjectRefused":
+      return {
+        say:
+          "The API server's words name the quota, policy or webhook: mend it, and the operator tries again by itself",
+        command: `kubectl get events -n ${own} --sort-by=.lastTimestamp`,
+      };
+    default:
+      return {
+        say:
+          "Edit the resource; `llama-stack-operator lint -f FILE` finds the same mistakes before they reach a cluster",
+        command: `kubectl edit llsd ${name} -n ${own}`,
+      };
+  }
+};
+
+/** Keys that the resource reads of a Secret or ConfigMap, for a command that makes them all at once. */
+const keysOf = (resource: JsonObject, kind: "Secret" | "ConfigMap", name: string): ReadonlyArray<string> => {
+  const decoded = decodeResource(resource, "lenient");
+  if (Result.isFailure(decoded)) return [];
+  const keys = referencesOf(decoded.success.spec).filter((one) => one.kind === kind && one.name === name)
+    .flatMap(({ key }) => key ?? []);
+  return [...new Set(keys)];
+};
+
+export interface Place {
+  readonly name: string;
+  readonly namespace: string;
+  /** The pod that the reason speaks of, where there is one. */
+  readonly pod: string | undefined;
+}
+
+/** For the reason of a condition; undefined where there is nothing to do but wait, or nothing to say. */
+export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }: Place): Advice | undefined => {
+  const describe = `kubectl describe pod ${pod} -n ${namespace}`;
+  switch (reason) {
+    case "ImagePullFailed":
+      return {
+        say:
+          "Check the name of the image, whether the nodes reach the registry, and workload.overrides.imagePullSecrets",
+        command: describe,
+      };
+    case "CrashLoop":
+      return {
+        say: "Read the last words of the server; mend what they name, in the resource or in what it refers to",
+        command: `kubectl logs ${pod} -n ${namespace} --previous --all-containers`,
+      };
+    case "Unschedulable":
+      return {
+        say:
+          "Give the cluster a node that fits, or ask for less in workload.resources; a claim that is not bound also waits here",
+        command: describe,
+      };
+    case "RolloutInProgress":
+      return {
+        say: "Wait: the pods are starting. A first start may download models; workload.probes.startupSeconds bounds it",
+        command: `kubectl logs ${pod} -n ${namespace} --follow`,
+      };
+    case "ReplicasUnavailable":
+      return { say: "See why there are no pods", command: `kubectl describe deployment ${name} -n ${namespace}` };
+    case "ScaledToZero":
+      return { say: "Ask for pods", command: `kubectl scale llsd ${name} -n ${namespace} --replicas=1` };
+    case "Suspended":
+      return {
+        say: "Let the operator work again",
+        command: `kubectl patch llsd ${name} -n ${namespace} --type=merge -p '{"spec":{"suspend":false}}'`,
+      };
+    case "UpgradeQueued":
+    case "TemplateHeld":
+      return {
+        say: "What runs stays as it is. Let the new pods through now, or wait for the next change of the resource",
+        command: `llama-stack-operator rollout ${name} -n ${namespace}`,
+      };
+    case "RolledBack":
+      return {
+        say: "The last good template runs again. Mend the edit that did not start",
+        command: `kubectl edit llsd ${name} -n ${namespace}`,
+      };
+    case "Waiting":
+    case "Progressing":
+      return undefined;
+    default:
+      return {
+        say: "Mend what the sentence above names; the operator tries again by itself",
+        command: `kubectl get llsd ${name} -n ${namespace} -o yaml`,
+      };
+  }
+};

@@ -1,0 +1,88 @@
+/** `rollout`: lets a held pod template through, by an annotation on the resource (R34). The one place that asks what waits. */
+import { Result } from "effect";
+import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../json.ts";
+import { prepare } from "../plan/prepare.ts";
+import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/record.ts";
+import { templateDigest } from "../plan/rollout.ts";
+import { liveKey, type World } from "../plan/world.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { lines, type Outcome } from "./outcome.ts";
+
+export interface RolloutRequest {
+  /** Undefined: nothing is to be written. */
+  readonly write: Manifest | undefined;
+  readonly outcome: Outcome;
+}
+
+export const rolloutCommand = (world: World): RolloutRequest => {
+  const { resource } = world;
+  const label = `${stringAt(resource, "metadata", "name")} in namespace ${stringAt(resource, "metadata", "namespace")}`;
+  const told = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
+  const waiting = waitingTemplate(world);
+  if (Result.isFailure(waiting)) {
+    const stderr = lines([
+      `${label} has errors; its template cannot be made:`,
+      ...waiting.failure.map((one) => `  ${one}`),
+    ]);
+    return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
+  }
+  const digest = waiting.success;
+  if (digest === undefined) return told(lines([`${label}: nothing is held; the pods run the template that is wanted`]));
+  if (stringAt(resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
+    return told(
+      lines([`${label}: asked for already; the operator applies template ${short(digest)} on its next pass`]),
+    );
+  }
+  return {
+    write: annotated(resource, digest),
+    outcome: {
+      stdout: lines([`${label}: template ${short(digest)} is let through; the operator replaces the pods now`]),
+      stderr: "",
+      code: 0,
+    },
+  };
+};
+
+/**
+ * Digest of the template that waits, undefined when none does. The word of the running operator counts first: its release
+ * and its settings may be others than those of this program.
+ */
+export const waitingTemplate = (world: World): Result.Result<string | undefined, ReadonlyArray<string>> => {
+  const said = saidByOperator(world.resource);
+  if (said !== undefined) return Result.succeed(said);
+  const prepared = prepare(world);
+  if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
+  const { deployment } = prepared.success.objects;
+  const live = world.live.get(liveKey("Deployment", deployment.metadata.name));
+  const digest = templateDigest(deployment);
+  return Result.succeed(
+    live === undefined || stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest
+      ? undefined
+      : digest,
+  );
+};
+
+const saidByOperator = (resource: JsonObject): string | undefined => {
+  const waits = (one: Json) =>
+    stringAt(one, "type") === "TemplateHeld" && stringAt(one, "status") === "True" ||
+    stringAt(one, "reason") === "UpgradeQueued";
+  const condition = listAt(resource, "status", "conditions").find(waits);
+  return /\b[0-9a-f]{64}\b/.exec(stringAt(condition, "message") ?? "")?.[0];
+};
+
+/** Only the annotation; the uid keeps the apply from making a resource that was deleted meanwhile. */
+const annotated = (resource: JsonObject, digest: string): Manifest => {
+  const { name, namespace, uid } = objectAt(resource, "metadata");
+  return {
+    apiVersion: stringAt(resource, "apiVersion") ?? "",
+    kind: stringAt(resource, "kind") ?? "",
+    metadata: {
+      name: String(name),
+      namespace: String(namespace),
+      uid: uid ?? "",
+      annotations: { [ROLLOUT_ANNOTATION]: digest },
+    },
+  };
+};
+
+const short = (digest: string): string => digest.slice(0, 12);

@@ -1,0 +1,71 @@
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { Result } from "effect";
+import { secret } from "../../tests/given.ts";
+import { converged, edited, UID, world } from "../../tests/worlds.ts";
+import { type JsonObject, objectAt, put, stringAt } from "../json.ts";
+import { prepare } from "../plan/prepare.ts";
+import { ROLLOUT_ANNOTATION } from "../plan/record.ts";
+import { templateDigest } from "../plan/rollout.ts";
+import { liveKey, type World } from "../plan/world.ts";
+import { rolloutCommand } from "./rollout.ts";
+
+const settled = converged(world({ storage: { kv: {} } })).world;
+
+/** The Deployment was made from another template. */
+const held = (): World => {
+  const key = liveKey("Deployment", "my");
+  const live = new Map(settled.live);
+  live.set(key, put(live.get(key) ?? {}, ["metadata", "annotations", "llamastack.io/template-digest"], "0".repeat(64)));
+  return { ...settled, live };
+};
+
+const annotated = (seen: World, digest: string): World => ({
+  ...seen,
+  resource: put(seen.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest),
+});
+
+Deno.test("R34 rolloutCommand() lets a held template through by its digest", () => {
+  const seen = held();
+  const digest = templateDigest(Result.getOrThrow(prepare(seen)).objects.deployment);
+  const { write, outcome } = rolloutCommand(seen);
+  deepStrictEqual(write?.metadata, {
+    name: "my",
+    namespace: "default",
+    uid: UID,
+    annotations: { [ROLLOUT_ANNOTATION]: digest },
+  });
+  match(outcome.stdout, /^my in namespace default: template [0-9a-f]{12} is let through/);
+  strictEqual(outcome.code, 0);
+});
+
+Deno.test("R34 rolloutCommand() takes the word of the running operator for the digest", () => {
+  const said = "ab".repeat(32);
+  const conditions = [{ type: "TemplateHeld", status: "True", reason: "OperatorChanged", message: `set to ${said}` }];
+  const resource = put(settled.resource, ["status", "conditions"], conditions);
+  strictEqual(
+    stringAt(rolloutCommand({ ...settled, resource }).write ?? null, "metadata", "annotations", ROLLOUT_ANNOTATION),
+    said,
+  );
+});
+
+Deno.test("rolloutCommand() says so where nothing is held, and where it was asked for already", () => {
+  const none = rolloutCommand(settled);
+  deepStrictEqual([none.write, none.outcome.code], [undefined, 0]);
+  ok(none.outcome.stdout.includes("nothing is held"));
+  const digest = stringAt(
+    objectAt(rolloutCommand(held()).write ?? null, "metadata", "annotations"),
+    ROLLOUT_ANNOTATION,
+  );
+  const again = rolloutCommand(annotated(held(), digest ?? ""));
+  deepStrictEqual([again.write, again.outcome.code], [undefined, 0]);
+  ok(again.outcome.stdout.includes("asked for already"), again.outcome.stdout);
+});
+
+Deno.test("R45 rolloutCommand() fails for a resource whose template cannot be made", () => {
+  const broken: JsonObject = {
+    providers: { inference: [{ provider: "vllm", endpoint: "x", apiKey: secret("s", "k") }] },
+  };
+  const { write, outcome } = rolloutCommand(edited(settled, broken));
+  deepStrictEqual([write, outcome.code, outcome.stdout], [undefined, 1, ""]);
+  ok(outcome.stderr.includes('Secret "s" not found'), outcome.stderr);
+});

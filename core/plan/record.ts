@@ -1,0 +1,27 @@
+/** Annotations of the Deployment: what its template was made from. They outlive the operator, so that a restart forgets nothing. */
+
+/** Digest of the spec and of referenced ConfigMaps. */
+export const USER_INPUTS_ANNOTATION = "llamastack.io/user-inputs-digest";
+/** HMAC of the values of referenced Secret keys, and which key it was made with. */
+export const SECRETS_INPUT_ANNOTATION = "llamastack.io/secrets-input-digest";
+export const SECRET_KEY_ANNOTATION = "llamastack.io/hmac-key-id";
+/** Digest of image and base: what a release of the operator pins. */
+export const PINS_ANNOTATION = "llamastack.io/pins-digest";
+/** Digest of the wanted template; of the one that was put back after a rollback. */
+export const TEMPLATE_ANNOTATION = "llamastack.io/template-digest";
+/** Digest of the last template whose pods became ready. */
+export const LAST_GOOD_ANNOTATION = "llamastack.io/last-good-template";
+/** Digest of the template that was undone. */
+export const ROLLED_BACK_ANNOTATION = "llamastack.io/rolled-back-template";
+export const CAUSE_ANNOTATION = "llamastack.io/rollout-cause";
+/** Version of the server that the template runs, where it is known. */
+export const SERVER_ANNOTATION = "llamastack.io/server-version";
+export const OPERATOR_VERSION_ANNOTATION = "llamastack.io/operator-version";
+/** Generation of the resource when its Deployment was last applied. */
+export const GENERATION_ANNOTATION = "llamastack.io/generation";
+
+/** Annotation of the resource: the digest of a held or waiting template that may be applied (`rollout`). */
+export const ROLLOUT_ANNOTATION = "llamastack.io/rollout";
+
+/** Who caused the template that is applied: the user, the operator in turns, or the user by `rollout`. */
+export type Cause = "edit" | "upgrade" | "asked";

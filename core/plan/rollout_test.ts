@@ -1,0 +1,233 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { after, converged, edited, OPERATOR, world } from "../../tests/worlds.ts";
+import { secret, SURROUNDINGS } from "../../tests/given.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../json.ts";
+import { decide } from "./decide.ts";
+import type { Away } from "./pacing.ts";
+import { awayOf } from "./pacing.ts";
+import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "./record.ts";
+import type { Plan } from "./step.ts";
+import type { World } from "./world.ts";
+
+const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
+const ON_A_CLAIM: JsonObject = { ...GENERATED, workload: { replicas: 1, storage: { size: "1Gi" } } };
+
+const deployment = (one: World): JsonObject => one.live.get("Deployment/my") ?? {};
+const annotation = (one: World, name: string) => stringAt(deployment(one), "metadata", "annotations", name);
+const image = (one: World) => stringAt(listAt(deployment(one), "spec", "template", "spec", "containers")[0], "image");
+const rolls = (plan: Plan) => plan.steps.some((one) => one._tag === "Apply" && one.manifest.kind === "Deployment");
+const condition = (one: World, type: string): Json | undefined =>
+  listAt(one.resource.status, "conditions").find((found) => stringAt(found, "type") === type);
+const word = (one: World, type: string) => {
+  const found = condition(one, type);
+  return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
+};
+const withDeployment = (one: World, path: ReadonlyArray<string>, value: Json): World => {
+  const live = new Map(one.live);
+  live.set("Deployment/my", put(deployment(one), path, value));
+  return { ...one, live };
+};
+
+/** The same world under a release of the operator that pins another image. */
+const upgraded = (before: World, away: ReadonlyArray<Away> = []): World => ({
+  ...before,
+  away,
+  operator: {
+    ...before.operator,
+    version: "0.2.0",
+    surroundings: {
+      ...SURROUNDINGS,
+      overrides: {
+        settings: new Map([["starter", "mirror.example/llamastack/distribution-starter:0.7.3"]]),
+        related: new Map(),
+      },
+    },
+  },
+});
+
+const away = (state: Away["state"], pins: string, more: Partial<Away> = {}): Away => ({
+  key: "other/one",
+  queue: "starter",
+  pins,
+  state,
+  ...more,
+});
+/** Digest of the pins that the upgraded operator brings, as it records them. */
+const newPins = (before: World): string => {
+  const plan = decide(upgraded(before));
+  const manifests = plan.steps.flatMap((one) => one._tag === "Apply" ? [one.manifest] : []);
+  return stringAt(
+    manifests.find(({ kind }) => kind === "Deployment"),
+    "metadata",
+    "annotations",
+    "llamastack.io/pins-digest",
+  ) ?? "";
+};
+
+Deno.test("R34 decide() looks at the other resources before new pins roll, and takes a place", () => {
+  const { world: before } = converged(world(GENERATED));
+  const first = decide({ ...upgraded(before), away: undefined });
+  deepStrictEqual([first.turn.kind, rolls(first)], ["wanted", false]);
+  const second = decide(upgraded(before));
+  deepStrictEqual([second.turn.kind, rolls(second)], ["taken", true]);
+  const rolled = after(upgraded(before), second);
+  strictEqual(annotation(rolled, CAUSE_ANNOTATION), "upgrade");
+  ok(image(rolled)?.endsWith(":0.7.3"));
+});
+
+Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a failed one takes no place", () => {
+  const { world: before } = converged(world(GENERATED));
+  const pins = newPins(before);
+  const full = upgraded(before, Array.from({ length: 5 }, (_, index) => away("rolling", pins, { key: `n/${index}` })));
+  const plan = decide(full);
+  deepStrictEqual([plan.turn, rolls(plan)], [{ kind: "waiting", queue: "starter" }, false]);
+  const { world: told } = converged(full);
+  strictEqual(word(told, "DeploymentUpdated"), "False UpgradeQueued");
+  strictEqual(word(told, "Ready"), "True Ready");
+  strictEqual(image(told), image(before));
+  const failed = Array.from({ length: 9 }, (_, index) => away("failed", pins, { key: `n/${index}`, queue: "other" }));
+  strictEqual(decide(upgraded(before, failed)).turn.kind, "taken");
+});
+
+Deno.test("R34 decide() stops the queue of a distribution at one that failed with the same pins, and names it", () => {
+  const { world: before } = converged(world(GENERATED));
+  const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/broken" })]);
+  const { world: told } = converged(stopped);
+  ok(stringAt(condition(told, "DeploymentUpdated"), "message")?.includes("default/broken"));
+  const foreign = converged(upgraded(before, [away("failed", newPins(before), { key: "secret-team/broken" })])).world;
+  ok(!JSON.stringify(foreign.resource.status).includes("secret-team"));
+  strictEqual(decide(upgraded(before, [away("failed", "pins of last year")])).turn.kind, "taken");
+});
+
+Deno.test("R34 decide() rolls at once what has nothing to lose, what was edited and what was asked for", () => {
+  const { world: before } = converged(world(GENERATED));
+  const stopped = upgraded(before, [away("failed", newPins(before))]);
+  for (const path of [["status", "availableReplicas"], ["spec", "replicas"]]) {
+    const plan = decide(withDeployment(stopped, path, 0));
+    deepStrictEqual([plan.turn.kind, rolls(plan)], ["none", true]);
+  }
+  ok(rolls(decide(edited(stopped, { ...GENERATED, resources: { models: [{ name: "m" }] } }))));
+  const { world: told } = converged(stopped);
+  const digest = /[0-9a-f]{64}/.exec(stringAt(condition(told, "DeploymentUpdated"), "message") ?? "")?.[0] ?? "";
+  const asked = { ...told, resource: put(told.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest) };
+  const { world: rolled } = converged(asked);
+  deepStrictEqual([annotation(rolled, CAUSE_ANNOTATION), image(rolled)?.endsWith(":0.7.3")], ["asked", true]);
+});
+
+Deno.test("R47 decide() re-stamps Secret digests in turns when the key of the operator was lost", () => {
+  const spec = {
+    providers: { inference: [{ provider: "vllm", endpoint: "http://v:1/v1", apiKey: secret("s", "k") }] },
+  };
+  const { world: before } = converged(world(spec, { secrets: new Map([["s", { k: "value" }]]) }));
+  const lost = { ...before, operator: { ...OPERATOR, hmacKey: "another key" } };
+  strictEqual(decide({ ...lost, away: undefined }).turn.kind, "wanted");
+  strictEqual(decide(lost).turn.kind, "taken");
+  strictEqual(decide({ ...before, secrets: new Map([["s", { k: "other" }]]) }).turn.kind, "none");
+});
+
+Deno.test("awayOf() tells rolling from failed from complete, and leaves out what its owner rolls or suspended", () => {
+  const { world: before } = converged(world(GENERATED));
+  const rolled = after(upgraded(before), decide(upgraded(before)));
+  const state = (one: World, pods: ReadonlyArray<JsonObject> = []) =>
+    awayOf(one.resource, deployment(one), pods, [])?.state;
+  strictEqual(state(rolled), undefined);
+  const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
+  strictEqual(state(starting), "rolling");
+  strictEqual(state(withDeployment(rolled, ["metadata", "generation"], 2)), "rolling");
+  const crashed = { status: { containerStatuses: [{ ready: false, restartCount: 3, state: { waiting: {} } }] } };
+  strictEqual(state(starting, [crashed]), "failed");
+  const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" };
+  strictEqual(state(withDeployment(starting, ["status", "conditions"], [late])), "failed");
+  strictEqual(state(withDeployment(starting, ["metadata", "annotations", CAUSE_ANNOTATION], "edit")), undefined);
+  strictEqual(state({ ...starting, resource: put(starting.resource, ["spec", "suspend"], true) }), undefined);
+});
+
+/** What the Deployment controller keeps of a Deployment: its template under the hash, with our annotations. */
+const replicaSetOf = (one: World, revision: string): JsonObject => {
+  const template = objectAt(deployment(one), "spec", "template");
+  const labels = { ...objectAt(template, "metadata", "labels"), "pod-template-hash": revision };
+  return {
+    kind: "ReplicaSet",
+    metadata: {
+      name: `my-${revision}`,
+      labels,
+      annotations: {
+        ...objectAt(deployment(one), "metadata", "annotations"),
+        "deployment.kubernetes.io/revision": revision,
+      },
+    },
+    spec: { template: { ...template, metadata: { ...objectAt(template, "metadata"), labels } } },
+  };
+};
+
+/** A settled server on a claim, then an edit whose pod ends three times. */
+const brokenEdit = (spec: JsonObject): { readonly good: World; readonly broken: World } => {
+  const { world: good } = converged(world(spec));
+  const changed = edited(good, { ...spec, resources: { models: [{ name: "m" }] } });
+  const applied = after(changed, decide({ ...changed, replicaSets: [replicaSetOf(good, "1")] }));
+  const revision = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
+  const broken = withDeployment(revision, ["status", "availableReplicas"], 0);
+  const pod = {
+    metadata: { name: "my-2-x", labels: { "pod-template-hash": "2" } },
+    status: {
+      containerStatuses: [{
+        name: "llama-stack",
+        ready: false,
+        restartCount: 3,
+        state: { waiting: { reason: "CrashLoopBackOff" } },
+        lastState: { terminated: { exitCode: 1, message: "no such model" } },
+      }],
+    },
+  };
+  return {
+    good,
+    broken: { ...broken, replicaSets: [replicaSetOf(good, "1"), replicaSetOf(broken, "2")], pods: [pod] },
+  };
+};
+
+const template = (one: World) => JSON.stringify(at(deployment(one), "spec", "template"));
+
+Deno.test("R29 decide() puts the last good template back once under Recreate, says why, and waits for an edit", () => {
+  const { good, broken } = brokenEdit(ON_A_CLAIM);
+  strictEqual(at(deployment(broken), "spec", "strategy", "type"), "Recreate");
+  const plan = decide(broken);
+  ok(
+    plan.steps.some((one) =>
+      one._tag === "Announce" && one.note.reason === "RolledBack" && one.note.note.includes("no such model")
+    ),
+  );
+  const undone = { ...after(broken, plan), pods: [] };
+  strictEqual(template(undone), template(good));
+  strictEqual(word(undone, "DeploymentUpdated"), "False RolledBack");
+  ok(stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("no such model"));
+  const { world: settled } = converged(undone);
+  deepStrictEqual([word(settled, "Available"), word(settled, "DeploymentUpdated"), word(settled, "Stalled")], [
+    "True MinimumReplicasAvailable",
+    "False RolledBack",
+    "True RolledBack",
+  ]);
+  strictEqual(at(settled.resource, "status", "phase"), "Ready");
+  deepStrictEqual(decide(settled).steps, []);
+  const retried = converged(edited(settled, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } })).world;
+  strictEqual(annotation(retried, ROLLED_BACK_ANNOTATION), undefined);
+  strictEqual(word(retried, "Ready"), "True Ready");
+});
+
+Deno.test("R29 decide() undoes nothing twice, nothing that has no way back, and nothing under RollingUpdate", () => {
+  const { broken } = brokenEdit(ON_A_CLAIM);
+  const undone = after(broken, decide(broken));
+  const again = withDeployment(undone, ["status", "availableReplicas"], 0);
+  ok(!rolls(decide(again)));
+  ok(!rolls(decide({ ...broken, replicaSets: [] })));
+  const rolling = brokenEdit(GENERATED).broken;
+  strictEqual(at(deployment(rolling), "spec", "strategy", "type"), "RollingUpdate");
+  ok(!rolls(decide(rolling)));
+});
+
+Deno.test("R29 R43 decide() is not ready while pods of an older template answer for a change that does not start", () => {
+  const { broken } = brokenEdit(GENERATED);
+  // The surge: one old pod that is available, one new one that is not.
+  const surge = { observedGeneration: 1, replicas: 2, updatedReplicas: 1, availableReplicas: 1 };
+  const { world: told } = converged(withDeployment(broken, ["status"], surge));
+  deepStrictEqual([word(told, "Available"), word(told, "Ready")], ["False CrashLoop", "False CrashLoop"]);
+});

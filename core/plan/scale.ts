@@ -1,0 +1,53 @@
+/** The number of pods: the one thing that changes whatever else is wrong, and that an autoscaler may own. */
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { autoscales } from "../resources/autoscaler.ts";
+import { replicasOf } from "../resources/blueprint.ts";
+import { isOurs } from "./ownership.ts";
+import type { Prepared } from "./prepare.ts";
+import { keyOf, Step } from "./step.ts";
+import { liveKey, type World } from "./world.ts";
+
+/** Field manager of every apply; whose fields are whose is told by it. */
+export const FIELD_MANAGER = "llama-stack-operator";
+
+/** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
+export const scaling = (world: World): ReadonlyArray<Step> => {
+  const name = stringAt(world.resource, "metadata", "name") ?? "";
+  const live = world.live.get(liveKey("Deployment", name));
+  const workload = objectAt(world.resource, "spec", "workload");
+  const wanted = member(workload, "replicas");
+  if (live === undefined || typeof wanted !== "number" || wanted < 0 || Object.hasOwn(workload, "autoscaling")) {
+    return [];
+  }
+  if (!isOurs(live, stringAt(world.resource, "metadata", "uid"))) return [];
+  if (member(objectAt(live, "spec"), "replicas") === wanted) return [];
+  const key = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    namespace: stringAt(live, "metadata", "namespace") ?? "",
+    name,
+  };
+  return [Step.Scale({ key, replicas: wanted, why: "the number of pods changed" })];
+};
+
+/**
+ * Under an autoscaler our apply names no number of pods. Dropping the field while we alone own it would set it back to one
+ * and stop pods; taking it under another manager first keeps it.
+ */
+export const handOver = (prepared: Prepared, live: JsonObject | undefined): ReadonlyArray<Step> => {
+  if (live === undefined || !autoscales(prepared.blueprint)) return [];
+  const ours = listAt(live, "metadata", "managedFields").some((entry) =>
+    stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
+    Object.hasOwn(objectAt(entry, "fieldsV1", "f:spec"), "f:replicas")
+  );
+  const replicas = Number(member(objectAt(live, "spec"), "replicas") ?? replicasOf(prepared.resource.spec));
+  return ours
+    ? [
+      Step.Scale({
+        key: keyOf(prepared.objects.deployment),
+        replicas,
+        why: "the autoscaler takes over the number of pods",
+      }),
+    ]
+    : [];
+};

@@ -1,0 +1,224 @@
+/** What a change would do to data that a server has stored: lost by a move between lines (R25), or in conflict with it (R28). */
+import { modelKey } from "../config/models.ts";
+import { serverOfImage } from "../config/distribution.ts";
+import type { Line } from "../config/lines/line.ts";
+import { LINES, serverOf } from "../config/lines/lines.ts";
+import { Result } from "effect";
+import { LineChangeLosesData, RegistryConflict } from "../failure.ts";
+import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { readYaml11 } from "../yaml.ts";
+import type { Prepared } from "./prepare.ts";
+import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "./record.ts";
+import type { World } from "./world.ts";
+
+/** Annotation of the resource: the line whose servers may take over the data, e.g. `1.2`. */
+export const ACCEPT_LINE_CHANGE_ANNOTATION = "llamastack.io/accept-line-change";
+
+export interface StoredDataFindings {
+  readonly failures: ReadonlyArray<LineChangeLosesData | RegistryConflict>;
+  /** Sentences for the moment of the change; nothing to be mended. */
+  readonly notices: ReadonlyArray<string>;
+}
+
+const NOTHING: StoredDataFindings = { failures: [], notices: [] };
+
+/** `live` is the Deployment as it is; nothing is stored before one of its pods was available. */
+export const storedDataFindings = (
+  prepared: Prepared,
+  live: JsonObject | undefined,
+  world: World,
+): StoredDataFindings => {
+  if (live === undefined || !hasServed(live)) return NOTHING;
+  const runs = runningConfig(live, world);
+  const stored = storedIn(live, runs);
+  if (stored.length === 0) return NOTHING;
+  const move = lineChange(prepared, live, stored, world);
+  const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs);
+  return {
+    failures: [...move.failures, ...registry.failures],
+    notices: [...move.notices, ...registry.notices],
+  };
+};
+
+/** A finished rollout leaves its mark even when the pods are down now. */
+const hasServed = (live: JsonObject): boolean =>
+  Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
+  stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||
+  listAt(live, "status", "conditions").some((one) => stringAt(one, "reason") === "NewReplicaSetAvailable");
+
+interface Running {
+  readonly name: string;
+  readonly tree: JsonObject;
+}
+
+/** The config that the Deployment names, as its ConfigMap has it. */
+const runningConfig = (live: JsonObject, world: World): Running | undefined => {
+  const names = listAt(live, "spec", "template", "spec", "volumes").map((one) => stringAt(one, "configMap", "name"));
+  const map = world.configs.find((one) => names.includes(stringAt(one, "metadata", "name")));
+  const text = stringAt(map, "data", "config.yaml");
+  if (map === undefined || text === undefined) return undefined;
+  const read = readYaml11(text);
+  const tree = Result.isSuccess(read) && isObject(read.success) ? read.success : undefined;
+  return tree === undefined ? undefined : { name: stringAt(map, "metadata", "name") ?? "", tree };
+};
+
+type Place = "a volume claim" | "PostgreSQL" | "Redis";
+
+/** Where data outlives a pod (R42). */
+const storedIn = (live: JsonObject, runs: Running | undefined): ReadonlyArray<Place> => {
+  const claims = listAt(live, "spec", "template", "spec", "volumes").some((one) =>
+    isObject(one) && Object.hasOwn(one, "persistentVolumeClaim")
+  );
+  const types = Object.values(objectAt(runs?.tree, "storage", "backends")).map((one) => stringAt(one, "type") ?? "");
+  return [
+    ...(claims ? ["a volume claim" as const] : []),
+    ...(types.some((type) => type.endsWith("_postgres")) ? ["PostgreSQL" as const] : []),
+    ...(types.some((type) => type.endsWith("_redis")) ? ["Redis" as const] : []),
+  ];
+};
+
+const lineChange = (
+  prepared: Prepared,
+  live: JsonObject,
+  stored: ReadonlyArray<Place>,
+  world: World,
+): StoredDataFindings & { readonly moved: boolean } => {
+  const from = runningServer(live);
+  const image = prepared.blueprint.image;
+  const path = ["spec", "distribution"];
+  const to = prepared.server === undefined ? undefined : serverOf(prepared.server);
+  if (from === undefined || to === undefined) {
+    const other = stringAt(listAt(live, "spec", "template", "spec", "containers")[0], "image") !== image;
+    return {
+      moved: other,
+      failures: [],
+      notices: other && (from === undefined) !== (to === undefined)
+        ? [
+          `Which server ${
+            to === undefined ? `the image "${image}" holds` : "ran before"
+          } is not known, so nobody can tell what becomes of the data in ${stored.join(" and ")}`,
+        ]
+        : [],
+    };
+  }
+  const moved = from.line.name !== to.line.name;
+  const losses = moved ? lossesOf(from.line, to.line, stored) : [];
+  if (losses.length === 0) return { moved, ...NOTHING };
+  if (prepared.derived._tag === "Override") {
+    return {
+      moved,
+      failures: [],
+      notices: [`The move from ${from.line.servers} to ${to.line.servers} loses ${losses.join("; ")}`],
+    };
+  }
+  const accepted = stringAt(world.resource, "metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION);
+  return {
+    moved,
+    failures: accepted === to.line.name ? [] : [
+      new LineChangeLosesData({
+        path,
+        from: from.line.servers,
+        to: to.line.servers,
+        losses,
+        accept: `${ACCEPT_LINE_CHANGE_ANNOTATION}: "${to.line.name}"`,
+      }),
+    ],
+    notices: [],
+  };
+};
+
+const runningServer = (live: JsonObject) => {
+  const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
+  return recorded !== undefined
+    ? serverOf(recorded)
+    : serverOfImage(stringAt(listAt(live, "spec", "template", "spec", "containers")[0], "image") ?? "");
+};
+
+/** Source: seen on real servers, docs/moving.md; 0.7 → 0.8 and every step up from 1.0 keep everything. */
+const lossesOf = (from: Line, to: Line, stored: ReadonlyArray<Place>): ReadonlyArray<string> => {
+  const down = LINES.indexOf(to) < LINES.indexOf(from);
+  if (down) return ["whatever the newer server changed in its tables, which an older one cannot read"];
+  if (from.from[0] >= 1 || to.from[0] < 1) return [];
+  return [
+    "the prompts",
+    ...(stored.includes("a volume claim") ? ["the vector stores that are kept in sqlite"] : []),
+  ];
+};
+
+/** The server compares what it is told to register with what it stored, and ends when they differ. */
+const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings => {
+  if (prepared.derived._tag !== "Generated" || prepared.blueprint.configFile?.configMapName === runs.name) {
+    return NOTHING;
+  }
+  const tree = prepared.derived.config.tree;
+  const { line } = prepared.derived.server;
+  const models = changes(runs.tree, tree, line, REGISTRIES.model);
+  const shields = changes(runs.tree, tree, line, REGISTRIES.shield);
+  const conflicts = [...models.conflicts, ...shields.conflicts];
+  const gone = [...models.gone, ...shields.gone];
+  return {
+    failures: conflicts,
+    notices: gone.length === 0 ? [] : [
+      `The server keeps what it has once registered: it goes on listing ${gone.map((id) => `"${id}"`).join(", ")}`,
+    ],
+  };
+};
+
+interface Registry {
+  readonly kind: "model" | "shield";
+  readonly section: string;
+  readonly keyOf: (entry: JsonObject, line: Line) => string;
+  /** What may not change under one id, with the name that the resource gives it. */
+  readonly fixed: Readonly<Record<string, string>>;
+}
+
+const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
+  model: {
+    kind: "model",
+    section: "models",
+    keyOf: modelKey,
+    fixed: { model_type: "modelType", metadata: "embeddingDimension", provider_model_id: "providerModelId" },
+  },
+  shield: {
+    kind: "shield",
+    section: "shields",
+    keyOf: (entry) => stringAt(entry, "shield_id") ?? "",
+    fixed: { provider_shield_id: "what it calls", provider_id: "provider" },
+  },
+};
+
+const WAYS_OUT: Readonly<Record<Line["modelsAreKnownBy"], string>> = {
+  modelId: "give it a new name, with providerModelId as the name that the provider knows",
+  providerModelId: "declare its provider once more under another id, and register it there",
+};
+
+const changes = (before: JsonObject, after: JsonObject, line: Line, { kind, section, keyOf, fixed }: Registry) => {
+  const entries = (tree: JsonObject) =>
+    new Map(listAt(tree, "registered_resources", section).filter(isObject).map((one) => [keyOf(one, line), one]));
+  const [old, wanted] = [entries(before), entries(after)];
+  return {
+    conflicts: [...wanted].flatMap(([id, entry]) => {
+      const known = old.get(id);
+      const changed = known === undefined
+        ? []
+        : Object.keys(fixed).filter((name) => !same(member(known, name), member(entry, name)));
+      return changed.length === 0 ? [] : [
+        new RegistryConflict({
+          path: ["spec", "resources", section],
+          kind,
+          id,
+          changed: changed.map((name) => fixed[name] ?? name),
+          way: kind === "model" ? WAYS_OUT[line.modelsAreKnownBy] : "give it another name",
+        }),
+      ];
+    }),
+    gone: [...old.keys()].filter((id) => !wanted.has(id)),
+  };
+};
+
+const same = (a: Json | undefined, b: Json | undefined): boolean => canonical(a ?? {}) === canonical(b ?? {});
+
+const canonical = (value: Json): string =>
+  isObject(value)
+    ? `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${canonical(one)}`).sort().join()}}`
+    : JSON.stringify(value);

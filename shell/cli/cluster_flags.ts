@@ -1,0 +1,55 @@
+/** Flags of the commands that ask a cluster, and what they come to. */
+import { Effect, Option } from "effect";
+import { Flag } from "effect/cli";
+import type { LookOptions } from "../look.ts";
+import { connectionOf, operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../settings.ts";
+
+export const kubeconfig = Flag.String("kubeconfig").pipe(
+  Flag.withMetavar("FILE"),
+  Flag.withDescription("Kubeconfig of the cluster; without it KUBECONFIG, else ~/.kube/config"),
+  Flag.optional,
+);
+
+export const context = Flag.String("context").pipe(
+  Flag.withMetavar("NAME"),
+  Flag.withDescription("Context of the kubeconfig, instead of the current one"),
+  Flag.optional,
+);
+
+export const namespace = Flag.String("namespace").pipe(
+  Flag.withAlias("n"),
+  Flag.withMetavar("NAME"),
+  Flag.withDescription("Namespace of the resource, where it names none; without it that of the context, else default"),
+  Flag.optional,
+);
+
+export const operatorHome = Flag.String("operator-namespace").pipe(
+  Flag.withMetavar("NAME"),
+  Flag.withDescription("Namespace of the operator, where its key for digests of Secrets is kept"),
+  Flag.optional,
+);
+
+export const clusterFlags = { kubeconfig, context, operatorHome };
+
+/** As kubectl chooses it. */
+export const chosenNamespace = (flag: Option.Option<string>, { connection }: LookOptions): string =>
+  Option.getOrElse(flag, () => connection.namespace ?? "default");
+
+export const lookOptions = (
+  flags: {
+    readonly kubeconfig: Option.Option<string>;
+    readonly context: Option.Option<string>;
+    readonly operatorHome: Option.Option<string>;
+  },
+): Effect.Effect<LookOptions, SettingsError> =>
+  Effect.try({
+    try: () => ({
+      connection: connectionOf(
+        personalKubeconfig(Option.getOrUndefined(flags.kubeconfig)),
+        Option.getOrUndefined(flags.context),
+      ),
+      operatorNamespace: Option.getOrElse(flags.operatorHome, operatorNamespace),
+      relatedImages: relatedImages(),
+    }),
+    catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
+  });

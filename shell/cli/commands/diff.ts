@@ -1,0 +1,108 @@
+/** `diff`: flags and help; looks once and lets core/command/diff.ts tell what the operator would do. */
+import { Effect, Result } from "effect";
+import { Argument, Command, Flag } from "effect/cli";
+import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
+import { type InputResource, readInputs } from "../../../core/command/input.ts";
+import { isObject, stringAt } from "../../../core/json.ts";
+import { intended, looking, ResourceNotFound, resourceOf, worldOf } from "../../look.ts";
+import { OperatorFacts } from "../../observe.ts";
+import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
+import { filename } from "../flags.ts";
+import { readText } from "../files.ts";
+import { misuse, say, styleFor } from "../say.ts";
+
+/** A subject and what there is to know about how it was made. */
+interface Looked {
+  readonly subject: DiffSubject;
+  readonly note: string | undefined;
+}
+
+export const diff = Command.make(
+  "diff",
+  {
+    filename,
+    names: Argument.String("NAME").pipe(
+      Argument.withDescription("LlamaStackDistributions of the cluster, as they are there"),
+      Argument.variadic(),
+    ),
+    namespace,
+    ...clusterFlags,
+    output: Flag.Literals("output", ["text", "json"]).pipe(
+      Flag.withAlias("o"),
+      Flag.withDescription("Format"),
+      Flag.withDefault("text" as const),
+    ),
+  },
+  Effect.fn("diff")(function* (input) {
+    if (input.filename.length + input.names.length === 0) {
+      return yield* misuse("Name a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
+    }
+    const { resources, skipped } = readInputs(yield* Effect.forEach(input.filename, readText));
+    const look = yield* lookOptions(input);
+    const home = chosenNamespace(input.namespace, look);
+    const program = Effect.gen(function* () {
+      const files = yield* Effect.forEach(resources, (one) => fromFile(one, home));
+      const live = yield* Effect.forEach(input.names, (name) => fromCluster(name, home));
+      const keyless = (yield* OperatorFacts).hmacKey === "" && [...files, ...live].some(dependsOnKey);
+      const notes = [
+        ...skipped,
+        ...(keyless ? [NO_KEY] : []),
+        ...[...files, ...live].flatMap(({ note }) => note === undefined ? [] : [note]),
+      ];
+      return diffCommand([...files, ...live].map(({ subject }) => subject), notes, {
+        format: input.output,
+        style: styleFor(Deno.stdout),
+      });
+    });
+    yield* say(yield* looking(program, look));
+  }),
+).pipe(
+  Command.withDescription(
+    "Show what the operator would change in a cluster for resources of a file, or for resources of the cluster. " +
+      "Nothing is written; values of Secrets are not shown. Exit code 0: no differences; 1: differences or errors; 2: misuse.",
+  ),
+  Command.withShortDescription("Show what the operator would change in a cluster"),
+  Command.withExamples([
+    { command: "llama-stack-operator diff -f llama.yaml", description: "Before kubectl apply" },
+    {
+      command: "llama-stack-operator diff my -n models -o json",
+      description: "A resource of the cluster, for scripts",
+    },
+  ]),
+);
+
+const NO_KEY = "the operator's key for digests of Secrets cannot be read, so unchanged Secrets may show as changed: " +
+  "name the operator's namespace with --operator-namespace";
+
+/** Only what runs already carries digests to compare with. */
+const dependsOnKey = ({ subject: { world } }: Looked): boolean =>
+  Result.isSuccess(world) && world.success.secrets.size > 0 &&
+  [...world.success.live.values()].some(({ kind }) => kind === "Deployment");
+
+const fromFile = Effect.fnUntraced(function* ({ label, document, resource }: InputResource, namespace: string) {
+  if (Result.isFailure(resource) || !isObject(document)) {
+    const messages = Result.isFailure(resource) ? resource.failure.failures.map(({ message }) => message) : [];
+    return { subject: { label, world: Result.fail(messages) }, note: undefined } satisfies Looked;
+  }
+  const made = yield* Effect.result(intended(document, stringAt(document, "metadata", "namespace") ?? namespace));
+  if (Result.isFailure(made)) {
+    // A refusal speaks of this document; anything else of the cluster.
+    if (made.failure.isPassing || made.failure.status === 401) return yield* made.failure;
+    return { subject: { label, world: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
+  }
+  const world = yield* worldOf(made.success.resource);
+  return { subject: { label, world: Result.succeed(world) }, note: made.success.note } satisfies Looked;
+});
+
+const fromCluster = Effect.fnUntraced(function* (name: string, namespace: string) {
+  const label = `${namespace}/${name}`;
+  const found = yield* Effect.result(resourceOf(namespace, name));
+  if (Result.isFailure(found)) {
+    if (!(found.failure instanceof ResourceNotFound)) return yield* found.failure;
+    return { subject: { label, world: Result.fail([found.failure.message]) }, note: undefined } satisfies Looked;
+  }
+  return {
+    subject: { label, world: Result.succeed(yield* worldOf(found.success)) },
+    note: undefined,
+  } satisfies Looked;
+});

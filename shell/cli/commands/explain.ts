@@ -1,0 +1,45 @@
+/** `explain`: flags and help; reads what there is to read and lets core/command/explain.ts put it into words. */
+import { Clock, Effect } from "effect";
+import { Argument, Command, Flag } from "effect/cli";
+import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
+import { looking, resourceOf, surroundingsOf, worldOf } from "../../look.ts";
+import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
+import { say, styleFor } from "../say.ts";
+
+export const explain = Command.make(
+  "explain",
+  {
+    name: Argument.String("NAME").pipe(Argument.withDescription("The LlamaStackDistribution")),
+    namespace,
+    ...clusterFlags,
+    output: Flag.Literals("output", ["text", "json"]).pipe(
+      Flag.withAlias("o"),
+      Flag.withDescription("Format"),
+      Flag.withDefault("text" as const),
+    ),
+  },
+  Effect.fn("explain")(function* (input) {
+    const options = { format: input.output, style: styleFor(Deno.stdout) } as const;
+    const look = yield* lookOptions(input);
+    const home = chosenNamespace(input.namespace, look);
+    yield* say(yield* looking(explained(home, input.name, options), look));
+  }),
+).pipe(
+  Command.withDescription(
+    "Say in plain words why a server is not ready, what happened so far, and what to do next. Nothing is written; " +
+      "values of Secrets are not shown.",
+  ),
+  Command.withShortDescription("Say why a server is not ready"),
+  Command.withExamples([{ command: "llama-stack-operator explain my -n models", description: "One resource" }]),
+);
+
+/** The answer for one resource of the cluster that is looked at. */
+export const explained = Effect.fn("explained")(function* (namespace: string, name: string, options: ExplainOptions) {
+  const resource = yield* resourceOf(namespace, name);
+  const { pods, events } = yield* surroundingsOf(resource);
+  const world = yield* worldOf(resource).pipe(
+    // Whoever may not read Secrets is told what the status tells.
+    Effect.catchIf((error) => error.status === 403, () => Effect.succeed(undefined)),
+  );
+  return explainCommand({ resource, world, pods, events, nowMs: yield* Clock.currentTimeMillis }, options);
+});

@@ -1,0 +1,34 @@
+/** `lint`: flags and help. */
+import { Effect } from "effect";
+import { Command, Flag } from "effect/cli";
+import { lintCommand } from "../../../core/command/lint.ts";
+import { base, filename, moreFiles, serverVersion } from "../flags.ts";
+import { say, styleFor } from "../say.ts";
+import { readFiles, surroundings } from "../surroundings.ts";
+
+export const lint = Command.make(
+  "lint",
+  {
+    filename,
+    moreFiles,
+    serverVersion,
+    base,
+    output: Flag.Literals("output", ["text", "json"]).pipe(
+      Flag.withAlias("o"),
+      Flag.withDescription("Format; json is for CI"),
+      Flag.withDefault("text" as const),
+    ),
+  },
+  Effect.fn("lint")(function* (input) {
+    const files = yield* readFiles(input.filename, input.moreFiles);
+    const known = yield* surroundings(input.serverVersion, input.base);
+    yield* say(lintCommand(files, known, { format: input.output, style: styleFor(Deno.stdout) }));
+  }),
+).pipe(
+  Command.withDescription(
+    "Find everything that is wrong or doubtful in resources: fields, rules, provider types, settings. " +
+      "Exit code 0: no errors; 1: errors; 2: misuse.",
+  ),
+  Command.withShortDescription("Find mistakes in resources"),
+  Command.withExamples([{ command: "llama-stack-operator lint -f llama.yaml -o json", description: "For CI" }]),
+);

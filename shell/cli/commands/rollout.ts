@@ -1,0 +1,37 @@
+/** `rollout`: flags and help; writes the one annotation that core/command/rollout.ts asks for. */
+import { Effect } from "effect";
+import { Argument, Command } from "effect/cli";
+import { rolloutCommand } from "../../../core/command/rollout.ts";
+import { Cluster } from "../../cluster.ts";
+import { looking, resourceOf, worldOf } from "../../look.ts";
+import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
+import { say } from "../say.ts";
+
+/** Of the annotation alone, so that no other field of the resource gets another owner. */
+const FIELD_MANAGER = "llama-stack-operator-rollout";
+
+export const rollout = Command.make(
+  "rollout",
+  {
+    name: Argument.String("NAME").pipe(Argument.withDescription("The LlamaStackDistribution")),
+    namespace,
+    ...clusterFlags,
+  },
+  Effect.fn("rollout")(function* (input) {
+    const look = yield* lookOptions(input);
+    const home = chosenNamespace(input.namespace, look);
+    const program = Effect.gen(function* () {
+      const world = yield* worldOf(yield* resourceOf(home, input.name));
+      const { write, outcome } = rolloutCommand(world);
+      if (write !== undefined) yield* (yield* Cluster).apply(write, FIELD_MANAGER);
+      return outcome;
+    });
+    yield* say(yield* looking(program, look));
+  }),
+).pipe(
+  Command.withDescription(
+    "Let a held change of the pods through: one that a new version of the operator brought, or one that waits its turn.",
+  ),
+  Command.withShortDescription("Apply a held pod template"),
+  Command.withExamples([{ command: "llama-stack-operator rollout my -n models", description: "One resource" }]),
+);

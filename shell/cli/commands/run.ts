@@ -1,0 +1,81 @@
+/** `run`: flags and help of the operator itself. */
+import { Effect, Option } from "effect";
+import { Command, Flag } from "effect/cli";
+import { operator } from "../../run.ts";
+import {
+  connectionOf,
+  isInPod,
+  operatorNamespace,
+  relatedImages,
+  replicaName,
+  SettingsError,
+  watchedNamespaces,
+} from "../../settings.ts";
+import { untilAskedToStop } from "../../signals.ts";
+
+export const run = Command.make(
+  "run",
+  {
+    kubeconfig: Flag.String("kubeconfig").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Kubeconfig of the cluster; without it KUBECONFIG, else the account of the pod"),
+      Flag.optional,
+    ),
+    context: Flag.String("context").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Context of the kubeconfig, instead of the current one"),
+      Flag.optional,
+    ),
+    namespace: Flag.String("namespace").pipe(
+      Flag.withAlias("n"),
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Namespace to watch; can be repeated; all of them when there is none"),
+      Flag.atLeast(0),
+    ),
+    leaderElect: Flag.Boolean("leader-elect").pipe(
+      Flag.withDescription("Work only while this replica holds the lease; --no-leader-elect for a single replica"),
+      Flag.withDefault(true),
+    ),
+    metricsAddress: Flag.String("metrics-address").pipe(
+      Flag.withMetavar("HOST:PORT"),
+      Flag.withDescription("Where /metrics is served; 0: nowhere"),
+      Flag.withDefault(":8080"),
+    ),
+    healthAddress: Flag.String("health-address").pipe(
+      Flag.withMetavar("HOST:PORT"),
+      Flag.withDescription("Where /livez and /readyz are served; 0: nowhere"),
+      Flag.withDefault(":8081"),
+    ),
+    secretPolling: Flag.Boolean("secret-polling").pipe(
+      Flag.withDescription("Read the Secrets that resources name once a minute, and never list or watch Secrets"),
+      Flag.withDefault(false),
+    ),
+  },
+  Effect.fn("run")(function* (
+    { kubeconfig, context, namespace, leaderElect, metricsAddress, healthAddress, secretPolling },
+  ) {
+    const connection = yield* Effect.try({
+      try: () => connectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
+      catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
+    });
+    yield* untilAskedToStop(
+      operator({
+        connection,
+        namespaces: watchedNamespaces(namespace),
+        operatorNamespace: operatorNamespace(),
+        relatedImages: relatedImages(),
+        leaderElect,
+        metricsAddress,
+        healthAddress,
+        secretPolling,
+        replica: replicaName(),
+        route: isInPod(Option.getOrUndefined(kubeconfig)) ? "Direct" : "Proxied",
+      }),
+    );
+  }),
+).pipe(
+  Command.withDescription(
+    "Run the operator: make and keep the server of every LlamaStackDistribution. Stops with exit code 0 on SIGTERM and SIGINT.",
+  ),
+  Command.withShortDescription("Run the operator"),
+);

@@ -1,0 +1,12 @@
+/** `version`: the program and the servers that it knows. */
+import { Command } from "effect/cli";
+import { SUPPORTED_SERVERS } from "../../../core/config/lines/lines.ts";
+import { OPERATOR_VERSION } from "../../../core/version.ts";
+import { say } from "../say.ts";
+
+export const version = Command.make("version", {}, () =>
+  say({
+    stdout: `llama-stack-operator ${OPERATOR_VERSION}\nservers: ${SUPPORTED_SERVERS.join(", ")}\n`,
+    stderr: "",
+    code: 0,
+  })).pipe(Command.withDescription("Print the version and the servers that it knows"));

@@ -1,0 +1,21 @@
+/** How a command speaks: texts on both streams, then the exit code (R45). */
+import { Data, Effect } from "effect";
+import { COLOURED, type ExitCode, lines, type Outcome, PLAIN, type Style } from "../../core/command/outcome.ts";
+import { write } from "./platform.ts";
+
+/** A command that ended with something else than 0; what it had to say is written already. */
+export class Ended extends Data.TaggedError("Ended")<{ readonly code: ExitCode }> {}
+
+export const say = Effect.fn("say")(function* ({ stdout, stderr, code }: Outcome) {
+  write(Deno.stdout, stdout);
+  write(Deno.stderr, stderr);
+  if (code !== 0) return yield* new Ended({ code });
+});
+
+/** Ends the command with exit code 2 and one sentence. */
+export const misuse = Effect.fn("misuse")(function* (sentence: string) {
+  write(Deno.stderr, lines([sentence]));
+  return yield* new Ended({ code: 2 });
+});
+
+export const styleFor = (stream: typeof Deno.stdout): Style => stream.isTerminal() && !Deno.noColor ? COLOURED : PLAIN;

@@ -1,0 +1,56 @@
+/** What the commands without a cluster read: the files that are named, and the base that replaces the distribution's own. */
+import { Effect, Option, Result } from "effect";
+import { NO_OVERRIDES } from "../../core/config/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
+import type { Surroundings } from "../../core/derive.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { NOWHERE } from "../../core/resources/of_resource.ts";
+import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../../core/settings.ts";
+import { readManifests } from "../../core/yaml.ts";
+import { readBytes, readText } from "./files.ts";
+import { write } from "./platform.ts";
+import { misuse } from "./say.ts";
+
+export const readFiles = Effect.fn("readFiles")(function* (flags: ReadonlyArray<string>, rest: ReadonlyArray<string>) {
+  const names = [...flags, ...rest];
+  if (names.length === 0) return yield* misuse("Name a file with -f FILE, or -f - for standard input");
+  return yield* Effect.forEach(names, readText);
+});
+
+/** What a cluster would tell, from files and flags instead. */
+export const clusterFacts = Effect.fn("clusterFacts")(function* (
+  settingsFile: Option.Option<string>,
+  openshift: boolean,
+) {
+  const settings = Option.isNone(settingsFile) ? SETTINGS_DEFAULT : yield* settingsIn(settingsFile.value);
+  return {
+    overrides: { settings: settings.imageOverrides, related: new Map() },
+    platform: { ...NOWHERE.platform, openshift, routes: openshift, networkPolicies: settings.networkPolicies },
+  };
+});
+
+const settingsIn = Effect.fnUntraced(function* (file: string) {
+  const { text } = yield* readText(file);
+  const documents = Result.getOrElse(readManifests(text), () => []);
+  const map = documents.find(isSettingsMap) as JsonObject | undefined;
+  if (map === undefined) return yield* misuse(`${file}: expected a ConfigMap with the settings of the operator`);
+  const { settings, complaints } = readSettings(settingsData(map), SETTINGS_DEFAULT, [
+    ...EMBEDDED_DISTRIBUTIONS.keys(),
+  ]);
+  for (const complaint of complaints) write(Deno.stderr, `${file}: ${complaint}\n`);
+  return settings;
+});
+
+export const surroundings = Effect.fn("surroundings")(function* (
+  version: Option.Option<string>,
+  baseFile: Option.Option<string>,
+) {
+  const document = Option.isNone(baseFile) ? undefined : yield* readBytes(baseFile.value);
+  const found: Surroundings = {
+    distributions: EMBEDDED_DISTRIBUTIONS,
+    overrides: NO_OVERRIDES,
+    ...(Option.isNone(version) ? {} : { serverVersion: version.value }),
+    ...(document === undefined ? {} : { base: { origin: Option.getOrElse(baseFile, () => "-"), content: document } }),
+  };
+  return found;
+});

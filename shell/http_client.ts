@@ -1,0 +1,36 @@
+/** A client that is exchanged when it got no answer: a connection that died without a word stays in its pool for a quarter of an hour. */
+import { Effect } from "effect";
+import type { ClusterError } from "./cluster_error.ts";
+
+export interface RenewableClient {
+  /** A call that nobody answered, or that was given up (the lease), costs the client: the next one gets new connections. */
+  readonly using: <A, R>(
+    call: (client: Deno.HttpClient) => Effect.Effect<A, ClusterError, R>,
+  ) => Effect.Effect<A, ClusterError, R>;
+}
+
+/** Needs a scope, at whose end the client is closed. */
+export const renewableClient = (make: () => Deno.HttpClient) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => ({ client: make() })),
+      (holder) => Effect.sync(() => holder.client.close()),
+    ),
+    (holder): RenewableClient => ({
+      using: (call) =>
+        Effect.suspend(() => {
+          const { client } = holder;
+          const renew = Effect.sync(() => {
+            // Another call on it was faster.
+            if (holder.client !== client) return;
+            holder.client = make();
+            // Calls under way keep their connection until they end.
+            client.close();
+          });
+          return call(client).pipe(
+            Effect.tapError((error) => error.status === undefined ? renew : Effect.void),
+            Effect.onInterrupt(() => renew),
+          );
+        }),
+    }),
+  );

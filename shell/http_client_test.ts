@@ -1,0 +1,62 @@
+import { strictEqual } from "node:assert/strict";
+import { Duration, Effect } from "effect";
+import { type ClusterError, unreached } from "./cluster_error.ts";
+import { renewableClient } from "./http_client.ts";
+
+const WAIT_MS = 200;
+
+for (const how of ["failed", "given up"] as const) {
+  Deno.test(`a client whose call was ${how} without an answer makes new connections`, async () => {
+    let connections = 0;
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const open: Array<Deno.TcpConn> = [];
+    const serving = (async () => {
+      for await (const connection of listener) {
+        open.push(connection);
+        // The first one is dead after its first answer: what comes next on it is swallowed.
+        const isDying = ++connections === 1;
+        void (async () => {
+          const buffer = new Uint8Array(4096);
+          try {
+            for (let request = 0; await connection.read(buffer) !== null; request++) {
+              if (isDying && request > 0) continue;
+              await connection.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"));
+            }
+          } catch {
+            // The client is gone.
+          }
+        })();
+      }
+    })();
+    const call = (client: Deno.HttpClient): Effect.Effect<string, ClusterError> => {
+      const asked = Effect.tryPromise({
+        try: async (signal) => {
+          const deadline = how === "failed" ? AbortSignal.timeout(WAIT_MS) : signal;
+          return await (await fetch(`http://127.0.0.1:${listener.addr.port}`, { client, signal: deadline })).text();
+        },
+        catch: (cause) => unreached("get", "/", cause),
+      });
+      return asked;
+    };
+    const program = Effect.gen(function* () {
+      const calls = yield* renewableClient(() => Deno.createHttpClient({ http2: false }));
+      const asked = calls.using(call).pipe(
+        Effect.timeoutOption(Duration.millis(how === "failed" ? 10 * WAIT_MS : WAIT_MS)),
+        Effect.map((answer) => answer._tag === "Some" ? answer.value : "nothing"),
+        Effect.orElseSucceed(() => "nothing"),
+      );
+      return [yield* asked, yield* asked, yield* asked].join(" ");
+    });
+    strictEqual(await Effect.runPromise(Effect.scoped(program)), "ok nothing ok");
+    strictEqual(connections, 2);
+    listener.close();
+    await serving;
+    for (const one of open) {
+      try {
+        one.close();
+      } catch {
+        // Closed by its reader.
+      }
+    }
+  });
+}

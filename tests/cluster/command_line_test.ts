@@ -1,0 +1,256 @@
+/** `diff`, `explain` and `rollout` as processes, against a real API server on which the operator works. */
+import { ok, strictEqual } from "node:assert/strict";
+import { type Json, type JsonObject, listAt, put, stringAt } from "../../core/json.ts";
+import { manifest, secret } from "../given.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { eventually, startOperator } from "./operator.ts";
+
+const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
+const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/one";
+const CANARY = "canary-of-a-password";
+
+const SPEC: JsonObject = {
+  providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000", apiKey: secret("vllm", "token") }] },
+  storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } },
+};
+
+const TEMPLATE_ANNOTATION = "llamastack.io/template-digest";
+const OTHER = "0".repeat(64);
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const cli = async (cluster: ControlPlane, args: ReadonlyArray<string>, stdin?: JsonObject): Promise<Ran> => {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", "--allow-read", "--allow-env", "--allow-net", "mod.ts", ...args],
+    cwd: new URL("../../", import.meta.url),
+    // The operator of these tests keeps its key in the default namespace.
+    env: { LANG: "C", KUBECONFIG: cluster.kubeconfig, POD_NAMESPACE: "default" },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(stdin === undefined ? "" : JSON.stringify(stdin))).catch(() => {});
+  await writer.close().catch(() => {});
+  const { code, stdout, stderr } = await child.output();
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+};
+
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> => {
+  const answer = await cluster.fetch(path);
+  const body = await answer.json() as JsonObject;
+  ok(answer.ok, `${path}: ${body.message}`);
+  return body;
+};
+
+const apply = (cluster: ControlPlane, object: JsonObject) =>
+  cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"], JSON.stringify(object));
+
+const secretOf = (name: string, key: string, value: string): JsonObject => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name },
+  data: { [key]: btoa(value) },
+});
+
+const said = (resource: Json, type: string): string =>
+  listAt(resource, "status", "conditions").filter((one) => stringAt(one, "type") === type)
+    .map((one) => `${stringAt(one, "status")} ${stringAt(one, "reason")}`).join();
+
+const when = (cluster: ControlPlane, name: string, type: string, want: string) =>
+  eventually(`${name} ${type}=${want}`, async () => {
+    const found = await read(cluster, `${RESOURCES}/${name}`);
+    return said(found, type) === want ? found : undefined;
+  });
+
+/** Every version of what may be written, so that a command that writes is caught. */
+const versions = async (cluster: ControlPlane): Promise<string> => {
+  const paths = ["configmaps", "secrets", "services", "events"].map((plural) => `/api/v1/namespaces/default/${plural}`);
+  const lists = await Promise.all(
+    [...paths, RESOURCES, DEPLOYMENT.replace(/\/one$/, "")].map((one) => read(cluster, one)),
+  );
+  return lists.flatMap((list) => listAt(list, "items")).map((one) =>
+    `${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`
+  ).sort().join("\n");
+};
+
+Deno.test("the command line beside the operator on a real API server", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  try {
+    let running = await startOperator(cluster);
+    try {
+      await t.step("cli explain names a missing Secret and the command that makes it", async () => {
+        await apply(cluster, manifest(SPEC, "one"));
+        await when(cluster, "one", "SecretsResolved", "False SecretNotFound");
+        const { code, stdout, stderr } = await cli(cluster, ["explain", "one"]);
+        strictEqual(code, 0, stderr);
+        ok(stdout.startsWith("one in namespace default is not ready: SecretNotFound.\n"), stdout);
+        ok(stdout.includes("kubectl create secret generic vllm -n default --from-literal=token=…"), stdout);
+        ok(/\d+ s ago operator: SecretResolutionFailed/.test(stdout), stdout);
+      });
+
+      await t.step("cli explain speaks from the status for somebody who may not read Secrets", async () => {
+        await cluster.kubectl(["create", "serviceaccount", "reader", "-n", "default"]);
+        const rules = "--verb=get,list --resource=llamastackdistributions.llamastack.io,pods,events";
+        await cluster.kubectl(["create", "role", "reader", "-n", "default", ...rules.split(" ")]);
+        const binding = ["create", "rolebinding", "reader", "-n", "default", "--role=reader"];
+        await cluster.kubectl([...binding, "--serviceaccount=default:reader"]);
+        const token = (await cluster.kubectl(["create", "token", "reader", "-n", "default"])).trim();
+        const folder = await Deno.makeTempDir();
+        try {
+          const kubeconfig = JSON.parse(await Deno.readTextFile(cluster.kubeconfig));
+          kubeconfig.users[0].user.token = token;
+          await Deno.writeTextFile(`${folder}/reader`, JSON.stringify(kubeconfig));
+          const args = ["one", "--kubeconfig", `${folder}/reader`];
+          const { code, stdout, stderr } = await cli(cluster, ["explain", ...args]);
+          strictEqual(code, 0, stderr);
+          ok(stdout.includes('Secret "vllm" not found in namespace "default"'), stdout);
+          const refused = await cli(cluster, ["diff", ...args]);
+          strictEqual(refused.code, 1);
+          ok(refused.stderr.includes("403 Forbidden"), refused.stderr);
+        } finally {
+          await Deno.remove(folder, { recursive: true });
+        }
+      });
+
+      await t.step("cli explain says where a ready server is", async () => {
+        await apply(cluster, secretOf("vllm", "token", CANARY));
+        await apply(cluster, secretOf("pg", "url", "postgresql://user:first@host:5432/db"));
+        await when(cluster, "one", "Ready", "True Ready");
+        const { stdout } = await cli(cluster, ["explain", "one"]);
+        ok(stdout.startsWith("one in namespace default is ready.\n"), stdout);
+        ok(stdout.includes("http://one-service.default.svc.cluster.local:8321"), stdout);
+        const json = JSON.parse((await cli(cluster, ["explain", "one", "-o", "json"])).stdout);
+        strictEqual(json.ready, true);
+      });
+
+      await t.step("R45 cli diff finds nothing in a settled resource, in the cluster and in a file", async () => {
+        for (const args of [["diff", "one"], ["diff", "-f", "-"]]) {
+          const { code, stdout, stderr } = await cli(cluster, args, manifest(SPEC, "one"));
+          strictEqual(code, 0, `${stdout}${stderr}`);
+          ok(stdout.endsWith(": no differences\n"), stdout);
+          strictEqual(stderr, "");
+        }
+      });
+
+      await t.step("R45 cli diff shows an edit and writes nothing", async () => {
+        const before = await versions(cluster);
+        const edit = manifest({ ...SPEC, resources: { models: [{ name: "m" }] } }, "one");
+        const { code, stdout } = await cli(cluster, ["diff", "-f", "-"], edit);
+        strictEqual(code, 1);
+        ok(/~ Deployment\/one: .*the pods are replaced/.test(stdout), stdout);
+        ok(/^ {8}\+ +model_id: m$/m.test(stdout), stdout);
+        const fresh = await cli(cluster, ["diff", "-f", "-", "-o", "json"], manifest({}, "two"));
+        const steps = JSON.parse(fresh.stdout).resources[0].steps as ReadonlyArray<JsonObject>;
+        ok(
+          steps.some(({ action, kind, name }) => `${action} ${kind} ${name}` === "create Deployment two"),
+          fresh.stdout,
+        );
+        strictEqual(await versions(cluster), before);
+      });
+
+      await t.step("R45 cli diff tells what the API server refuses, and what is not there", async () => {
+        const broken = put(manifest({}, "one"), ["spec", "workload"], { replicas: -1 });
+        const refused = await cli(cluster, ["diff", "-f", "-"], broken);
+        strictEqual(refused.code, 1);
+        ok(refused.stderr.includes("spec.workload.replicas"), refused.stderr);
+        const absent = await cli(cluster, ["diff", "nobody"]);
+        strictEqual(absent.code, 1);
+        ok(absent.stderr.includes('There is no LlamaStackDistribution "nobody" in namespace "default"'), absent.stderr);
+        const unexplained = await cli(cluster, ["explain", "nobody"]);
+        strictEqual(unexplained.code, 1);
+        ok(unexplained.stderr.includes('There is no LlamaStackDistribution "nobody"'), unexplained.stderr);
+      });
+
+      await t.step("cli explain tells a crash loop by pod, container and exit code, without the secret", async () => {
+        const pods = await read(
+          cluster,
+          "/api/v1/namespaces/default/pods?labelSelector=app.kubernetes.io/instance=one",
+        );
+        const name = stringAt(listAt(pods, "items")[0], "metadata", "name") ?? "";
+        const ended = { terminated: { exitCode: 3, reason: "Error", message: `cannot use ${CANARY}` } };
+        const status = {
+          phase: "Running",
+          conditions: [{ type: "Ready", status: "False" }, { type: "ContainersReady", status: "False" }],
+          containerStatuses: [{
+            name: "llama-stack",
+            image: "i",
+            imageID: "i",
+            ready: false,
+            restartCount: 5,
+            state: { waiting: { reason: "CrashLoopBackOff", message: "back-off" } },
+            lastState: ended,
+          }],
+        };
+        const answer = await cluster.fetch(`/api/v1/namespaces/default/pods/${name}/status`, {
+          method: "PATCH",
+          headers: { "content-type": "application/merge-patch+json" },
+          body: JSON.stringify({ status }),
+        });
+        ok(answer.ok, await answer.text());
+        await when(cluster, "one", "Available", "False CrashLoop");
+        const { stdout } = await cli(cluster, ["explain", "one"]);
+        ok(stdout.startsWith("one in namespace default is not ready: CrashLoop.\n"), stdout);
+        ok(stdout.includes(`Pod ${name}, container llama-stack ended with exit code 3 after 5 restarts`), stdout);
+        ok(stdout.includes(`kubectl logs ${name} -n default --previous`), stdout);
+        ok(!stdout.includes(CANARY), stdout);
+        await cluster.kubectl(["delete", "pod", name, "-n", "default", "--force", "--grace-period=0"]);
+        await when(cluster, "one", "Ready", "True Ready");
+      });
+
+      await running.stop();
+      await t.step("cli diff shows that a Secret changed, never what is in it", async () => {
+        await apply(cluster, secretOf("pg", "url", `postgresql://user:${CANARY}@host:5432/db`));
+        for (const format of ["text", "json"]) {
+          const { code, stdout, stderr } = await cli(cluster, ["diff", "one", "-o", format]);
+          strictEqual(code, 1, stderr);
+          ok(stdout.includes("data.PGPASSWORD"), stdout);
+          ok(!`${stdout}${stderr}`.includes(CANARY) && !stdout.includes(btoa(CANARY)), stdout);
+        }
+      });
+
+      await t.step("R34 cli rollout lets a held template through, and says so where none is held", async () => {
+        running = await startOperator(cluster);
+        await eventually(
+          "the Secret is taken over",
+          async () => (await cli(cluster, ["diff", "one"])).code === 0 || undefined,
+        );
+        const nothing = await cli(cluster, ["rollout", "one"]);
+        strictEqual(nothing.code, 0, nothing.stderr);
+        ok(nothing.stdout.includes("nothing is held"), nothing.stdout);
+        // As a Deployment looks that another version of the operator made.
+        const annotation = { [TEMPLATE_ANNOTATION]: OTHER };
+        await cluster.kubectl(
+          [
+            "patch",
+            "deployment",
+            "one",
+            "-n",
+            "default",
+            "--type=merge",
+            "-p",
+            JSON.stringify({
+              metadata: { annotations: annotation },
+            }),
+          ],
+        );
+        await when(cluster, "one", "TemplateHeld", "True OperatorChanged");
+        ok((await cli(cluster, ["explain", "one"])).stdout.includes("is ready"));
+        const { code, stdout, stderr } = await cli(cluster, ["rollout", "one"]);
+        strictEqual(code, 0, stderr);
+        ok(/template [0-9a-f]{12} is let through/.test(stdout), stdout);
+        await when(cluster, "one", "TemplateHeld", "");
+        const recorded = stringAt(await read(cluster, DEPLOYMENT), "metadata", "annotations", TEMPLATE_ANNOTATION);
+        ok(recorded !== undefined && recorded !== OTHER);
+      });
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await cluster.stop();
+  }
+});

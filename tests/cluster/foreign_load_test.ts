@@ -1,0 +1,99 @@
+/** Other people's Secrets and ConfigMaps: the operator never reads their bodies, and its memory does not grow with them. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { manifest } from "../given.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { type BundledOperator, bundleOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
+import { openDoor } from "./faulty_door.ts";
+import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS } from "./lengths.ts";
+import { apply, settled, withModels } from "./settled.ts";
+
+const GROWTH_MIB_MAX = 5;
+
+/** Two starts of one program differ by this much; bodies that were kept would show as a hundred. */
+const NOISE_MIB = 12;
+const IN_FLIGHT = 8;
+
+const MIB = 1024 * 1024;
+
+/** Half Secrets, half ConfigMaps, in a namespace of their own. */
+const makeForeign = async (cluster: ControlPlane, count: number): Promise<void> => {
+  await cluster.kubectl(["create", "namespace", "others"]);
+  const value = "x".repeat(FOREIGN_BYTES);
+  let next = 0;
+  await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
+    for (let index = next++; index < count; index = next++) {
+      const isSecret = index % 2 === 0;
+      const body: JsonObject = {
+        apiVersion: "v1",
+        kind: isSecret ? "Secret" : "ConfigMap",
+        metadata: { name: `foreign-${index}`, namespace: "others" },
+        data: { value: isSecret ? btoa(value) : value },
+      };
+      const answer = await cluster.fetch(`/api/v1/namespaces/others/${isSecret ? "secrets" : "configmaps"}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      const text = await answer.text();
+      ok(answer.ok, text.slice(0, 200));
+    }
+  }));
+};
+
+Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are never read", async () => {
+  const cluster = await startControlPlane({ kwok: true });
+  const folder = await Deno.makeTempDir();
+  const door = openDoor(cluster);
+  try {
+    await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
+    const bundle = await bundleOperator(folder);
+    /** Lowest of ten looks: garbage that is about to be collected is not counted. */
+    const lowest = async (running: BundledOperator): Promise<number> => {
+      const looks: Array<number> = [];
+      for (let look = 0; look < 10; look++) {
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+        looks.push(await running.residentBytes());
+      }
+      return Math.min(...looks) / MIB;
+    };
+    /** After the start and one resource. */
+    const rest = async (name: string): Promise<number> => {
+      const running = await startBundledOperator(cluster, bundle, [], ["--no-leader-elect"], door.url);
+      await apply(cluster, manifest(withModels(1), name));
+      await settled(cluster, name, 1, 60_000);
+      const bytes = await lowest(running);
+      await running.stop();
+      return bytes;
+    };
+    const without = await rest("one");
+    // While it works, and at a start in their midst.
+    const running = await startBundledOperator(cluster, bundle, [], ["--no-leader-elect"], door.url);
+    await apply(cluster, manifest(withModels(1), "two"));
+    await settled(cluster, "two", 1, 60_000);
+    await makeForeign(cluster, FOREIGN_OBJECTS);
+    const during = await lowest(running);
+    await running.stop();
+    const started = await rest("three");
+    const size = `${FOREIGN_OBJECTS} objects, ${(FOREIGN_OBJECTS * FOREIGN_BYTES / MIB).toFixed(0)} MiB`;
+    const told = (value: number) => `${without.toFixed(1)} → ${value.toFixed(1)} MiB`;
+    figure("resident memory, foreign objects made while it works", told(during), `+ ${GROWTH_MIB_MAX} MiB`, size);
+    figure("resident memory, started among foreign objects", told(started), `+ ${GROWTH_MIB_MAX} MiB`, size);
+
+    // Whole bodies only where a selector asks for our own, or a name for one object.
+    deepStrictEqual(door.unselected().filter((path) => /\/(secrets|configmaps)$/.test(path)), []);
+    const kinds = [...door.accepted()].filter(([path]) => /^\/api\/v1\/(secrets|configmaps)$/.test(path));
+    ok(
+      kinds.length === 2 && kinds.every(([, accepts]) => accepts.size >= 2),
+      "foreign objects are asked for as metadata",
+    );
+    ok(started - without <= GROWTH_MIB_MAX + NOISE_MIB, told(started));
+    ok(during - without <= GROWTH_MIB_MAX + NOISE_MIB, told(during));
+  } finally {
+    await door.close();
+    await Deno.remove(folder, { recursive: true });
+    await cluster.stop();
+  }
+});

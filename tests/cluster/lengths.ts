@@ -1,0 +1,25 @@
+/** Sizes of the tests that have a long form. Without the variables they are those of CI; `deno task soak` sets them. */
+const sized = (variable: string, usual: number): number => Number(Deno.env.get(variable) ?? usual);
+
+/** Every how many-th write of the operator is one at which it crashes, before it and after it; 0: a handful of them. */
+export const CRASH_STRIDE = sized("SOAK_CRASH_STRIDE", 0);
+
+/** How long watches are cut, in seconds. */
+export const NETWORK_SECONDS = sized("SOAK_NETWORK_SECONDS", 60);
+
+/** How long nothing may be written, in seconds. */
+export const QUIET_SECONDS = sized("SOAK_QUIET_SECONDS", 60);
+
+/** Replicas that are replaced by others while resources are edited all the time. */
+export const ROLLED_REPLICAS = sized("SOAK_ROLLED_REPLICAS", 4);
+
+/** Foreign Secrets and ConfigMaps together, and bytes in each of them. */
+export const FOREIGN_OBJECTS = sized("SOAK_FOREIGN_OBJECTS", 2000);
+export const FOREIGN_BYTES = 50 * 1024;
+
+/** Start of the lines that `deno task soak` collects. */
+export const FIGURE = "figure ";
+
+/** A figure for the report of `deno task soak`, as a row of a Markdown table. */
+export const figure = (what: string, value: string, bound: string, length: string): void =>
+  console.log(`${FIGURE}| ${what} | ${value} | ${bound} | ${length} |`);

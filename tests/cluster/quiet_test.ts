@@ -1,0 +1,81 @@
+/** Every sample on a real API server: once it has settled, nothing is written as long as nothing changes. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { Result } from "effect";
+import { type JsonObject, stringAt } from "../../core/json.ts";
+import { readManifests } from "../../core/yaml.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { figure, QUIET_SECONDS } from "./lengths.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply, list, RESOURCES } from "./settled.ts";
+
+const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
+
+/** Everything that an operator could write; what other programs write all the time (leases, nodes) is left out. */
+const WATCHED = [
+  RESOURCES,
+  "/api/v1/configmaps",
+  "/api/v1/persistentvolumeclaims",
+  "/api/v1/pods",
+  "/api/v1/secrets",
+  "/api/v1/serviceaccounts",
+  "/api/v1/services",
+  "/apis/apps/v1/deployments",
+  "/apis/apps/v1/replicasets",
+  "/apis/autoscaling/v2/horizontalpodautoscalers",
+  "/apis/events.k8s.io/v1/events",
+  "/apis/networking.k8s.io/v1/ingresses",
+  "/apis/networking.k8s.io/v1/networkpolicies",
+  "/apis/policy/v1/poddisruptionbudgets",
+];
+
+/** The scheduler says again and again that a pod without a volume fits nowhere, and the autoscaler that it has no metrics. */
+const isOurs = (one: unknown): boolean => {
+  const object = one as JsonObject;
+  const reporter = stringAt(object, "reportingController");
+  if (reporter !== undefined) return reporter === "llama-stack-operator";
+  return stringAt(object, "metadata", "namespace") === "default";
+};
+
+const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =>
+  (await Promise.all(
+    WATCHED.map(async (path) =>
+      (await list(cluster, path)).filter(isOurs).map((one) =>
+        `${path} ${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`
+      )
+    ),
+  )).flat().sort();
+
+Deno.test("the operator writes nothing for any sample while nothing changes", async () => {
+  const cluster = await startControlPlane({ kwok: true });
+  const running = await startOperator(cluster);
+  try {
+    let samples = 0;
+    for await (const { name } of Deno.readDir(SAMPLES)) {
+      for (const one of Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))))) {
+        await apply(cluster, one as JsonObject);
+      }
+      samples++;
+    }
+    ok(samples >= 9, `${samples} samples`);
+    let before = await versions(cluster);
+    // Pods that become ready one after the other, and the answers of an autoscaler that has nothing to measure.
+    await eventually("ten quiet seconds", async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10_000));
+      const now = await versions(cluster);
+      const isQuiet = JSON.stringify(now) === JSON.stringify(before);
+      before = now;
+      return isQuiet ? true : undefined;
+    }, 120_000);
+    await new Promise((resolve) => setTimeout(resolve, QUIET_SECONDS * 1000));
+    deepStrictEqual(await versions(cluster), before);
+    figure(
+      `objects and Events written for ${samples} samples at rest (${before.length} watched)`,
+      "0",
+      "0",
+      `${QUIET_SECONDS} s`,
+    );
+  } finally {
+    await running.stop();
+    await cluster.stop();
+  }
+});

@@ -1,0 +1,150 @@
+/** Two replicas as processes, as they are installed: one is killed, all are replaced, and no change is lost. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import { type JsonObject, stringAt } from "../../core/json.ts";
+import { manifest } from "../given.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { type BundledOperator, bundleOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
+import { type Door, openDoor } from "./faulty_door.ts";
+import { figure, ROLLED_REPLICAS } from "./lengths.ts";
+import { eventually } from "./operator.ts";
+import { apply, settled, withModels } from "./settled.ts";
+
+const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/llama-stack-operator";
+const EDITED = ["a", "b", "c"];
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const holder = async (cluster: ControlPlane): Promise<string> => {
+  const lease = await (await cluster.fetch(LEASE)).json() as JsonObject;
+  return stringAt(lease, "spec", "holderIdentity") ?? "";
+};
+
+const newHolder = (cluster: ControlPlane, before: string) =>
+  eventually("another holder of the lease", async () => {
+    const now = await holder(cluster);
+    return now !== "" && now !== before ? now : undefined;
+  }, 30_000);
+
+/** One replica with a door of its own, which notes when it wrote; writes of the lease are apart. */
+interface Replica {
+  readonly process: BundledOperator;
+  readonly door: Door;
+  readonly wroteAt: Array<number>;
+}
+
+const startReplica = async (cluster: ControlPlane, bundle: string): Promise<Replica> => {
+  const wroteAt: Array<number> = [];
+  const door = openDoor(cluster, {
+    instead: (method, path) => {
+      if (method !== "GET" && !path.includes("/leases")) wroteAt.push(performance.now());
+      return undefined;
+    },
+  });
+  return { process: await startBundledOperator(cluster, bundle, [], [], door.url), door, wroteAt };
+};
+
+const end = async ({ process, door }: Replica): Promise<void> => {
+  await process.stop();
+  await door.close();
+};
+
+Deno.test("replicas as processes", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  const folder = await Deno.makeTempDir();
+  const replicas: Array<Replica> = [];
+  const start = async (): Promise<Replica> => {
+    const one = await startReplica(cluster, bundle);
+    replicas.push(one);
+    return one;
+  };
+  const bundle = await bundleOperator(folder);
+  try {
+    await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
+
+    await t.step("kill -9 of the leader: the other one writes within 20 s", async () => {
+      const first = await start();
+      const leader = await newHolder(cluster, "");
+      const second = await start();
+      await apply(cluster, manifest(withModels(1), "a"));
+      await settled(cluster, "a", 1);
+      deepStrictEqual(second.wroteAt, []);
+      const killed = performance.now();
+      await first.process.kill();
+      await apply(cluster, manifest(withModels(2), "a"));
+      await newHolder(cluster, leader);
+      await settled(cluster, "a", 2);
+      const took = ((second.wroteAt[0] ?? Number.POSITIVE_INFINITY) - killed) / 1000;
+      figure("kill -9 of the leader → first write of the other replica", `${took.toFixed(1)} s`, "20 s", "once");
+      ok(took < 20, `${took} s`);
+      await first.door.close();
+      replicas.shift();
+    });
+
+    await t.step("a leader that sleeps through its lease writes nothing when it wakes", async () => {
+      const sleeper = replicas[0] as Replica;
+      const other = await start();
+      await pause(2000);
+      const before = await holder(cluster);
+      // Work that it has begun and will find when it wakes.
+      await Promise.all(EDITED.map((name) => apply(cluster, manifest(withModels(3), name))));
+      Deno.kill(sleeper.process.pid, "SIGSTOP");
+      await Promise.all(EDITED.map((name) => apply(cluster, manifest(withModels(4), name))));
+      await newHolder(cluster, before);
+      const lostAt = performance.now();
+      for (const name of EDITED) await settled(cluster, name, 4);
+      Deno.kill(sleeper.process.pid, "SIGCONT");
+      await Promise.all(EDITED.map((name) => apply(cluster, manifest(withModels(5), name))));
+      for (const name of EDITED) await settled(cluster, name, 5);
+      await pause(3000);
+      const late = sleeper.wroteAt.filter((when) => when > lostAt).length;
+      figure(
+        "writes by a replica that lost its lease while it slept",
+        String(late),
+        "0",
+        `${EDITED.length} resources edited`,
+      );
+      strictEqual(late, 0);
+      ok(other.wroteAt.length > 0);
+    });
+
+    await t.step("a rolling restart under constant edits loses none, and each ends with 0 within 10 s", async () => {
+      let isOver = false;
+      let edits = 0;
+      const last = new Map<string, number>();
+      const editing = Promise.all(EDITED.map(async (name, offset) => {
+        for (let round = offset; !isOver; round++) {
+          const models = 1 + round % 6;
+          await apply(cluster, manifest(withModels(models), name));
+          last.set(name, models);
+          edits++;
+          await pause(100);
+        }
+      }));
+      let slowest = 0;
+      for (let rolled = 0; rolled < ROLLED_REPLICAS; rolled++) {
+        await start();
+        await pause(2000);
+        const old = replicas.shift() as Replica;
+        const asked = performance.now();
+        strictEqual(await old.process.stop(), 0);
+        slowest = Math.max(slowest, (performance.now() - asked) / 1000);
+        await old.door.close();
+      }
+      isOver = true;
+      await editing;
+      const asked = performance.now();
+      for (const name of EDITED) await settled(cluster, name, last.get(name) ?? 0);
+      const landed = (performance.now() - asked) / 1000;
+      const length = `${ROLLED_REPLICAS} replicas replaced, ${edits} edits`;
+      figure("rolling restart: slowest end of a replica, exit code 0", `${slowest.toFixed(1)} s`, "10 s", length);
+      figure("rolling restart: last edits landed", `${landed.toFixed(1)} s later`, "all", length);
+      ok(slowest < 10, `${slowest} s`);
+    });
+  } finally {
+    for (const one of replicas) await end(one);
+    await Deno.remove(folder, { recursive: true });
+    await cluster.stop();
+  }
+});

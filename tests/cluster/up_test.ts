@@ -1,0 +1,108 @@
+/** `deno task up`, the first command of README, as a process: what it shows, how it ends, and that nothing is left. */
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { manifest } from "../given.ts";
+import { eventually } from "./operator.ts";
+import { inFolder, nothingIsLeft, start, up } from "./up_run.ts";
+
+Deno.test("R46 up --once ends with 0 when the sample is ready, and leaves nothing behind", () =>
+  inFolder(async (tmp) => {
+    const { code, text } = await up(tmp, ["--once", "--timeout", "90s"]);
+    strictEqual(code, 0, text);
+    match(text, /Secret vllm made for this run, with a stand-in for token/);
+    match(text, /pod vllm-\S+: Running, ready/);
+    match(text, /Ready +True +Ready: The server is ready/);
+    match(text, /Service: http:\/\/vllm-service\.default\.svc\.cluster\.local:8321/);
+    await nothingIsLeft(tmp);
+  }));
+
+const WAITS_FOR_EVER = JSON.stringify(manifest({ overrideConfig: { configMapName: "mine" } }, "waits"));
+
+Deno.test("R46 up prints a KUBECONFIG that works, and SIGTERM takes everything away", () =>
+  inFolder(async (tmp) => {
+    const run = start(tmp, ["-f", "-"], WAITS_FOR_EVER);
+    try {
+      const line = await eventually(
+        "the operator has spoken",
+        () =>
+          Promise.resolve(
+            /Stalled +True/.test(run.text())
+              ? /export KUBECONFIG=(\S+?)(;|\n)/.exec(run.text()) ?? undefined
+              : undefined,
+          ),
+        60_000,
+      );
+      const kubeconfig = JSON.parse(await Deno.readTextFile(line[1] ?? ""));
+      const server = kubeconfig.clusters[0].cluster;
+      using client = Deno.createHttpClient({ caCerts: [atob(server["certificate-authority-data"])] });
+      const answer = await fetch(`${server.server}/apis/llamastack.io/v1alpha2/llamastackdistributions`, {
+        client,
+        headers: { authorization: `Bearer ${kubeconfig.users[0].user.token}` },
+      });
+      strictEqual(((await answer.json()) as { items: ReadonlyArray<unknown> }).items.length, 1);
+    } finally {
+      run.child.kill("SIGTERM");
+    }
+    strictEqual((await run.ended).code, 1, run.text());
+    await nothingIsLeft(tmp);
+  }));
+
+Deno.test("R46 up gives up after --timeout with 1 and says why; misuse is 2", () =>
+  inFolder(async (tmp) => {
+    const { code, text } = await up(tmp, ["-f", "-", "--timeout", "6s"], WAITS_FOR_EVER);
+    strictEqual(code, 1, text);
+    match(text, /Not ready within 6 s/);
+    match(text, /kubectl create configmap mine -n default/);
+    strictEqual((await up(tmp, ["--timeout", "soon"])).code, 2);
+    strictEqual((await up(tmp, ["-f", "nowhere.yaml"])).code, 2);
+    strictEqual((await up(tmp, ["--nonsense"])).code, 2);
+    await nothingIsLeft(tmp);
+  }));
+
+const listed = async (cluster: ControlPlane, path: string): Promise<ReadonlyArray<string>> =>
+  listAt(await (await cluster.fetch(path)).json() as JsonObject, "items")
+    .map((one) => `${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`);
+
+Deno.test("R46 up --context removes the objects of its run and never touches the definition", () =>
+  inFolder(async (tmp) => {
+    const cluster = await startControlPlane({ kwok: true });
+    try {
+      await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
+      const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+      const before = [await listed(cluster, definitions), (await listed(cluster, "/api/v1/namespaces")).length];
+      const context = JSON.parse(await Deno.readTextFile(cluster.kubeconfig))["current-context"];
+      const args = ["--once", "--timeout", "90s", "--kubeconfig", cluster.kubeconfig, "--context", context];
+      const { code, text } = await up(tmp, args);
+      strictEqual(code, 0, text);
+      match(text, /is there already and stays as it is/);
+      match(text, /removing what this run made/);
+      deepStrictEqual(
+        [await listed(cluster, definitions), (await listed(cluster, "/api/v1/namespaces")).length],
+        before,
+      );
+      deepStrictEqual(await listed(cluster, "/apis/llamastack.io/v1alpha2/llamastackdistributions"), []);
+      deepStrictEqual(await listed(cluster, "/apis/apps/v1/deployments"), []);
+
+      // In a namespace that is the user's: what was there stays, and a resource of that name is never taken over.
+      const own = { ...manifest({ workload: { storage: { size: "1Gi" } } }, "mine") };
+      await cluster.kubectl(["create", "secret", "generic", "theirs", "-n", "default"]);
+      const again = await up(tmp, [...args, "-f", "-"], JSON.stringify(own));
+      strictEqual(again.code, 0, again.text);
+      await eventually("the claim is gone", async () => {
+        const claims = await listed(cluster, "/api/v1/namespaces/default/persistentvolumeclaims");
+        return claims.length === 0 ? true : undefined;
+      });
+      ok((await listed(cluster, "/api/v1/namespaces/default/secrets")).some((one) => one.startsWith("theirs ")));
+      await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(own));
+      const refused = await up(tmp, [...args, "-f", "-"], JSON.stringify(own));
+      strictEqual(refused.code, 1, refused.text);
+      match(refused.text, /mine is there already in namespace default; it is left alone/);
+      strictEqual((await listed(cluster, "/apis/llamastack.io/v1alpha2/llamastackdistributions")).length, 1);
+    } finally {
+      await cluster.stop();
+    }
+    await nothingIsLeft(tmp);
+  }));

@@ -1,0 +1,177 @@
+/** Upgrades, rollbacks and settings on a real API server (R29, R34, R25): who causes a rollout decides when it happens. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { at, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
+import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { CRASHING } from "../../tools/cluster/simulated_pods.ts";
+import { manifest } from "../given.ts";
+import { eventually, startOperator } from "./operator.ts";
+
+const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+const FLEET = 20;
+
+const list = async (cluster: ControlPlane, path: string): Promise<ReadonlyArray<Json>> =>
+  listAt(await (await cluster.fetch(path)).json() as JsonObject, "items");
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
+  await (await cluster.fetch(path)).json() as JsonObject;
+const apply = (cluster: ControlPlane, objects: ReadonlyArray<JsonObject>) =>
+  cluster.kubectl(
+    ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
+    objects.map((one) => JSON.stringify(one)).join("\n---\n"),
+  );
+const settings = (data: Readonly<Record<string, string>>): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "llama-stack-operator-config" },
+  data,
+});
+const condition = (resource: Json | undefined, type: string): Json | undefined =>
+  listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === type);
+const word = (resource: Json | undefined, type: string): string =>
+  `${stringAt(condition(resource, type), "status")} ${stringAt(condition(resource, type), "reason")}`;
+const image = (deployment: Json): string =>
+  stringAt(listAt(deployment, "spec", "template", "spec", "containers")[0], "image") ?? "";
+const isAvailable = (deployment: Json): boolean =>
+  Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0) > 0;
+const when = (cluster: ControlPlane, name: string, type: string, want: string) =>
+  eventually(`${name} ${type} ${want}`, async () => {
+    const found = await read(cluster, `${RESOURCES}/${name}`);
+    return word(found, type) === want ? found : undefined;
+  });
+const override = (tag: string) =>
+  settings({
+    "image-overrides": `starter: mirror.example/llamastack/distribution-starter:${tag}`,
+    upgradeParallelism: "3",
+  });
+
+Deno.test("upgrades on a real API server", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  try {
+    const running = await startOperator(cluster);
+    try {
+      const names = Array.from({ length: FLEET }, (_, index) => `fleet-${index}`);
+      await t.step(
+        `R34 new pins roll ${FLEET} resources, three at a time, each Available before the next`,
+        async () => {
+          await apply(cluster, names.map((name) => manifest({ distribution: { name: "starter" } }, name)));
+          await eventually("all are available", async () => {
+            const all = await list(cluster, DEPLOYMENTS);
+            return all.length === FLEET && all.every(isAvailable) ? all : undefined;
+          }, 60_000);
+          await apply(cluster, [override("0.7.3")]);
+          let most = 0;
+          await eventually("all run the new image", async () => {
+            const all = await list(cluster, DEPLOYMENTS);
+            const away = all.filter((one) => image(one).endsWith(":0.7.3") && !settledOn(one)).length;
+            most = Math.max(most, away);
+            return all.every((one) => image(one).endsWith(":0.7.3") && settledOn(one)) ? all : undefined;
+          }, 120_000);
+          ok(most >= 1 && most <= 3, `at most 3 may be away, ${most} were`);
+        },
+      );
+
+      await t.step(
+        "R34 a failing one stops its queue, old pods go on, and a good image lets all of them through",
+        async () => {
+          await apply(cluster, [override(`0.7.2-${CRASHING}`)]);
+          const stopped = await eventually("one says that it stopped the upgrade", async () => {
+            const all = await list(cluster, RESOURCES);
+            const failed = all.filter((one) => word(one, "DeploymentUpdated") === "False DeploymentUpdateFailed");
+            const queued = all.filter((one) => word(one, "DeploymentUpdated") === "False UpgradeQueued");
+            return failed.length >= 1 && failed.length + queued.length === FLEET ? { failed, queued } : undefined;
+          });
+          ok(stopped.failed.length <= 3, `${stopped.failed.length} failed`);
+          ok(stringAt(condition(stopped.failed[0], "DeploymentUpdated"), "message")?.includes("exit code 1"));
+          ok(
+            stringAt(condition(stopped.queued[0], "DeploymentUpdated"), "message")?.includes(
+              "stopped, since default/fleet-",
+            ),
+          );
+          strictEqual(word(stopped.queued[0], "Ready"), "True Ready");
+          ok((await list(cluster, DEPLOYMENTS)).every(isAvailable), "under RollingUpdate the old pods go on serving");
+          const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
+          const told = events.filter((one) => stringAt(one, "reason") === "UpgradeStopped");
+          strictEqual(told.length, stopped.failed.length);
+          await apply(cluster, [override("0.7.3")]);
+          await eventually("all are back", async () => {
+            const all = await list(cluster, DEPLOYMENTS);
+            return all.every((one) => image(one).endsWith(":0.7.3") && settledOn(one)) ? all : undefined;
+          }, 60_000);
+        },
+      );
+
+      await t.step("a bad line of the settings keeps its last good value and is told on the ConfigMap", async () => {
+        await apply(cluster, [settings({ "image-overrides": "starter: 'no image'", upgradeParallelism: "3" })]);
+        const said = await eventually("an Event tells of it", async () => {
+          const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
+          return events.find((one) => stringAt(one, "reason") === "SettingsUnreadable");
+        });
+        ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is no image reference'));
+        ok((await list(cluster, DEPLOYMENTS)).every((one) => image(one).endsWith(":0.7.3")));
+        await cluster.kubectl(["delete", "-n", "default", "configmap", "llama-stack-operator-config"]);
+        await eventually(
+          "the pinned image is back",
+          async () =>
+            (await list(cluster, DEPLOYMENTS)).every((one) => image(one).endsWith(":0.7.1") && settledOn(one)) ||
+            undefined,
+          90_000,
+        );
+      });
+
+      const claim = { size: "1Gi", storageClassName: "" };
+      await t.step("R29 under Recreate a change that does not start is undone once and waits for an edit", async () => {
+        const spec = (more: JsonObject) => manifest({ workload: { storage: claim, ...more } }, "kept");
+        await apply(cluster, [spec({})]);
+        await when(cluster, "kept", "Ready", "True Ready");
+        const good = at(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "template");
+        strictEqual(stringAt(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "strategy", "type"), "Recreate");
+        await apply(cluster, [
+          manifest({ distribution: { image: `x.example/${CRASHING}:1` }, workload: { storage: claim } }, "kept"),
+        ]);
+        const undone = await when(cluster, "kept", "DeploymentUpdated", "False RolledBack");
+        ok(
+          stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("the simulated server does not start"),
+        );
+        const settled = await when(cluster, "kept", "Available", "True MinimumReplicasAvailable");
+        deepStrictEqual(at(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "template"), good);
+        deepStrictEqual([word(settled, "Stalled"), at(settled, "status", "phase")], ["True RolledBack", "Ready"]);
+        await apply(cluster, [spec({ workers: 2 })]);
+        await when(cluster, "kept", "Ready", "True Ready");
+      });
+
+      await t.step(
+        "R25 a move to another line on stored data waits, harms nothing, and goes through when accepted",
+        async () => {
+          const spec = (name: string, annotations: JsonObject = {}) => {
+            const made = manifest({ distribution: { name }, workload: { storage: claim } }, "moved");
+            return { ...made, metadata: { ...objectAt(made, "metadata"), annotations } };
+          };
+          await apply(cluster, [spec("starter")]);
+          await when(cluster, "moved", "Ready", "True Ready");
+          const before = at(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion");
+          await apply(cluster, [spec("ogx-starter")]);
+          const held = await when(cluster, "moved", "ConfigGenerated", "False LineChangeLosesData");
+          ok(stringAt(condition(held, "ConfigGenerated"), "message")?.includes("the prompts"));
+          strictEqual(at(held, "status", "phase"), "Ready");
+          strictEqual(at(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion"), before);
+          await apply(cluster, [spec("ogx-starter", { [ACCEPT_LINE_CHANGE_ANNOTATION]: "1.2" })]);
+          await when(cluster, "moved", "Ready", "True Ready");
+          ok(image(await read(cluster, `${DEPLOYMENTS}/moved`)).includes("ogxai/"));
+        },
+      );
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await cluster.stop();
+  }
+});
+
+/** Every pod runs the template that the Deployment has now. */
+const settledOn = (deployment: Json): boolean => {
+  const status = objectAt(deployment, "status");
+  const count = (name: string) => Number(member(status, name) ?? 0);
+  return count("observedGeneration") >= Number(member(objectAt(deployment, "metadata"), "generation") ?? 0) &&
+    count("updatedReplicas") >= 1 && count("availableReplicas") >= 1 && count("replicas") === count("updatedReplicas");
+};

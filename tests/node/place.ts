@@ -1,0 +1,120 @@
+/** A namespace for one test, with what the test puts around its servers. */
+import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { isObject, type JsonObject, listAt, put } from "../../core/json.ts";
+import { joinCluster } from "./cluster.ts";
+import { forward, type Forwarded } from "./forward.ts";
+import { HOST_ADDRESS } from "../../tools/cluster/real_node/private_host.ts";
+import { report } from "./report.ts";
+
+export interface Place {
+  readonly namespace: string;
+  /** Undefined when there is none. */
+  read(kind: Kind, name: string): Promise<JsonObject | undefined>;
+  list(kind: Kind): Promise<readonly JsonObject[]>;
+  apply(kind: Kind, name: string, content: JsonObject): Promise<void>;
+  remove(kind: Kind, name: string): Promise<void>;
+  secret(name: string, values: Readonly<Record<string, string>>): Promise<void>;
+  /** A resource whose pod asks for little of the node and logs without frames. */
+  resource(name: string, spec: JsonObject): Promise<void>;
+  /** Lets pods reach a port of this process's loopback under the name of a Service. */
+  expose(name: string, port: number, to: number): Promise<void>;
+}
+
+export type Kind = keyof typeof KINDS;
+
+/** Runs a test in a namespace of its own; a failure tells what was in it. */
+export const inPlace = async (namespace: string, test: (place: Place) => Promise<void>): Promise<void> => {
+  const forwarded: Forwarded[] = [];
+  await send("POST", "/api/v1/namespaces", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: namespace },
+  });
+  try {
+    await test(placeIn(namespace, forwarded));
+  } catch (cause) {
+    const words = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${words}\n${await report(cluster, namespace)}`, { cause });
+  } finally {
+    // Not waited for: the pods need a while to drain, and nothing of them disturbs the next test.
+    await send("DELETE", `/api/v1/namespaces/${namespace}`);
+    for (const one of forwarded) await one[Symbol.asyncDispose]();
+  }
+};
+
+const cluster = joinCluster();
+
+const KINDS = {
+  [KIND]: { apiVersion: API_VERSION, plural: "llamastackdistributions" },
+  ConfigMap: { apiVersion: "v1", plural: "configmaps" },
+  Deployment: { apiVersion: "apps/v1", plural: "deployments" },
+  EndpointSlice: { apiVersion: "discovery.k8s.io/v1", plural: "endpointslices" },
+  PersistentVolumeClaim: { apiVersion: "v1", plural: "persistentvolumeclaims" },
+  Pod: { apiVersion: "v1", plural: "pods" },
+  Secret: { apiVersion: "v1", plural: "secrets" },
+  Service: { apiVersion: "v1", plural: "services" },
+  ServiceAccount: { apiVersion: "v1", plural: "serviceaccounts" },
+} as const;
+
+const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
+  const path = (kind: Kind, name = "") => {
+    const { apiVersion, plural } = KINDS[kind];
+    const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    return `${root}/namespaces/${namespace}/${plural}${name === "" ? "" : `/${name}`}`;
+  };
+  const apply: Place["apply"] = async (kind, name, content) => {
+    const { apiVersion } = KINDS[kind];
+    await send("PATCH", `${path(kind, name)}?fieldManager=test&force=true`, {
+      apiVersion,
+      kind,
+      ...put(content, ["metadata", "name"], name),
+    });
+  };
+  return {
+    namespace,
+    apply,
+    read: (kind, name) => send("GET", path(kind, name)),
+    list: async (kind) => listAt(await send("GET", path(kind)), "items").filter(isObject),
+    remove: async (kind, name) => void await send("DELETE", path(kind, name)),
+    secret: (name, stringData) => apply("Secret", name, { stringData }),
+    resource: (name, spec) => apply(KIND, name, { spec: forTests(spec) }),
+    expose: async (name, port, to) => {
+      const one = forward(to);
+      forwarded.push(one);
+      await apply("Service", name, { spec: { ports: [{ port }] } });
+      await apply("EndpointSlice", name, {
+        metadata: { labels: { "kubernetes.io/service-name": name } },
+        addressType: "IPv4",
+        endpoints: [{ addresses: [HOST_ADDRESS] }],
+        ports: [{ name: "", port: one.port }],
+      });
+    },
+  };
+};
+
+/**
+ * Eight pods fit a node of two cores; the operator asks for a whole core where a resource says nothing. Tracebacks in a
+ * drawn frame keep a core busy for about five seconds each, and Llama Stack prints some when its first two requests come
+ * at once.
+ */
+const forTests = (spec: JsonObject): JsonObject => {
+  const small = put(spec, ["workload", "resources"], { requests: { cpu: "250m", memory: "128Mi" } });
+  return put(small, ["workload", "overrides", "env"], [
+    ...listAt(spec, "workload", "overrides", "env"),
+    { name: "LLAMA_STACK_LOG_FORMAT", value: "json" },
+    { name: "OGX_LOG_FORMAT", value: "json" },
+  ]);
+};
+
+const send = async (method: string, path: string, body?: JsonObject): Promise<JsonObject | undefined> => {
+  const type = method === "PATCH" ? "application/apply-patch+yaml" : "application/json";
+  const answer = await cluster.fetch(path, {
+    method,
+    headers: { "content-type": type },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const said = await answer.json();
+  if (answer.ok) return said;
+  if (answer.status === 404 && method !== "PATCH") return undefined;
+  throw new Error(`${method} ${path}: ${answer.status} ${said.message}`);
+};

@@ -1,0 +1,36 @@
+/** What a failed test leaves to look at: conditions, pods, the ends of their logs and of the operator's. */
+import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
+import { lastLines } from "../../tools/cluster/background_process.ts";
+import type { JoinedCluster } from "./cluster.ts";
+import { readSession } from "./session.ts";
+
+export const report = async (cluster: JoinedCluster, namespace: string): Promise<string> => {
+  const text = (path: string) => cluster.fetch(path).then((answer) => answer.text());
+  const items = async (path: string): Promise<readonly JsonObject[]> =>
+    listAt(JSON.parse(await text(path)), "items").filter(isObject);
+  const parts: string[] = [];
+  const resources = `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/llamastackdistributions`;
+  for (const one of await items(resources)) {
+    parts.push(`--- ${stringAt(one, "metadata", "name")}`, ...listAt(one, "status", "conditions").map(conditionLine));
+  }
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  for (const pod of await items(pods)) {
+    const name = stringAt(pod, "metadata", "name") ?? "";
+    const state = listAt(pod, "status", "containerStatuses").map((one) => JSON.stringify(objectAt(one, "state")));
+    const log = await text(`${pods}/${name}/log?tailLines=25`);
+    parts.push(`--- pod ${name}: ${stringAt(pod, "status", "phase")} ${state.join()}`, lastLines(log, 25));
+  }
+  for (const event of await items(`/api/v1/namespaces/${namespace}/events`)) {
+    if (stringAt(event, "type") === "Warning") parts.push(`event: ${stringAt(event, "message")}`);
+  }
+  const operator = (await Deno.readTextFile(readSession().operatorLog)).split("\n")
+    .filter((line) => line.includes(namespace));
+  return [...parts, "--- operator", lastLines(operator.join("\n"), 12)].join("\n");
+};
+
+const conditionLine = (one: unknown): string => {
+  const condition = isObject(one as JsonObject) ? one as JsonObject : {};
+  return `${member(condition, "type")}=${member(condition, "status")} ${member(condition, "reason")}: ${
+    member(condition, "message")
+  }`;
+};

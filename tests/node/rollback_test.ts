@@ -1,0 +1,39 @@
+import { match, notStrictEqual, strictEqual } from "node:assert/strict";
+import { stringAt } from "../../core/json.ts";
+import { assertState, storeState, withModels } from "../server/stored_state.ts";
+import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
+import { inPlace } from "./place.ts";
+import { condition, podName, podsOf, resourceWhen, served, UNSTARTABLE, whenReady, withEnv } from "./served.ts";
+
+Deno.test("R29 a server on a claim whose edit cannot start gets its last good pods back, with its data and the reason", () =>
+  inPlace("rollback", async (place) => {
+    await using _vllm = await startModelService(place);
+    const spec = withModels(
+      { distribution: { name: "starter" }, workload: { storage: { size: "1Gi" } } },
+      MODELS_ENDPOINT,
+    );
+    await place.resource("undone", spec);
+    await whenReady(place, "undone");
+    strictEqual(stringAt(await place.read("Deployment", "undone"), "spec", "strategy", "type"), "Recreate");
+    const state = await storeState(served(place, "undone"));
+    const [first] = (await podsOf(place, "undone")).map(podName);
+    await place.resource("undone", withEnv(spec, ...UNSTARTABLE));
+    const undone = await resourceWhen(
+      place,
+      "undone",
+      "rolled back and available",
+      (one) =>
+        stringAt(condition(one, "DeploymentUpdated"), "reason") === "RolledBack" &&
+        stringAt(condition(one, "Available"), "status") === "True",
+    );
+    match(
+      stringAt(condition(undone, "DeploymentUpdated"), "message") ?? "",
+      /cannot create directory '\/proc\/nowhere'/,
+    );
+    notStrictEqual((await podsOf(place, "undone")).map(podName)[0], first);
+    await assertState(served(place, "undone"), state);
+    // An edit that can start ends it.
+    await place.resource("undone", withEnv(spec, "EDITED", "yes"));
+    await whenReady(place, "undone");
+    await assertState(served(place, "undone"), state);
+  }));

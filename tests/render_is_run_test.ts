@@ -1,0 +1,100 @@
+/** R32: `render` prints what `run` applies, but for a fixed list; the list is what this file substitutes, and nothing else. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { Result } from "effect";
+import { decodeResource } from "../core/api/decode.ts";
+import { renderCommand } from "../core/command/render.ts";
+import { PLAIN } from "../core/command/outcome.ts";
+import type { JsonObject } from "../core/json.ts";
+import { isObject, type Json, listAt, member, objectAt, put, stringAt } from "../core/json.ts";
+import { decide } from "../core/plan/decide.ts";
+import { CA_ANNOTATION, SECRETS_ANNOTATION } from "../core/plan/prepare.ts";
+import { referencesOf } from "../core/plan/references.ts";
+import type { ConfigMapContent } from "../core/plan/world.ts";
+import { MANIFEST_ANNOTATION } from "../core/resources/objects.ts";
+import { readManifests } from "../core/yaml.ts";
+import { SURROUNDINGS } from "./given.ts";
+import { OPERATOR, world } from "./worlds.ts";
+
+const SAMPLES = new URL("../deploy/samples/", import.meta.url);
+
+/** What differs by its nature: the owner's uid, digests of what only the cluster knows, split connection strings. */
+const comparable = (object: JsonObject): JsonObject => {
+  const metadata = objectAt(object, "metadata");
+  const { ownerReferences: _owner, ...rest } = metadata;
+  const annotations = Object.fromEntries(
+    Object.entries(objectAt(metadata, "annotations")).filter(([name]) =>
+      name !== MANIFEST_ANNOTATION && !isRecord(name)
+    ),
+  );
+  const bare = put({ ...object, metadata: rest }, ["metadata", "annotations"], annotations);
+  if (object.kind === "Secret") return put(bare, ["data"], "…");
+  if (object.kind !== "Deployment") return bare;
+  const pod = Object.fromEntries(
+    Object.entries(objectAt(bare, "spec", "template", "metadata", "annotations"))
+      .filter(([name]) => name !== SECRETS_ANNOTATION && name !== CA_ANNOTATION),
+  );
+  return put(bare, ["spec", "template", "metadata", "annotations"], pod);
+};
+
+/** The record of what a template was made from, on the Deployment itself. */
+const isRecord = (name: string): boolean =>
+  name.startsWith("llamastack.io/") && !name.startsWith("llamastack.io/config");
+
+const platforms = [
+  ["Kubernetes", OPERATOR.platform],
+  ["OpenShift", { ...OPERATOR.platform, openshift: true, routes: true, networkPolicies: true }],
+] as const;
+
+for (const { name } of Deno.readDirSync(SAMPLES)) {
+  for (const [cluster, platform] of platforms) {
+    Deno.test(`R32 render prints what run applies for the sample ${name} on ${cluster}`, async () => {
+      const text = await Deno.readTextFile(new URL(name, SAMPLES));
+      const resource = Result.getOrThrow(readManifests(text))[0] as JsonObject;
+      const { spec } = Result.getOrThrow(decodeResource(resource, "strict"));
+      const secrets = new Map<string, Record<string, string>>();
+      const configMaps = new Map<string, ConfigMapContent>();
+      const maps = new Set<string>();
+      for (const { kind, name: object, key = "any" } of referencesOf(spec)) {
+        if (kind === "Secret") {
+          const value = object === "database" ? "postgresql://stack:pw@db:5432/stack" : `value of ${key}`;
+          secrets.set(object, { ...secrets.get(object), [key]: value });
+        } else {
+          maps.add(object);
+          configMaps.set(`default/${object}`, {
+            data: { [key]: key === "config.yaml" ? "version: 2" : "" },
+            binaryData: {},
+          });
+        }
+      }
+      const seen = { ...world(spec as unknown as JsonObject, { secrets, configMaps }) };
+      const namespaced = put(put(resource, ["metadata", "namespace"], "default"), ["metadata", "uid"], "u");
+      const applied = decide({ ...seen, resource: namespaced, operator: { ...OPERATOR, platform } }).steps
+        .flatMap((step) => step._tag === "Apply" ? [step.manifest as JsonObject] : [])
+        // Copies of ConfigMaps that only the cluster has.
+        .filter((one) =>
+          one.kind !== "ConfigMap" || maps.size === 0 || member(objectAt(one, "data"), "config.yaml") !== "version: 2"
+        );
+      const { stdout, code, stderr } = renderCommand([{ name, text }], SURROUNDINGS, {
+        only: undefined,
+        format: "yaml",
+        style: PLAIN,
+        platform,
+      });
+      ok(code === 0, stderr);
+      const printed = Result.getOrThrow(readManifests(stdout)) as ReadonlyArray<JsonObject>;
+      const own = (list: ReadonlyArray<JsonObject>) => list.map((one) => withoutReadMaps(comparable(one), maps));
+      deepStrictEqual(own(printed), own(applied));
+    });
+  }
+}
+
+/** The copy of an author's ConfigMap has its content in its name; offline the original stands for it. */
+const withoutReadMaps = (object: JsonObject, maps: ReadonlySet<string>): JsonObject => {
+  const volumes = listAt(object, "spec", "template", "spec", "volumes");
+  if (maps.size === 0 || volumes.length === 0) return object;
+  const same = (volume: Json) =>
+    isObject(volume) && stringAt(volume, "configMap", "name") !== undefined
+      ? put(volume, ["configMap", "name"], "…")
+      : volume;
+  return put(object, ["spec", "template", "spec", "volumes"], volumes.map(same));
+};

@@ -1,0 +1,317 @@
+/**
+ * `deno task bench:cluster`: the operator against a real API server, beside a bare client in the same run.
+ *
+ * The operator is the minified bundle as a process of its own, as it is installed. The bare client writes the same objects,
+ * status and Events with nothing around them: what it needs is what the API server and the machine need. Figures are printed
+ * as rows of Markdown; `--resources N` (1,000) sets the size, `--growth` also tells the time of a pass at 100 and 5,000.
+ */
+import { customResourceDefinition } from "../core/api/crd.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
+import type { JsonObject } from "../core/json.ts";
+import { decide } from "../core/plan/decide.ts";
+import { FIELD_MANAGER } from "../core/plan/scale.ts";
+import type { World } from "../core/plan/world.ts";
+import { NOWHERE } from "../core/resources/of_resource.ts";
+import { SETTINGS_DEFAULT } from "../core/settings.ts";
+import { type ControlPlane, startControlPlane } from "./cluster/control_plane.ts";
+import { type Definition, installDefinition } from "./cluster/custom_resource_definition.ts";
+import { type BundledOperator, bundleOperator, startBundledOperator } from "./cluster/operator_process.ts";
+
+/** Resources that the bare client has in flight; more did not make this API server faster. */
+const IN_FLIGHT = 32;
+const SAMPLES = 100;
+const IDLE_SECONDS = 60;
+
+const option = (name: string, fallback: number): number => {
+  const index = Deno.args.indexOf(name);
+  return index < 0 ? fallback : Number(Deno.args[index + 1]);
+};
+
+const main = async (): Promise<void> => {
+  const count = option("--resources", 1000);
+  const cluster = await startControlPlane();
+  const folder = await Deno.makeTempDir();
+  try {
+    await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
+    for (const name of ["bare", "operated", "one"]) {
+      await post(cluster, "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    }
+    const bundle = await bundleOperator(folder);
+    const idle = await startBundledOperator(cluster, bundle, ["operated", "one"]);
+    await pause(8000);
+    row("resident memory, no resources", `${mebibytes(await idle.residentBytes())} MiB`, "60 MiB");
+    const before = await idle.residentBytes();
+    await idle.stop();
+
+    await createMany(cluster, "bare", 0, count);
+    await createMany(cluster, "operated", 0, count);
+    const bare = await bareClient(cluster, "bare", count);
+    row(`bare client, ${count} resources, last Deployment`, seconds(bare.lastDeploymentMs));
+    row(`bare client, ${count} resources, all requests`, seconds(bare.allMs), undefined, `${bare.requests} requests`);
+
+    const started = performance.now();
+    const operator = await startBundledOperator(cluster, bundle, ["operated", "one"]);
+    await until(async () => await deployments(cluster, "operated") >= count, 300_000);
+    const cold = performance.now() - started;
+    row(
+      `operator, ${count} resources cold, last Deployment`,
+      seconds(cold),
+      `1.25 × bare (${seconds(bare.lastDeploymentMs * 1.25)})`,
+      `ratio ${(cold / bare.lastDeploymentMs).toFixed(2)}`,
+    );
+    await quiet(operator);
+    const passes = await operator.passSeconds();
+    row(
+      `mean pass, 1 – ${count} resources`,
+      `${(1000 * passes.sum / passes.count).toFixed(1)} ms`,
+      undefined,
+      `${passes.count} passes`,
+    );
+    const full = await operator.residentBytes();
+    row(
+      `resident memory, ${count} resources`,
+      `${mebibytes(full)} MiB`,
+      undefined,
+      `${((full - before) / 1024 / count).toFixed(1)} KiB each, goal 25`,
+    );
+
+    const times = await createdToDeployment(cluster, operator);
+    row("one resource created → Deployment written, median", `${percentile(times, 50).toFixed(0)} ms`, "30 ms");
+    row("the same, 99th percentile", `${percentile(times, 99).toFixed(0)} ms`, "100 ms");
+
+    await quiet(operator);
+    const first = await operator.requests();
+    await pause(IDLE_SECONDS * 1000);
+    const idleRequests = (await operator.requests()).map((value, index) => value - (first[index] ?? 0));
+    const perHour = (value: number) => (value * 3600 / IDLE_SECONDS / (count + SAMPLES)).toFixed(2);
+    row(
+      "requests per idle resource and hour",
+      `${perHour(idleRequests[0] ?? 0)} reads, ${perHour(idleRequests[1] ?? 0)} writes`,
+      "0 writes",
+    );
+
+    if (Deno.args.includes("--growth")) {
+      await createMany(cluster, "operated", count, 5000);
+      await until(async () => await deployments(cluster, "operated") >= 5000, 600_000);
+      await quiet(operator);
+      const more = await operator.passSeconds();
+      row(
+        `mean pass, ${count} – 5000 resources`,
+        `${(1000 * (more.sum - passes.sum) / (more.count - passes.count)).toFixed(1)} ms`,
+        "flat",
+      );
+      const grown = await operator.residentBytes();
+      row(
+        "resident memory, 5000 resources",
+        `${mebibytes(grown)} MiB`,
+        undefined,
+        `${((grown - before) / 1024 / 5000).toFixed(1)} KiB each`,
+      );
+    }
+    await operator.stop();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+    await cluster.stop();
+  }
+};
+
+const row = (what: string, figure: string, goal = "", remark = ""): void =>
+  console.log(`| ${what} | ${figure} | ${goal} | ${remark} |`);
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+const mebibytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const percentile = (values: ReadonlyArray<number>, rank: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * rank / 100) - 1)] ?? 0;
+
+const until = async (isSo: () => Promise<boolean>, withinMs: number): Promise<void> => {
+  const end = Date.now() + withinMs;
+  while (!await isSo()) {
+    if (Date.now() > end) throw new Error(`not within ${withinMs} ms`);
+    await pause(100);
+  }
+};
+
+/** No pass for two seconds. */
+const quiet = async (operator: BundledOperator): Promise<void> => {
+  let last = -1;
+  await until(async () => {
+    const { count } = await operator.passSeconds();
+    const same = count === last;
+    last = count;
+    if (!same) await pause(2000);
+    return same;
+  }, 600_000);
+};
+
+const resource = (namespace: string, name: string): JsonObject => ({
+  apiVersion: "llamastack.io/v1alpha2",
+  kind: "LlamaStackDistribution",
+  metadata: { name, namespace },
+  spec: {
+    distribution: { name: "starter" },
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] },
+    workload: { storage: { size: "1Gi" } },
+  },
+});
+
+const collection = (namespace: string) =>
+  `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/llamastackdistributions`;
+
+const send = async (
+  cluster: ControlPlane,
+  method: string,
+  path: string,
+  body: JsonObject,
+  type = "application/json",
+): Promise<JsonObject> => {
+  const answer = await cluster.fetch(path, { method, body: JSON.stringify(body), headers: { "content-type": type } });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);
+  return JSON.parse(text) as JsonObject;
+};
+const post = (cluster: ControlPlane, path: string, body: JsonObject) => send(cluster, "POST", path, body);
+
+const inParallel = async (count: number, work: (index: number) => Promise<void>): Promise<void> => {
+  let next = 0;
+  await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
+    for (let index = next++; index < count; index = next++) await work(index);
+  }));
+};
+
+const createMany = (cluster: ControlPlane, namespace: string, from: number, to: number): Promise<void> =>
+  inParallel(
+    to - from,
+    async (index) => void await post(cluster, collection(namespace), resource(namespace, `r${from + index}`)),
+  );
+
+/** How many Deployments there are, without their bodies. */
+const deployments = async (cluster: ControlPlane, namespace: string): Promise<number> => {
+  const answer = await cluster.fetch(`/apis/apps/v1/namespaces/${namespace}/deployments?limit=1`);
+  const { items, metadata } = await answer.json();
+  return items.length + (metadata.remainingItemCount ?? 0);
+};
+
+/** The plan of each resource, written without an operator around it. */
+const bareClient = async (cluster: ControlPlane, namespace: string, count: number) => {
+  const found = await (await cluster.fetch(collection(namespace))).json();
+  const plans = (found.items as ReadonlyArray<JsonObject>).map((one) =>
+    decide(worldOf({ apiVersion: "llamastack.io/v1alpha2", kind: "LlamaStackDistribution", ...one })).steps
+  );
+  let requests = 0;
+  let lastDeploymentMs = 0;
+  const started = performance.now();
+  await inParallel(count, async (index) => {
+    for (const step of plans[index] ?? []) {
+      requests++;
+      switch (step._tag) {
+        case "Apply": {
+          const { apiVersion, kind, metadata } = step.manifest;
+          const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+          const path = `${group}/namespaces/${namespace}/${kind.toLowerCase()}s/${metadata.name}`;
+          await send(
+            cluster,
+            "PATCH",
+            `${path}?fieldManager=${FIELD_MANAGER}&force=true`,
+            step.manifest,
+            "application/apply-patch+yaml",
+          );
+          if (kind === "Deployment") lastDeploymentMs = performance.now() - started;
+          break;
+        }
+        case "Announce":
+          await post(
+            cluster,
+            `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+            event(namespace, step.note.reason, step.note.note),
+          );
+          break;
+        case "SetStatus": {
+          const own = { ...found.items[index], status: step.status };
+          await send(cluster, "PUT", `${collection(namespace)}/${found.items[index].metadata.name}/status`, {
+            apiVersion: "llamastack.io/v1alpha2",
+            kind: "LlamaStackDistribution",
+            ...own,
+          });
+          break;
+        }
+      }
+    }
+  });
+  return { lastDeploymentMs, allMs: performance.now() - started, requests };
+};
+
+const event = (namespace: string, reason: string, note: string): JsonObject => ({
+  apiVersion: "events.k8s.io/v1",
+  kind: "Event",
+  metadata: { generateName: "bare-", namespace },
+  eventTime: new Date().toISOString().replace("Z", "000Z"),
+  reportingController: "bare",
+  reportingInstance: "bare",
+  type: "Normal",
+  reason,
+  action: "Apply",
+  note,
+  regarding: { kind: "LlamaStackDistribution", namespace, name: "bare" },
+});
+
+const worldOf = (one: JsonObject): World => ({
+  nowMs: Date.now(),
+  resource: one,
+  operator: {
+    version: "bench",
+    surroundings: { distributions: EMBEDDED_DISTRIBUTIONS, overrides: { settings: new Map(), related: new Map() } },
+    platform: NOWHERE.platform,
+    hmacKey: "bench",
+    rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,
+    upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
+  },
+  secrets: new Map(),
+  configMaps: new Map(),
+  live: new Map(),
+  configs: [],
+  replicaSets: [],
+  pods: [],
+  refusals: [],
+  away: [],
+  server: undefined,
+});
+
+/** Milliseconds from the order to create a resource until a watch tells of its Deployment. */
+const createdToDeployment = async (
+  cluster: ControlPlane,
+  operator: BundledOperator,
+): Promise<ReadonlyArray<number>> => {
+  await quiet(operator);
+  const seen = new Map<string, number>();
+  const stopping = new AbortController();
+  const watch = await cluster.fetch("/apis/apps/v1/namespaces/one/deployments?watch=1", { signal: stopping.signal });
+  const reading = (async () => {
+    let rest = "";
+    try {
+      for await (const chunk of watch.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        const lines = (rest + chunk).split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines) {
+          const { object } = JSON.parse(line);
+          if (!seen.has(object.metadata.name)) seen.set(object.metadata.name, performance.now());
+        }
+      }
+    } catch {
+      // The watch was told to end.
+    }
+  })();
+  const times: Array<number> = [];
+  for (let index = 0; index < SAMPLES; index++) {
+    const name = `one-${index}`;
+    const started = performance.now();
+    await post(cluster, collection("one"), resource("one", name));
+    while (!seen.has(name)) await pause(1);
+    times.push((seen.get(name) ?? 0) - started);
+    await pause(20);
+  }
+  stopping.abort();
+  await reading;
+  return times;
+};
+
+if (import.meta.main) await main();

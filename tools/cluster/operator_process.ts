@@ -1,0 +1,116 @@
+/** The operator as a process of its own: the minified bundle with the V8 flags that it is installed with. */
+import { dirname, join } from "node:path";
+import type { ControlPlane } from "./control_plane.ts";
+import { freePorts, startInBackground } from "./background_process.ts";
+
+/** Small semi-spaces keep garbage from growing the process; the old space is bounded well above what 5,000 resources need. */
+export const V8_FLAGS = "--max-semi-space-size=2,--max-old-space-size=256";
+
+/** One malloc arena: the threads of the runtime otherwise keep what they once needed, about 20 MiB. */
+export const MEMORY = { MALLOC_ARENA_MAX: "1" };
+
+export interface BundledOperator {
+  readonly pid: number;
+  readonly residentBytes: () => Promise<number>;
+  /** Passes so far: their number and how long they took together. */
+  readonly passSeconds: () => Promise<{ readonly count: number; readonly sum: number }>;
+  /** Requests to the API server so far: reads (lists and watches included), writes. */
+  readonly requests: () => Promise<readonly [number, number]>;
+  /** As `kill -9`; the lease stays. */
+  readonly kill: () => Promise<void>;
+  /** Asks by SIGTERM; the exit code. */
+  readonly stop: () => Promise<number>;
+  readonly logFile: string;
+}
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** Path of the bundle in the folder. */
+export const bundleOperator = async (folder: string): Promise<string> => {
+  const bundle = join(folder, "operator.js");
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["bundle", "--quiet", "--minify", "--output", bundle, "mod.ts"],
+    cwd: ROOT,
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  // Fills the cache beside the bundle: an installed binary has its code compiled already.
+  await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", bundle, "version"],
+    env: { DENO_DIR: folder },
+    stdout: "null",
+  }).output();
+  return bundle;
+};
+
+export const startBundledOperator = async (
+  cluster: ControlPlane,
+  bundle: string,
+  namespaces: readonly string[] = [],
+  flags: readonly string[] = ["--no-leader-elect"],
+  url = cluster.url,
+): Promise<BundledOperator> => {
+  const [metrics, health] = freePorts(2) as [number, number];
+  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-process-" });
+  const kubeconfig = join(folder, "kubeconfig");
+  await Deno.writeTextFile(
+    kubeconfig,
+    (await Deno.readTextFile(cluster.kubeconfig)).replaceAll(cluster.url, url),
+  );
+  const logFile = join(folder, "operator.log");
+  const process = await startInBackground({
+    command: [
+      Deno.execPath(),
+      "run",
+      "--allow-all",
+      "--unstable-net",
+      "--unstable-no-legacy-abort",
+      `--v8-flags=${V8_FLAGS}`,
+      bundle,
+      "run",
+      `--kubeconfig=${kubeconfig}`,
+      `--metrics-address=127.0.0.1:${metrics}`,
+      `--health-address=127.0.0.1:${health}`,
+      ...namespaces.map((one) => `--namespace=${one}`),
+      ...flags,
+    ],
+    env: { HOME: folder, DENO_DIR: dirname(bundle), POD_NAMESPACE: "default", ...MEMORY },
+    logFile,
+    stopWithinMs: 15_000,
+  });
+  const figures = async (name: string): Promise<ReadonlyArray<readonly [string, number]>> => {
+    const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+    return text.split("\n").filter((line) => line.startsWith(name)).map((line) => {
+      const space = line.lastIndexOf(" ");
+      return [line.slice(0, space), Number(line.slice(space + 1))] as const;
+    });
+  };
+  const total = (rows: ReadonlyArray<readonly [string, number]>) => rows.reduce((sum, [, value]) => sum + value, 0);
+  return {
+    pid: process.pid,
+    logFile,
+    residentBytes: async () => {
+      const status = await Deno.readTextFile(`/proc/${process.pid}/status`);
+      return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+    },
+    passSeconds: async () => ({
+      count: total(await figures("controller_runtime_reconcile_time_seconds_count")),
+      sum: total(await figures("controller_runtime_reconcile_time_seconds_sum")),
+    }),
+    requests: async () => {
+      const rows = await figures("rest_client_requests_total");
+      const reads = rows.filter(([name]) => /method="GET"/.test(name));
+      return [total(reads), total(rows) - total(reads)] as const;
+    },
+    kill: async () => {
+      Deno.kill(process.pid, "SIGKILL");
+      await process.stop().catch(() => undefined);
+    },
+    stop: async () => {
+      const code = await process.stop();
+      await Deno.remove(folder, { recursive: true });
+      return code;
+    },
+  };
+};

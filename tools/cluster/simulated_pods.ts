@@ -1,0 +1,59 @@
+/** What becomes of pods on the simulated node: stages that kwok plays. */
+
+/** A pod whose image has this word in it never becomes ready: its server ends again and again. */
+export const CRASHING = "crashing";
+
+/** Restarts that such a pod shows at once. */
+const RESTARTS = 4;
+
+const crashes = `.spec.containers.[] | .image | contains("${CRASHING}")`;
+const going = (operator: "Exists" | "DoesNotExist") => ({ key: ".metadata.deletionTimestamp", operator });
+const fresh = { key: ".status.podIP", operator: "DoesNotExist" };
+
+const condition = (type: string, status: string) =>
+  `- {type: ${type}, status: "${status}", lastTransitionTime: {{ Now | Quote }}}`;
+
+const pod = (phase: string, ready: boolean, state: string) => `
+conditions:
+${condition("Initialized", "True")}
+${condition("Ready", ready ? "True" : "False")}
+${condition("ContainersReady", ready ? "True" : "False")}
+containerStatuses:
+{{ range .spec.containers }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  ready: ${ready}
+${state}
+{{ end }}
+hostIP: {{ NodeIPWith .spec.nodeName | Quote }}
+podIP: {{ PodIPWith .spec.nodeName false ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) | Quote }}
+phase: ${phase}
+startTime: {{ Now | Quote }}
+`;
+
+const stage = (name: string, matchExpressions: ReadonlyArray<object>, next: object) => ({
+  apiVersion: "kwok.x-k8s.io/v1alpha1",
+  kind: "Stage",
+  metadata: { name },
+  spec: { resourceRef: { apiGroup: "v1", kind: "Pod" }, selector: { matchExpressions }, next },
+});
+
+const runs = `  restartCount: 0
+  started: true
+  state: {running: {startedAt: {{ Now | Quote }}}}`;
+
+const ends = `  restartCount: ${RESTARTS}
+  started: false
+  state: {waiting: {reason: CrashLoopBackOff, message: restarting failed container}}
+  lastState: {terminated: {exitCode: 1, reason: Error, message: "Error: the simulated server does not start"}}`;
+
+/** As kwok reads them: one YAML document each. */
+export const POD_STAGES: string = [
+  stage("pod-runs", [going("DoesNotExist"), fresh, { key: crashes, operator: "NotIn", values: ["true"] }], {
+    statusTemplate: pod("Running", true, runs),
+  }),
+  stage("pod-crashes", [going("DoesNotExist"), fresh, { key: crashes, operator: "In", values: ["true"] }], {
+    statusTemplate: pod("Running", false, ends),
+  }),
+  stage("pod-goes", [going("Exists")], { finalizers: { empty: true }, delete: true }),
+].map((one) => JSON.stringify(one)).join("\n---\n");

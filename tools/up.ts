@@ -1,0 +1,182 @@
+/**
+ * `deno task up`: from nothing to a ready server on a Kubernetes API server, shown as it happens (R46).
+ *
+ * Stays until Ctrl-C on a terminal; with --once or without a terminal it ends when the server is ready. Whatever way it
+ * ends, it takes away what it made.
+ */
+import { join } from "node:path";
+import { Effect, Result } from "effect";
+import { API_VERSION } from "../core/api/v1alpha2.ts";
+import { PLAIN } from "../core/command/outcome.ts";
+import { type JsonObject, listAt, objectAt, withMember } from "../core/json.ts";
+import { explained } from "../shell/cli/commands/explain.ts";
+import { looking } from "../shell/look.ts";
+import { connectionOf } from "../shell/settings.ts";
+import { type BackgroundProcess, lastLines } from "./cluster/background_process.ts";
+import { type Api, apiOf, nameOf, namespaceOf } from "./up/api.ts";
+import { installCluster, startCluster, type UpCluster, userCluster } from "./up/cluster.ts";
+import { type Options, optionsOf, USAGE } from "./up/options.ts";
+import { isReady, type Look, NOTHING_SEEN, progressLines } from "./up/progress.ts";
+import { goOn, showResult } from "./up/result.ts";
+import { modelsOf, readSample, type Sample } from "./up/sample.ts";
+import { applySample, installCrd, offerModels, operatorFor, type Say } from "./up/stage.ts";
+import { pause, type Stop, untilSignal } from "./up/stop.ts";
+import { tracesIn } from "./up/traces.ts";
+
+const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> => {
+  await using cleanup = new AsyncDisposableStack();
+  const say = speaker();
+  const cluster = await clusterFor(options, sample, stop);
+  if (cluster === undefined) return 1;
+  cleanup.defer(() => cluster.stop());
+  say(cluster.title);
+  say(`kubectl: ${cluster.shellLine}`);
+  const connection = connectionOf(cluster.kubeconfig, cluster.context);
+  const api = apiOf(connection);
+  cleanup.defer(() => api.close());
+  const traces = tracesIn(api);
+  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-up-" });
+  cleanup.defer(() => Deno.remove(folder, { recursive: true }));
+  const until = Date.now() + options.timeoutMs;
+  let removes = false;
+  const inTime = () => !stop.signal.aborted && Date.now() < until;
+
+  await installCrd(api, say);
+  // Ours is gone as a whole; of the user's cluster only what this run made is taken away.
+  if (!cluster.isOurs) {
+    removes = true;
+    cleanup.defer(async () => {
+      say("removing what this run made …");
+      await traces.remove();
+    });
+  }
+  const home = cluster.isOurs ? "llama-stack-operator-system" : `llama-stack-up-${crypto.randomUUID().slice(0, 8)}`;
+  const usual = cluster.isOurs ? "default" : home;
+  const resources = sample.resources.map((one) => placed(one, usual));
+  const namespaces = [...new Set(resources.map((one) => namespaceOf(one) ?? usual))];
+  for (const name of new Set([home, ...namespaces])) {
+    const isNew = await traces.make({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, "");
+    if (isNew) say(`namespace ${name} made`);
+  }
+
+  const operator = await operatorFor(api, {
+    cluster,
+    namespaces: cluster.isOurs ? [] : namespaces,
+    ownNamespace: home,
+    logFile: join(folder, "operator.log"),
+  }, say);
+  if (operator !== undefined) cleanup.defer(async () => void await operator.stop());
+  await applySample(sample, resources, usual, traces, removes, say);
+  if (cluster.modelServer !== undefined) await offerModels(resources, usual, cluster.modelServer, traces, say);
+
+  let looks: ReadonlyArray<Look> = resources.map(() => NOTHING_SEEN);
+  const lookAgain = async () => {
+    const now = await Promise.all(resources.map((one) => look(api, one)));
+    now.forEach((one, index) => {
+      const prefix = resources.length === 1 ? "" : `${nameOf(resources[index] ?? {})}: `;
+      for (const line of progressLines(looks[index] ?? NOTHING_SEEN, one)) say(`${prefix}${line}`);
+    });
+    looks = now;
+  };
+  // An API server that restarts is no reason to give up.
+  const lookOnce = () =>
+    lookAgain().catch((cause) => say(`cannot look: ${cause instanceof Error ? cause.message : cause}`));
+  while (inTime() && !looks.every(isReady)) {
+    if (operator?.hasExited() === true) throw new Error(await lastWords(operator));
+    await lookOnce();
+    if (!looks.every(isReady)) await pause(LOOK_EVERY_MS, stop);
+  }
+  if (!looks.every(isReady)) {
+    if (stop.signal.aborted) return 1;
+    console.error(`\nNot ready within ${options.timeoutMs / 1000} s.\n`);
+    const asking = { connection, operatorNamespace: home, relatedImages: cluster.relatedImages };
+    for (const one of resources) {
+      const answer = explained(namespaceOf(one) ?? usual, nameOf(one), { format: "text", style: PLAIN });
+      console.error((await Effect.runPromise(looking(answer, asking))).stdout);
+    }
+    return 1;
+  }
+
+  for (const { resource } of looks) await showResult(api, resource ?? {});
+  const stays = !options.once && Deno.stdout.isTerminal();
+  console.log(
+    stays ? goOn(cluster, resources) : "\nReady. Without --once and on a terminal this would stay; it ends here.",
+  );
+  while (stays && !stop.signal.aborted) {
+    await pause(LOOK_EVERY_MS, stop);
+    await lookOnce();
+  }
+  return 0;
+};
+
+const LOOK_EVERY_MS = 300;
+
+const RESOURCES = "llamastackdistributions";
+const pathOf = (resource: JsonObject): string =>
+  `/apis/${API_VERSION}/namespaces/${namespaceOf(resource)}/${RESOURCES}/${nameOf(resource)}`;
+
+const placed = (resource: JsonObject, namespace: string): JsonObject =>
+  withMember(resource, "metadata", { namespace, ...objectAt(resource, "metadata") });
+
+/** Undefined when the stop was asked for while programs were being built: nothing runs then. */
+const clusterFor = async (options: Options, sample: Sample, stop: Stop): Promise<UpCluster | undefined> => {
+  if (options.context !== undefined) return userCluster(options.context, options.kubeconfig);
+  const kind = options.realNode ? "real" : "simulated";
+  const installed = installCluster(kind, stop.signal);
+  // A build ends at the signal and clears up; a wait for somebody else's build does not.
+  await Promise.race([installed, stop.asked.then(() => Promise.race([installed, seconds(5)]))]).catch((cause) => {
+    if (!stop.signal.aborted) throw cause;
+  });
+  return stop.signal.aborted ? undefined : await startCluster(kind, sample.resources.flatMap(modelsOf), stop.signal);
+};
+
+const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1000));
+
+const look = async (api: Api, resource: JsonObject): Promise<Look> => {
+  const labels = `app=llama-stack,app.kubernetes.io/instance=${nameOf(resource)}`;
+  const query = new URLSearchParams({ labelSelector: labels });
+  const [found, pods] = await Promise.all([
+    api.get(pathOf(resource)),
+    api.get(`/api/v1/namespaces/${namespaceOf(resource)}/pods?${query}`),
+  ]);
+  return { resource: found, pods: listAt(pods, "items") as ReadonlyArray<JsonObject> };
+};
+
+const speaker = (): Say => {
+  const startedMs = performance.now();
+  return (line) => console.log(`[${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s] ${line}`);
+};
+
+const lastWords = async (operator: BackgroundProcess): Promise<string> =>
+  `The operator ended with ${await operator.exited}. Its last words:\n${lastLines(await operator.log(), 10)}`;
+
+const readFile = async (name: string): Promise<Sample> => {
+  const text = name === "-" ? await new Response(Deno.stdin.readable).text() : await Deno.readTextFile(name);
+  const sample = readSample(name, text);
+  if (Result.isFailure(sample)) throw new Error(sample.failure);
+  return sample.success;
+};
+
+const main = async (args: ReadonlyArray<string>): Promise<number> => {
+  if (args.includes("--help") || args.includes("-h")) {
+    console.log(USAGE);
+    return 0;
+  }
+  let options: Options;
+  let sample: Sample;
+  try {
+    options = optionsOf(args);
+    sample = await readFile(options.file);
+  } catch (cause) {
+    console.error(`${cause instanceof Error ? cause.message : cause}\n\n${USAGE}`);
+    return 2;
+  }
+  try {
+    return await up(options, sample, untilSignal());
+  } catch (cause) {
+    console.error(cause instanceof Error ? cause.message : cause);
+    return 1;
+  }
+};
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

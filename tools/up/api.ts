@@ -1,0 +1,96 @@
+/** The few calls that `task up` makes itself, to whichever cluster it has. */
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
+import type { Connection } from "../../shell/cluster.ts";
+
+export interface Api {
+  /** Undefined when there is no such thing. */
+  readonly get: (path: string) => Promise<JsonObject | undefined>;
+  /** False when an object of that name is there already; it is left as it is. */
+  readonly create: (collection: string, object: JsonObject) => Promise<JsonObject | false>;
+  /** Only the object of that uid; what depends on it goes too. */
+  readonly remove: (path: string, uid: string) => Promise<void>;
+  readonly close: () => void;
+}
+
+export const apiOf = (connection: Connection): Api => {
+  const client = Deno.createHttpClient({
+    ...(connection.caPem === undefined ? {} : { caCerts: [connection.caPem] }),
+    ...(connection.clientCertificate ?? {}),
+  });
+  const once = async (method: string, path: string, body?: JsonObject) => {
+    const token = connection.token();
+    const response = await fetch(`${connection.url}${path}`, {
+      method,
+      client,
+      headers: {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, ok: response.ok, answer: parsed(text) };
+  };
+  // A definition that was just made, or an API server under load, says so for a moment.
+  const call = async (method: string, path: string, body?: JsonObject) => {
+    for (let attempt = 1;; attempt++) {
+      const answered = await once(method, path, body);
+      if (attempt === ATTEMPTS_MAX || (answered.status !== 429 && answered.status < 500)) return answered;
+      await new Promise((resolve) => setTimeout(resolve, attempt * ATTEMPT_PAUSE_MS));
+    }
+  };
+  const failed = (verb: string, path: string, status: number, answer: JsonObject) =>
+    new Error(`Cannot ${verb} ${path}: ${status} ${stringAt(answer, "message") ?? "no message"}`);
+  return {
+    get: async (path) => {
+      const { status, ok, answer } = await call("GET", path);
+      if (status === 404) return undefined;
+      if (!ok) throw failed("get", path, status, answer);
+      return answer;
+    },
+    create: async (collection, object) => {
+      const { status, ok, answer } = await call("POST", collection, object);
+      if (status === 409 && stringAt(answer, "reason") === "AlreadyExists") return false;
+      if (!ok) throw failed("create in", collection, status, answer);
+      return answer;
+    },
+    remove: async (path, uid) => {
+      const options = { kind: "DeleteOptions", apiVersion: "v1", preconditions: { uid } };
+      const { status, ok, answer } = await call("DELETE", path, { ...options, propagationPolicy: "Background" });
+      // Gone, or another object has its name by now.
+      if (!ok && status !== 404 && status !== 409) throw failed("delete", path, status, answer);
+    },
+    close: () => client.close(),
+  };
+};
+
+const CALL_TIMEOUT_MS = 30_000;
+
+/** Five seconds in all. */
+const ATTEMPTS_MAX = 5;
+const ATTEMPT_PAUSE_MS = 500;
+
+const parsed = (text: string): JsonObject => {
+  try {
+    return JSON.parse(text) as JsonObject;
+  } catch {
+    return { message: text.slice(0, 200) };
+  }
+};
+
+/** Where objects of this kind are kept, asked of the API server; `namespace` is used where the kind has one. */
+export const collectionOf = async (api: Api, object: JsonObject, namespace: string): Promise<string> => {
+  const [version = "", kind = ""] = [stringAt(object, "apiVersion"), stringAt(object, "kind")];
+  const group = version.includes("/") ? `/apis/${version}` : `/api/${version}`;
+  const known = listAt(await api.get(group), "resources")
+    .find((one) => stringAt(one, "kind") === kind && !(stringAt(one, "name") ?? "").includes("/"));
+  const plural = stringAt(known, "name");
+  if (plural === undefined) throw new Error(`The cluster knows no ${kind} of ${version}`);
+  return member(known, "namespaced") === true ? `${group}/namespaces/${namespace}/${plural}` : `${group}/${plural}`;
+};
+
+export const nameOf = (object: JsonObject): string => stringAt(object, "metadata", "name") ?? "";
+export const uidOf = (object: JsonObject): string => stringAt(object, "metadata", "uid") ?? "";
+export const namespaceOf = (object: JsonObject): string | undefined =>
+  stringAt(objectAt(object, "metadata"), "namespace");

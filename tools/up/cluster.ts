@@ -1,0 +1,105 @@
+/** Where `task up` runs: a control plane of its own, or the cluster of a kubeconfig (R46). */
+import { personalKubeconfig } from "../../shell/settings.ts";
+import { relatedImageVariable } from "../../core/config/distribution.ts";
+import { installSimulatedCluster, startControlPlane } from "../cluster/control_plane.ts";
+import { IMAGES } from "../cluster/real_node/images.ts";
+import { type ReachableNode, startReachableNode } from "../cluster/real_node/reachable_node.ts";
+import { installRealNode } from "../cluster/real_node/real_node.ts";
+
+/** `simulated`: pods are made, bound and called ready, and nothing runs in them. `real`: a node that runs containers. */
+export type ClusterKind = "simulated" | "real";
+
+export interface UpCluster {
+  readonly kubeconfig: string;
+  /** Undefined: the current one. */
+  readonly context: string | undefined;
+  /** One line for people. */
+  readonly title: string;
+  /** What a shell needs so that kubectl finds it. */
+  readonly shellLine: string;
+  /** Ours to fill, and gone as a whole at the end; else the user's, where only our own objects are removed. */
+  readonly isOurs: boolean;
+  /** Images of its own for distributions, by the variables that tell the operator (R44). */
+  readonly relatedImages: ReadonlyMap<string, string>;
+  /** A stand-in for the model servers that resources name. */
+  readonly modelServer: ReachableNode["modelServer"] | undefined;
+  stop(): Promise<void>;
+}
+
+/** Installs what a cluster of this kind needs; minutes the first time, nothing later. */
+export const installCluster = async (kind: ClusterKind, signal: AbortSignal): Promise<void> => {
+  if (kind === "real" && (Deno.build.os !== "linux" || Deno.uid() !== 0)) throw new Error(NEEDS_ROOT);
+  try {
+    await (kind === "real" ? installRealNode(signal) : installSimulatedCluster(signal));
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${message}\nOr use a cluster that is there already: --context NAME`, { cause });
+  }
+};
+
+const NEEDS_ROOT =
+  "--real-node needs Linux and root, since it starts a container runtime and a kubelet in namespaces of their own. " +
+  "Run it as root, leave it out for a simulated node, or use a cluster with real nodes by --context NAME.";
+
+/**
+ * Empty, with its own certificate authority, on loopback. `models` are those of the stand-in beside a real node. Undefined
+ * when `signal` came before it was there.
+ */
+export const startCluster = async (
+  kind: ClusterKind,
+  models: ReadonlyArray<string>,
+  signal: AbortSignal,
+): Promise<UpCluster | undefined> => {
+  const started = kind === "real" ? await startReachableNode(models, signal) : await startControlPlane({ kwok: true });
+  if (started === undefined) return undefined;
+  const images = kind === "simulated" ? new Map<string, string>() : IMAGES_OF_NODE;
+  const kubectl = await isOnPath("kubectl") ? "" : `; alias kubectl=${started.kubectlPath}`;
+  return {
+    kubeconfig: started.kubeconfig,
+    context: undefined,
+    title: `Kubernetes API server at ${started.url}, with one ${
+      kind === "simulated" ? "simulated node" : "real node, which has the images of starter and ogx-starter"
+    }`,
+    // The command line decides as the operator does, so it has to know the same images.
+    shellLine: `export ${assignments([["KUBECONFIG", started.kubeconfig], ...images])}${kubectl}`,
+    isOurs: true,
+    relatedImages: images,
+    modelServer: "modelServer" in started ? started.modelServer : undefined,
+    stop: () => started.stop(),
+  };
+};
+
+const assignments = (all: ReadonlyArray<readonly [name: string, value: string]>): string =>
+  all.map(([name, value]) => `${name}=${value}`).join(" ");
+
+/** No registry can be reached from the node. */
+const IMAGES_OF_NODE = new Map([
+  [relatedImageVariable("starter"), IMAGES.starter],
+  [relatedImageVariable("ogx-starter"), IMAGES.ogxStarter],
+]);
+
+/** The cluster of a context of the user's kubeconfig. */
+export const userCluster = (context: string, kubeconfig: string | undefined): UpCluster => {
+  const file = personalKubeconfig(kubeconfig);
+  if (file === undefined) {
+    throw new Error("--context needs a kubeconfig: --kubeconfig FILE, KUBECONFIG or ~/.kube/config");
+  }
+  return {
+    kubeconfig: file,
+    context,
+    title: `cluster of context ${context} in ${file}`,
+    shellLine: `export KUBECONFIG=${file}; alias kubectl='kubectl --context ${context}'`,
+    isOurs: false,
+    relatedImages: new Map(),
+    modelServer: undefined,
+    stop: () => Promise.resolve(),
+  };
+};
+
+const isOnPath = async (program: string): Promise<boolean> => {
+  for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
+    const found = await Deno.stat(`${folder}/${program}`).catch(() => undefined);
+    if (found?.isFile === true) return true;
+  }
+  return false;
+};

@@ -1,0 +1,43 @@
+/** The operator of this checkout as a process of its own, with the permissions that it asks for and no more. */
+import { type BackgroundProcess, startInBackground } from "../cluster/background_process.ts";
+import type { UpCluster } from "./cluster.ts";
+
+export interface OperatorWishes {
+  readonly cluster: UpCluster;
+  /** Empty: all. */
+  readonly namespaces: ReadonlyArray<string>;
+  /** Where it keeps its own objects. */
+  readonly ownNamespace: string;
+  readonly logFile: string;
+}
+
+export const startOperatorProcess = (
+  { cluster, namespaces, ownNamespace, logFile }: OperatorWishes,
+): Promise<BackgroundProcess> =>
+  startInBackground({
+    command: [
+      Deno.execPath(),
+      ...["run", "--quiet", "--no-prompt", "--allow-read", "--allow-env", "--allow-net", "mod.ts"],
+      // It is alone; ports of its own could be taken.
+      ...["run", "--no-leader-elect", "--metrics-address", "0", "--health-address", "0"],
+      ...["--kubeconfig", cluster.kubeconfig],
+      ...(cluster.context === undefined ? [] : ["--context", cluster.context]),
+      ...namespaces.flatMap((one) => ["--namespace", one]),
+    ],
+    workingFolder: ROOT,
+    env: {
+      ...kept("HOME", "PATH", "DENO_DIR", "XDG_CACHE_HOME"),
+      POD_NAMESPACE: ownNamespace,
+      ...Object.fromEntries(cluster.relatedImages),
+    },
+    logFile,
+  });
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Deno finds its cache by these. */
+const kept = (...names: ReadonlyArray<string>): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => {
+    const value = Deno.env.get(name);
+    return value === undefined ? [] : [[name, value]];
+  }));

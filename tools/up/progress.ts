@@ -1,0 +1,62 @@
+/** What changed between two looks at a resource, as lines for people. Values in, values out. */
+import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
+
+/** One look: the resource and its pods. */
+export interface Look {
+  readonly resource: JsonObject | undefined;
+  readonly pods: ReadonlyArray<JsonObject>;
+}
+
+export const NOTHING_SEEN: Look = { resource: undefined, pods: [] };
+
+/** Conditions that flipped or have another reason, then pods that came, changed or went. */
+export const progressLines = (before: Look, now: Look): ReadonlyArray<string> => {
+  const old = conditionsOf(before);
+  const flipped = [...conditionsOf(now)]
+    // Unknown is where all begin; it says nothing while nothing was known before.
+    .filter(([type, { key, status }]) => old.get(type)?.key !== key && (old.has(type) || status !== "Unknown"))
+    .map(([type, { status, reason, message }]) => `${type.padEnd(WIDTH)} ${status.padEnd(7)} ${reason}: ${message}`);
+  const [podsBefore, podsNow] = [podStates(before), podStates(now)];
+  return [
+    ...flipped,
+    ...[...podsNow].filter(([name, state]) => podsBefore.get(name) !== state)
+      .map(([name, state]) => `pod ${name}: ${state}`),
+    ...[...podsBefore.keys()].filter((name) => !podsNow.has(name)).map((name) => `pod ${name}: gone`),
+  ];
+};
+
+/** The operator has seen this version of the resource and calls it ready. */
+export const isReady = ({ resource }: Look): boolean =>
+  member(objectAt(resource, "status"), "observedGeneration") ===
+    member(objectAt(resource, "metadata"), "generation") &&
+  listAt(resource, "status", "conditions").some((one) =>
+    stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+  );
+
+/** Longest name of a usual condition, in characters. */
+const WIDTH = 17;
+
+const conditionsOf = ({ resource }: Look) =>
+  new Map(
+    listAt(resource, "status", "conditions").map((one) => {
+      const [type, status, reason, message] = ["type", "status", "reason", "message"].map((key) =>
+        stringAt(one, key) ?? ""
+      ) as [string, string, string, string];
+      return [type, { status, reason, message, key: `${status} ${reason}` }];
+    }),
+  );
+
+const podStates = ({ pods }: Look): ReadonlyMap<string, string> =>
+  new Map(pods.map((pod) => [stringAt(pod, "metadata", "name") ?? "?", podState(pod)]));
+
+const podState = (pod: JsonObject): string => {
+  if (member(objectAt(pod, "metadata"), "deletionTimestamp") !== undefined) return "going";
+  const ready = listAt(pod, "status", "conditions").some((one: Json) =>
+    stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+  );
+  const waiting = listAt(pod, "status", "containerStatuses").map((one) => stringAt(one, "state", "waiting", "reason"))
+    .find((one) => one !== undefined);
+  return `${stringAt(pod, "status", "phase") ?? "Pending"}${ready ? ", ready" : ""}${
+    waiting === undefined ? "" : `, ${waiting}`
+  }`;
+};

@@ -1,0 +1,64 @@
+/** What there is once a resource is ready, and how to go on from there. */
+import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { OURS, OWN_KINDS } from "../../shell/controller.ts";
+import { type Api, nameOf, namespaceOf } from "./api.ts";
+import type { UpCluster } from "./cluster.ts";
+
+/** Objects and address of a ready resource; where its server can answer, what it says of its models. */
+export const showResult = async (api: Api, resource: JsonObject): Promise<void> => {
+  const namespace = namespaceOf(resource) ?? "";
+  const query = new URLSearchParams({ labelSelector: `${OURS},app.kubernetes.io/instance=${nameOf(resource)}` });
+  const lists = await Promise.all(
+    OWN_KINDS.map(({ group, plural }) => api.get(`${group}/namespaces/${namespace}/${plural}?${query}`)),
+  );
+  const objects = lists.flatMap((list) =>
+    listAt(list, "items").map((one) =>
+      `${(stringAt(list, "kind") ?? "").replace(/List$/, "")}/${stringAt(one, "metadata", "name")}`
+    )
+  );
+  const url = stringAt(resource, "status", "serviceURL") ?? "";
+  console.log(`\n${nameOf(resource)} is ready. Its objects in namespace ${namespace}:`);
+  for (const one of objects) console.log(`  ${one}`);
+  console.log(`Service: ${url}`);
+  if (await isSimulated(api)) {
+    console.log("         The node is simulated: pods count as ready, and no server answers there.");
+    return;
+  }
+  const models = await modelsOf(api, namespace, new URL(url));
+  console.log(models === undefined ? "         Its /v1/models did not answer." : `/v1/models: ${models.join(", ")}`);
+};
+
+/** kwok gives its nodes a version of its own. */
+const isSimulated = async (api: Api): Promise<boolean> => {
+  const nodes = await api.get("/api/v1/nodes").catch(() => undefined);
+  const versions = listAt(nodes, "items").map((one) => stringAt(one, "status", "nodeInfo", "kubeletVersion") ?? "");
+  return versions.length > 0 && versions.every((version) => version.startsWith("kwok"));
+};
+
+/** Through the API server, as from outside there is no other way to a Service. */
+const modelsOf = async (api: Api, namespace: string, url: URL): Promise<ReadonlyArray<string> | undefined> => {
+  const service = `${url.protocol}${url.hostname.split(".")[0]}:${url.port}`;
+  const answer = await api.get(`/api/v1/namespaces/${namespace}/services/${service}/proxy/v1/models`)
+    .catch(() => undefined);
+  return answer === undefined ? undefined : listAt(answer, "data")
+    .flatMap((one) => stringAt(one, "id") ?? stringAt(one, "identifier") ?? []);
+};
+
+export const goOn = (cluster: UpCluster, resources: ReadonlyArray<JsonObject>): string => {
+  const first = resources[0] ?? {};
+  const [name, namespace] = [nameOf(first), namespaceOf(first)];
+  const context = cluster.context === undefined ? "" : ` --context ${cluster.context}`;
+  return [
+    "",
+    "To look around, in another terminal:",
+    `  ${cluster.shellLine}`,
+    `  kubectl -n ${namespace} get llsd,deployments,pods`,
+    `  kubectl -n ${namespace} edit llsd ${name}`,
+    ...(cluster.modelServer === undefined ? [] : [
+      `  kubectl -n ${namespace} port-forward service/${name}-service 8321`,
+      "  curl http://127.0.0.1:8321/v1/models",
+    ]),
+    `  npx -y deno@2.9.6 task cli explain ${name} -n ${namespace}${context}`,
+    "Ctrl-C ends this and takes everything away again.",
+  ].join("\n");
+};

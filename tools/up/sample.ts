@@ -1,0 +1,61 @@
+/** What is applied: the documents of a file, and stand-ins for the Secrets that they name. Values in, values out. */
+import { Result } from "effect";
+import { decodeResource } from "../../core/api/decode.ts";
+import { KIND } from "../../core/api/v1alpha2.ts";
+import { isObject, type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type Reference, referencesOf } from "../../core/plan/references.ts";
+import { readManifests } from "../../core/yaml.ts";
+
+/** The sample that becomes ready alone. */
+export const SAMPLE = "deploy/samples/vllm.yaml";
+
+export interface Sample {
+  /** LlamaStackDistributions, at least one. */
+  readonly resources: ReadonlyArray<JsonObject>;
+  /** Everything else, in the order of the file. */
+  readonly others: ReadonlyArray<JsonObject>;
+}
+
+/** A sentence where there is nothing to apply. */
+export const readSample = (name: string, text: string): Result.Result<Sample, string> => {
+  const documents = readManifests(text);
+  if (Result.isFailure(documents)) return Result.fail(`Cannot read ${name}: ${documents.failure.message}`);
+  const all = documents.success
+    .flatMap((one) => stringAt(one, "kind") === "List" ? listAt(one, "items") : [one]).filter(isObject);
+  const resources = all.filter((one) => one.kind === KIND);
+  if (resources.length === 0) return Result.fail(`There is no ${KIND} in ${name}`);
+  return Result.succeed({ resources, others: all.filter((one) => one.kind !== KIND) });
+};
+
+/** Models that a resource names. */
+export const modelsOf = (resource: JsonObject): ReadonlyArray<string> =>
+  listAt(resource, "spec", "resources", "models").flatMap((one) => stringAt(one, "name") ?? []);
+
+/** Model servers that a resource expects under the name of a Service beside it, as host and port. */
+export const modelServersOf = (resource: JsonObject): ReadonlyArray<readonly [host: string, port: number]> =>
+  listAt(resource, "spec", "providers", "inference").flatMap((one) => {
+    const url = URL.parse(stringAt(one, "endpoint") ?? "");
+    // The stand-in has no certificate; a name with dots belongs to somebody.
+    if (url?.protocol !== "http:" || !/^[a-z][a-z0-9-]*$/.test(url.hostname)) return [];
+    return [[url.hostname, Number(url.port || 80)] as const];
+  });
+
+/** Secrets that a resource needs, each with a stand-in for every key that is read. */
+export const standIns = (resource: JsonObject): ReadonlyArray<JsonObject> => {
+  const decoded = decodeResource(resource, "lenient");
+  if (Result.isFailure(decoded)) return [];
+  const wanted = referencesOf(decoded.success.spec).filter(({ kind, optional }) => kind === "Secret" && !optional);
+  const names = [...new Set(wanted.map(({ name }) => name))];
+  return names.map((name) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name },
+    stringData: Object.fromEntries(
+      wanted.filter((one) => one.name === name).map((one) => [one.key ?? "stand-in", standInFor(one)]),
+    ),
+  }));
+};
+
+/** A connection string is taken apart, so it has to look like one. */
+const standInFor = ({ path }: Reference): string =>
+  path.includes("connectionString") ? "postgresql://llama:stand-in@postgres:5432/llama" : "stand-in-of-task-up";

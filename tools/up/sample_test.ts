@@ -1,0 +1,58 @@
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { Result } from "effect";
+import { parsePostgres } from "../../core/config/postgres_connection.ts";
+import { stringAt } from "../../core/json.ts";
+import { manifest, secret } from "../../tests/given.ts";
+import { modelServersOf, modelsOf, readSample, SAMPLE, standIns } from "./sample.ts";
+
+Deno.test("readSample() tells resources from what stands beside them", () => {
+  const text = `kind: Secret\nmetadata: { name: s }\n---\nkind: LlamaStackDistribution\nmetadata: { name: a }\n`;
+  const { resources, others } = Result.getOrThrow(readSample("f.yaml", text));
+  deepStrictEqual([resources, others].map((all) => all.map((one) => one.kind)), [["LlamaStackDistribution"], [
+    "Secret",
+  ]]);
+});
+
+Deno.test("readSample() says what is missing in a sentence", () => {
+  const said = (text: string) => Result.match(readSample("f", text), { onSuccess: () => "", onFailure: (one) => one });
+  deepStrictEqual(said("kind: Secret\n"), "There is no LlamaStackDistribution in f");
+  ok(said("a: [\n").startsWith("Cannot read f: "));
+});
+
+Deno.test("standIns() makes each Secret once, with every key that is read", () => {
+  const resource = manifest({
+    providers: {
+      inference: [
+        { id: "a", provider: "vllm", endpoint: "http://a", apiKey: secret("keys", "one") },
+        { id: "b", provider: "vllm", endpoint: "http://b", apiKey: secret("keys", "two") },
+      ],
+    },
+    storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } },
+  });
+  const made = standIns(resource);
+  deepStrictEqual(made.map((one) => Object.keys(one.stringData ?? {})), [["one", "two"], ["url"]]);
+  const url = stringAt(made[1] ?? null, "stringData", "url") ?? "";
+  ok(Result.isSuccess(parsePostgres(url, "pg/url", [])), url);
+});
+
+Deno.test("modelServersOf() takes plain HTTP under the name of a Service beside the resource, and nothing of others", () => {
+  const endpoints = [
+    "http://vllm:8000",
+    "http://tgi",
+    "https://secure:8000",
+    "http://a.b.example:80",
+    "http://10.0.0.1:80",
+  ];
+  const inference = endpoints.map((endpoint, index) => ({ id: `p${index}`, provider: "vllm", endpoint }));
+  const resource = manifest({ providers: { inference }, resources: { models: [{ name: "m" }] } });
+  deepStrictEqual(modelServersOf(resource), [["vllm", 8000], ["tgi", 80]]);
+  deepStrictEqual(modelsOf(resource), ["m"]);
+});
+
+Deno.test("R46 the sample of `task up` needs nothing that its stand-ins do not give", async () => {
+  const text = await Deno.readTextFile(new URL(`../../${SAMPLE}`, import.meta.url));
+  const { resources, others } = Result.getOrThrow(readSample(SAMPLE, text));
+  deepStrictEqual([resources.length, others.length], [1, 0]);
+  deepStrictEqual(resources.flatMap(standIns).map((one) => stringAt(one, "metadata", "name")), ["vllm"]);
+  deepStrictEqual(resources.flatMap(modelServersOf), [["vllm", 8000]]);
+});
