@@ -28,6 +28,7 @@ const PARTS: ReadonlyArray<Part> = [
       "tools",
       "tests/house",
       "tests/render_is_run_test.ts",
+      "tests/start_script_test.ts",
     ],
   },
   { name: "properties", args: [...TEST, "tests/properties_test.ts"] },

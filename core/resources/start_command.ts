@@ -20,13 +20,14 @@ export const startCommand = (blueprint: Blueprint): JsonObject => {
 
 /**
  * One `exec`, so that the server is process 1 and hears SIGTERM. The folders are made first, since the server makes
- * those of its key-value file only. `opentelemetry-instrument` stands in front where the image has it and OTEL_* is set.
+ * those of its key-value file only. `opentelemetry-instrument` stands in front where OTEL_* is set and the image
+ * has one that runs: a broken one costs the traces, never the server.
  */
 export const startScript = (blueprint: Blueprint): string => {
   const { line, env } = blueprint;
   const server = line === undefined ? probedServer() : `set -- ${uvicorn(line, blueprint)}`;
   const traced = env.some(({ name }) => name.startsWith("OTEL_"))
-    ? ['if command -v opentelemetry-instrument >/dev/null 2>&1; then set -- opentelemetry-instrument "$@"; fi']
+    ? ['if opentelemetry-instrument --version >/dev/null 2>&1; then set -- opentelemetry-instrument "$@"; fi']
     : [];
   return [
     "set -e",

@@ -23,13 +23,14 @@ export const installServer = async (version: ServerVersion): Promise<InstalledSe
   const name = version.replace(" ", "-");
   const requirements = join(HERE, "requirements", `${name}.txt`);
   const standIn = await Deno.readFile(join(HERE, STAND_INS, "torch.py"));
-  const wanted = await sha256Hex(new Uint8Array([...await Deno.readFile(requirements), ...standIn]));
   const base = await findPython();
+  const made = new TextEncoder().encode(base.path + NEIGHBOUR);
+  const wanted = await sha256Hex(new Uint8Array([...await Deno.readFile(requirements), ...standIn, ...made]));
   const environment = await once(
     cacheDir("servers", `${name}-python${base.minor}-${wanted.slice(0, 8)}`),
     `${version} (first time, about ${coldSeconds} s)`,
-    async (into, finalDir) => {
-      await makeEnvironment(base.path, requirements, into, finalDir);
+    async (into) => {
+      await makeEnvironment(base.path, requirements, into);
       // Beside the environment and not in the source tree, where Python would leave its byte code.
       await Deno.mkdir(join(into, STAND_INS));
       await Deno.writeFile(join(into, STAND_INS, "torch.py"), standIn);
@@ -112,24 +113,33 @@ const askPython = async (candidate: string): Promise<Python | string> => {
   return Number(/^3\.(\d+)$/.exec(minor)?.[1]) >= OLDEST_MINOR ? { path, minor } : `is ${minor}`;
 };
 
-const makeEnvironment = async (base: string, requirements: string, into: string, finalDir: string): Promise<void> => {
+const makeEnvironment = async (base: string, requirements: string, into: string): Promise<void> => {
   await must(base, ["-m", "venv", into]);
   // The file is a complete freeze, so there is nothing to resolve; byte code is written when a module is first used.
   const frozen = ["--no-deps", "--no-compile", "--requirement", requirements];
   await must(join(into, "bin", "python"), [...PIP, "install", ...frozen]);
-  await nameFinalPlace(join(into, "bin"), into, finalDir);
+  await startByNeighbour(join(into, "bin"), join(into, "bin", "python"));
 };
 
-/** The scripts of an environment carry its path; after the rename that has to be the final one. */
-const nameFinalPlace = async (bin: string, into: string, finalDir: string): Promise<void> => {
+/**
+ * The scripts of an environment start with the absolute path of its interpreter, which is gone after the rename at the
+ * end and wherever the cache folder is moved to. Here they start the `python` that lies beside them.
+ */
+const startByNeighbour = async (bin: string, interpreter: string): Promise<void> => {
   for await (const { name, isFile } of Deno.readDir(bin)) {
     if (!isFile) continue;
     const text = new TextDecoder().decode(await Deno.readFile(join(bin, name)));
     // A NUL tells a binary, which decoding and encoding would spoil.
-    if (text.includes("\0") || !text.includes(into)) continue;
-    await Deno.writeTextFile(join(bin, name), text.replaceAll(into, finalDir));
+    if (text.includes("\0")) continue;
+    // pip's two forms: one line, and for long paths the three lines that the shell and Python both read.
+    const head = [`#!${interpreter}\n`, `#!/bin/sh\n'''exec' ${interpreter} "$0" "$@"\n' '''\n`]
+      .find((start) => text.startsWith(start));
+    if (head !== undefined) await Deno.writeTextFile(join(bin, name), NEIGHBOUR + text.slice(head.length));
   }
 };
+
+/** The shell runs the second line; Python reads the second and third as a text. */
+const NEIGHBOUR = `#!/bin/sh\n'''exec' "$(dirname -- "$0")/python" "$0" "$@"\n' '''\n`;
 
 const must = async (program: string, args: readonly string[]): Promise<void> => {
   const outcome = await run(program, args);
