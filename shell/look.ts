@@ -95,7 +95,7 @@ export const worldOf = Effect.fn("worldOf")(function* (resource: JsonObject) {
   const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
   yield* ownObjectsOf(resource);
   yield* store.put(resource);
-  const world: World | undefined = yield* observe(key);
+  const world: World | undefined = (yield* observe(key))?.world;
   return world ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
 });
 

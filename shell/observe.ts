@@ -4,7 +4,7 @@ import { Result } from "effect";
 import { kvSecretName, sqlSecretName } from "../core/config/storage.ts";
 import { decodeResource } from "../core/api/decode.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
-import { prepare } from "../core/plan/prepare.ts";
+import { prepare, type Prepared } from "../core/plan/prepare.ts";
 import { referencesOf } from "../core/plan/references.ts";
 import { keyOf } from "../core/plan/step.ts";
 import { type ConfigMapContent, liveKey, type Operator, type World } from "../core/plan/world.ts";
@@ -24,6 +24,12 @@ export class OperatorFacts
 export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {
   defaultValue: () => false,
 });
+
+/** A look at a resource, and what it should become: `prepare` was needed to know which names to look at. */
+export interface Observed {
+  readonly world: World;
+  readonly prepared: ReturnType<typeof prepare>;
+}
 
 /** Undefined when there is no such resource any more. */
 export const observe = Effect.fn("observe")(function* (key: string) {
@@ -65,19 +71,20 @@ export const observe = Effect.fn("observe")(function* (key: string) {
     away: undefined,
     server: yield* (yield* AskedServers).answers(key, question),
   };
-  return { ...world, live: yield* withUnlabelled(world) };
+  const prepared = prepare(world);
+  const live = Result.isFailure(prepared) ? world.live : yield* withUnlabelled(world.live, prepared.success);
+  const observed: Observed = { world: { ...world, live }, prepared };
+  return observed;
 });
 
 /**
  * Objects without our label are not mirrored, and one of them may have a name that we need: each name that the mirror does
  * not know is asked for once before it is written.
  */
-const withUnlabelled = Effect.fnUntraced(function* (world: World) {
-  const prepared = prepare(world);
-  if (Result.isFailure(prepared)) return world.live;
+const withUnlabelled = Effect.fnUntraced(function* (mirrored: World["live"], { blueprint, objects }: Prepared) {
   const cluster = yield* Cluster;
   const polling = yield* SecretPolling;
-  const { name, namespace } = prepared.success.blueprint;
+  const { name, namespace } = blueprint;
   // Without a watch, what was once written may have changed or gone since.
   const secrets = !polling ? [] : [sqlSecretName(name), kvSecretName(name)].map((one) => ({
     apiVersion: "v1",
@@ -85,8 +92,8 @@ const withUnlabelled = Effect.fnUntraced(function* (world: World) {
     namespace,
     name: one,
   }));
-  const live = new Map([...world.live].filter(([key]) => !polling || !key.startsWith("Secret/")));
-  const wanted = listed(prepared.success.objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
+  const live = new Map([...mirrored].filter(([key]) => !polling || !key.startsWith("Secret/")));
+  const wanted = listed(objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
   const unknown = [...secrets, ...wanted.filter(({ kind, name }) => !live.has(liveKey(kind, name)))];
   const found = yield* Effect.forEach(unknown, (one) => cluster.get(one), { concurrency: 8 });
   found.forEach((object, index) => {

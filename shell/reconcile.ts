@@ -7,12 +7,11 @@ import { Context, Effect, Semaphore } from "effect";
 import { ObjectRefused } from "../core/failure.ts";
 import { decide, report } from "../core/plan/decide.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
-import type { World } from "../core/plan/world.ts";
 import { verdictOn } from "../core/verdict.ts";
 import type { ClusterError } from "./cluster.ts";
 import { WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";
-import { observe } from "./observe.ts";
+import { observe, type Observed } from "./observe.ts";
 import { perform } from "./perform.ts";
 import { Store } from "./store.ts";
 
@@ -26,20 +25,21 @@ export const Turns: Context.Reference<Semaphore.Semaphore> = Context.Reference("
 
 /** The pause until the next look in milliseconds; undefined: wait for a change. */
 export const reconcile = Effect.fn("reconcile")(function* (key: string) {
-  const world = yield* observe(key);
-  if (world === undefined) return undefined;
-  const plan = decide(world);
-  if (plan.turn.kind !== "wanted") return yield* carriedOut(world, plan);
+  const observed = yield* observe(key);
+  if (observed === undefined) return undefined;
+  const plan = decide(observed.world, observed.prepared);
+  if (plan.turn.kind !== "wanted") return yield* carriedOut(observed, plan);
   const store = yield* Store;
   return yield* Semaphore.withPermits(yield* Turns, 1)(Effect.gen(function* () {
     const { list, version } = yield* store.away;
-    const informed = { ...world, away: list };
-    const outcome = yield* carriedOut(informed, decide(informed));
+    const informed = { ...observed.world, away: list };
+    const { prepared } = observed;
+    const outcome = yield* carriedOut({ world: informed, prepared }, decide(informed, prepared));
     return { ...outcome, awayVersion: version };
   }));
 });
 
-const carriedOut = Effect.fnUntraced(function* (world: World, plan: Plan) {
+const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, plan: Plan) {
   const refusals: Array<ObjectRefused> = [];
   for (const group of groupsOf(plan.steps)) {
     // What stands behind a refused need of the Deployment would stand on nothing: only the report is still made.
@@ -50,7 +50,7 @@ const carriedOut = Effect.fnUntraced(function* (world: World, plan: Plan) {
     refusals.push(...made.filter((one) => one !== undefined));
   }
   if (refusals.length > 0) {
-    const told = report({ ...world, refusals });
+    const told = report({ ...world, refusals }, prepared);
     yield* Effect.forEach(told.steps, (step) => perform(step, world.resource), { discard: true });
   }
   const failures = [...plan.failures, ...refusals];

@@ -16,7 +16,7 @@ import { summarise } from "../status/summarise.ts";
 import type { Warning } from "../warning.ts";
 import { amount, saysTheSame } from "./difference.ts";
 import { conflictOf } from "./ownership.ts";
-import { prepare, type Prepared } from "./prepare.ts";
+import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedConfigs, prunedObjects } from "./prune.ts";
 import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION } from "./record.ts";
 import { recorded, type Rollout, rolloutOf, undone } from "./rollout.ts";
@@ -31,12 +31,13 @@ const LOOK_AGAIN_MS = 15_000;
 
 const NO_TURN: Turn = { kind: "none" };
 
-export const decide = (world: World): Plan => {
+/** `before` is what `prepare` made of the same world, where that was needed earlier. */
+export const decide = (world: World, before?: Result.Result<Prepared, Unprepared>): Plan => {
   const { resource } = world;
   // Owner references do the rest of a deletion; a kept claim has none.
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return NOTHING;
   if (member(objectAt(resource, "spec"), "suspend") === true) return suspended(world);
-  const prepared = prepare(world);
+  const prepared = before ?? prepare(world);
   return Result.isFailure(prepared)
     ? refused(world, prepared.failure.failures, { warnings: prepared.failure.warnings, prepared: undefined })
     : settled(world, prepared.success);
@@ -48,8 +49,8 @@ const NOTHING: Plan = { steps: [], lookAgainMs: undefined, failures: [], turn: N
  * What is left to say when the API server refused writes of a plan: status and Events. The writes themselves are tried again
  * after a pause.
  */
-export const report = (world: World): Plan => {
-  const plan = decide(world);
+export const report = (world: World, before?: Result.Result<Prepared, Unprepared>): Plan => {
+  const plan = decide(world, before);
   return { ...plan, steps: plan.steps.filter(({ _tag }) => _tag === "Announce" || _tag === "SetStatus") };
 };
 

@@ -61,7 +61,10 @@ export interface Unprepared {
   readonly resource: Resource | undefined;
 }
 
-export const prepare = (world: World): Result.Result<Prepared, Unprepared> => {
+/** What the objects of a resource are made from; what is there already has no part in it. */
+export type Sources = Pick<World, "resource" | "operator" | "secrets" | "configMaps">;
+
+export const prepare = (world: Sources): Result.Result<Prepared, Unprepared> => {
   const decoded = decodeResource(world.resource, "lenient");
   if (Result.isFailure(decoded)) {
     return Result.fail({ failures: decoded.failure, warnings: [], resource: undefined });
@@ -136,7 +139,7 @@ interface Connections {
 
 const missingReferences = (
   references: ReadonlyArray<Reference>,
-  world: World,
+  world: Sources,
   ownNamespace: string,
 ): ReadonlyArray<ReferenceFailure> =>
   references.filter(({ optional }) => !optional).flatMap((reference): ReadonlyArray<ReferenceFailure> => {
@@ -158,7 +161,7 @@ const missingReferences = (
 const contentsOf = (
   resource: Resource,
   references: ReadonlyArray<Reference>,
-  world: World,
+  world: Sources,
   namespace: string,
   rawUrl: boolean,
 ): Found => {
@@ -188,7 +191,7 @@ const contentsOf = (
 /** All keys of the author's ConfigMap are copied (R36); the one that is the config must be a YAML map. */
 const ownConfigOf = (
   { spec }: Resource,
-  world: World,
+  world: Sources,
   namespace: string,
 ): Result.Result<ConfigContent | undefined, OverrideConfigInvalid> => {
   const { configMapName: name = "", key = "config.yaml" } = spec.overrideConfig ?? {};
@@ -207,7 +210,7 @@ const ownConfigOf = (
 };
 
 /** A provider key that the server would not take as text stops the start; the reason is told before (never the value). */
-const trappedKeys = ({ spec }: Resource, world: World): ReadonlyArray<SecretValueUnusable> =>
+const trappedKeys = ({ spec }: Resource, world: Sources): ReadonlyArray<SecretValueUnusable> =>
   referencesOf(spec).filter(({ path }) => path[1] === "providers" && path[2] !== "telemetry").flatMap(
     ({ name, key, path }) => {
       const secret = world.secrets.get(name);
@@ -218,7 +221,7 @@ const trappedKeys = ({ spec }: Resource, world: World): ReadonlyArray<SecretValu
   );
 
 const valueOf = (
-  world: World,
+  world: Sources,
   ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined,
 ): string | undefined => {
   if (ref === undefined) return undefined;
@@ -227,7 +230,7 @@ const valueOf = (
   return secret !== undefined && Object.hasOwn(secret, key) ? secret[key] : undefined;
 };
 
-const sqlParts = ({ spec }: Resource, world: World, rawUrl: boolean): Connections["sql"] => {
+const sqlParts = ({ spec }: Resource, world: Sources, rawUrl: boolean): Connections["sql"] => {
   const ref = spec.storage?.sql?.connectionString;
   const text = valueOf(world, ref);
   if (ref === undefined || text === undefined) return Result.succeed(undefined);
@@ -237,7 +240,7 @@ const sqlParts = ({ spec }: Resource, world: World, rawUrl: boolean): Connection
   return Result.flatMap(parsePostgres(text, key, path), (parts) => postgresSecret(parts, { rawUrl, kvToo, key, path }));
 };
 
-const kvParts = ({ spec }: Resource, world: World): Readonly<Record<string, string>> | undefined => {
+const kvParts = ({ spec }: Resource, world: Sources): Readonly<Record<string, string>> | undefined => {
   const kv = spec.storage?.kv;
   if (kv?.type !== "redis" || kv.endpoint === undefined) return undefined;
   const parsed = parseRedis(kv.endpoint, []);
@@ -254,10 +257,10 @@ const partsOf = ({ sql, kv }: Connections): ConnectionParts => ({
   kv,
 });
 
-const secretsDigest = ({ secretValues }: Found, { operator }: World): string =>
+const secretsDigest = ({ secretValues }: Found, { operator }: Sources): string =>
   hmacSha256Hex(operator.hmacKey, JSON.stringify(secretValues));
 
-const podAnnotations = ({ spec }: Resource, found: Found, world: World): Readonly<Record<string, string>> => ({
+const podAnnotations = ({ spec }: Resource, found: Found, world: Sources): Readonly<Record<string, string>> => ({
   // `Never` leaves it out, so that pods keep the value they started with.
   ...(spec.workload?.restartPolicyOnSecretChange === "Never" || found.secretValues.length === 0
     ? {}
@@ -266,7 +269,7 @@ const podAnnotations = ({ spec }: Resource, found: Found, world: World): Readonl
 });
 
 /** `suspend` and the number of pods are no inputs of the template: a change of them restarts nothing and ends no turn. */
-const inputsOf = ({ spec }: Resource, found: Found, world: World): Inputs => {
+const inputsOf = ({ spec }: Resource, found: Found, world: Sources): Inputs => {
   const raw = put(objectAt(world.resource, "spec"), ["workload", "replicas"], undefined);
   const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
   return {

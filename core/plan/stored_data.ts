@@ -28,7 +28,7 @@ export const storedDataFindings = (
   live: JsonObject | undefined,
   world: World,
 ): StoredDataFindings => {
-  if (live === undefined || !hasServed(live)) return NOTHING;
+  if (live === undefined || !hasServed(live) || runsAsWanted(prepared, live)) return NOTHING;
   const runs = runningConfig(live, world);
   const stored = storedIn(live, runs);
   if (stored.length === 0) return NOTHING;
@@ -39,6 +39,17 @@ export const storedDataFindings = (
     notices: [...move.notices, ...registry.notices],
   };
 };
+
+/** The common case, told without reading a config: the pods run this config in this image. */
+const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
+  blueprint.configFile !== undefined && imageOf(live) === blueprint.image &&
+  configNamesOf(live).includes(blueprint.configFile.configMapName);
+
+const imageOf = (live: JsonObject): string | undefined =>
+  stringAt(listAt(live, "spec", "template", "spec", "containers")[0], "image");
+
+const configNamesOf = (live: JsonObject): ReadonlyArray<string | undefined> =>
+  listAt(live, "spec", "template", "spec", "volumes").map((one) => stringAt(one, "configMap", "name"));
 
 /** A finished rollout leaves its mark even when the pods are down now. */
 const hasServed = (live: JsonObject): boolean =>
@@ -53,7 +64,7 @@ interface Running {
 
 /** The config that the Deployment names, as its ConfigMap has it. */
 const runningConfig = (live: JsonObject, world: World): Running | undefined => {
-  const names = listAt(live, "spec", "template", "spec", "volumes").map((one) => stringAt(one, "configMap", "name"));
+  const names = configNamesOf(live);
   const map = world.configs.find((one) => names.includes(stringAt(one, "metadata", "name")));
   const text = stringAt(map, "data", "config.yaml");
   if (map === undefined || text === undefined) return undefined;
@@ -88,7 +99,7 @@ const lineChange = (
   const path = ["spec", "distribution"];
   const to = prepared.server === undefined ? undefined : serverOf(prepared.server);
   if (from === undefined || to === undefined) {
-    const other = stringAt(listAt(live, "spec", "template", "spec", "containers")[0], "image") !== image;
+    const other = imageOf(live) !== image;
     return {
       moved: other,
       failures: [],
@@ -129,12 +140,10 @@ const lineChange = (
 
 const runningServer = (live: JsonObject) => {
   const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
-  return recorded !== undefined
-    ? serverOf(recorded)
-    : serverOfImage(stringAt(listAt(live, "spec", "template", "spec", "containers")[0], "image") ?? "");
+  return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(live) ?? "");
 };
 
-/** Source: seen on real servers, docs/moving.md; 0.7 → 0.8 and every step up from 1.0 keep everything. */
+/** Source: seen on real servers; 0.7 → 0.8 and every step up from 1.0 keep everything. */
 const lossesOf = (from: Line, to: Line, stored: ReadonlyArray<Place>): ReadonlyArray<string> => {
   const down = LINES.indexOf(to) < LINES.indexOf(from);
   if (down) return ["whatever the newer server changed in its tables, which an older one cannot read"];
