@@ -1,6 +1,7 @@
 /** Changes in the cluster → keys → passes; what follows a pass is decided in one place, the switch on its outcome. */
 import { Cause, Clock, Context, Duration, Effect, Exit, Latch, Ref } from "effect";
 import { type JsonObject, stringAt } from "../core/json.ts";
+import { groupPath, OWN_KINDS, POD_KINDS, ROUTES } from "../core/plan/kinds.ts";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, WORKERS } from "./limits.ts";
 import { Cluster, type Selection } from "./cluster.ts";
 import { heard, passEnded, showFigures } from "./metrics.ts";
@@ -64,7 +65,7 @@ export const controller = Effect.gen(function* () {
           return;
         }
         const before = yield* store.resource(key);
-        yield* store.put(object);
+        yield* store.put(object, how === "listed" ? "list" : "watch");
         named.remember(key, object);
         // Our own status writes come back as changes; they ask for nothing.
         if (before === undefined || !sameButStatus(before, object)) yield* queue.add(key);
@@ -91,11 +92,11 @@ export const controller = Effect.gen(function* () {
     })),
     ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
   ];
-  const own = mirrored.map(({ group, plural, kind, labels }) =>
-    reflectIn(namespaces, group, plural, { labels }, (what) => ({
+  const own = mirrored.map(({ apiVersion, plural, kind, labels }) =>
+    reflectIn(namespaces, groupPath(apiVersion), plural, { labels }, (what) => ({
       changed: (object, how) =>
         Effect.gen(function* () {
-          yield* how === "gone" ? store.drop(object) : store.put(object);
+          yield* how === "gone" ? store.drop(object) : store.put(object, how === "listed" ? "list" : "watch");
           yield* wake;
           const owner = ownerOf(object);
           if (owner !== undefined && (yield* store.knows(owner))) yield* queue.add(owner);
@@ -173,30 +174,6 @@ export const OURS = "app.kubernetes.io/managed-by=llama-stack-operator";
 
 /** Pods and ReplicaSets carry the labels of the Deployment's selector only. */
 export const POD_LABELS = "app=llama-stack";
-
-export interface Kind {
-  readonly kind: string;
-  readonly group: string;
-  readonly plural: string;
-}
-
-export const ROUTES: Kind = { kind: "Route", group: "/apis/route.openshift.io/v1", plural: "routes" };
-export const OWN_KINDS: ReadonlyArray<Kind> = [
-  { kind: "Deployment", group: "/apis/apps/v1", plural: "deployments" },
-  { kind: "ConfigMap", group: "/api/v1", plural: "configmaps" },
-  { kind: "PersistentVolumeClaim", group: "/api/v1", plural: "persistentvolumeclaims" },
-  { kind: "Secret", group: "/api/v1", plural: "secrets" },
-  { kind: "ServiceAccount", group: "/api/v1", plural: "serviceaccounts" },
-  { kind: "Service", group: "/api/v1", plural: "services" },
-  { kind: "HorizontalPodAutoscaler", group: "/apis/autoscaling/v2", plural: "horizontalpodautoscalers" },
-  { kind: "Ingress", group: "/apis/networking.k8s.io/v1", plural: "ingresses" },
-  { kind: "NetworkPolicy", group: "/apis/networking.k8s.io/v1", plural: "networkpolicies" },
-  { kind: "PodDisruptionBudget", group: "/apis/policy/v1", plural: "poddisruptionbudgets" },
-];
-export const POD_KINDS: ReadonlyArray<Kind> = [
-  { kind: "Pod", group: "/api/v1", plural: "pods" },
-  { kind: "ReplicaSet", group: "/apis/apps/v1", plural: "replicasets" },
-];
 
 const reflectIn = (
   namespaces: ReadonlyArray<string>,

@@ -1,6 +1,7 @@
 /** One replica works, the others wait: a Lease says which, and a fence stops writes before anybody else may start. */
 import { Clock, Context, Duration, Effect, Option, Random } from "effect";
 import type { JsonObject } from "../core/json.ts";
+import { LEASE } from "../core/own_objects.ts";
 import { claimed, holderOf, leaseMove, released, sameLease } from "../core/lease.ts";
 import { Cluster, type ClusterError } from "./cluster.ts";
 import {
@@ -55,7 +56,6 @@ interface Tenure {
   lost: boolean;
 }
 
-const LEASE = "llama-stack-operator";
 const keyIn = (namespace: string) => ({
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",

@@ -76,3 +76,25 @@ export const LISTENER_CLOSE_MS = 2000;
 
 /** Where Secrets may be read but not watched, each that is named is read again after this, in milliseconds (R38). */
 export const SECRET_POLL_MS = 60_000;
+
+/** A caller of the webhooks has this long for its headers and for its whole request, in milliseconds. */
+export const WEBHOOK_HEADERS_MS = 10_000;
+export const WEBHOOK_BODY_MS = 30_000;
+
+/**
+ * An idle connection of a caller is kept for this long, in milliseconds: longer than the API server keeps it (90 s), so that
+ * it is never closed while a request is on its way.
+ */
+export const WEBHOOK_IDLE_MS = 120_000;
+
+/**
+ * A replica that was asked to stop goes on answering webhooks for this long, in milliseconds: until the Service no longer
+ * names it. The process has 10 s in all.
+ */
+export const WEBHOOK_DRAIN_MS = 4000;
+
+/** Admission takes the operator's settings anew after this, in milliseconds. */
+export const SETTINGS_FRESH_MS = 10_000;
+
+/** Deleted objects that the mirror remembers, so that the answer to a late write does not bring one back. */
+export const DELETED_REMEMBERED = 4096;

@@ -1,16 +1,18 @@
 /** One look at a cluster, for the commands that ask it once: the operator's own eyes, without watching and without writing. */
 import { Data, Effect, Layer, Ref, Result } from "effect";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
+import { HMAC_SECRET } from "../core/own_objects.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, put, stringAt, withMember } from "../core/json.ts";
+import { groupPath, OWN_KINDS, POD_KINDS, ROUTES } from "../core/plan/kinds.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
 import type { World } from "../core/plan/world.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
 import { pathOf } from "./object_path.ts";
-import { OURS, OWN_KINDS, POD_KINDS, POD_LABELS, ROUTES } from "./controller.ts";
+import { OURS, POD_LABELS } from "./controller.ts";
 import { observe, OperatorFacts } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
-import { HMAC_SECRET, operatorFacts, servedGroups } from "./run.ts";
+import { operatorFacts, servedGroups } from "./run.ts";
 import { AskedServers } from "./server_answers.ts";
 import { Store } from "./store.ts";
 
@@ -94,7 +96,7 @@ export const worldOf = Effect.fn("worldOf")(function* (resource: JsonObject) {
   const store = yield* Store;
   const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
   yield* ownObjectsOf(resource);
-  yield* store.put(resource);
+  yield* store.put(resource, "list");
   const world: World | undefined = (yield* observe(key))?.world;
   return world ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
 });
@@ -112,10 +114,13 @@ const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) 
   ];
   yield* Effect.forEach(
     kinds,
-    ({ group, plural, labels }) =>
+    ({ apiVersion, plural, labels }) =>
       Effect.flatMap(
-        cluster.list({ path: `${group}/namespaces/${namespace}/${plural}`, labels: `${labels},${instance}` }),
-        ({ items }) => Effect.forEach(items, store.put, { discard: true }),
+        cluster.list({
+          path: `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`,
+          labels: `${labels},${instance}`,
+        }),
+        ({ items }) => Effect.forEach(items, (item) => store.put(item, "list"), { discard: true }),
       ),
     { concurrency: LISTS_AT_ONCE, discard: true },
   );

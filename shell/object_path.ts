@@ -1,24 +1,10 @@
 /** Where an object is on the API server. */
+import { groupPath, OTHER_KINDS, OWN_KINDS, POD_KINDS, ROUTES } from "../core/plan/kinds.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
 
 export const pathOf = ({ apiVersion, kind, namespace, name }: ObjectKey): string =>
-  `${apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`}/namespaces/${namespace}/${
-    PLURALS[kind] ?? kind
-  }/${name}`;
+  `${groupPath(apiVersion)}/namespaces/${namespace}/${PLURALS.get(kind) ?? kind}/${name}`;
 
-/** Plural of each kind that we write or read by name. */
-const PLURALS: Readonly<Record<string, string>> = {
-  ConfigMap: "configmaps",
-  Deployment: "deployments",
-  HorizontalPodAutoscaler: "horizontalpodautoscalers",
-  Ingress: "ingresses",
-  Lease: "leases",
-  LlamaStackDistribution: "llamastackdistributions",
-  NetworkPolicy: "networkpolicies",
-  PersistentVolumeClaim: "persistentvolumeclaims",
-  PodDisruptionBudget: "poddisruptionbudgets",
-  Route: "routes",
-  Secret: "secrets",
-  Service: "services",
-  ServiceAccount: "serviceaccounts",
-};
+const PLURALS: ReadonlyMap<string, string> = new Map(
+  [...OWN_KINDS, ROUTES, ...POD_KINDS, ...OTHER_KINDS].map(({ kind, plural }) => [kind, plural]),
+);

@@ -21,7 +21,7 @@ export const perform = Effect.fn("perform")(function* (step: Step, resource: Jso
     case "Apply": {
       const made = yield* cluster.apply(step.manifest, FIELD_MANAGER);
       // Seen at once: the next pass must not wait for the watch to bring back what was just written.
-      yield* store.put(made);
+      yield* store.put(made, "write");
       yield* wrote(step.manifest.kind, "apply");
       return yield* Effect.logInfo("applied").pipe(
         Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),
@@ -51,7 +51,7 @@ export const perform = Effect.fn("perform")(function* (step: Step, resource: Jso
       );
     case "SetStatus": {
       const written = yield* cluster.writeStatus(resource, step.status, FIELD_MANAGER);
-      yield* store.put(written);
+      yield* store.put(written, "write");
       yield* wrote(KIND, "update_status");
       return yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why: step.why }));
     }

@@ -6,8 +6,8 @@ import { RELIST_MS_MAX, RELIST_MS_MIN, WATCH_LIVED_MS } from "./limits.ts";
 
 /** What a mirror tells: each change once, and that the first list is complete. */
 export interface Mirror {
-  /** The object after the change; for a deletion, as it was last seen. */
-  readonly changed: (object: JsonObject, how: "present" | "gone") => Effect.Effect<void>;
+  /** The object as a list shows it, or after a change; for a deletion, as it was last seen. */
+  readonly changed: (object: JsonObject, how: "listed" | "changed" | "gone") => Effect.Effect<void>;
   /** Called after each complete list; `seen` are the keys `namespace/name` that exist. */
   readonly listed: (seen: ReadonlySet<string>) => Effect.Effect<void>;
   /** Called for each list, event and bookmark: the watch lives. */
@@ -30,7 +30,7 @@ export const reflect = Effect.fn("reflect")(function* (selection: Selection, mir
     const from = yield* cluster.eachPage(selection, (items) =>
       Effect.forEach(items, (item) => {
         seen.add(nameOf(item));
-        return mirror.changed(item, "present");
+        return mirror.changed(item, "listed");
       }, { discard: true }));
     yield* mirror.listed(seen);
     version = from;
@@ -43,7 +43,7 @@ export const reflect = Effect.fn("reflect")(function* (selection: Selection, mir
       Effect.gen(function* () {
         yield* mirror.heard;
         const seen = stringAt(object, "metadata", "resourceVersion");
-        if (type === "ADDED" || type === "MODIFIED") yield* mirror.changed(object, "present");
+        if (type === "ADDED" || type === "MODIFIED") yield* mirror.changed(object, "changed");
         if (type === "DELETED") yield* mirror.changed(object, "gone");
         if (seen !== undefined) version = seen;
       }));

@@ -65,7 +65,7 @@ Deno.test("AskedServers tells that a server answered, and the answers from then 
     run(
       layer("Proxied"),
       Effect.gen(function* () {
-        yield* (yield* Store).put(RESOURCE);
+        yield* (yield* Store).put(RESOURCE, "list");
         const asked = yield* AskedServers;
         strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
         strictEqual(yield* asked.changed, "n/my");
@@ -99,7 +99,7 @@ Deno.test("AskedServers asks a silent server again with growing pauses, and forg
       layer("Proxied"),
       Effect.gen(function* () {
         const store = yield* Store;
-        yield* store.put(RESOURCE);
+        yield* store.put(RESOURCE, "list");
         const asked = yield* AskedServers;
         server.answer = () => new Response("no", { status: 503 });
         yield* asked.answers("n/my", QUESTION);
@@ -134,7 +134,7 @@ Deno.test("AskedServers takes no answer that is too long, a redirect or no JSON"
       await run(
         layer("Proxied"),
         Effect.gen(function* () {
-          yield* (yield* Store).put(RESOURCE);
+          yield* (yield* Store).put(RESOURCE, "list");
           const asked = yield* AskedServers;
           yield* asked.answers("n/my", QUESTION);
           yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 150)));
@@ -150,7 +150,7 @@ Deno.test("AskedServers asks no server with TLS through the proxy, which checks 
     run(
       layer("Proxied"),
       Effect.gen(function* () {
-        yield* (yield* Store).put(RESOURCE);
+        yield* (yield* Store).put(RESOURCE, "list");
         const asked = yield* AskedServers;
         strictEqual(yield* asked.answers("n/my", { ...QUESTION, caPem: "pem" }), undefined);
         yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)));

@@ -3,18 +3,29 @@ import { Context, Effect, Layer } from "effect";
 import { type JsonObject, member, objectAt, put, stringAt } from "../core/json.ts";
 import { type Away, awayOf } from "../core/plan/pacing.ts";
 import { liveKey } from "../core/plan/world.ts";
+import { DELETED_REMEMBERED } from "./limits.ts";
 import { type Packed, packed, unpacked } from "./packed.ts";
 
 interface Shelf {
   /** By `Kind/name`. */
-  readonly objects: Map<string, Packed>;
-  readonly pods: Map<string, Packed>;
-  readonly replicaSets: Map<string, Packed>;
-  resource: Packed | undefined;
+  readonly objects: Map<string, Kept>;
+  readonly pods: Map<string, Kept>;
+  readonly replicaSets: Map<string, Kept>;
+  resource: Kept | undefined;
+}
+
+interface Kept {
+  /** Its resourceVersion as a number; of one kind, the larger is the newer. */
+  readonly version: number;
+  readonly text: Packed;
 }
 
 export interface StoreShape {
-  readonly put: (object: JsonObject) => Effect.Effect<void>;
+  /**
+   * A list is believed. What a watch tells and what a write of ours returns overtake each other, so of those the older one
+   * is dropped, and so is what was deleted meanwhile: believed, either would stay wrong until the next change.
+   */
+  readonly put: (object: JsonObject, from: "list" | "watch" | "write") => Effect.Effect<void>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
    * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
@@ -54,6 +65,7 @@ export const ownerOf = (object: JsonObject): string | undefined => {
 const make = (): StoreShape => {
   const shelves = new Map<string, Shelf>();
   const away = new Map<string, Away>();
+  const gone = new Set<string>();
   let awayVersion = 0;
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
@@ -66,7 +78,7 @@ const make = (): StoreShape => {
   const noteAway = (key: string, shelf: Shelf, deployment: JsonObject | undefined): void => {
     const now = shelf.resource === undefined || deployment === undefined
       ? undefined
-      : awayOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets));
+      : awayOf(unpacked(shelf.resource.text), deployment, all(shelf.pods), all(shelf.replicaSets));
     const before = away.get(key);
     if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
     if (now === undefined) away.delete(key);
@@ -78,24 +90,30 @@ const make = (): StoreShape => {
     if (kind === "Deployment") return noteAway(key, shelf, object);
     if (!away.has(key)) return;
     const kept = shelf.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
-    noteAway(key, shelf, kept === undefined ? undefined : unpacked(kept));
+    noteAway(key, shelf, kept === undefined ? undefined : unpacked(kept.text));
   };
   return {
-    put: (object) =>
+    put: (object, from) =>
       Effect.sync(() => {
         const found = placeOf(object);
         if (found === undefined) return;
         const shelf = shelfOf(found.key);
+        const version = versionOf(object);
+        if (from !== "list" && (gone.has(uidOf(object)) || newerThan(version, keptAt(shelf, found)))) return;
         const kept = trimmed(object);
-        if (found.part === "resource") shelf.resource = packed(kept);
-        else shelf[found.part].set(found.name, packed(kept));
+        const one = { version, text: packed(kept) };
+        if (found.part === "resource") shelf.resource = one;
+        else shelf[found.part].set(found.name, one);
         changed(found.key, shelf, found.kind, kept);
       }),
     drop: (object) =>
       Effect.sync(() => {
         const found = placeOf(object);
+        remember(gone, uidOf(object));
         const shelf = found === undefined ? undefined : shelves.get(found.key);
         if (found === undefined || shelf === undefined) return;
+        // Made anew under the same name before its end was told.
+        if (newerThan(versionOf(object), keptAt(shelf, found))) return;
         if (found.part === "resource") shelf.resource = undefined;
         else shelf[found.part].delete(found.name);
         changed(found.key, shelf, found.kind, undefined);
@@ -121,10 +139,10 @@ const make = (): StoreShape => {
     resource: (key) =>
       Effect.sync(() => {
         const kept = shelves.get(key)?.resource;
-        return kept === undefined ? undefined : unpacked(kept);
+        return kept === undefined ? undefined : unpacked(kept.text);
       }),
     resources: Effect.sync(() =>
-      [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
+      [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource.text)])
     ),
     keys: Effect.sync(() => [...shelves].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
     away: Effect.sync(() => ({ list: [...away.values()], version: awayVersion })),
@@ -132,7 +150,7 @@ const make = (): StoreShape => {
       Effect.sync(() => {
         const shelf = shelves.get(key);
         return {
-          objects: new Map([...shelf?.objects ?? []].map(([name, one]) => [name, unpacked(one)])),
+          objects: new Map([...shelf?.objects ?? []].map(([name, { text }]) => [name, unpacked(text)])),
           pods: shelf === undefined ? [] : all(shelf.pods),
           replicaSets: shelf === undefined ? [] : all(shelf.replicaSets),
         };
@@ -140,7 +158,26 @@ const make = (): StoreShape => {
   };
 };
 
-const all = (map: ReadonlyMap<string, Packed>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
+const all = (map: ReadonlyMap<string, Kept>): ReadonlyArray<JsonObject> =>
+  [...map.values()].map(({ text }) => unpacked(text));
+
+const keptAt = (shelf: Shelf, { part, name }: Place): Kept | undefined =>
+  part === "resource" ? shelf.resource : shelf[part].get(name);
+
+/** Kubernetes gives resourceVersions of one kind an order; what is no number is taken as it comes. */
+const versionOf = (object: JsonObject): number => Number(stringAt(object, "metadata", "resourceVersion"));
+
+const newerThan = (version: number, kept: Kept | undefined): boolean => kept !== undefined && kept.version > version;
+
+const uidOf = (object: JsonObject): string => stringAt(object, "metadata", "uid") ?? "";
+
+/** The oldest is forgotten: no write of ours is under way for so long. */
+const remember = (uids: Set<string>, uid: string): void => {
+  if (uid === "") return;
+  uids.add(uid);
+  const [oldest] = uids;
+  if (uids.size > DELETED_REMEMBERED && oldest !== undefined) uids.delete(oldest);
+};
 
 interface Place {
   readonly key: string;

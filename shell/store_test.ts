@@ -23,9 +23,9 @@ Deno.test("packed() keeps every value, short or long", () => {
 Deno.test("Store keeps what was put, and forgets a resource with its last object", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
-    yield* store.put(RESOURCE);
-    yield* store.put(own("Deployment", "my"));
-    yield* store.put(own("Pod", "my-1"));
+    yield* store.put(RESOURCE, "list");
+    yield* store.put(own("Deployment", "my"), "list");
+    yield* store.put(own("Pod", "my-1"), "list");
     const { objects, pods } = yield* store.shelf("a/my");
     deepStrictEqual([[...objects.keys()], pods.length, yield* store.knows("a/my")], [["Deployment/my"], 1, true]);
     for (const one of [own("Pod", "my-1"), own("Deployment", "my"), RESOURCE]) yield* store.drop(one);
@@ -35,9 +35,9 @@ Deno.test("Store keeps what was put, and forgets a resource with its last object
 Deno.test("Store.retain() forgets what a list did not show, of that kind and scope only", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
-    yield* store.put(RESOURCE);
-    for (const name of ["x", "y"]) yield* store.put(own("ConfigMap", name));
-    yield* store.put(own("Service", "x"));
+    yield* store.put(RESOURCE, "list");
+    for (const name of ["x", "y"]) yield* store.put(own("ConfigMap", name), "list");
+    yield* store.put(own("Service", "x"), "list");
     deepStrictEqual(yield* store.retain("ConfigMap", () => false, new Set()), []);
     deepStrictEqual(yield* store.retain("ConfigMap", () => true, new Set(["a/x"])), ["a/my"]);
     deepStrictEqual([...(yield* store.shelf("a/my")).objects.keys()], ["ConfigMap/x", "Service/x"]);
@@ -55,7 +55,7 @@ Deno.test("Store keeps of a Deployment's managed fields only whether its number 
       ...own("Deployment", "my").metadata as JsonObject,
       managedFields: [entry("kubectl"), entry("llama-stack-operator")],
     };
-    yield* store.put(own("Deployment", "my", { metadata }));
+    yield* store.put(own("Deployment", "my", { metadata }), "list");
     const kept = (yield* store.shelf("a/my")).objects.get("Deployment/my")?.metadata as JsonObject;
     deepStrictEqual(kept.managedFields, [
       { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } },
@@ -65,7 +65,7 @@ Deno.test("Store keeps of a Deployment's managed fields only whether its number 
 Deno.test("Store.away follows a Deployment that an upgrade rolls", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
-    yield* store.put(RESOURCE);
+    yield* store.put(RESOURCE, "list");
     const rolled = (available: number): JsonObject =>
       own("Deployment", "my", {
         metadata: {
@@ -75,14 +75,56 @@ Deno.test("Store.away follows a Deployment that an upgrade rolls", () =>
         spec: { replicas: 1 },
         status: { replicas: 1, updatedReplicas: 1, availableReplicas: available },
       });
-    yield* store.put(rolled(0));
+    yield* store.put(rolled(0), "list");
     const first = yield* store.away;
     deepStrictEqual(first.list.map(({ state }) => state), ["rolling"]);
     const crashed = { containerStatuses: [{ ready: false, restartCount: 3 }] };
-    yield* store.put(own("Pod", "my-1", { status: crashed }));
+    yield* store.put(own("Pod", "my-1", { status: crashed }), "list");
     deepStrictEqual((yield* store.away).list.map(({ state }) => state), ["failed"]);
-    yield* store.put(rolled(1));
+    yield* store.put(rolled(1), "list");
     const last = yield* store.away;
     strictEqual(last.list.length, 0);
     ok(last.version > first.version);
+  })));
+
+const at = (version: number, more: JsonObject = {}): JsonObject => {
+  const service = own("Service", "my", more);
+  return { ...service, metadata: { ...service.metadata as JsonObject, uid: "1", resourceVersion: String(version) } };
+};
+
+Deno.test("Store.put() drops what was overtaken, wherever it comes from, and believes every list", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    const kept = Effect.map(
+      store.shelf("a/my"),
+      ({ objects }) => (objects.get("Service/my")?.metadata as JsonObject).resourceVersion,
+    );
+    yield* store.put(at(9), "watch");
+    yield* store.put(at(8), "write");
+    strictEqual(yield* kept, "9");
+    yield* store.put(at(10), "write");
+    yield* store.put(at(9), "watch");
+    strictEqual(yield* kept, "10");
+    // The versions of an API server whose database was restored begin lower.
+    yield* store.put(at(4), "list");
+    strictEqual(yield* kept, "4");
+  })));
+
+Deno.test("Store.put() brings nothing back that was deleted while its write was under way", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
+    yield* store.put(at(9), "watch");
+    yield* store.drop(at(11));
+    yield* store.put(at(10), "write");
+    strictEqual((yield* store.shelf("a/my")).objects.size, 0);
+  })));
+
+Deno.test("Store.drop() leaves what was made anew under the name of the deleted object", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    const anew = at(12);
+    yield* store.put({ ...anew, metadata: { ...anew.metadata as JsonObject, uid: "2" } }, "write");
+    yield* store.drop(at(11));
+    strictEqual((yield* store.shelf("a/my")).objects.size, 1);
   })));

@@ -6,15 +6,24 @@
 import { providersPage } from "../core/command/catalogue.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
 import { editorSchema } from "../core/api/editor_schema.ts";
+import { DEFAULT } from "../core/install/choices.ts";
+import { installation } from "../core/install/installation.ts";
+import { kustomizeFiles, oneFile } from "../core/install/kustomize.ts";
 import { referencePage } from "../core/api/reference_page.ts";
 import { writeYaml } from "../core/yaml.ts";
 
 const header = "# Made by `deno task gen` from core/api; do not edit.\n";
 
+const INSTALL_HEADER = "# Made by `deno task gen` from core/install; do not edit.\n";
+
 const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
   "crds/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
   "core/api/resource_schema.json": () => `${JSON.stringify(resourceSchema())}\n`,
+  "deploy/install.yaml": () => oneFile(INSTALL_HEADER, installation(DEFAULT)),
+  ...Object.fromEntries(
+    Object.entries(kustomizeFiles(INSTALL_HEADER)).map(([path, text]) => [`deploy/kustomize/${path}`, () => text]),
+  ),
   "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),
 };

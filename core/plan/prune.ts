@@ -1,18 +1,11 @@
 /** What goes: objects that the resource does not ask for any more, and configs that nothing runs on. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { OWN_KINDS, ROUTES } from "./kinds.ts";
 import { isOurs } from "./ownership.ts";
 import { type ObjectKey, Step } from "./step.ts";
 import type { World } from "./world.ts";
 
-/** Kinds that come and go with a field of the resource. Claims, accounts and Services stay. */
-const PRUNABLE = new Set([
-  "HorizontalPodAutoscaler",
-  "Ingress",
-  "NetworkPolicy",
-  "PodDisruptionBudget",
-  "Route",
-  "Secret",
-]);
+const PRUNABLE = new Set([...OWN_KINDS, ROUTES].filter(({ prunable }) => prunable).map(({ kind }) => kind));
 
 /** `wanted` are the keys `Kind/name` of what should be there. */
 export const prunedObjects = (

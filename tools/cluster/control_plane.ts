@@ -27,7 +27,25 @@ export interface ControlPlane {
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
   /** Ends the API server and starts it again on the same port and etcd; for `downMs` in between nobody answers. */
   restartApiServer(downMs?: number): Promise<void>;
+  /** Finished requests so far, oldest first, as the API server's audit log has them; needs the option `audit`. */
+  auditLog(): Promise<readonly AuditEvent[]>;
   stop(): Promise<void>;
+}
+
+/** What of an `audit.k8s.io/v1` Event is looked at here. */
+export interface AuditEvent {
+  readonly stage: string;
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: {
+    readonly apiGroup?: string;
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+  readonly responseStatus?: { readonly code: number };
 }
 
 export interface ControlPlaneOptions {
@@ -35,10 +53,12 @@ export interface ControlPlaneOptions {
   readonly kwok?: boolean;
   /** Also controllers and scheduler, for nodes that join by themselves. */
   readonly controllers?: boolean;
+  /** Every request is noted: `auditLog` of the control plane tells them. */
+  readonly audit?: boolean;
 }
 
 export const startControlPlane = async (
-  { kwok = false, controllers = kwok }: ControlPlaneOptions = {},
+  { kwok = false, controllers = kwok, audit = false }: ControlPlaneOptions = {},
 ): Promise<ControlPlane> => {
   const more = [...(controllers ? CONTROLLERS : []), ...(kwok ? ["kwok" as const] : [])];
   const programs = await installControlPlane([...API_PROGRAMS, ...more]);
@@ -73,11 +93,12 @@ export const startControlPlane = async (
     await Deno.writeTextFile(join(folder, "service_accounts.pub"), signing.publicPem);
 
     await start("etcd", programs.etcd, etcdFlags(folder, etcdPort, etcdPeerPort));
-    const startApiServer = () =>
-      start("kube-apiserver", programs["kube-apiserver"], [
+    const startApiServer = async () =>
+      await start("kube-apiserver", programs["kube-apiserver"], [
         ...apiServerFlags(folder, apiPort, etcdPort),
         // Pods are refused until their service account exists, and nothing makes it without the controllers.
         ...(controllers ? [] : ["--disable-admission-plugins=ServiceAccount"]),
+        ...(audit ? await auditFlags(folder) : []),
       ]);
     let apiServer = await startApiServer();
 
@@ -121,6 +142,9 @@ export const startControlPlane = async (
         if (await waitUntilReady(apiServer, () => answers("/readyz"), START_WITHIN_MS)) return;
         throw new Error(await whyNotReady(folder, started));
       },
+      auditLog: async () =>
+        (await Deno.readTextFile(join(folder, AUDIT_LOG))).split("\n").filter((line) => line !== "")
+          .map((line): AuditEvent => JSON.parse(line)),
       stop: async () => {
         await stopAll();
         await Deno.remove(folder, { recursive: true });
@@ -176,6 +200,20 @@ const apiServerFlags = (folder: string, port: number, etcdPort: number): string[
   "--service-cluster-ip-range=10.0.0.0/16",
   "--allow-privileged",
 ];
+
+const AUDIT_LOG = "audit.log";
+
+const auditFlags = async (folder: string): Promise<string[]> => {
+  const policy = {
+    apiVersion: "audit.k8s.io/v1",
+    kind: "Policy",
+    omitStages: ["RequestReceived"],
+    rules: [{ level: "Metadata" }],
+  };
+  const file = join(folder, "audit_policy.json");
+  await Deno.writeTextFile(file, JSON.stringify(policy));
+  return [`--audit-policy-file=${file}`, `--audit-log-path=${join(folder, AUDIT_LOG)}`];
+};
 
 const moreFlags = (name: typeof CONTROLLERS[number] | "kwok", folder: string, kubeconfig: string): string[] => {
   const controller = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"];

@@ -1,0 +1,90 @@
+/** How the API server calls the operator: the CRD's conversion, and admission. */
+import { CONVERT_PATH, customResourceDefinition } from "../api/crd.ts";
+import { GROUP } from "../api/v1alpha2.ts";
+import { isObject, type JsonObject, listAt, objectAt, put } from "../json.ts";
+import type { Choices } from "./choices.ts";
+import { metadata, NAME, NAMESPACE, SERVING_SECRET, WEBHOOK_SERVICE } from "./names.ts";
+
+export const VALIDATE_PATH = "/validate";
+export const WEBHOOK_CONFIGURATION = NAME;
+
+/** An admission that takes longer is not waited for; the operator answers in milliseconds. */
+const TIMEOUT_SECONDS = 5;
+
+/** Without webhooks nothing converts: the old version is then not served, rather than served wrong. */
+export const definition = (choices: Choices): JsonObject => {
+  const crd = customResourceDefinition();
+  if (choices.webhooks) return annotated(crd, choices);
+  const versions = listAt(crd, "spec", "versions").filter(isObject)
+    .map((one) => one.name === "v1alpha2" ? one : { ...one, served: false });
+  return put(put(crd, ["spec", "versions"], versions), ["spec", "conversion"], { strategy: "None" }) as JsonObject;
+};
+
+/** Ignore: an operator that is down must not stop anybody, and repeats every rule when it is up (R49). */
+export const webhookConfiguration = (choices: Choices): JsonObject =>
+  annotated({
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingWebhookConfiguration",
+    metadata: metadata(WEBHOOK_CONFIGURATION, "webhook"),
+    webhooks: [{
+      name: `validate.${GROUP}`,
+      ...WEBHOOK,
+      clientConfig: { service: { namespace: NAMESPACE, name: WEBHOOK_SERVICE, path: VALIDATE_PATH, port: 443 } },
+    }],
+  }, choices);
+
+/** What every way of installation has in common; OLM writes the rest itself. */
+export const WEBHOOK: JsonObject = {
+  admissionReviewVersions: ["v1"],
+  failurePolicy: "Ignore",
+  // An object written in the old version is shown in the new one.
+  matchPolicy: "Equivalent",
+  rules: [{
+    apiGroups: [GROUP],
+    apiVersions: ["v1alpha2"],
+    operations: ["CREATE", "UPDATE"],
+    // Not the status: the operator must never stand in its own way.
+    resources: ["llamastackdistributions"],
+    scope: "Namespaced",
+  }],
+  sideEffects: "None",
+  timeoutSeconds: TIMEOUT_SECONDS,
+};
+
+export const CONVERSION = { path: CONVERT_PATH };
+
+/** By these somebody else writes the caBundle. */
+const annotated = (object: JsonObject, { certificates }: Choices): JsonObject => {
+  const annotations: Readonly<Record<Choices["certificates"], JsonObject>> = {
+    "self-managed": {},
+    "cert-manager": { "cert-manager.io/inject-ca-from": `${NAMESPACE}/${SERVING_SECRET}` },
+    "service-ca": { "service.beta.openshift.io/inject-cabundle": "true" },
+    olm: {},
+  };
+  const more = annotations[certificates];
+  return Object.keys(more).length === 0 ? object : put(object, ["metadata", "annotations"], {
+    ...objectAt(object, "metadata", "annotations"),
+    ...more,
+  }) as JsonObject;
+};
+
+/** cert-manager's own objects: an issuer that signs for itself, and the certificate that it gives. */
+export const certManagerObjects = (): ReadonlyArray<JsonObject> => [
+  {
+    apiVersion: "cert-manager.io/v1",
+    kind: "Issuer",
+    metadata: metadata(`${NAME}-self-signed`, "webhook", NAMESPACE),
+    spec: { selfSigned: {} },
+  },
+  {
+    apiVersion: "cert-manager.io/v1",
+    kind: "Certificate",
+    metadata: metadata(SERVING_SECRET, "webhook", NAMESPACE),
+    spec: {
+      secretName: SERVING_SECRET,
+      issuerRef: { kind: "Issuer", name: `${NAME}-self-signed` },
+      dnsNames: [`${WEBHOOK_SERVICE}.${NAMESPACE}.svc`, `${WEBHOOK_SERVICE}.${NAMESPACE}.svc.cluster.local`],
+      privateKey: { algorithm: "ECDSA", size: 256, rotationPolicy: "Always" },
+    },
+  },
+];

@@ -1,0 +1,51 @@
+/**
+ * Every kind of object that belongs to a resource: where the API server has it, and what the operator does with it. The
+ * mirrors, the paths, the clean-up and the RBAC rules of the installation follow from this table.
+ */
+export interface Kind {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly plural: string;
+  /** Comes and goes with a field of the resource. */
+  readonly prunable: boolean;
+}
+
+const written = (apiVersion: string, kind: string, plural: string, prunable = false): Kind => ({
+  kind,
+  apiVersion,
+  plural,
+  prunable,
+});
+
+/** What is made for a resource. Claims, accounts and Services stay; a ConfigMap goes when nothing runs on it any more. */
+export const OWN_KINDS: ReadonlyArray<Kind> = [
+  written("apps/v1", "Deployment", "deployments"),
+  written("v1", "ConfigMap", "configmaps"),
+  written("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+  written("v1", "Secret", "secrets", true),
+  written("v1", "ServiceAccount", "serviceaccounts"),
+  written("v1", "Service", "services"),
+  written("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true),
+  written("networking.k8s.io/v1", "Ingress", "ingresses", true),
+  written("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", true),
+  written("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true),
+];
+
+/** In place of an Ingress, where the API server has it. */
+export const ROUTES: Kind = written("route.openshift.io/v1", "Route", "routes", true);
+
+/** What Kubernetes makes of our Deployment; only read. */
+export const POD_KINDS: ReadonlyArray<Kind> = [
+  written("v1", "Pod", "pods"),
+  written("apps/v1", "ReplicaSet", "replicasets"),
+];
+
+/** Written and read outside of the objects of a resource. */
+export const OTHER_KINDS: ReadonlyArray<Kind> = [
+  written("coordination.k8s.io/v1", "Lease", "leases"),
+  written("llamastack.io/v1alpha2", "LlamaStackDistribution", "llamastackdistributions"),
+];
+
+/** `/api/v1`, `/apis/apps/v1`. */
+export const groupPath = (apiVersion: string): string =>
+  apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;

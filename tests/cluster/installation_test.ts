@@ -1,0 +1,124 @@
+/** The files of `deploy/` on a real API server, and as kustomize reads them. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { Effect, Result } from "effect";
+import { DEFAULT } from "../../core/install/choices.ts";
+import { dashboard, prometheusRule } from "../../core/install/extras.ts";
+import { installation } from "../../core/install/installation.ts";
+import { OVERLAYS } from "../../core/install/kustomize.ts";
+import { NAME, NAMESPACE } from "../../core/install/names.ts";
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
+import { readManifests } from "../../core/yaml.ts";
+import { failureFound, keyAdded, metricsText, passEnded, wrote } from "../../shell/metrics.ts";
+import { startControlPlane } from "../../tools/cluster/control_plane.ts";
+
+const DEPLOY = new URL("../../deploy/", import.meta.url).pathname;
+const INSTALL = `${DEPLOY}install.yaml`;
+
+Deno.test("the installation on a real API server", async (t) => {
+  const cluster = await startControlPlane();
+  const apply = (...more: ReadonlyArray<string>) => cluster.kubectl(["apply", "--validate=strict", ...more]);
+  try {
+    await t.step("one plain `kubectl apply -f` installs everything; the second changes nothing", async () => {
+      const first = lines(await apply("-f", INSTALL));
+      strictEqual(first.length, installation(DEFAULT).length);
+      deepStrictEqual(first.filter((line) => !line.endsWith(" created")), []);
+      const second = lines(await apply("-f", INSTALL));
+      deepStrictEqual(second.filter((line) => !line.endsWith(" unchanged")), []);
+    });
+
+    await t.step("the pods pass restricted pod security without a warning", async () => {
+      const deployment = JSON.parse(
+        await cluster.kubectl(["get", "deployment", NAME, "-n", NAMESPACE, "-o", "json"]),
+      ) as JsonObject;
+      const template = objectAt(deployment, "spec", "template");
+      const pod = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { ...objectAt(template, "metadata"), name: "one", namespace: NAMESPACE },
+        spec: template.spec,
+      };
+      const answer = await cluster.fetch(`/api/v1/namespaces/${NAMESPACE}/pods?dryRun=All`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(pod),
+      });
+      const body = await answer.text();
+      deepStrictEqual([answer.status, answer.headers.get("warning")], [201, null], body.slice(0, 500));
+    });
+
+    await t.step("who may edit a namespace may edit its resources", async () => {
+      await cluster.kubectl(["create", "rolebinding", "e", "--clusterrole=llama-stack-operator-edit", "--user=eve"]);
+      const may = async (verb: string, user: string) => {
+        const question = ["auth", "can-i", verb, "llamastackdistributions.llamastack.io", "--as", user];
+        return (await cluster.kubectl(question).catch(() => "no")).trim();
+      };
+      deepStrictEqual([await may("create", "eve"), await may("create", "adam")], ["yes", "no"]);
+    });
+
+    await t.step("`kubectl delete -f` leaves nothing", async () => {
+      await cluster.kubectl(["delete", "--wait=false", "-f", INSTALL]);
+      const left = await cluster.kubectl([
+        ...["get", "crd,clusterrole,clusterrolebinding,validatingwebhookconfiguration", "-o", "name"],
+        ...["-l", `app.kubernetes.io/part-of=${NAME}`],
+      ]);
+      deepStrictEqual(lines(left), []);
+    });
+
+    for (const [name, choices] of Object.entries({ base: DEFAULT, ...OVERLAYS })) {
+      await t.step(`kustomize makes of ${name} what it is called`, async () => {
+        const folder = name === "base" ? "kustomize/base" : `kustomize/overlays/${name}`;
+        const built = await cluster.kubectl(["kustomize", `${DEPLOY}${folder}`]);
+        const documents = Result.getOrThrow(readManifests(built)).filter(isObject);
+        deepStrictEqual(byName(documents), byName(installation(choices)));
+      });
+    }
+
+    await t.step("kustomize adds every component", async () => {
+      const folder = await Deno.makeTempDir({ dir: `${DEPLOY}kustomize` });
+      try {
+        await Deno.writeTextFile(
+          `${folder}/kustomization.yaml`,
+          [
+            "apiVersion: kustomize.config.k8s.io/v1beta1",
+            "kind: Kustomization",
+            "resources: [../base]",
+            "components: [../components/network-policy, ../components/disruption-budget, ../components/monitoring]",
+          ].join("\n"),
+        );
+        const built = Result.getOrThrow(readManifests(await cluster.kubectl(["kustomize", folder])));
+        strictEqual(built.length, installation(DEFAULT).length + 5);
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    });
+  } finally {
+    await cluster.stop();
+  }
+});
+
+Deno.test("prometheusRule() and dashboard() ask only for metrics that the operator has", async () => {
+  const rules = listAt(prometheusRule(), "spec", "groups").flatMap((one) => listAt(one, "rules"));
+  const asked = rules.map((one) => stringAt(one, "expr") ?? "").concat(
+    Object.values(objectAt(dashboard(), "data")).map(String),
+  );
+  const names = [...asked.join("\n").matchAll(/\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\{/g)].map(([, name = ""]) => name);
+  ok(names.length >= 10);
+  const one = Effect.all([
+    passEnded("error", 1),
+    keyAdded,
+    wrote("Service", "apply"),
+    failureFound("SecretNotFound"),
+  ]);
+  const known = await Effect.runPromise(Effect.andThen(one, metricsText));
+  deepStrictEqual(names.filter((name) => !known.includes(name.replace(/_bucket$/, ""))), []);
+});
+
+const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "");
+
+const byName = (objects: ReadonlyArray<JsonObject>): JsonObject =>
+  Object.fromEntries(
+    objects.map((one): [string, JsonObject] => [
+      `${one.kind} ${stringAt(one, "metadata", "namespace") ?? ""} ${stringAt(one, "metadata", "name")}`,
+      JSON.parse(JSON.stringify(one)),
+    ]).sort(([a], [b]) => a < b ? -1 : 1),
+  );
