@@ -15,7 +15,8 @@ import { NOWHERE } from "../core/resources/of_resource.ts";
 import { SETTINGS_DEFAULT } from "../core/settings.ts";
 import { type ControlPlane, startControlPlane } from "./cluster/control_plane.ts";
 import { type Definition, installDefinition } from "./cluster/custom_resource_definition.ts";
-import { type BundledOperator, bundleOperator, startBundledOperator } from "./cluster/operator_process.ts";
+import { bundleOperator } from "./bundle_operator.ts";
+import { type BundledOperator, startBundledOperator } from "./cluster/operator_process.ts";
 
 /** Resources that the bare client has in flight; more did not make this API server faster. */
 const IN_FLIGHT = 32;

@@ -3,18 +3,29 @@
  *
  * `deno task gen` writes, `deno task gen --check` compares and exits 1 when a file is stale.
  */
+import { Result } from "effect";
 import { providersPage } from "../core/command/catalogue.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
 import { editorSchema } from "../core/api/editor_schema.ts";
 import { DEFAULT } from "../core/install/choices.ts";
 import { installation } from "../core/install/installation.ts";
 import { kustomizeFiles, oneFile } from "../core/install/kustomize.ts";
+import { bundleFiles } from "../core/install/olm.ts";
+import { isObject } from "../core/json.ts";
+import { KIND } from "../core/api/v1alpha2.ts";
 import { referencePage } from "../core/api/reference_page.ts";
-import { writeYaml } from "../core/yaml.ts";
+import { readManifests, writeYaml } from "../core/yaml.ts";
 
 const header = "# Made by `deno task gen` from core/api; do not edit.\n";
 
 const INSTALL_HEADER = "# Made by `deno task gen` from core/install; do not edit.\n";
+
+const SAMPLES = new URL("../deploy/samples/", import.meta.url);
+
+/** The resource of each sample. */
+const EXAMPLES = Array.from(Deno.readDirSync(SAMPLES), ({ name }) => name).sort()
+  .flatMap((name) => Result.getOrThrow(readManifests(Deno.readTextFileSync(new URL(name, SAMPLES)))))
+  .filter(isObject).filter(({ kind }) => kind === KIND);
 
 const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
@@ -23,6 +34,9 @@ const FILES: Readonly<Record<string, () => string>> = {
   "deploy/install.yaml": () => oneFile(INSTALL_HEADER, installation(DEFAULT)),
   ...Object.fromEntries(
     Object.entries(kustomizeFiles(INSTALL_HEADER)).map(([path, text]) => [`deploy/kustomize/${path}`, () => text]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/olm/${path}`, () => text]),
   ),
   "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),

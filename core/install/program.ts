@@ -129,6 +129,9 @@ const podSpec = (choices: Choices): JsonObject => ({
   ],
 });
 
+/** OLM mounts it there by itself, into a folder of /tmp. */
+const OLM_CERTIFICATES = "/tmp/k8s-webhook-server/serving-certs";
+
 const hasMountedCertificate = ({ webhooks, certificates }: Choices): boolean =>
   webhooks && (certificates === "cert-manager" || certificates === "service-ca");
 
@@ -137,6 +140,7 @@ const args = (choices: Choices): ReadonlyArray<Json> => [
   ...choices.watched.map((one) => `--namespace=${one}`),
   ...(choices.webhooks ? [`--webhook-address=:${PORTS.webhook}`] : []),
   ...(hasMountedCertificate(choices) ? [`--certificate-directory=${CERTIFICATES}`] : []),
+  ...(choices.webhooks && choices.certificates === "olm" ? [`--certificate-directory=${OLM_CERTIFICATES}`] : []),
   ...(choices.secretPolling ? ["--secret-polling"] : []),
 ];
 

@@ -57,7 +57,7 @@ const bound = (
 ];
 
 /** Who may view, edit or administer a namespace may do so with our resources as well. */
-const people = (): ReadonlyArray<JsonObject> => [
+export const people = (): ReadonlyArray<JsonObject> => [
   aggregated("view", ["view", "edit", "admin"], ["get", "list", "watch"], { [`${AGGREGATE}cluster-reader`]: "true" }),
   aggregated("edit", ["edit", "admin"], ["create", "update", "patch", "delete", "deletecollection"], {}),
 ];

@@ -1,8 +1,8 @@
 /** What a failed test leaves to look at: conditions, pods, the ends of their logs and of the operator's. */
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
+import { NAMESPACE } from "../../core/install/names.ts";
 import { lastLines } from "../../tools/cluster/background_process.ts";
 import type { JoinedCluster } from "./cluster.ts";
-import { readSession } from "./session.ts";
 
 export const report = async (cluster: JoinedCluster, namespace: string): Promise<string> => {
   const text = (path: string) => cluster.fetch(path).then((answer) => answer.text());
@@ -23,8 +23,11 @@ export const report = async (cluster: JoinedCluster, namespace: string): Promise
   for (const event of await items(`/api/v1/namespaces/${namespace}/events`)) {
     if (stringAt(event, "type") === "Warning") parts.push(`event: ${stringAt(event, "message")}`);
   }
-  const operator = (await Deno.readTextFile(readSession().operatorLog)).split("\n")
-    .filter((line) => line.includes(namespace));
+  const operators = `/api/v1/namespaces/${NAMESPACE}/pods`;
+  const logs = await Promise.all(
+    (await items(operators)).map((pod) => text(`${operators}/${stringAt(pod, "metadata", "name")}/log`)),
+  );
+  const operator = logs.join("\n").split("\n").filter((line) => line.includes(namespace));
   return [...parts, "--- operator", lastLines(operator.join("\n"), 12)].join("\n");
 };
 

@@ -3,8 +3,8 @@ export interface Session {
   readonly url: string;
   readonly adminToken: string;
   readonly caPem: string;
-  /** The operator writes its log here. */
-  readonly operatorLog: string;
+  readonly kubeconfig: string;
+  readonly kubectlPath: string;
 }
 
 export const SESSION = "LLAMA_STACK_OPERATOR_NODE_SESSION";

@@ -1,13 +1,8 @@
 /** The operator as a process of its own: the minified bundle with the V8 flags that it is installed with. */
 import { dirname, join } from "node:path";
+import { MEMORY, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { freePorts, startInBackground } from "./background_process.ts";
-
-/** Small semi-spaces keep garbage from growing the process; the old space is bounded well above what 5,000 resources need. */
-export const V8_FLAGS = "--max-semi-space-size=2,--max-old-space-size=256";
-
-/** One malloc arena: the threads of the runtime otherwise keep what they once needed, about 20 MiB. */
-export const MEMORY = { MALLOC_ARENA_MAX: "1" };
 
 export interface BundledOperator {
   readonly pid: number;
@@ -22,27 +17,6 @@ export interface BundledOperator {
   readonly stop: () => Promise<number>;
   readonly logFile: string;
 }
-
-const ROOT = new URL("../../", import.meta.url);
-
-/** Path of the bundle in the folder. */
-export const bundleOperator = async (folder: string): Promise<string> => {
-  const bundle = join(folder, "operator.js");
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--quiet", "--minify", "--output", bundle, "mod.ts"],
-    cwd: ROOT,
-    stdout: "null",
-    stderr: "piped",
-  }).output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
-  // Fills the cache beside the bundle: an installed binary has its code compiled already.
-  await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", bundle, "version"],
-    env: { DENO_DIR: folder },
-    stdout: "null",
-  }).output();
-  return bundle;
-};
 
 export const startBundledOperator = async (
   cluster: ControlPlane,
@@ -63,9 +37,9 @@ export const startBundledOperator = async (
     command: [
       Deno.execPath(),
       "run",
-      "--allow-all",
-      "--unstable-net",
-      "--unstable-no-legacy-abort",
+      "--no-prompt",
+      ...PERMISSIONS,
+      ...UNSTABLE,
       `--v8-flags=${V8_FLAGS}`,
       bundle,
       "run",

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { cacheDir, once } from "./cache.ts";
 
-/** The programs of a Kubernetes cluster that can be had from the Go module registry alone: control plane, node, names. */
+/** The programs around Kubernetes that can be had from the Go module registry alone: control plane, node, names, checks. */
 export type ControlPlaneProgram = keyof typeof SOURCES;
 
 /**
@@ -61,6 +61,13 @@ const SOURCES = {
   "kube-proxy": kubernetes("kube-proxy", 20, "kubernetes_node"),
   // Our own main.go: the published program brings some fifty plugins.
   coredns: { folder: "coredns", module: "github.com/coredns/coredns", package: ".", coldSeconds: 60 },
+  // Our own main.go around OLM's library of checks.
+  "bundle-validator": {
+    folder: "bundle_validator",
+    module: "github.com/operator-framework/api",
+    package: ".",
+    coldSeconds: 60,
+  },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 

@@ -13,13 +13,34 @@ export type WantedImages = Readonly<Record<string, ServerVersion | "debian">>;
  * A folder in the format of `docker save`, but not yet packed: `tar --dereference` of it is what containerd imports. The
  * caller removes it.
  */
-export const imageArchive = async (wanted: WantedImages): Promise<string> => {
+export const imageArchive = async (wanted: WantedImages): Promise<string> =>
+  await archiveOf(
+    await Promise.all(
+      Object.entries(wanted).map(async ([name, content]) => ({
+        name,
+        config: settingsOf(content),
+        layers: [await installBase(), ...(content === "debian" ? [] : [await installServerLayer(content)])],
+      })),
+    ),
+  );
+
+export interface Image {
+  readonly name: string;
+  /** `config` of the image: Env, Entrypoint, User and the like. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The lowest first. */
+  readonly layers: readonly Layer[];
+}
+
+/** The folder, for layers that lie somewhere already. */
+export const archiveOf = async (images: readonly Image[]): Promise<string> => {
   const archive = await Deno.makeTempDir({ prefix: "llama-stack-operator-images-" });
   const manifest: unknown[] = [];
-  for (const [name, content] of Object.entries(wanted)) {
-    const layers = [await installBase(), ...(content === "debian" ? [] : [await installServerLayer(content)])];
+  for (const { name, config: settings, layers } of images) {
     const config = `${name.replaceAll(/[^a-z0-9.]/g, "-")}.json`;
-    await Deno.writeTextFile(join(archive, config), JSON.stringify(imageConfig(content, layers)));
+    const rootfs = { type: "layers", diff_ids: layers.map(({ sha256 }) => `sha256:${sha256}`) };
+    const content = { os: "linux", architecture: ARCHITECTURE, config: settings, rootfs };
+    await Deno.writeTextFile(join(archive, config), JSON.stringify(content));
     for (const layer of layers) await linked(join(layer.folder, LAYER), join(archive, `${layer.sha256}.tar.gz`));
     manifest.push({ Config: config, RepoTags: [name], Layers: layers.map(({ sha256 }) => `${sha256}.tar.gz`) });
   }
@@ -27,7 +48,8 @@ export const imageArchive = async (wanted: WantedImages): Promise<string> => {
   return archive;
 };
 
-interface Layer {
+/** A folder with a packed layer and its digest before packing. */
+export interface Layer {
   readonly folder: string;
   readonly sha256: string;
 }
@@ -46,24 +68,20 @@ const PYTHON = `${OPT}/bin/python3`;
 const TIKTOKEN = "/opt/tiktoken";
 const STAND_INS = "/opt/stand_ins";
 
-const imageConfig = (server: ServerVersion | "debian", layers: readonly Layer[]) => ({
-  os: "linux",
-  architecture: ARCHITECTURE,
-  config: {
-    Env: server === "debian" ? [PATH] : [
-      PATH.replace("=", `=${dirname(PYTHON)}:`),
-      `TIKTOKEN_CACHE_DIR=${TIKTOKEN}`,
-      `PYTHONPATH=${STAND_INS}`,
-    ],
-    Cmd: ["sleep", "infinity"],
-  },
-  rootfs: { type: "layers", diff_ids: layers.map(({ sha256 }) => `sha256:${sha256}`) },
+const settingsOf = (server: ServerVersion | "debian"): Image["config"] => ({
+  Env: server === "debian" ? [PATH] : [
+    PATH.replace("=", `=${dirname(PYTHON)}:`),
+    `TIKTOKEN_CACHE_DIR=${TIKTOKEN}`,
+    `PYTHONPATH=${STAND_INS}`,
+  ],
+  Cmd: ["sleep", "infinity"],
 });
 
 const PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const ARCHITECTURE = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
 
-const installBase = async (): Promise<Layer> => {
+/** Debian, smaller than it comes. */
+export const installBase = async (): Promise<Layer> => {
   const folder = await once(
     cacheDir("images", `debian-${SUITE}-${ARCHITECTURE}`),
     `Debian ${SUITE} as a layer of images (first time, about 60 s)`,
@@ -152,6 +170,12 @@ exec chroot "$root" env -u PYTHONPATH -u PYTHONHOME -u VIRTUAL_ENV HOME=/root "$
 /** Packs `paths` of `folder` into the layer file of `into`; what an image names is the digest before compression. */
 const pack = async (folder: string, path: string, into: string): Promise<void> => {
   await must("sh", ["-euc", PACK, "sh", folder, path, LAYER, SHA256], { cwd: into });
+};
+
+/** What a folder holds, as a layer in another one. */
+export const layerOf = async (folder: string, into: string): Promise<Layer> => {
+  await pack(folder, ".", into);
+  return layerIn(into);
 };
 
 const PACK = `

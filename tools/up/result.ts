@@ -1,6 +1,7 @@
 /** What there is once a resource is ready, and how to go on from there. */
 import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
-import { OURS, OWN_KINDS } from "../../shell/controller.ts";
+import { groupPath, OWN_KINDS } from "../../core/plan/kinds.ts";
+import { OURS } from "../../shell/controller.ts";
 import { type Api, nameOf, namespaceOf } from "./api.ts";
 import type { UpCluster } from "./cluster.ts";
 
@@ -9,7 +10,9 @@ export const showResult = async (api: Api, resource: JsonObject): Promise<void> 
   const namespace = namespaceOf(resource) ?? "";
   const query = new URLSearchParams({ labelSelector: `${OURS},app.kubernetes.io/instance=${nameOf(resource)}` });
   const lists = await Promise.all(
-    OWN_KINDS.map(({ group, plural }) => api.get(`${group}/namespaces/${namespace}/${plural}?${query}`)),
+    OWN_KINDS.map(({ apiVersion, plural }) =>
+      api.get(`${groupPath(apiVersion)}/namespaces/${namespace}/${plural}?${query}`)
+    ),
   );
   const objects = lists.flatMap((list) =>
     listAt(list, "items").map((one) =>

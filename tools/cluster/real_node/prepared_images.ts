@@ -47,8 +47,22 @@ kill $!
 wait $! || true
 `;
 
+/** Adds images to a containerd that runs. */
+export const importImages = async (archive: string): Promise<void> => {
+  const ctr = await installProgram("ctr", ["containerd"]);
+  await must("sh", ["-euc", ADD, "sh", ctr, RUNTIME_SOCKET, archive]);
+};
+
+const ADD =
+  `tar --create --dereference --directory "$3" . | "$1" --address "$2" --namespace k8s.io images import - >/dev/null`;
+
 /** A containerd's folder of its own on top of the prepared one: what is big there is mounted, and cannot be written. */
 export const useImages = async (prepared: string, folder: string): Promise<void> => {
+  // Linked and not mounted, so that another image can be added.
+  for (const path of CONTENT) {
+    await Deno.mkdir(join(folder, path, ".."), { recursive: true });
+    await must("cp", ["--recursive", "--symbolic-link", join(prepared, path), join(folder, path)]);
+  }
   for (const { database, big } of PARTS) {
     for (const path of big) {
       for (const name of await namesIn(join(prepared, path))) {
@@ -64,10 +78,12 @@ export const useImages = async (prepared: string, folder: string): Promise<void>
   }
 };
 
+/** Packed layers, by their digests. */
+const CONTENT = ["io.containerd.content.v1.content"];
+
 /** Of containerd's folder: the databases change with each container, the content of images never. */
 const PARTS = [
   { database: "io.containerd.metadata.v1.bolt/meta.db", big: [] },
-  { database: undefined, big: ["io.containerd.content.v1.content"] },
   {
     database: "io.containerd.snapshotter.v1.overlayfs/metadata.db",
     big: ["io.containerd.snapshotter.v1.overlayfs/snapshots"],

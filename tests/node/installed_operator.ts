@@ -1,0 +1,33 @@
+/** The operator as a user installs it: `deploy/install.yaml` as it is, on an image that was put on the node before. */
+import { IMAGE } from "../../core/install/choices.ts";
+import { NAME, NAMESPACE } from "../../core/install/names.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
+import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
+import { IMAGES } from "../../tools/cluster/real_node/images.ts";
+import { importImages } from "../../tools/cluster/real_node/prepared_images.ts";
+import { operatorArchive } from "../../tools/install/operator_image.ts";
+
+export const INSTALL_FILE = new URL("../../deploy/install.yaml", import.meta.url).pathname;
+
+/** Returns when every replica is ready. */
+export const installOperator = async (cluster: ControlPlane): Promise<void> => {
+  const folder = await Deno.makeTempDir();
+  const archive = await operatorArchive(IMAGE, folder);
+  try {
+    await importImages(archive);
+  } finally {
+    await Deno.remove(archive, { recursive: true });
+    await Deno.remove(folder, { recursive: true });
+  }
+  await cluster.kubectl(["apply", "-f", INSTALL_FILE]);
+  await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(settings));
+  await cluster.kubectl(["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=120s"]);
+};
+
+/** The node has other versions of the images than those that the operator pins. */
+const settings = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: SETTINGS_CONFIG_MAP, namespace: NAMESPACE },
+  data: { "image-overrides": `starter: ${IMAGES.starter}\nogx-starter: ${IMAGES.ogxStarter}\n` },
+};

@@ -1,0 +1,104 @@
+/** The operator itself as pods: what it runs under, its own upgrade, its end. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { NAME, NAMESPACE } from "../../core/install/names.ts";
+import { type JsonObject, listAt, member, stringAt } from "../../core/json.ts";
+import { eventually } from "../cluster/operator.ts";
+import { joinCluster } from "./cluster.ts";
+import { INSTALL_FILE } from "./installed_operator.ts";
+import { readSession } from "./session.ts";
+
+const cluster = joinCluster();
+const get = async (path: string): Promise<JsonObject> => await (await cluster.fetch(path)).json();
+
+Deno.test("the installed operator runs with little, and its rolling upgrade loses no edit", async () => {
+  const pods = listAt(await get(`/api/v1/namespaces/${NAMESPACE}/pods`), "items");
+  strictEqual(pods.length, 2);
+  for (const pod of pods) {
+    const [status] = listAt(pod, "status", "containerStatuses");
+    deepStrictEqual([member(status as JsonObject, "ready"), member(status as JsonObject, "restartCount")], [true, 0]);
+  }
+  await kubectl("create", "namespace", PLACE);
+  await edit(0);
+  let edits = 0;
+  let over = false;
+  const upgrade = (async () => {
+    await kubectl("rollout", "restart", `deployment/${NAME}`, "-n", NAMESPACE);
+    await kubectl("rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=120s");
+    over = true;
+  })();
+  while (!over) {
+    await edit(++edits);
+    await new Promise((resolve) => setTimeout(resolve, EDIT_EVERY_MS));
+  }
+  await upgrade;
+  await edit(++edits);
+  ok(edits > 5, String(edits));
+  await eventually("the last edit is carried out", async () => {
+    const deployment = await get(`/apis/apps/v1/namespaces/${PLACE}/deployments/edited`);
+    const [container] = listAt(deployment, "spec", "template", "spec", "containers");
+    const env = listAt(container ?? null, "env").find((one) => stringAt(one, "name") === "EDIT");
+    return stringAt(env ?? null, "value") === String(edits) ? true : undefined;
+  });
+});
+
+Deno.test("`kubectl delete -f install.yaml` leaves nothing of the operator, and of servers their claims alone", async () => {
+  await kubectl("delete", "-f", INSTALL_FILE, "--timeout=120s");
+  const gone = async (what: string, ...args: ReadonlyArray<string>) =>
+    await eventually(`${what} is gone`, async () => {
+      const left = await kubectl("get", what, "-o", "name", ...args);
+      return left.trim() === "" ? true : undefined;
+    }, 60_000);
+  const kinds = "crd,clusterrole,clusterrolebinding,validatingwebhookconfiguration,namespace";
+  await gone(kinds, "-l", `app.kubernetes.io/part-of=${NAME}`);
+  const own = "deployment,service,serviceaccount,configmap,secret,ingress,networkpolicy,hpa,pdb";
+  await gone(own, "-n", PLACE, "-l", `app.kubernetes.io/managed-by=${NAME}`);
+  const claims = await kubectl("get", "pvc", "-n", PLACE, "-o", "name");
+  strictEqual(claims.trim(), "persistentvolumeclaim/edited-pvc");
+});
+
+const PLACE = "life-of-the-operator";
+
+const EDIT_EVERY_MS = 300;
+
+/** No pods: an edit is seen in the Deployment. */
+const edit = (count: number): Promise<string> =>
+  kubectlWith(
+    {
+      apiVersion: "llamastack.io/v1alpha2",
+      kind: "LlamaStackDistribution",
+      metadata: { name: "edited", namespace: PLACE },
+      spec: {
+        distribution: { name: "starter" },
+        workload: {
+          replicas: 0,
+          storage: { size: "1Gi" },
+          overrides: { env: [{ name: "EDIT", value: String(count) }] },
+        },
+      },
+    },
+    "apply",
+    "--server-side",
+    "-f",
+    "-",
+  );
+
+const kubectl = (...args: ReadonlyArray<string>): Promise<string> => kubectlWith(undefined, ...args);
+
+const kubectlWith = async (input: JsonObject | undefined, ...args: ReadonlyArray<string>): Promise<string> => {
+  const { kubeconfig, kubectlPath } = readSession();
+  const process = new Deno.Command(kubectlPath, {
+    args: ["--kubeconfig", kubeconfig, ...args],
+    stdin: input === undefined ? "null" : "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  if (input !== undefined) {
+    const writer = process.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(JSON.stringify(input)));
+    await writer.close();
+  }
+  const { success, stdout, stderr } = await process.output();
+  const text = new TextDecoder();
+  if (!success) throw new Error(`kubectl ${args.join(" ")}: ${text.decode(stderr)}`);
+  return text.decode(stdout);
+};

@@ -1,0 +1,23 @@
+/** The program as one minified file. */
+import { join } from "node:path";
+
+const ROOT = new URL("../", import.meta.url);
+
+/** Path of the bundle in the folder. */
+export const bundleOperator = async (folder: string): Promise<string> => {
+  const bundle = join(folder, "operator.js");
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["bundle", "--quiet", "--minify", "--output", bundle, "mod.ts"],
+    cwd: ROOT,
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  // Fills the cache beside the bundle: an installed binary has its code compiled already.
+  await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", bundle, "version"],
+    env: { DENO_DIR: folder },
+    stdout: "null",
+  }).output();
+  return bundle;
+};

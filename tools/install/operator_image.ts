@@ -1,0 +1,38 @@
+/**
+ * The operator as a container image, made without Docker: as the Dockerfile makes it, but for the program itself, which is
+ * the bundle with a Deno beside it in place of one compiled file. Needs the layer of Debian, and root.
+ */
+import { join } from "node:path";
+import { bundleOperator } from "../bundle_operator.ts";
+import { MEMORY, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
+import { archiveOf, installBase, layerOf } from "./server_images.ts";
+
+/** A folder as `imageArchive` makes it; the caller removes it, and `folder` when the archive has been read. */
+export const operatorArchive = async (name: string, folder: string): Promise<string> => {
+  const [root, layer] = [join(folder, "root"), join(folder, "layer")];
+  const place = join(root, PLACE);
+  await Deno.mkdir(place, { recursive: true });
+  await Deno.mkdir(layer);
+  await Deno.rename(await bundleOperator(folder), join(place, "operator.js"));
+  await Deno.copyFile(Deno.execPath(), join(place, "deno"));
+  await Deno.writeTextFile(join(root, PROGRAM), START, { mode: 0o755 });
+  return await archiveOf([{
+    name,
+    config: {
+      Entrypoint: [PROGRAM],
+      Cmd: ["run"],
+      // Any other works as well; OpenShift chooses one.
+      User: "65532:65532",
+      Env: [...Object.entries(MEMORY).map(([key, value]) => `${key}=${value}`), "DENO_DIR=/tmp/deno", "HOME=/tmp"],
+    },
+    layers: [await installBase(), await layerOf(root, layer)],
+  }]);
+};
+
+const PROGRAM = "/llama-stack-operator";
+const PLACE = "/lib/llama-stack-operator";
+
+const START = `#!/bin/sh
+exec ${PLACE}/deno run --quiet --no-prompt --no-config ${[...PERMISSIONS, ...UNSTABLE].join(" ")} \\
+  --v8-flags=${V8_FLAGS} ${PLACE}/operator.js "$@"
+`;

@@ -1,0 +1,30 @@
+/** How the program is started wherever it is started: by the tests, in the image, compiled. */
+
+/** Small semi-spaces keep garbage from growing the process; the old space is bounded well above what 5,000 resources need. */
+export const V8_FLAGS = "--max-semi-space-size=2,--max-old-space-size=256";
+
+/** One malloc arena: the threads of the runtime otherwise keep what they once needed, about 20 MiB. */
+export const MEMORY = { MALLOC_ARENA_MAX: "1" };
+
+export const UNSTABLE = ["--unstable-net", "--unstable-no-legacy-abort"];
+
+/** It writes no file and starts no program. Files it reads: manifests, kubeconfigs, tokens, certificates, wherever they are. */
+export const PERMISSIONS = ["--allow-net", "--allow-env", "--allow-read", "--allow-sys=hostname"];
+
+export const TARGETS: Readonly<Record<string, string>> = {
+  amd64: "x86_64-unknown-linux-gnu",
+  arm64: "aarch64-unknown-linux-gnu",
+};
+
+/** Arguments of Deno; permissions and V8 flags are then part of the file. */
+export const compileCommand = (architecture: string, bundle: string, output: string): string[] => [
+  "compile",
+  "--no-config",
+  "--no-prompt",
+  ...PERMISSIONS,
+  ...UNSTABLE,
+  `--v8-flags=${V8_FLAGS}`,
+  `--target=${TARGETS[architecture]}`,
+  `--output=${output}`,
+  bundle,
+];
