@@ -31,6 +31,11 @@ export const metricsText = Effect.gen(function* () {
       values: [[{ name: "llama-stack-operator" }, figures.leading === undefined ? 0 : 1]],
     },
     {
+      name: "llama_stack_operator_certificate_expiry_timestamp_seconds",
+      help: "When a certificate of the webhooks ends, in seconds since 1970",
+      values: [...figures.certificateEndsAtMs].map(([certificate, atMs]) => [{ certificate }, atMs / 1000]),
+    },
+    {
       name: "process_resident_memory_bytes",
       help: "Resident memory of the process in bytes",
       values: [[{}, Deno.memoryUsage().rss]],
@@ -51,9 +56,15 @@ export interface Figures {
     | undefined;
   /** Milliseconds since 1970 by watch. */
   readonly heardAtMs: Map<string, number>;
+  /** Milliseconds since 1970 by certificate: serving, authority. */
+  readonly certificateEndsAtMs: Map<string, number>;
 }
 
-export const newFigures = (): Figures => ({ leading: undefined, heardAtMs: new Map() });
+export const newFigures = (): Figures => ({
+  leading: undefined,
+  heardAtMs: new Map(),
+  certificateEndsAtMs: new Map(),
+});
 
 /** Gives figures until the scope is closed. */
 export const showFigures = (leading: NonNullable<Figures["leading"]>) =>
@@ -85,7 +96,7 @@ export const passEnded = (result: "success" | "error" | "requeue" | "requeue_aft
 export const keyAdded = Effect.suspend(() => Metric.update(adds, 1));
 
 /** A write that the API server accepted. */
-export const wrote = (kind: string, verb: "apply" | "delete" | "scale" | "create" | "update_status") =>
+export const wrote = (kind: string, verb: "apply" | "take_over" | "delete" | "scale" | "create" | "update_status") =>
   Metric.update(Metric.withAttributes(writes, { kind, verb }), 1);
 
 /** A request to the API server; `code` is its answer, or `<error>` without one. */

@@ -95,7 +95,7 @@ const withUnlabelled = Effect.fnUntraced(function* (mirrored: World["live"], { b
   const live = new Map([...mirrored].filter(([key]) => !polling || !key.startsWith("Secret/")));
   const wanted = listed(objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
   const unknown = [...secrets, ...wanted.filter(({ kind, name }) => !live.has(liveKey(kind, name)))];
-  const found = yield* Effect.forEach(unknown, (one) => cluster.get(one), { concurrency: 8 });
+  const found = yield* Effect.forEach(unknown, (one) => cluster.get(one, "cached"), { concurrency: 8 });
   found.forEach((object, index) => {
     const key = unknown[index];
     if (object !== undefined && key !== undefined) live.set(liveKey(key.kind, key.name), object);

@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect";
 import { KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { FIELD_MANAGER } from "../core/plan/scale.ts";
+import { takenOver } from "../core/plan/takeover.ts";
 import type { Step } from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";
 import { Cluster, ClusterError } from "./cluster.ts";
@@ -13,6 +14,7 @@ import { Store } from "./store.ts";
 /** Field manager of the number of pods while an autoscaler has it; another one, so that our apply can let go of the field. */
 const SCALE_MANAGER = "llama-stack-operator-scale";
 
+/** What the API server made of an applied object; undefined for every other step. */
 export const perform = Effect.fn("perform")(function* (step: Step, resource: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
@@ -23,8 +25,25 @@ export const perform = Effect.fn("perform")(function* (step: Step, resource: Jso
       // Seen at once: the next pass must not wait for the watch to bring back what was just written.
       yield* store.put(made, "write");
       yield* wrote(step.manifest.kind, "apply");
-      return yield* Effect.logInfo("applied").pipe(
+      yield* Effect.logInfo("applied").pipe(
         Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),
+      );
+      return made;
+    }
+    case "TakeOver": {
+      // As it is now and whole: the mirror keeps next to nothing of these fields.
+      const found = yield* cluster.get(step.key);
+      if (found === undefined) return;
+      const version = stringAt(found, "metadata", "resourceVersion") ?? "";
+      yield* cluster.replaceManagers(step.key, version, takenOver(found, resource));
+      yield* wrote(step.key.kind, "take_over");
+      return yield* Effect.logInfo("taken over").pipe(
+        Effect.annotateLogs({
+          kind: step.key.kind,
+          object: step.key.name,
+          managers: step.managers.join(","),
+          why: step.why,
+        }),
       );
     }
     case "Prune":

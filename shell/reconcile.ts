@@ -5,9 +5,11 @@
  */
 import { Context, Effect, Semaphore } from "effect";
 import { ObjectRefused } from "../core/failure.ts";
+import { type JsonObject, stringAt } from "../core/json.ts";
 import { decide, report } from "../core/plan/decide.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { verdictOn } from "../core/verdict.ts";
+import { liveKey, type World } from "../core/plan/world.ts";
 import type { ClusterError } from "./cluster.ts";
 import { WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";
@@ -41,17 +43,30 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
 
 const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, plan: Plan) {
   const refusals: Array<ObjectRefused> = [];
-  for (const group of groupsOf(plan.steps)) {
+  const live = new Map(world.live);
+  const isNews = plan.steps.some(({ _tag }) => _tag === "Apply");
+  // Where objects are written, the status is told afterwards: once, of what then is there.
+  for (const group of groupsOf(isNews ? plan.steps.filter(({ _tag }) => _tag !== "SetStatus") : plan.steps)) {
     // What stands behind a refused need of the Deployment would stand on nothing: only the report is still made.
     if (refusals.some(({ blocks }) => blocks)) break;
-    const made = yield* Effect.forEach(group, (step) => refusable(step, perform(step, world.resource)), {
-      concurrency: WRITES_AT_ONCE,
-    });
-    refusals.push(...made.filter((one) => one !== undefined));
+    const outcomes = yield* Effect.forEach(
+      group,
+      (step) => refusable(step, Effect.map(perform(step, world.resource), (made) => made ?? undefined)),
+      {
+        concurrency: WRITES_AT_ONCE,
+      },
+    );
+    for (const one of outcomes) {
+      if (one instanceof ObjectRefused) refusals.push(one);
+      else if (one !== undefined) {
+        live.set(liveKey(stringAt(one, "kind") ?? "", stringAt(one, "metadata", "name") ?? ""), one);
+      }
+    }
   }
-  if (refusals.length > 0) {
-    const told = report({ ...world, refusals }, prepared);
-    yield* Effect.forEach(told.steps, (step) => perform(step, world.resource), { discard: true });
+  if (isNews) {
+    const told = report({ ...world, live, refusals }, prepared).steps
+      .filter(({ _tag }) => refusals.length > 0 || _tag === "SetStatus");
+    yield* Effect.forEach(told, (step) => perform(step, world.resource), { discard: true });
   }
   const failures = [...plan.failures, ...refusals];
   yield* Effect.forEach(failures, (one) => failureFound(verdictOn(one).reason), { discard: true });
@@ -83,14 +98,13 @@ export interface Outcome {
 /** A refusal of an object is a finding; everything else that fails ends the pass, which is then tried again. */
 const refusable = <R>(
   step: Step,
-  run: Effect.Effect<void, ClusterError, R>,
-): Effect.Effect<ObjectRefused | undefined, ClusterError, R> =>
-  step._tag !== "Apply" ? Effect.as(run, undefined) : run.pipe(
-    Effect.as<ObjectRefused | undefined>(undefined),
+  run: Effect.Effect<JsonObject | undefined, ClusterError, R>,
+): Effect.Effect<JsonObject | ObjectRefused | undefined, ClusterError, R> =>
+  step._tag !== "Apply" ? run : run.pipe(
     Effect.catchIf(
       (error) => !error.isPassing && error.status !== 409,
       ({ detail }) =>
-        Effect.succeed<ObjectRefused | undefined>(
+        Effect.succeed<JsonObject | ObjectRefused | undefined>(
           new ObjectRefused({
             path: ["metadata", "name"],
             kind: step.manifest.kind,

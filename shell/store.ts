@@ -1,7 +1,8 @@
 /** What was last seen of our own objects, and which version of the foreign ones that resources name. Bodies of foreign objects are never kept. */
 import { Context, Effect, Layer } from "effect";
-import { type JsonObject, member, objectAt, put, stringAt } from "../core/json.ts";
+import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../core/json.ts";
 import { type Away, awayOf } from "../core/plan/pacing.ts";
+import { FIELD_MANAGER } from "../core/plan/scale.ts";
 import { liveKey } from "../core/plan/world.ts";
 import { DELETED_REMEMBERED } from "./limits.ts";
 import { type Packed, packed, unpacked } from "./packed.ts";
@@ -59,7 +60,10 @@ export class Store extends Context.Service<Store, StoreShape>()("llama-stack-ope
 /** The resource that an object belongs to, by its label; `namespace/name`. */
 export const ownerOf = (object: JsonObject): string | undefined => {
   const instance = stringAt(object, "metadata", "labels", "app.kubernetes.io/instance");
-  return instance === undefined ? undefined : `${stringAt(object, "metadata", "namespace") ?? ""}/${instance}`;
+  // The Go operators leave it empty on some objects.
+  return instance === undefined || instance === ""
+    ? undefined
+    : `${stringAt(object, "metadata", "namespace") ?? ""}/${instance}`;
 };
 
 const make = (): StoreShape => {
@@ -202,17 +206,30 @@ const placeOf = (object: JsonObject): Place | undefined => {
 const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
   kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";
 
-/** Managed fields are most of an object's bytes; of a Deployment's it is asked whether its number of pods is ours. */
+/**
+ * Managed fields are most of an object's bytes. It is asked whether a Deployment's number of pods is ours, and whether an
+ * operator before us still owns fields; of pods and ReplicaSets nothing is asked.
+ */
 const trimmed = (object: JsonObject): JsonObject => {
   const fields = member(objectAt(object, "metadata"), "managedFields");
   if (!Array.isArray(fields)) return object;
-  const kept = object.kind === "Deployment"
-    ? fields.filter((one) => stringAt(one, "manager") === "llama-stack-operator").map((one) => ({
-      manager: stringAt(one, "manager") ?? "",
-      operation: stringAt(one, "operation") ?? "",
-      fieldsV1: { "f:spec": onlyReplicas(objectAt(one, "fieldsV1", "f:spec")) },
-    }))
-    : [];
+  const owningNames = listAt(object, "metadata", "ownerReferences").map((one) => stringAt(one, "name"));
+  const kept = partOf(stringAt(object, "kind") ?? "") !== "objects"
+    ? []
+    : fields.flatMap((one): ReadonlyArray<JsonObject> => {
+      const [manager, operation] = [stringAt(one, "manager") ?? "", stringAt(one, "operation") ?? ""];
+      const replicas = onlyReplicas(objectAt(one, "fieldsV1", "f:spec"));
+      const owners = objectAt(one, "fieldsV1", "f:metadata", "f:ownerReferences");
+      const ours = manager === FIELD_MANAGER;
+      const isAsked = ours
+        ? object.kind === "Deployment"
+        : (operation === "Apply" && owningNames.includes(manager)) || Object.keys(owners).length > 0;
+      return !isAsked || stringAt(one, "subresource") !== undefined ? [] : [{
+        manager,
+        operation,
+        fieldsV1: ours ? { "f:spec": replicas } : { "f:metadata": { "f:ownerReferences": owners } },
+      }];
+    });
   return put(object, ["metadata", "managedFields"], kept.length === 0 ? undefined : kept);
 };
 

@@ -109,6 +109,7 @@ const stepOf = (step: Step, world: World): ReadonlyArray<DiffStep> => {
       const change = { path: "spec.replicas", what: "changed", before: before ?? null, after: step.replicas } as const;
       return [bare("scale", step.key, step.why, [change])];
     }
+    case "TakeOver":
     case "Announce":
     case "SetStatus":
       return [];

@@ -19,11 +19,12 @@ import { conflictOf } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedConfigs, prunedObjects } from "./prune.ts";
 import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION } from "./record.ts";
-import { recorded, type Rollout, rolloutOf, undone } from "./rollout.ts";
+import { adopted, recorded, type Rollout, rolloutOf, undone } from "./rollout.ts";
 import { podsOfTemplate } from "./rollout_state.ts";
 import { storedDataFindings } from "./stored_data.ts";
 import { handOver, scaling } from "./scale.ts";
 import { type Plan, Step, type Turn } from "./step.ts";
+import { takeOvers } from "./takeover.ts";
 import { liveKey, type World } from "./world.ts";
 
 /** Pause before the next look at a server that is not ready, in milliseconds; changes of its pods come sooner by themselves. */
@@ -109,8 +110,10 @@ const settled = (world: World, prepared: Prepared): Plan => {
   const rollout = rolloutOf(prepared, live, world);
   const wanted = rollout.kind === "undo"
     ? undone(prepared, world, live, rollout)
+    : rollout.kind === "adopt" && live !== undefined
+    ? adopted(prepared, world, live)
     : recorded(prepared, world, live, rollout.kind === "apply" ? rollout.cause : "edit");
-  const waits = rollout.kind !== "apply" && rollout.kind !== "undo";
+  const waits = rollout.kind === "hold" || rollout.kind === "queue" || rollout.kind === "undone";
   const needed = objects.before.map((one) => notShrunk(one, liveOf(world, one)));
   // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
   const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
@@ -134,6 +137,8 @@ const settled = (world: World, prepared: Prepared): Plan => {
   const status = summarise(world, decided);
   return {
     steps: [
+      ...[...needed, ...(waits ? [] : [wanted]), ...free(objects.after), ...free(objects.optional)]
+        .flatMap((one) => takeOvers(one, liveOf(world, one), world.resource)),
       ...writes(world, before, "the resource asks for it", true),
       ...deployments,
       ...(waits ? scaling(world) : []),
@@ -157,8 +162,12 @@ const settled = (world: World, prepared: Prepared): Plan => {
   };
 };
 
-const whyOf = (rollout: Rollout): string =>
-  rollout.kind === "apply" ? rollout.why : "the change did not become ready and is undone";
+const whyOf = (rollout: Rollout): string => {
+  if (rollout.kind === "apply") return rollout.why;
+  return rollout.kind === "adopt"
+    ? "another operator made it: its template stays, and what it was made from is recorded"
+    : "the change did not become ready and is undone";
+};
 
 const turnOf = (rollout: Rollout): Turn => {
   if (rollout.kind === "apply" && rollout.cause === "upgrade") return { kind: "taken" };

@@ -1,6 +1,6 @@
 /** Whether a changed pod template is applied now, waits for its turn, is held, or is undone: who caused the change decides (R34). */
 import { sha256Hex } from "../digest.ts";
-import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type Away, queueOf } from "./pacing.ts";
 import type { Prepared } from "./prepare.ts";
@@ -31,6 +31,8 @@ export type Rollout =
   | { readonly kind: "queue"; readonly queue: string; readonly digest: string; readonly turn: Turn | undefined }
   /** A change that never became ready goes back to the last template that did (R29). */
   | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
+  /** Made by an operator before us: the template stays, and the record begins. */
+  | { readonly kind: "adopt" }
   /** That has been done; the change waits for an edit. */
   | { readonly kind: "undone" };
 
@@ -46,6 +48,7 @@ export const templateDigest = (deployment: JsonObject): string =>
 export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, world: World): Rollout => {
   if (live === undefined) return { kind: "apply", why: "there is no Deployment yet", cause: "edit" };
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
+  if (recorded(TEMPLATE_ANNOTATION) === undefined) return { kind: "adopt" };
   const digest = templateDigest(prepared.objects.deployment);
   const { byUser, byKey } = inputsChanged(prepared, recorded);
   const known = (recorded(CAUSE_ANNOTATION) ?? "edit") as Cause;
@@ -141,6 +144,28 @@ export const undone = (
       [ROLLED_BACK_ANNOTATION]: digest,
       ...(cause === undefined ? {} : { [CAUSE_ANNOTATION]: cause }),
       ...(good.server === undefined ? {} : { [SERVER_ANNOTATION]: good.server }),
+    },
+  );
+};
+
+/**
+ * The Deployment with the template and selector that it has. Whether an edit comes later is told by what is recorded now; an
+ * image other than ours is recorded as another pin, which then rolls in turns (R34).
+ */
+export const adopted = (prepared: Prepared, world: World, live: JsonObject): Manifest => {
+  const { deployment } = prepared.objects;
+  const template = objectAt(live, "spec", "template");
+  const image = (one: JsonObject) => stringAt(listAt(one, "spec", "template", "spec", "containers")[0], "image") ?? "";
+  return withRecord(
+    {
+      ...deployment,
+      spec: { ...objectAt(deployment, "spec"), template, selector: objectAt(live, "spec", "selector") },
+    },
+    {
+      ...recordOf(prepared, world),
+      ...(image(live) === image(deployment) ? {} : { [PINS_ANNOTATION]: sha256Hex(image(live)) }),
+      [TEMPLATE_ANNOTATION]: sha256Hex(JSON.stringify(template)),
+      [CAUSE_ANNOTATION]: "edit",
     },
   );
 };

@@ -15,6 +15,8 @@ export interface ObjectKey {
 export type Step = Data.TaggedEnum<{
   /** Server-side apply of one object; `blocks` says whether a refusal stops the steps behind it (R35). */
   Apply: { readonly manifest: Manifest; readonly why: string; readonly blocks: boolean };
+  /** Makes the fields that a former operator of the resource set our own; the object itself stays as it is. */
+  TakeOver: { readonly key: ObjectKey; readonly managers: ReadonlyArray<string>; readonly why: string };
   /** Deletes one object of ours, and only the one that was seen: the uid is a precondition. */
   Prune: { readonly key: ObjectKey; readonly uid: string; readonly why: string };
   /** Changes the number of pods and nothing else. */
@@ -71,6 +73,7 @@ const groupOf = (step: Step): string | undefined => {
   switch (step._tag) {
     case "Apply":
       return step.manifest.kind === "Deployment" ? undefined : `Apply ${step.blocks}`;
+    case "TakeOver":
     case "Prune":
     case "Announce":
       return step._tag;

@@ -138,6 +138,7 @@ const updatedFinding = (
     case "undo":
     case "undone":
       return untruth("DeploymentUpdated", "RolledBack", rolledBack(world, deployment, rollout));
+    case "adopt":
     case "hold":
       return updatedWith(configIn(deployment));
     case "apply":

@@ -1,6 +1,6 @@
-/** Looks until it is so, ten seconds at most; the caller then asserts. What servers do after their answer comes a moment later. */
+/** Looks until it is so, a minute at most; the caller then asserts. What servers do after their answer comes a moment later. */
 export const eventually = async (isSo: () => boolean | Promise<boolean>): Promise<boolean> => {
-  for (let looks = 0; looks < 100; looks++) {
+  for (let looks = 0; looks < 600; looks++) {
     if (await isSo()) return true;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -1,0 +1,76 @@
+/**
+ * Objects that an operator before us made for the same resource: they are ours by their owner, but their fields still belong to
+ * its field managers, and what they set and we do not would stay for ever. Once, those fields become ours; the apply that
+ * follows then removes what it does not name.
+ */
+import { isObject, type Json, type JsonObject, listAt, member, objectAt, omit, stringAt, withMember } from "../json.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { FIELD_MANAGER } from "./scale.ts";
+import { keyOf, Step } from "./step.ts";
+
+/** Nothing where no former operator is left. */
+export const takeOvers = (
+  manifest: Manifest,
+  live: JsonObject | undefined,
+  resource: JsonObject,
+): ReadonlyArray<Step> => {
+  const managers = listAt(live, "metadata", "managedFields").filter((one) => isFormer(one, resource))
+    .map((one) => stringAt(one, "manager") ?? "");
+  return managers.length === 0 ? [] : [
+    Step.TakeOver({
+      key: keyOf(manifest),
+      managers: [...new Set(managers)],
+      why: "another operator made it for this resource",
+    }),
+  ];
+};
+
+/** `metadata.managedFields` of an object as it should be: the fields of the former operator are ours, applied. */
+export const takenOver = (live: JsonObject, resource: JsonObject): ReadonlyArray<Json> => {
+  const fields = listAt(live, "metadata", "managedFields");
+  const former = fields.filter((one) => isFormer(one, resource));
+  const ours = fields.find((one) => isOwnApply(one));
+  const all = former.map((one) => movable(objectAt(one, "fieldsV1"), stringAt(live, "kind") ?? ""))
+    .reduce(union, objectAt(ours ?? null, "fieldsV1"));
+  const entry: JsonObject = {
+    ...(isObject(ours ?? null) ? ours as JsonObject : {}),
+    manager: FIELD_MANAGER,
+    operation: "Apply",
+    apiVersion: stringAt(live, "apiVersion") ?? "",
+    fieldsType: "FieldsV1",
+    fieldsV1: all,
+  };
+  return [...fields.filter((one) => one !== ours && !former.includes(one)), entry];
+};
+
+/**
+ * The Go operators apply under the name of the resource and update under the name of their program. Who wrote the owner
+ * reference to the resource is its operator, whatever it is called.
+ */
+const isFormer = (entry: Json, resource: JsonObject): boolean => {
+  if (isOwnApply(entry) || stringAt(entry, "subresource") !== undefined) return false;
+  if (stringAt(entry, "operation") === "Apply" && stringAt(entry, "manager") === nameOf(resource)) return true;
+  const owned = objectAt(entry, "fieldsV1", "f:metadata", "f:ownerReferences");
+  return Object.hasOwn(owned, `k:{"uid":"${stringAt(resource, "metadata", "uid") ?? ""}"}`);
+};
+
+const isOwnApply = (entry: Json): boolean =>
+  stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply";
+
+const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
+
+/** What the API server filled in there when they were made, and lets nobody take away again. */
+const SPEC_STAYS: ReadonlySet<string> = new Set(["PersistentVolumeClaim", "Service"]);
+
+/** Not the number of pods: an apply that leaves it to an autoscaler would set it back to one. */
+const movable = (fields: JsonObject, kind: string): JsonObject => {
+  if (SPEC_STAYS.has(kind)) return omit(fields, "f:spec");
+  const spec = member(fields, "f:spec");
+  return isObject(spec ?? null) ? withMember(fields, "f:spec", omit(spec as JsonObject, "f:replicas")) : fields;
+};
+
+const union = (a: JsonObject, b: JsonObject): JsonObject =>
+  Object.entries(b).reduce((whole, [key, value]) => {
+    const known = member(whole, key);
+    return { ...whole, [key]: isObject(known ?? null) && isObject(value) ? union(known as JsonObject, value) : value };
+  }, a);
