@@ -50,15 +50,17 @@ export const derive = (
   { name, spec }: Resource,
   surroundings: Surroundings,
 ): Result.Result<Derived, Refusal> => {
-  const resolved = resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides);
-  if (Result.isFailure(resolved)) return Result.fail(refusal(resolved.failure));
-  const distribution = resolved.success;
   const asked = surroundings.serverVersion;
-  const server = asked === undefined ? distribution.server : serverOf(asked);
-  if (asked !== undefined && server === undefined) {
+  if (asked !== undefined && serverOf(asked) === undefined) {
     const path = ["spec", "distribution", "serverVersion"];
     return Result.fail(refusal(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS })));
   }
+  // A name then means its release for that server, an image is taken to hold it.
+  const wanted = asked === undefined ? spec.distribution : { ...spec.distribution, serverVersion: asked };
+  const resolved = resolveDistribution(wanted, surroundings.distributions, surroundings.overrides);
+  if (Result.isFailure(resolved)) return Result.fail(refusal(resolved.failure));
+  const distribution = resolved.success;
+  const server = distribution.server;
   const source = chooseSource(spec, distribution.mendNeededToStart);
   if (source._tag !== "Generated") {
     const env = containerEnv(spec, server?.line, foldersOf(spec), [], source._tag === "Override");

@@ -1,4 +1,4 @@
-/** Hashes; the only file of the core that touches node:crypto (R52). */
+/** Hashes and certificates; the only file of the core that touches node:crypto (R52). */
 import { createHash, createHmac, X509Certificate } from "node:crypto";
 
 /** sha256 of the UTF-8 bytes, 64 hex digits. */
@@ -14,5 +14,37 @@ export const isCertificate = (pem: string): boolean => {
     return new X509Certificate(pem).subject !== undefined;
   } catch {
     return false;
+  }
+};
+
+export interface CertificateFacts {
+  readonly subject: string;
+  readonly issuer: string;
+  /** Milliseconds since 1970. */
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  /** Host names and addresses that it speaks for. */
+  readonly names: ReadonlyArray<string>;
+  /** sha256 of its bytes. */
+  readonly fingerprint: string;
+}
+
+/** What a certificate in PEM says; undefined where it is none. */
+export const certificateFacts = (pem: string): CertificateFacts | undefined => {
+  // The parser takes other labels too.
+  if (!pem.includes("-----BEGIN CERTIFICATE-----")) return undefined;
+  try {
+    const certificate = new X509Certificate(pem);
+    const names = (certificate.subjectAltName ?? "").split(", ").flatMap((name) => name.split(":").slice(1));
+    return {
+      subject: certificate.subject.replace(/^CN=/, ""),
+      issuer: certificate.issuer.replace(/^CN=/, ""),
+      notBeforeMs: Date.parse(certificate.validFrom),
+      notAfterMs: Date.parse(certificate.validTo),
+      names,
+      fingerprint: certificate.fingerprint256,
+    };
+  } catch {
+    return undefined;
   }
 };

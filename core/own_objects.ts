@@ -1,7 +1,21 @@
-/** Names of what the operator keeps in its own namespace; its settings are in settings.ts. */
+/** Names of what the operator keeps for itself, and by which it is called; its settings are in settings.ts. */
+
+/** Where every way of installation but OLM's puts the operator. */
+export const OPERATOR_NAMESPACE = "llama-stack-operator-system";
 
 /** Says which replica works. */
 export const LEASE = "llama-stack-operator";
 
 /** Key `key`: what digests of Secret values are made with. Without it every pod with Secrets is restarted once. */
 export const HMAC_SECRET = "llama-stack-operator-hmac";
+
+/** The authorities that sign the certificates of the webhooks. */
+export const AUTHORITY_SECRET = "llama-stack-operator-webhook-ca";
+
+/** The Service through which the API server calls the webhooks, and the paths that it calls. */
+export const WEBHOOK_SERVICE = "llama-stack-operator-webhook";
+export const CONVERT_PATH = "/convert";
+export const VALIDATE_PATH = "/validate";
+
+/** The ValidatingWebhookConfiguration in every way of installation but OLM's, which names it itself. */
+export const WEBHOOK_CONFIGURATION = "llama-stack-operator";

@@ -26,6 +26,7 @@ export type WarningCode =
   | "Shorthand"
   | "TelemetrySetting"
   | "ToolNeedsClient"
+  | "TypeRenamed"
   | "UnknownSetting"
   | "UnroutedShield";
 

@@ -29,7 +29,7 @@ const plain = (text: string, status: number): Response =>
 const listen = Effect.fnUntraced(
   function* (address: string, routes: Readonly<Record<string, Effect.Effect<Response>>>) {
     if (address === "0") return;
-    const { hostname, port } = yield* parsed(address);
+    const { hostname, port } = yield* parsedAddress(address);
     const context = yield* Effect.context();
     yield* Effect.acquireRelease(
       Effect.try({
@@ -51,7 +51,8 @@ const listen = Effect.fnUntraced(
   },
 );
 
-const parsed = (
+/** `host:port` or `:port`. */
+export const parsedAddress = (
   address: string,
 ): Effect.Effect<{ readonly hostname: string; readonly port: number }, SettingsError> => {
   const [, host = "", port = ""] = /^(.*):(\d{1,5})$/.exec(address) ?? [];

@@ -96,5 +96,15 @@ export const WEBHOOK_DRAIN_MS = 4000;
 /** Admission takes the operator's settings anew after this, in milliseconds. */
 export const SETTINGS_FRESH_MS = 10_000;
 
+/** Resources that are written anew at a time while the storage version changes, and the pause after a failed try in milliseconds. */
+export const MIGRATED_AT_ONCE = 4;
+export const MIGRATE_AGAIN_MS = 60_000;
+
 /** Deleted objects that the mirror remembers, so that the answer to a late write does not bring one back. */
 export const DELETED_REMEMBERED = 4096;
+
+/** Certificates, their Secret and the caBundles are looked at this often, in milliseconds: what is broken is whole again within a minute. */
+export const CERTIFICATE_LOOK_MS = 10_000;
+
+/** After a failed look, in milliseconds. */
+export const CERTIFICATE_RETRY_MS = 2000;

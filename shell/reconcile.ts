@@ -9,7 +9,7 @@ import { type JsonObject, stringAt } from "../core/json.ts";
 import { decide, report } from "../core/plan/decide.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { verdictOn } from "../core/verdict.ts";
-import { liveKey, type World } from "../core/plan/world.ts";
+import { liveKey } from "../core/plan/world.ts";
 import type { ClusterError } from "./cluster.ts";
 import { WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";

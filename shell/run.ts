@@ -2,6 +2,7 @@
 import { Effect, Layer, Logger, Metric, Ref, Semaphore } from "effect";
 import { stringAt } from "../core/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
+import { HMAC_SECRET } from "../core/own_objects.ts";
 import type { Operator } from "../core/plan/world.ts";
 import { SETTINGS_DEFAULT } from "../core/settings.ts";
 import { OPERATOR_VERSION } from "../core/version.ts";
@@ -14,7 +15,9 @@ import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Turns } from "./reconcile.ts";
 import { AskedServers, type Route } from "./server_answers.ts";
+import { migrateStorage } from "./storage_migration.ts";
 import { Store } from "./store.ts";
+import { startWebhooks, type WebhookOptions } from "./webhook_start.ts";
 
 export interface RunOptions {
   readonly connection: Connection;
@@ -33,6 +36,7 @@ export interface RunOptions {
   readonly route: Route;
   /** Secrets are read by name only, once a minute, where listing and watching them is forbidden (R38). */
   readonly secretPolling?: boolean;
+  readonly webhooks?: Pick<WebhookOptions, "webhookAddress" | "certificateDirectory" | "webhookNames" | "drainMs">;
   /** Ends as a killed process would: the lease stays until it runs out. For tests. */
   readonly keepsLease?: boolean;
 }
@@ -41,7 +45,10 @@ export interface RunOptions {
 export const operator = (options: RunOptions) =>
   Effect.gen(function* () {
     let reached = false;
-    yield* serveHealth({ ...options, isReady: () => reached });
+    let callable = () => false;
+    yield* serveHealth({ ...options, isReady: () => reached && callable() });
+    const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options });
+    callable = webhooks.isReady;
     const groups = yield* servedGroups;
     // A replica that waits for the lease is ready too, or a rolling update would wait for it.
     reached = true;
@@ -53,12 +60,12 @@ export const operator = (options: RunOptions) =>
       }),
     );
     const program = working(options, groups);
-    if (!options.leaderElect) return yield* program;
-    return yield* leading(program, {
+    const work = !options.leaderElect ? program : leading(program, {
       namespace: options.operatorNamespace,
       identity: `${options.replica}_${crypto.randomUUID()}`,
       releases: options.keepsLease !== true,
     });
+    return yield* Effect.raceFirst(work, webhooks.failed);
   }).pipe(
     Effect.scoped,
     // Of this operator alone; a test process runs several.
@@ -73,7 +80,9 @@ const OPENSHIFT = "security.openshift.io";
 /** What the leader does. Everything that it remembers is made anew each time: a replica that waited has missed changes. */
 const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
   const facts = operatorFacts(options, groups, yield* hmacKey(options.operatorNamespace));
-  return yield* controller.pipe(
+  // In one namespace of many, the others' resources are not ours to write.
+  const migration = options.namespaces.length === 0 ? migrateStorage : Effect.void;
+  return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
     Effect.provideService(OperatorFacts, facts),
     Effect.provideService(SecretPolling, options.secretPolling === true),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
@@ -115,8 +124,6 @@ export const servedGroups = Effect.gen(function* () {
   >;
   return (answer.groups ?? []).map(({ name }) => name);
 });
-
-export const HMAC_SECRET = "llama-stack-operator-hmac";
 
 /** Made once per cluster and kept, so that digests of Secret values mean the same after a restart and in every replica. */
 const hmacKey = Effect.fnUntraced(function* (namespace: string) {

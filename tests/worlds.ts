@@ -1,8 +1,8 @@
 /** Worlds for tests of decisions, and a cluster that is a value: it takes a plan and is the next world. */
-import type { JsonObject } from "../core/json.ts";
-import { member, objectAt, stringAt } from "../core/json.ts";
+import { type JsonObject, member, objectAt, put, stringAt } from "../core/json.ts";
 import { decide } from "../core/plan/decide.ts";
 import type { Plan, Step } from "../core/plan/step.ts";
+import { takenOver } from "../core/plan/takeover.ts";
 import { liveKey, type Operator, type World } from "../core/plan/world.ts";
 import { NOWHERE } from "../core/resources/of_resource.ts";
 import { manifest, SURROUNDINGS } from "./given.ts";
@@ -80,6 +80,13 @@ const perform = (before: World, step: Step): World => {
         ]
         : before.configs;
       return { ...before, live, configs };
+    }
+    case "TakeOver": {
+      const live = new Map(before.live);
+      const key = liveKey(step.key.kind, step.key.name);
+      const old = live.get(key) ?? {};
+      live.set(key, put(old, ["metadata", "managedFields"], takenOver(old, before.resource)) as JsonObject);
+      return { ...before, live };
     }
     case "Prune": {
       const live = new Map(before.live);

@@ -4,182 +4,261 @@
  */
 import { Result } from "effect";
 import { join } from "node:path";
-import { isObject, type Json, type JsonList, type JsonObject, listAt, objectAt, put, stringAt } from "../core/json.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
 import { readYaml11, writeYaml } from "../core/yaml.ts";
+import {
+  filesProvider,
+  type Mend,
+  modelOnlyWithName,
+  noModelAliases,
+  plainHttp,
+  vllmOnlyWithUrl,
+} from "./base_mends.ts";
 import { writeOrCheck } from "./generated_files.ts";
-import { installServer, type ServerVersion } from "./install/python_server.ts";
+import { unpackedPackage } from "./install/published_package.ts";
 
-/** The text of an embedded base: where it comes from, what was changed in it, and the document. */
-const baseText = async (name: string, distribution: Distribution): Promise<string> => {
-  const { server, folder, mends } = distribution;
-  const file = `${MODULES[server]}/distributions/${folder}/config.yaml`;
-  const original = await Deno.readFile(join(await packagesFolder(server), file));
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", original)).toHex();
-  const shipped = Result.getOrThrow(readYaml11(new TextDecoder().decode(original)));
-  if (!isObject(shipped)) throw new Error(`${file} of ${server} is no map.`);
-  return [
-    `# The base of ${name}, made by tools/bases.ts; do not edit.`,
-    `# Origin: Python package ${server}, file ${file},`,
-    `# sha256 ${digest}.`,
-    ...(distribution.originNote === undefined ? [] : [`# ${distribution.originNote}`]),
-    mends.length === 0 ? "# Nothing was changed." : "# Changed:",
-    ...mends.flatMap(({ change, reason }) => [`# - ${change}:`, `#   ${reason}.`]),
-    writeYaml(mends.reduce((document, { mend }) => mend(document), shipped)),
-  ].join("\n");
-};
-
-interface Mend {
-  readonly change: string;
-  readonly reason: string;
-  /** True when no environment makes the document start without it. */
-  readonly neededToStart: boolean;
-  readonly mend: (document: JsonObject) => JsonObject;
-}
-
-interface Distribution {
-  readonly image: string;
-  readonly serverVersion: string;
-  /** The package that the base is taken from. */
-  readonly server: ServerVersion;
-  readonly folder: string;
-  readonly originNote?: string;
+/** An embedded base: where it comes from, what was changed in it, and the document. */
+interface Base {
+  readonly text: string;
   readonly mends: readonly Mend[];
 }
 
-const filesProvider = (home: string): Mend => {
-  const directory = `\${env.FILES_STORAGE_DIR:=${home}/distributions/postgres-demo/files}`;
-  const provider = {
-    provider_id: "builtin-files",
-    provider_type: "inline::localfs",
-    config: { storage_dir: directory, metadata_store: { table_name: "files_metadata", backend: "sql_default" } },
-  };
-  return {
-    change: "files in apis, with an inline::localfs provider",
-    reason: "the responses and file-search providers do not start without the files API",
-    neededToStart: true,
-    mend: (document) =>
-      put(
-        put(document, ["apis"], [...listAt(document, "apis"), "files"]),
-        ["providers"],
-        insertedAfter(objectAt(document, "providers"), "vector_io", "files", [provider]),
-      ),
-  };
-};
-
-const vllmOnlyWithUrl: Mend = {
-  change: "vllm-inference and its model only when VLLM_URL and INFERENCE_MODEL are set",
-  reason: "without these variables the document does not start, whatever other inference provider it is given",
-  neededToStart: false,
-  mend: (document) => {
-    const providers = ["providers", "inference"];
-    const models = ["registered_resources", "models"];
-    const conditional = { provider_id: "${env.VLLM_URL:+vllm-inference}" };
-    return put(
-      put(document, providers, ofVllm(listAt(document, ...providers), conditional)),
-      models,
-      ofVllm(listAt(document, ...models), { ...conditional, model_id: "${env.INFERENCE_MODEL:=}" }),
-    );
-  },
-};
-
-const ofVllm = (entries: JsonList, change: JsonObject): JsonList =>
-  entries.map((entry) =>
-    isObject(entry) && stringAt(entry, "provider_id") === "vllm-inference" ? { ...entry, ...change } : entry
+const baseOf = async (name: string, { origin, originNote, mends }: Embedded): Promise<Base> => {
+  const [server = "", version = ""] = origin.package.split(" ");
+  const file = `${origin.folder}/${origin.file}`;
+  const original = await Deno.readFile(join(await unpackedPackage(server, version), file));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", original)).toHex();
+  const shipped = Result.getOrThrow(readYaml11(new TextDecoder().decode(original)));
+  if (!isObject(shipped)) throw new Error(`${file} of ${origin.package} is no map.`);
+  // A mend that finds nothing to do is none.
+  const steps = mends.reduce<{ readonly document: JsonObject; readonly done: readonly Mend[] }>(
+    ({ document, done }, mend) => {
+      const next = mend.mend(document);
+      const changed = JSON.stringify(next) !== JSON.stringify(document);
+      return changed ? { document: next, done: [...done, mend] } : { document, done };
+    },
+    { document: shipped, done: [] },
   );
-
-const plainHttp: Mend = {
-  change: "server.insecure is true",
-  reason: "OGX 1.2 and newer refuse to serve plain HTTP without it; TLS files take its place where they are given",
-  neededToStart: true,
-  mend: (document) => put(document, ["server", "insecure"], true),
+  const text = [
+    `# The base of ${name}, made by tools/bases.ts; do not edit.`,
+    `# Origin: Python package ${origin.package}, file ${file},`,
+    `# sha256 ${digest}.`,
+    ...(originNote === undefined ? [] : [`# ${originNote}`]),
+    steps.done.length === 0 ? "# Nothing was changed." : "# Changed:",
+    ...steps.done.flatMap(({ change, reason }) => [`# - ${change}:`, `#   ${reason}.`]),
+    writeYaml(steps.document),
+  ].join("\n");
+  return { text, mends: steps.done };
 };
 
-/** Aliases of the first model of whatever provider comes first; nobody who declares providers and models asked for them. */
-const noModelAliases: Mend = {
-  change: "the models of provider_id all are left out",
-  reason:
-    "with a registered model of the first provider beside them, every second start of the server ends in a conflict " +
-    "of its own registry",
-  neededToStart: false,
-  mend: (document) =>
-    put(
-      document,
-      ["registered_resources", "models"],
-      listAt(document, "registered_resources", "models").filter((model) => stringAt(model, "provider_id") !== "all"),
-    ),
-};
+interface Embedded {
+  readonly image: string;
+  readonly serverVersion: string;
+  /** The package that the base is taken from, its distribution folder and the file there. */
+  readonly origin: { readonly package: string; readonly folder: string; readonly file: string };
+  readonly originNote?: string;
+  /** Those that change nothing are left out. */
+  readonly mends: readonly Mend[];
+}
+
+/** A name that a resource may give, pinned to one release of a distribution. */
+interface Distribution extends Embedded {
+  /** The distribution whose other releases `serverVersion` may ask for. */
+  readonly releases: string;
+}
 
 const LLAMA_STACK = {
   serverVersion: "0.7.1",
-  server: "llama-stack 0.7.3",
   originNote: "Llama Stack 0.7.1, which the image holds, ships the same file.",
 } as const;
-const OGX = { serverVersion: "1.4.1", server: "ogx 1.4.1" } as const;
+const OGX = { serverVersion: "1.4.1" } as const;
+
+/** Where a package keeps the file of a distribution; both names changed. */
+const originOf = (folder: string, version: string): Embedded["origin"] => {
+  const isOgx = atLeast(version, "0.8");
+  const root = isOgx ? "ogx" : "llama_stack";
+  const home = atLeast(version, "0.2.17") ? "distributions" : "templates";
+  return {
+    package: `${isOgx ? "ogx" : "llama-stack"} ${version}`,
+    folder: `${root}/${home}/${folder}`,
+    file: atLeast(version, "0.4") ? "config.yaml" : "run.yaml",
+  };
+};
+
+const atLeast = (version: string, least: string): boolean => {
+  const [ours = [], theirs = []] = [version, least].map((one) => one.split(".").map(Number));
+  const differs = theirs.findIndex((part, index) => part !== (ours[index] ?? 0));
+  return differs < 0 || (ours[differs] ?? 0) > (theirs[differs] ?? 0);
+};
+
+/** The last release of each minor version but the pinned ones. Image tags are the versions that the release job names. */
+const RELEASED: readonly string[] = [
+  "0.2.24",
+  "0.3.5",
+  "0.4.7",
+  "0.5.4",
+  "0.6.1",
+  "0.8.0",
+  "1.0.4",
+  "1.1.3",
+  "1.2.5",
+  "1.3.1",
+  "1.5.0",
+];
+
+/** The releases of each distribution besides those that a name is pinned to. */
+const SHIPPED: Readonly<Record<string, readonly string[]>> = { "starter": RELEASED, "postgres-demo": RELEASED };
+
+const release = (folder: string, version: string): Embedded => ({
+  image: `docker.io/${atLeast(version, "0.8") ? "ogxai" : "llamastack"}/distribution-${folder}:${version}`,
+  serverVersion: version,
+  origin: originOf(folder, version),
+  mends: [
+    filesProvider(atLeast(version, "0.8") ? "~/.ogx" : "~/.llama", folder, !atLeast(version, "0.3")),
+    ...(folder === "postgres-demo" ? [vllmOnlyWithUrl(atLeast(version, "0.5") ? "" : "none")] : []),
+    ...(atLeast(version, "0.8") ? [noModelAliases] : []),
+    ...(atLeast(version, "1.2") ? [plainHttp] : []),
+  ],
+});
 
 const DISTRIBUTIONS: Readonly<Record<string, Distribution>> = {
   "starter": {
     ...LLAMA_STACK,
     image: "docker.io/llamastack/distribution-starter:0.7.1",
-    folder: "starter",
+    origin: originOf("starter", "0.7.3"),
+    releases: "starter",
     mends: [],
   },
   "postgres-demo": {
     ...LLAMA_STACK,
     image: "docker.io/llamastack/distribution-postgres-demo:0.7.1",
-    folder: "postgres-demo",
-    mends: [filesProvider("~/.llama"), vllmOnlyWithUrl],
+    origin: originOf("postgres-demo", "0.7.3"),
+    releases: "postgres-demo",
+    mends: [filesProvider("~/.llama"), vllmOnlyWithUrl()],
   },
   "ogx-starter": {
     ...OGX,
     image: "docker.io/ogxai/distribution-starter:1.4.1",
-    folder: "starter",
+    origin: originOf("starter", "1.4.1"),
+    releases: "starter",
     mends: [plainHttp, noModelAliases],
   },
   "ogx-postgres-demo": {
     ...OGX,
     image: "docker.io/ogxai/distribution-postgres-demo:1.4.1",
-    folder: "postgres-demo",
-    mends: [filesProvider("~/.ogx"), vllmOnlyWithUrl, plainHttp],
+    origin: originOf("postgres-demo", "1.4.1"),
+    releases: "postgres-demo",
+    mends: [filesProvider("~/.ogx"), vllmOnlyWithUrl(), plainHttp],
+  },
+  // Both left the packages with the next release.
+  "remote-vllm": {
+    serverVersion: "0.2.14",
+    image: "docker.io/llamastack/distribution-remote-vllm:0.2.14",
+    origin: originOf("remote-vllm", "0.2.14"),
+    releases: "remote-vllm",
+    mends: [
+      modelOnlyWithName,
+      // 0.2.14 starts without; the rag-runtime of later 0.2 releases does not.
+      { ...filesProvider("~/.llama", "remote-vllm", true), neededToStart: false },
+    ],
+  },
+  "meta-reference-gpu": {
+    serverVersion: "0.4.5",
+    image: "docker.io/llamastack/distribution-meta-reference-gpu:0.4.5",
+    origin: originOf("meta-reference-gpu", "0.4.5"),
+    releases: "meta-reference-gpu",
+    mends: [filesProvider("~/.llama", "meta-reference-gpu")],
   },
 };
 
-const distributionsTable = (): Json =>
+/** By distribution, oldest first; a pinned release is the one of its name. */
+const RELEASES: Readonly<Record<string, ReadonlyArray<{ readonly file: string; readonly embedded: Embedded }>>> = Object
+  .fromEntries(
+    [...new Set(Object.values(DISTRIBUTIONS).map(({ releases }) => releases))].map((folder) => {
+      const pinned = Object.entries(DISTRIBUTIONS).filter(([, { releases }]) => releases === folder)
+        .map(([name, embedded]) => ({ file: `${name}.yaml`, embedded }));
+      const others = SHIPPED[folder] === undefined ? [] : SHIPPED[folder].map((version) => ({
+        file: `${folder}-${version.split(".").slice(0, 2).join(".")}.yaml`,
+        embedded: release(folder, version),
+      }));
+      const all = [...pinned, ...others];
+      return [
+        folder,
+        all.sort((a, b) => atLeast(a.embedded.serverVersion, b.embedded.serverVersion) ? 1 : -1),
+      ];
+    }),
+  );
+
+/** The base of a distribution that a package ships and that no name stands for; undefined: that package has none. */
+export const shippedBase = async (
+  folder: string,
+  version: string,
+): Promise<{ readonly text: string; readonly mends: readonly string[] } | undefined> => {
+  try {
+    const { text, mends } = await baseOf(`${folder} of ${version}`, release(folder, version));
+    return { text, mends: mends.map(({ change }) => change) };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+};
+
+const mendsOf = (bases: ReadonlyMap<string, Base>, file: string): Json =>
+  (bases.get(file)?.mends ?? []).map(({ change, reason, neededToStart }) => ({ change, reason, neededToStart }));
+
+const distributionsTable = (bases: ReadonlyMap<string, Base>): Json =>
   Object.fromEntries(
-    Object.entries(DISTRIBUTIONS).map(([name, { image, serverVersion, mends }]) => [name, {
+    Object.entries(DISTRIBUTIONS).map(([name, { image, serverVersion, releases }]) => [name, {
       image,
       serverVersion,
       base: `${name}.yaml`,
-      mends: mends.map(({ change, reason, neededToStart }) => ({ change, reason, neededToStart })),
+      mends: mendsOf(bases, `${name}.yaml`),
+      releases,
     }]),
   );
 
-const packagesFolder = async (server: ServerVersion): Promise<string> => {
-  const { python } = await installServer(server);
-  const code = "import sysconfig; print(sysconfig.get_path('purelib'))";
-  const output = await new Deno.Command(python, { args: ["-c", code], stdin: "null" }).output();
-  if (!output.success) throw new Error(new TextDecoder().decode(output.stderr));
-  return new TextDecoder().decode(output.stdout).trim();
-};
-
-const MODULES: Readonly<Record<ServerVersion, string>> = {
-  "llama-stack 0.7.3": "llama_stack",
-  "ogx 1.4.1": "ogx",
-  "ogx 1.5.0": "ogx",
-};
-
-/** A copy with one more key, right behind another one; key order is part of a document that people read. */
-const insertedAfter = (object: JsonObject, anchor: string, key: string, value: Json): JsonObject =>
+const releasesTable = (bases: ReadonlyMap<string, Base>): Json =>
   Object.fromEntries(
-    Object.entries(object).flatMap(([name, inner]) =>
-      name === anchor ? [[name, inner], [key, value]] : [[name, inner]]
-    ),
+    Object.entries(RELEASES).map(([folder, rows]) => [
+      folder,
+      rows.map(({ file, embedded: { image, serverVersion } }) => ({
+        image,
+        serverVersion,
+        base: file,
+        mends: mendsOf(bases, file),
+      })),
+    ]),
   );
 
+/** Every embedded base by its file name, for the core, which reads no files. */
+const basesModule = (files: readonly string[]): string => {
+  const named = files.map((file) => ({
+    file,
+    name: file.replace(/\.yaml$/, "").replaceAll(/[-.](.)/g, (_, next) => next.toUpperCase()),
+  }));
+  return [
+    "/** The embedded base documents by file name. Made by tools/bases.ts; do not edit. */",
+    ...named.map(({ file, name }) => `import ${name} from "../../configs/bases/${file}" with { type: "text" };`),
+    "",
+    "export const BASES: Readonly<Record<string, string>> = {",
+    ...named.map(({ file, name }) => `  "${file}": ${name},`),
+    "};",
+    "",
+  ].join("\n");
+};
+
 if (import.meta.main) {
-  const texts = new Map<string, string>();
-  for (const [name, distribution] of Object.entries(DISTRIBUTIONS)) {
-    texts.set(`configs/bases/${name}.yaml`, await baseText(name, distribution));
+  const bases = new Map<string, Base>();
+  for (const [folder, rows] of Object.entries(RELEASES)) {
+    for (const { file, embedded } of rows) {
+      const name = file.replace(/\.yaml$/, "");
+      const title = Object.hasOwn(DISTRIBUTIONS, name) ? name : `${folder} of ${embedded.serverVersion}`;
+      bases.set(file, await baseOf(title, embedded));
+    }
   }
-  texts.set("configs/distributions.json", JSON.stringify(distributionsTable(), null, 2) + "\n");
+  const texts = new Map([...bases].map(([file, { text }]) => [`configs/bases/${file}`, text]));
+  texts.set("configs/distributions.json", JSON.stringify(distributionsTable(bases), null, 2) + "\n");
+  texts.set("configs/releases.json", JSON.stringify(releasesTable(bases), null, 2) + "\n");
+  texts.set("core/config/bases.ts", basesModule([...bases.keys()].sort()));
   writeOrCheck(texts, "deno run -A tools/bases.ts");
 }

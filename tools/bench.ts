@@ -5,6 +5,9 @@
  * Deno program in the same run, since wall time alone says more about the machine than about us.
  */
 import { Result } from "effect";
+import { conversionAnswer } from "../core/admission/conversion_review.ts";
+import { readReview, writeReview } from "../core/admission/exact_numbers.ts";
+import { converted } from "../core/api/convert.ts";
 import { decodeResource } from "../core/api/decode.ts";
 import { NO_OVERRIDES } from "../core/config/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
@@ -40,6 +43,21 @@ const main = async (): Promise<void> => {
   const resource = Result.getOrThrow(decodeResource(RESOURCE, "strict"));
   report("decode a resource with 10 providers and 20 models", inProcess(() => decodeResource(RESOURCE, "strict")));
   report("generate its config.yaml on the starter base", inProcess(() => derive(resource, surroundings)), "goal 1 ms");
+
+  const stored: JsonObject = { ...RESOURCE, metadata: { name: "bench", namespace: "a" }, status: { phase: "Ready" } };
+  const old = converted(stored, "llamastack.io/v1alpha1");
+  report("convert it to v1alpha1", inProcess(() => converted(stored, "llamastack.io/v1alpha1")), "goal 1 ms");
+  report("convert it back to v1alpha2", inProcess(() => converted(old, "llamastack.io/v1alpha2")), "goal 1 ms");
+  for (const [desiredAPIVersion, object] of [["llamastack.io/v1alpha1", stored], ["llamastack.io/v1alpha2", old]]) {
+    const request = { uid: "u", desiredAPIVersion, objects: Array.from({ length: 1000 }, () => object) } as JsonObject;
+    const text = JSON.stringify({ request });
+    const times = Array.from({ length: 12 }, () => {
+      const started = performance.now();
+      writeReview(conversionAnswer(Result.getOrThrow(readReview(text)).value), true);
+      return (performance.now() - started) / 1000;
+    });
+    report(`one of 1,000 in a review to ${desiredAPIVersion}, JSON included`, times.slice(2), "goal 1 ms");
+  }
 
   const folder = await Deno.makeTempDir();
   try {

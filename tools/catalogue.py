@@ -13,21 +13,18 @@ import pydantic
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
 
-def main(package: str, api_package: str) -> None:
+def main(package: str, api_package: str = "") -> None:
     server = package.replace("-", "_")
     distribution = importlib.import_module(f"{server}.core.distribution")
-    storage = importlib.import_module(f"{server}.core.storage.datatypes")
-    kinds = {"kv": storage.KVStoreReference, "sql": storage.SqlStoreReference}
+    kinds = storage_kinds(server)
     registry = distribution.get_provider_registry()
+    origin = {"package": package, "version": importlib.metadata.version(package)}
+    if api_package:
+        origin |= {"apiPackage": api_package, "apiVersion": importlib.metadata.version(api_package)}
     print(
         json.dumps(
             {
-                "origin": {
-                    "package": package,
-                    "version": importlib.metadata.version(package),
-                    "apiPackage": api_package,
-                    "apiVersion": importlib.metadata.version(api_package),
-                },
+                "origin": origin,
                 "apis": apis(distribution),
                 "providers": {
                     api.value: {type_: provider(spec, kinds) for type_, spec in specs.items()}
@@ -37,6 +34,17 @@ def main(package: str, api_package: str) -> None:
             }
         )
     )
+
+
+def storage_kinds(server):
+    """What marks a store: references since 0.3; before, the store itself, which is then always written."""
+    try:
+        storage = importlib.import_module(f"{server}.core.storage.datatypes")
+    except ModuleNotFoundError:
+        kv = importlib.import_module(f"{server}.providers.utils.kvstore.config")
+        sql = importlib.import_module(f"{server}.providers.utils.sqlstore.sqlstore")
+        return {"kv": kv.SqliteKVStoreConfig, "sql": sql.SqliteSqlStoreConfig}
+    return {"kv": storage.KVStoreReference, "sql": storage.SqlStoreReference}
 
 
 def apis(distribution):
@@ -178,9 +186,10 @@ def references(config, kinds, path=(), required=True):
             if kind is None:
                 yield from references(member, kinds, here, needed)
                 continue
-            found = {"kind": kind, "required": needed}
+            in_place = "db_path" in member.model_fields
+            found = {"kind": kind, "required": needed or in_place}
             known, value = default_of(info)
-            if known and value is not None:
+            if known and value is not None and not in_place:
                 found["default"] = value
             yield ".".join(here), found
 

@@ -5,14 +5,14 @@
  */
 import { join } from "node:path";
 import { writeOrCheck } from "./generated_files.ts";
-import { installServer, type ServerVersion } from "./install/python_server.ts";
+import { installServer, SERVER_VERSIONS, type ServerVersion } from "./install/python_server.ts";
 
 /** The catalogue of one server, as it is committed. */
 const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
   const told = await askPackage(source);
   const providers = Object.entries(told.providers).map(([api, types]) => [
     api,
-    Object.fromEntries(Object.entries(types).map(([type, facts]) => [type, providerType(api, type, facts)])),
+    Object.fromEntries(Object.entries(types).map(([type, facts]) => [type, providerType(minor, api, type, facts)])),
   ]);
   const origin = { ...told.origin, python: LOCKED_PYTHON };
   return sorted({ server: minor, origin, apis: told.apis, providers: Object.fromEntries(providers) });
@@ -24,14 +24,19 @@ const LOCKED_PYTHON = "3.12";
 interface Source {
   readonly version: ServerVersion;
   readonly package: string;
-  readonly apiPackage: string;
+  /** Where the API types are a package of their own. */
+  readonly apiPackage?: string;
 }
 
-const SOURCES: Readonly<Record<string, Source>> = {
-  "0.7": { version: "llama-stack 0.7.3", package: "llama-stack", apiPackage: "llama-stack-api" },
-  "1.4": { version: "ogx 1.4.1", package: "ogx", apiPackage: "ogx-api" },
-  "1.5": { version: "ogx 1.5.0", package: "ogx", apiPackage: "ogx-api" },
-};
+/** `llama-stack 0.7.3` → minor `0.7` and its packages; the API package came with 0.4. */
+const SOURCES: Readonly<Record<string, Source>> = Object.fromEntries(
+  SERVER_VERSIONS.map((version): [string, Source] => {
+    const [server = "", release = ""] = version.split(" ");
+    const minor = release.split(".").slice(0, 2).join(".");
+    const own = minor === "0.2" || minor === "0.3" ? {} : { apiPackage: `${server}-api` };
+    return [minor, { version, package: server, ...own }];
+  }),
+);
 
 /** The fields that `endpoint` may mean, best first: a type with several (qdrant) also takes them one for the other. */
 const ENDPOINT_FIELDS: readonly string[] = [
@@ -44,6 +49,9 @@ const ENDPOINT_FIELDS: readonly string[] = [
   "guardrails_service_url",
   "evaluator_url",
   "datasets_url",
+  // Up to 0.3: azure and llama-openai-compat.
+  "api_base",
+  "openai_compat_api_base",
   "conn_str",
   // pgvector alone: host and port apart.
   "host",
@@ -61,6 +69,11 @@ const KEY_FIELDS: readonly string[] = [
   "elasticsearch_api_key",
   "openai_api_key",
 ];
+
+/** Types that have a `url` and talk to a fixed address all the same. */
+const ENDPOINT_UNREAD: ReadonlySet<string> = new Set(
+  ["0.2", "0.3"].flatMap((minor) => [`${minor} remote::fireworks`, `${minor} remote::together`]),
+);
 
 /** Types that inherit a key field and never read it. */
 const KEY_UNREAD: ReadonlySet<string> = new Set([
@@ -81,9 +94,11 @@ const PERSISTENCE_NEEDED: ReadonlySet<string> = new Set([
 /** Plain strings that hold a credential all the same. */
 const CREDENTIAL = /(^|_)(api_key|password|token)$/;
 
-const providerType = (api: string, type: string, facts: ToldProvider): Tree => {
+const providerType = (minor: string, api: string, type: string, facts: ToldProvider): Tree => {
   const fields = Object.fromEntries(Object.entries(facts.fields).map(([name, told]) => [name, field(name, told)]));
-  const endpoint = ENDPOINT_FIELDS.find((name) => Object.hasOwn(fields, name));
+  const endpoint = ENDPOINT_UNREAD.has(`${minor} ${type}`)
+    ? undefined
+    : ENDPOINT_FIELDS.find((name) => Object.hasOwn(fields, name));
   const key = KEY_UNREAD.has(`${api} ${type}`) ? undefined : KEY_FIELDS.find((name) => fields[name]?.["secret"]);
   return present({
     fields,
@@ -165,7 +180,11 @@ const askPackage = async (source: Source): Promise<Told> => {
   const home = await Deno.makeTempDir();
   try {
     const output = await new Deno.Command(installed.python, {
-      args: [join(import.meta.dirname ?? ".", "catalogue.py"), source.package, source.apiPackage],
+      args: [
+        join(import.meta.dirname ?? ".", "catalogue.py"),
+        source.package,
+        ...(source.apiPackage === undefined ? [] : [source.apiPackage]),
+      ],
       // Many defaults fall back on variables of the environment; without any, what is left is the package's own word.
       clearEnv: true,
       env: { HOME: home, PYTHONPATH: installed.pythonPath, PYTHONDONTWRITEBYTECODE: "1" },
@@ -175,7 +194,8 @@ const askPackage = async (source: Source): Promise<Told> => {
     if (!output.success) {
       throw new Error(`${source.version} did not tell its catalogue:\n${decoder.decode(output.stderr)}`);
     }
-    return JSON.parse(decoder.decode(output.stdout)) as Told;
+    // Some defaults lie in the home folder, which is another one each time.
+    return JSON.parse(decoder.decode(output.stdout).replaceAll(home, "~")) as Told;
   } finally {
     await Deno.remove(home, { recursive: true });
   }
@@ -195,7 +215,10 @@ const sorted = <A>(value: A): A => {
 
 if (import.meta.main) {
   const texts = new Map<string, string>();
-  for (const [minor, source] of Object.entries(SOURCES)) {
+  // `--only 1.0,1.1` for some of them: an environment is a gigabyte.
+  const only = (Deno.args[Deno.args.indexOf("--only") + 1] ?? "").split(",");
+  const wanted = Object.entries(SOURCES).filter(([minor]) => !Deno.args.includes("--only") || only.includes(minor));
+  for (const [minor, source] of wanted) {
     texts.set(`configs/catalogue/${minor}.json`, JSON.stringify(await catalogueOf(minor, source), null, 2) + "\n");
   }
   writeOrCheck(texts, "deno run -A tools/catalogue.ts");

@@ -1,9 +1,9 @@
 /**
  * `deno task soak`: the long forms of the robustness tests, one after the other; rows of Markdown for docs/measurements.md.
  *
- * `--minutes N` (60) is the length of all parts together, about. From 60 on every part has its full length: watches cut for 30
- * minutes, 10 minutes without a write, a crash before and after every write, 20,000 foreign objects. With less, watches and
- * silence are cut down first; below 15 also crashes and objects.
+ * `--minutes N` (70) is the length of all parts together, about. From 70 on every part has its full length: watches cut for 30
+ * minutes, 10 minutes without a write, 10 minutes of reads while replicas are replaced, a crash before and after every write,
+ * 20,000 foreign objects. With less, watches and silence are cut down first; below 15 also crashes and objects.
  */
 import { FIGURE } from "../tests/cluster/lengths.ts";
 
@@ -12,10 +12,10 @@ interface Part {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const FULL_MINUTES = 60;
+const FULL_MINUTES = 70;
 
 /** What crashes, replicas, foreign objects and starts take together at full size; the rest is for watches and silence. */
-const FIXED_MINUTES = 12;
+const FIXED_MINUTES = 23;
 
 const main = async (): Promise<number> => {
   const index = Deno.args.indexOf("--minutes");
@@ -50,6 +50,7 @@ const partsFor = (minutes: number): ReadonlyArray<Part> => {
     { file: "networks_test.ts", env: { SOAK_NETWORK_SECONDS: between(60, restSeconds * 0.7, 1800) } },
     { file: "replicas_test.ts", env: { SOAK_ROLLED_REPLICAS: between(4, minutes, 60) } },
     { file: "quiet_test.ts", env: { SOAK_QUIET_SECONDS: between(60, restSeconds * 0.3, 600) } },
+    { file: "conversion_test.ts", env: { SOAK_ROLLING_SECONDS: isFull ? "600" : "60" } },
     { file: "foreign_load_test.ts", env: { SOAK_FOREIGN_OBJECTS: isFull ? "20000" : "2000" } },
   ];
 };

@@ -31,7 +31,7 @@ const PARTS: ReadonlyArray<Part> = [
       "tests/start_script_test.ts",
     ],
   },
-  { name: "properties", args: [...TEST, "tests/properties_test.ts"] },
+  { name: "properties", args: [...TEST, "tests/properties_test.ts", "tests/conversion_properties_test.ts"] },
   { name: "real Kubernetes API server", args: [...TEST, "tests/cluster"] },
   { name: "real Llama Stack and OGX servers", args: [...TEST, "tests/server"] },
   { name: "real node", args: ["task", "--quiet", "node"] },

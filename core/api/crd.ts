@@ -1,14 +1,32 @@
 /** The CustomResourceDefinition, made from the schema and the rules. */
 import type { JsonObject } from "../json.ts";
+import { CONVERT_PATH, OPERATOR_NAMESPACE, WEBHOOK_SERVICE } from "../own_objects.ts";
 import { type Rule, RULES } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { structuralSchemaOf } from "./structural_schema.ts";
+import { DEPRECATION, RULES_V1ALPHA1, SpecV1alpha1, StatusV1alpha1 } from "./v1alpha1.ts";
 import { GROUP, KIND, Spec, Status } from "./v1alpha2.ts";
 
 export const CRD_NAME = `llamastackdistributions.${GROUP}`;
 
+/** How the API server reaches `/convert`; the caBundle is the operator's to fill in. */
+export type ConversionClient =
+  | {
+    readonly service: {
+      readonly namespace: string;
+      readonly name: string;
+      readonly path: string;
+      readonly port: number;
+    };
+  }
+  | { readonly url: string };
+
+const CONVERSION_CLIENT: ConversionClient = {
+  service: { namespace: OPERATOR_NAMESPACE, name: WEBHOOK_SERVICE, path: CONVERT_PATH, port: 443 },
+};
+
 /** The whole CRD as one value, ready to be written as YAML. */
-export const customResourceDefinition = (): JsonObject => ({
+export const customResourceDefinition = (client: ConversionClient = CONVERSION_CLIENT): JsonObject => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: CRD_NAME },
@@ -22,7 +40,11 @@ export const customResourceDefinition = (): JsonObject => ({
       shortNames: ["llsd"],
     },
     scope: "Namespaced",
-    versions: [{
+    conversion: {
+      strategy: "Webhook",
+      webhook: { conversionReviewVersions: ["v1"], clientConfig: { ...client } },
+    },
+    versions: [v1alpha1Version(), {
       name: "v1alpha2",
       served: true,
       storage: true,
@@ -53,6 +75,33 @@ export const customResourceDefinition = (): JsonObject => ({
   },
 });
 
+const column = (name: string, type: string, jsonPath: string) => ({ name, type, jsonPath });
+
+const v1alpha1Version = (): JsonObject => ({
+  name: "v1alpha1",
+  served: true,
+  storage: false,
+  deprecated: true,
+  deprecationWarning: DEPRECATION,
+  schema: {
+    openAPIV3Schema: resourceSchemaV1alpha1() as JsonObject,
+  },
+  subresources: { status: {} },
+  selectableFields: [
+    { jsonPath: ".spec.server.userConfig.configMapName" },
+    { jsonPath: ".spec.server.userConfig.configMapNamespace" },
+    { jsonPath: ".spec.server.tlsConfig.caBundle.configMapName" },
+    { jsonPath: ".spec.server.tlsConfig.caBundle.configMapNamespace" },
+  ],
+  additionalPrinterColumns: [
+    column("Phase", "string", ".status.phase"),
+    column("Operator Version", "string", ".status.version.operatorVersion"),
+    column("Server Version", "string", ".status.version.llamaStackServerVersion"),
+    column("Available", "integer", ".status.availableReplicas"),
+    column("Age", "date", ".metadata.creationTimestamp"),
+  ],
+});
+
 /** The schema of the whole resource, with every rule in its place. */
 export const resourceSchema = (): StructuralSchema =>
   RULES.reduce(attach, {
@@ -69,7 +118,20 @@ export const resourceSchema = (): StructuralSchema =>
     },
   });
 
-const column = (name: string, type: string, jsonPath: string) => ({ name, type, jsonPath });
+/** The schema of v1alpha1 with its one rule. */
+export const resourceSchemaV1alpha1 = (): StructuralSchema =>
+  RULES_V1ALPHA1.reduce(attach, {
+    type: "object",
+    description: "A Llama Stack server; deprecated form.",
+    required: ["spec"],
+    properties: {
+      apiVersion: { type: "string" },
+      kind: { type: "string" },
+      metadata: { type: "object" },
+      spec: structuralSchemaOf(SpecV1alpha1),
+      status: structuralSchemaOf(StatusV1alpha1),
+    },
+  });
 
 const attach = (root: StructuralSchema, rule: Rule): StructuralSchema =>
   within(root, rule.at === "" ? [] : rule.at.split("."), (node) => ({

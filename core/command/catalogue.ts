@@ -108,7 +108,7 @@ export const providersPage = (): string => {
       "",
       "| type | servers | endpoint | apiKey | required settings |",
       "| --- | --- | --- | --- | --- |",
-      ...types.map((type) => pageRow(api, type)),
+      ...types.flatMap((type) => pageRows(api, type)),
       "",
     ];
   });
@@ -125,15 +125,33 @@ export const providersPage = (): string => {
   ]);
 };
 
-const pageRow = (api: string, type: string): string => {
-  const on = CATALOGUES.filter(({ providers }) => Object.hasOwn(providers[api] ?? {}, type));
-  const newest = on.at(-1)?.providers[api]?.[type];
-  const required = Object.entries(newest?.fields ?? {})
-    .filter(([name, field]) => field.required === true && name !== newest?.endpoint && name !== newest?.key)
+/** One row for each run of servers on which the typed fields become the same. */
+const pageRows = (api: string, type: string): ReadonlyArray<string> => {
+  const runs: Array<{ readonly cells: string; readonly servers: Array<string> }> = [];
+  for (const { server, providers } of CATALOGUES) {
+    const found = Object.hasOwn(providers, api) ? providers[api]?.[type] : undefined;
+    const cells = found === undefined ? "" : cellsOf(found);
+    const last = runs.at(-1);
+    if (last?.cells === cells) last.servers.push(server);
+    else runs.push({ cells, servers: [server] });
+  }
+  return runs.filter(({ cells }) => cells !== "")
+    .map(({ cells, servers }) => `| \`${type}\` | ${range(servers[0] ?? "", servers.at(-1) ?? "")} | ${cells} |`);
+};
+
+const cellsOf = ({ fields, endpoint, key, references = {} }: ProviderType): string => {
+  const required = Object.entries(fields)
+    .filter(([name, field]) => field.required === true && name !== endpoint && name !== key)
     // Storage is filled in by the operator.
-    .filter(([name]) => !Object.keys(newest?.references ?? {}).some((path) => path.split(".")[0] === name))
+    .filter(([name]) => !Object.keys(references).some((path) => path.split(".")[0] === name))
     .map(([name]) => `\`${name}\``);
   const code = (name: string | undefined) => name === undefined ? "" : `\`${name}\``;
-  const servers = on.map(({ server }) => serverName(server)).join(", ");
-  return `| \`${type}\` | ${servers} | ${code(newest?.endpoint)} | ${code(newest?.key)} | ${required.join(", ")} |`;
+  return [code(endpoint), code(key), required.join(", ")].join(" | ");
+};
+
+/** `OGX 0.8 – 1.5`, `Llama Stack 0.4 – OGX 1.5`. */
+const range = (first: string, last: string): string => {
+  if (first === last) return serverName(first);
+  const product = (server: string) => serverName(server).slice(0, -server.length);
+  return `${serverName(first)} – ${product(first) === product(last) ? last : serverName(last)}`;
 };

@@ -3,7 +3,17 @@
  *
  * The data in configs/catalogue is made by `deno task catalogue` from the published packages, one file per minor version.
  */
+import catalogue02 from "../../configs/catalogue/0.2.json" with { type: "json" };
+import catalogue03 from "../../configs/catalogue/0.3.json" with { type: "json" };
+import catalogue04 from "../../configs/catalogue/0.4.json" with { type: "json" };
+import catalogue05 from "../../configs/catalogue/0.5.json" with { type: "json" };
+import catalogue06 from "../../configs/catalogue/0.6.json" with { type: "json" };
 import catalogue07 from "../../configs/catalogue/0.7.json" with { type: "json" };
+import catalogue08 from "../../configs/catalogue/0.8.json" with { type: "json" };
+import catalogue10 from "../../configs/catalogue/1.0.json" with { type: "json" };
+import catalogue11 from "../../configs/catalogue/1.1.json" with { type: "json" };
+import catalogue12 from "../../configs/catalogue/1.2.json" with { type: "json" };
+import catalogue13 from "../../configs/catalogue/1.3.json" with { type: "json" };
 import catalogue14 from "../../configs/catalogue/1.4.json" with { type: "json" };
 import catalogue15 from "../../configs/catalogue/1.5.json" with { type: "json" };
 import endpointPaths from "../../configs/endpoint_paths.json" with { type: "json" };
@@ -63,9 +73,21 @@ export interface Catalogue {
 }
 
 /** Oldest first. */
-export const CATALOGUES: ReadonlyArray<Catalogue> = [catalogue07, catalogue14, catalogue15] as unknown as ReadonlyArray<
-  Catalogue
->;
+export const CATALOGUES: ReadonlyArray<Catalogue> = [
+  catalogue02,
+  catalogue03,
+  catalogue04,
+  catalogue05,
+  catalogue06,
+  catalogue07,
+  catalogue08,
+  catalogue10,
+  catalogue11,
+  catalogue12,
+  catalogue13,
+  catalogue14,
+  catalogue15,
+] as unknown as ReadonlyArray<Catalogue>;
 
 export const providerType = (catalogue: Catalogue, api: string, type: string): ProviderType | undefined => {
   const types = Object.hasOwn(catalogue.providers, api) ? catalogue.providers[api] : undefined;

@@ -4,8 +4,7 @@ import { type Warning, warning } from "../warning.ts";
 import { entriesOf, noted, type Stage } from "./draft.ts";
 
 export const addCautions: Stage = (draft, { spec, server: { line } }) => {
-  const backends = Object.entries(objectAt(draft.config, "storage", "backends"));
-  const onFile = backends.filter(([, backend]) => /sqlite/.test(stringAt(backend, "type") ?? "")).map(([name]) => name);
+  const onFile = line.stores.backends(draft.config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
   const most = Math.max(spec.workload?.replicas ?? 1, spec.workload?.autoscaling?.maxReplicas ?? 1);
   const faiss = entriesOf(draft.config, "vector_io").filter((entry) =>
     stringAt(entry, "provider_type") === "inline::faiss"

@@ -99,7 +99,8 @@ const loss = (
 const REGISTRIES: Readonly<Record<string, ReadonlyArray<string>>> = {
   inference: ["models"],
   safety: ["shields"],
-  vector_io: ["vector_stores"],
+  // vector_dbs up to 0.2.
+  vector_io: ["vector_stores", "vector_dbs"],
   tool_runtime: ["tool_groups"],
   datasetio: ["datasets"],
   scoring: ["scoring_fns"],
@@ -112,16 +113,27 @@ const SECTIONS: Readonly<Record<string, string>> = { vector_io: "vector_stores",
 const withoutDangling = (
   config: JsonObject,
   off: ReadonlyArray<string>,
-  { server: { catalogue } }: Facts,
+  { server: { catalogue, line } }: Facts,
 ): JsonObject => {
   const gone = [...Object.keys(REGISTRIES), ...Object.keys(SECTIONS)]
     .filter((api) => off.includes(api) || Object.hasOwn(catalogue.apis, api) && unprovided(config, api));
+  const grouped = line.toolGroups ? withoutLostGroups(config, line.resourcesAt) : config;
   return gone.reduce((tree, api) => {
-    const registries = (REGISTRIES[api] ?? []).filter((key) => listAt(tree, "registered_resources", key).length > 0);
-    const emptied = registries.reduce((rest, key) => put(rest, ["registered_resources", key], []), tree);
+    const registries = (REGISTRIES[api] ?? []).map((key) => [...line.resourcesAt, key])
+      .filter((path) => listAt(tree, ...path).length > 0);
+    const emptied = registries.reduce((rest, path) => put(rest, path, []), tree);
     const section = SECTIONS[api];
     return section !== undefined && isObject(tree[section] ?? null) ? put(emptied, [section], undefined) : emptied;
-  }, config);
+  }, grouped);
+};
+
+/** Up to 0.6 a tool group whose provider is gone stops the start. */
+const withoutLostGroups = (config: JsonObject, resourcesAt: ReadonlyArray<string>): JsonObject => {
+  const path = [...resourcesAt, "tool_groups"];
+  const ids = entriesOf(config, "tool_runtime").map(baseId);
+  const groups = listAt(config, ...path);
+  const kept = groups.filter((group) => ids.includes(stringAt(group, "provider_id")));
+  return kept.length === groups.length ? config : put(config, path, kept);
 };
 
 const unprovided = (config: JsonObject, api: string): boolean => entriesOf(config, api).length === 0;

@@ -10,10 +10,10 @@ import {
 import { isObject, type Json, listAt, member, stringAt } from "../json.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import type { BaseSource } from "./base.ts";
-import { type Server, serverOf, SUPPORTED_SERVERS } from "./lines/lines.ts";
+import { type Server, serverName, serverOf, SUPPORTED_SERVERS } from "./lines/lines.ts";
 
-/** One row of distributions.json. */
-export interface NamedDistribution {
+/** One image of a distribution with its server and its base. */
+export interface Release {
   readonly image: string;
   /** Undefined in the old flat form (`name: image`), where only the image's tag tells. */
   readonly serverVersion: string | undefined;
@@ -23,12 +23,22 @@ export interface NamedDistribution {
   readonly base: BaseSource | undefined;
 }
 
+/** One row of distributions.json. */
+export interface NamedDistribution extends Release {
+  /** The same distribution for servers of other minor versions, oldest first. */
+  readonly releases: ReadonlyArray<Release>;
+}
+
 export type DistributionTable = ReadonlyMap<string, NamedDistribution>;
 
-/** distributions.json, today's form or the old flat one; `bases` holds the embedded documents by file name. */
+/**
+ * distributions.json, today's form or the old flat one; `bases` holds the embedded documents by file name, `releases` the
+ * rows of releases.json by the name under which distributions.json refers to them.
+ */
 export const readDistributions = (
   document: Json,
   bases: Readonly<Record<string, string>>,
+  releases: Json = {},
 ): Result.Result<DistributionTable, BaseUnreadable> => {
   const unreadable = (detail: string) =>
     Result.fail(new BaseUnreadable({ path: [], origin: "distributions.json", detail }));
@@ -37,16 +47,29 @@ export const readDistributions = (
   for (const [name, row] of Object.entries(document)) {
     const image = typeof row === "string" ? row : stringAt(row, "image");
     if (name === "" || image === undefined || image === "") return unreadable(`"${name}" names no image`);
-    const file = stringAt(row, "base") ?? `${name}.yaml`;
+    const others = listAt(releases, stringAt(row, "releases") ?? name);
     table.set(name, {
-      image,
-      serverVersion: stringAt(row, "serverVersion"),
-      mendNeededToStart: listAt(row, "mends").some((mend) => member(mend, "neededToStart") === true),
-      base: Object.hasOwn(bases, file) ? { origin: `embedded base of ${name}`, content: bases[file] ?? "" } : undefined,
+      ...releaseOf(row, image, stringAt(row, "base") ?? `${name}.yaml`, name, bases),
+      releases: others.map((other) =>
+        releaseOf(other, stringAt(other, "image") ?? "", stringAt(other, "base") ?? "", name, bases)
+      ),
     });
   }
   return Result.succeed(table);
 };
+
+const releaseOf = (
+  row: Json,
+  image: string,
+  file: string,
+  name: string,
+  bases: Readonly<Record<string, string>>,
+): Release => ({
+  image,
+  serverVersion: stringAt(row, "serverVersion"),
+  mendNeededToStart: listAt(row, "mends").some((mend) => member(mend, "neededToStart") === true),
+  base: Object.hasOwn(bases, file) ? { origin: `embedded base of ${name}`, content: bases[file] ?? "" } : undefined,
+});
 
 /** Where images come from besides the table (R44), all by distribution name. */
 export interface ImageOverrides {
@@ -85,21 +108,40 @@ export const resolveDistribution = (
     return Result.fail(new UnsupportedServer({ path, version, supported: SUPPORTED_SERVERS }));
   }
   const override = overrides.settings.get(wanted.name) ?? overrides.related.get(relatedImageVariable(wanted.name));
-  const tagged = override === undefined ? undefined : versionInTag(override);
-  const other = tagged === undefined ? undefined : serverOf(tagged);
-  if (override !== undefined && tagged !== undefined && other?.line !== server?.line) {
+  const overrideVersion = override === undefined ? undefined : versionInTag(override);
+  const other = overrideVersion === undefined ? undefined : serverOf(overrideVersion);
+  if (override !== undefined && overrideVersion !== undefined && other?.line !== server?.line) {
     return Result.fail(
       new OverrideOfAnotherLine({ path, distribution: wanted.name, image: override, pinned: named.image }),
     );
   }
+  const runs = other ?? server;
+  const release = releaseFor(named, runs);
+  if (release === undefined) {
+    const supported = named.releases.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
+    return Result.fail(new UnsupportedServer({ path, version: version ?? "", supported }));
+  }
   return Result.succeed({
     name: wanted.name,
-    image: override ?? named.image,
-    server: other ?? server,
-    base: named.base,
-    mendNeededToStart: named.mendNeededToStart,
+    image: override ?? (release === named ? named.image : tagged(release, version ?? "")),
+    server: runs,
+    base: release.base,
+    mendNeededToStart: release.mendNeededToStart,
   });
 };
+
+/** The pinned release where its catalogue is the server's own, else the one of the server's minor; undefined: there is none. */
+const releaseFor = (named: NamedDistribution, server: Server | undefined): Release | undefined => {
+  if (server === undefined) return named;
+  return [named, ...named.releases].find((release) => {
+    const version = release.serverVersion ?? versionInTag(release.image);
+    return version !== undefined && serverOf(version)?.catalogue === server.catalogue;
+  });
+};
+
+/** The image of another release under the tag of the asked version; `x.y` means the release that the base is from. */
+const tagged = ({ image }: Release, version: string): string =>
+  /^[0-9]+\.[0-9]+\.[0-9]+$/.test(version) ? image.replace(/:[^:/]+$/, `:${version}`) : image;
 
 /** `ogx-starter` → `RELATED_IMAGE_OGX_STARTER`. */
 export const relatedImageVariable = (name: string): string =>

@@ -18,9 +18,11 @@ const settings = (image: string): ImageOverrides => ({ ...NO_OVERRIDES, settings
 
 Deno.test("FR-002 FR-020 resolveDistribution() knows every distribution that comes along", () => {
   deepStrictEqual([...EMBEDDED_DISTRIBUTIONS.keys()].sort(), [
+    "meta-reference-gpu",
     "ogx-postgres-demo",
     "ogx-starter",
     "postgres-demo",
+    "remote-vllm",
     "starter",
   ]);
   strictEqual(resolve({ name: "starter" }), "docker.io/llamastack/distribution-starter:0.7.1 0.7 0.7");
@@ -48,7 +50,7 @@ Deno.test("FR-020b resolveDistribution() takes the override's own minor for the 
 Deno.test("FR-079d resolveDistribution() lists the known names when one is unknown", () => {
   strictEqual(
     resolve({ name: "nope" }),
-    'Unknown distribution "nope". Available distributions: ogx-postgres-demo, ogx-starter, postgres-demo, starter ' +
+    'Unknown distribution "nope". Available distributions: meta-reference-gpu, ogx-postgres-demo, ogx-starter, postgres-demo, remote-vllm, starter ' +
       "(spec.distribution.name)",
   );
 });
@@ -74,7 +76,11 @@ Deno.test("R31 resolveDistribution() takes serverVersion before the tag, and ref
     "x/ogxai/distribution-a:1.4.1 0.7 0.7",
   );
   ok(resolve({ image: "x", serverVersion: "0.2.12" }).includes("server 0.2.12 is not supported"));
-  ok(resolve({ image: "x", serverVersion: "2.0" }).includes("Supported: Llama Stack 0.7, OGX 1.4, OGX 1.5"));
+  ok(
+    resolve({ image: "x", serverVersion: "2.0" }).includes(
+      "Supported: Llama Stack 0.2 from 0.2.13 on, Llama Stack 0.3, ",
+    ),
+  );
 });
 
 Deno.test("FR-027c derive() needs a base where a config is to be generated for an image without one", () => {

@@ -23,8 +23,8 @@ export const addressFields = (
   facts: Facts,
 ): Address => {
   const name = known.endpoint;
-  // Its config has no address; tools.ts makes a connector of it.
-  if (type === MCP_TYPE && facts.server.line.connectors) return { config: {}, warnings: [], failures: [] };
+  // Its config has no address; tools.ts makes a connector or a tool group of it.
+  if (type === MCP_TYPE) return { config: {}, warnings: [], failures: [] };
   if (name === undefined) {
     const warnings = [
       warning("FieldNotRead", path, `${type} reads no endpoint on ${facts.serverName}; the field has no effect`),

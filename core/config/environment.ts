@@ -35,6 +35,7 @@ export const containerEnv = (
     set({ name: process.portVariable, value: port });
     if (hasConfigFile) set({ name: process.configVariable, value: CONFIG_FILE });
   }
+  for (const [name, value] of Object.entries(line?.process.environment ?? {})) set({ name, value });
   // Both names, so that a server that was renamed does not move the data of the older one (R27).
   set({ name: "LLAMA_STACK_CONFIG_DIR", value: folders.mount });
   set({ name: "OGX_CONFIG_DIR", value: folders.mount });

@@ -35,8 +35,9 @@ export const registerModels: Stage = (draft, facts) => {
 /** The id by which the server and its clients know a model: `<provider>/<name>`; the line tells which name. */
 export const modelKey = (entry: JsonObject, line: Line): string => {
   const id = stringAt(entry, "model_id") ?? "";
-  const known = line.modelsAreKnownBy === "modelId" ? id : stringAt(entry, "provider_model_id") ?? id;
-  return `${stringAt(entry, "provider_id") ?? ""}/${known}`;
+  const provider = stringAt(entry, "provider_id") ?? "";
+  if (line.modelsAreKnownBy === "providerModelId") return `${provider}/${stringAt(entry, "provider_model_id") ?? id}`;
+  return id.startsWith(`${provider}/`) ? id : `${provider}/${id}`;
 };
 
 /** The first declared inference provider, else the base's first one that is on without conditions and can serve chat. */
@@ -81,7 +82,7 @@ const place = (
 ): Placed => {
   const path: FieldPath = ["spec", "resources", "models", index];
   const entry: JsonObject = {
-    model_id: model.name,
+    model_id: line.modelIdsInFull ? `${provider}/${model.name}` : model.name,
     provider_id: provider,
     provider_model_id: model.providerModelId ?? model.name,
     model_type: model.modelType ?? "llm",
@@ -105,10 +106,10 @@ const place = (
 
 /** An entry of the base that the server would take for the same model is replaced where it stands. */
 const register = (config: JsonObject, entry: JsonObject, line: Line): JsonObject => {
-  const registered = listAt(config, "registered_resources", "models").filter(isObject);
+  const registered = listAt(config, ...line.resourcesAt, "models").filter(isObject);
   return put(
     config,
-    ["registered_resources", "models"],
+    [...line.resourcesAt, "models"],
     laidInto(registered, entry, (other) => modelKey(other, line) === modelKey(entry, line)),
   );
 };

@@ -20,8 +20,8 @@ import { envName, placeholder, secretEntry } from "./secrets.ts";
 
 export const expandProviders: Stage = (draft, facts) =>
   PROVIDER_LISTS
-    // Telemetry has no section on these lines; telemetry.ts turns it into environment.
-    .filter(({ field }) => field !== "telemetry")
+    // Where telemetry has no section, telemetry.ts turns it into environment.
+    .filter(({ field }) => field !== "telemetry" || facts.server.line.telemetryProviders)
     .flatMap(({ field, api }) =>
       (facts.spec.providers?.[field] ?? []).map((provider, index) => expand(provider, field, api, index, facts))
     )
@@ -35,6 +35,14 @@ export const fullType = (catalogue: Catalogue, api: string, wanted: string): str
   return providerType(catalogue, api, remote) === undefined && providerType(catalogue, api, inline) !== undefined
     ? inline
     : remote;
+};
+
+/** The same provider by the name that it has on this line (§4.7 of the server facts): renamed, never aliased by the server. */
+const typeHere = (type: string, api: string, { server: { catalogue, line } }: Facts): string => {
+  const row = `${api} ${type}`;
+  return providerType(catalogue, api, type) === undefined && Object.hasOwn(line.typeAliases, row)
+    ? line.typeAliases[row] ?? type
+    : type;
 };
 
 interface Expansion {
@@ -58,7 +66,8 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
     const instead = line.insteadOf[api] ?? `remove spec.providers.${field}`;
     return failed(new NotSupportedOnLine({ path, what: `${api} API`, server: facts.serverName, instead }));
   }
-  const type = fullType(catalogue, api, provider.provider);
+  const written = fullType(catalogue, api, provider.provider);
+  const type = typeHere(written, api, facts);
   const known = providerType(catalogue, api, type);
   if (known === undefined) {
     return failed(
@@ -83,13 +92,20 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
       )
     );
   const given = { ...settings, ...typed.config };
-  const filled = withReferences(given, id, api, known);
+  const filled = withReferences(given, id, api, known, facts);
   const needed = withRequired(filled, id, api, type, known, path, facts);
   const stray = strayKeys(given, type, known, path);
   return {
     declared: [{ api, id, type, path, config: needed.config }],
     env: typed.env,
-    warnings: [...typed.warnings, ...overruled, ...stray.warnings],
+    warnings: [
+      ...(type === written
+        ? []
+        : [warning("TypeRenamed", [...path, "provider"], `${written} is called ${type} on ${facts.serverName}`)]),
+      ...typed.warnings,
+      ...overruled,
+      ...stray.warnings,
+    ],
     failures: [...typed.failures, ...needed.failures, ...stray.failures],
   };
 };
@@ -143,19 +159,19 @@ const typedFields = (
   };
 };
 
-/** The storage references that the type needs and the resource does not give, on the two backends that every base has. */
-const withReferences = (config: JsonObject, id: string, api: string, known: ProviderType): JsonObject =>
+/** The stores that the type needs and the resource does not give, where every base has its own. */
+const withReferences = (
+  config: JsonObject,
+  id: string,
+  api: string,
+  known: ProviderType,
+  { server: { line }, folders }: Facts,
+): JsonObject =>
   Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
     const path = dotted.split(".");
     if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
-    return put(
-      filled,
-      path,
-      reference.kind === "kv" ? { namespace: `${api}::${id}`, backend: "kv_default" } : {
-        table_name: api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`,
-        backend: "sql_default",
-      },
-    );
+    const table = api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`;
+    return put(filled, path, line.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders));
   }, config);
 
 /** Optional by the schema of some vector providers, which crash without it (llama-stack-server.md, trap 16). */

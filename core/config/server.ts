@@ -2,6 +2,7 @@
 import { PORT_DEFAULT } from "../api/v1alpha2.ts";
 import { RuleBroken } from "../failure.ts";
 import { type JsonObject, objectAt, omit, put } from "../json.ts";
+import { warning } from "../warning.ts";
 import { noted, type Stage, withConfig } from "./draft.ts";
 
 /** Where the certificate Secret is mounted. */
@@ -25,6 +26,15 @@ export const setServer: Stage = (draft, { spec, server: { line }, serverName }) 
   return noted(
     withConfig(draft, put(draft.config, ["server"], { ...server, ...(secured ? {} : line.serverWithoutTls) })),
     {
+      warnings: line.process.start.kind === "command" && (spec.workload?.workers ?? 1) > 1
+        ? [
+          warning(
+            "FieldNotRead",
+            ["spec", "workload", "workers"],
+            `${serverName} runs as one process; use spec.workload.replicas`,
+          ),
+        ]
+        : [],
       failures: port < SERVER_PORT_MIN ? [new RuleBroken({ path: ["spec", "networking", "port"], detail })] : [],
     },
   );

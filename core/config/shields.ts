@@ -24,8 +24,9 @@ export const registerShields: Stage = (draft, facts) => {
     return noted(draft, { failures: [new MissingProviderForResource({ path, resource: "shields", field: "safety" })] });
   }
   const placed = shields.map((name, index) => place(name, [...path, index], providers, draft.config, line));
-  const config = placed.flatMap(({ entry }) => entry === undefined ? [] : [entry]).reduce(register, draft.config);
-  return noted(withConfig(draft, withDefault(config, shields[0] ?? "")), {
+  const config = placed.flatMap(({ entry }) => entry === undefined ? [] : [entry])
+    .reduce((tree, entry) => register(tree, entry, line), draft.config);
+  return noted(withConfig(draft, withDefault(config, shields[0] ?? "", line)), {
     warnings: placed.flatMap(({ warnings }) => warnings),
     failures: placed.flatMap(({ failures }) => failures),
   });
@@ -107,7 +108,7 @@ const place = (
 
 /** What llama-guard calls: the routed id `<provider>/<model>` of the registered model that the shield means. */
 const guardModel = (name: string, config: JsonObject, line: Line): string | undefined => {
-  const models = listAt(config, "registered_resources", "models").filter(isObject)
+  const models = listAt(config, ...line.resourcesAt, "models").filter(isObject)
     .filter((model) => !(stringAt(model, "model_id") ?? "").includes("${env."));
   const exact = models.find((model) =>
     [stringAt(model, "model_id"), stringAt(model, "provider_model_id"), modelKey(model, line)].includes(name)
@@ -117,11 +118,11 @@ const guardModel = (name: string, config: JsonObject, line: Line): string | unde
   return found === undefined ? undefined : modelKey(found, line);
 };
 
-const register = (config: JsonObject, entry: JsonObject): JsonObject => {
-  const registered = listAt(config, "registered_resources", "shields").filter(isObject);
+const register = (config: JsonObject, entry: JsonObject, { resourcesAt }: Line): JsonObject => {
+  const registered = listAt(config, ...resourcesAt, "shields").filter(isObject);
   return put(
     config,
-    ["registered_resources", "shields"],
+    [...resourcesAt, "shields"],
     laidInto(registered, entry, (other) => bareId(other) === bareId(entry)),
   );
 };
@@ -130,9 +131,9 @@ const bareId = (entry: JsonObject): string =>
   (stringAt(entry, "shield_id") ?? "").replace(/^\$\{env\.[A-Z0-9_]+:[+=](.*)\}$/, "$1");
 
 /** As soon as one shield is registered, the server insists that its default is one of those that are on. */
-const withDefault = (config: JsonObject, first: string): JsonObject => {
+const withDefault = (config: JsonObject, first: string, { resourcesAt }: Line): JsonObject => {
   const current = stringAt(config, "safety", "default_shield_id");
-  const on = listAt(config, "registered_resources", "shields").filter((entry) => !isConditional(entry))
+  const on = listAt(config, ...resourcesAt, "shields").filter((entry) => !isConditional(entry))
     .map((entry) => stringAt(entry, "shield_id"));
   return current === undefined || on.includes(current) ? config : put(config, ["safety", "default_shield_id"], first);
 };

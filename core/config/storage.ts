@@ -2,8 +2,9 @@
 import type { GenerationFailure } from "../failure.ts";
 import { EnvNameCollision } from "../failure.ts";
 import { formatPath } from "../field_path.ts";
-import { type Json, type JsonObject, objectAt, put, stringAt } from "../json.ts";
+import { type Json, type JsonObject, objectAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
+import { providerType } from "./catalogue.ts";
 import { type Draft, type EnvEntry, type Facts, noted, type Stage, withConfig } from "./draft.ts";
 import { SQL_VARIABLES } from "./postgres_connection.ts";
 import { KV_USERINFO, parseRedis } from "./redis_address.ts";
@@ -11,13 +12,16 @@ import { envName, placeholder } from "./secrets.ts";
 
 export const placeStorage: Stage = (draft, facts) => {
   const { kv, sql } = facts.spec.storage ?? {};
-  const parts = [
-    ...(kv === undefined ? [] : [kvPart(draft, facts)]),
-    ...(sql === undefined ? [] : [sqlPart(draft, facts)]),
-  ];
+  const { line, catalogue } = facts.server;
+  const parts = [...(kv === undefined ? [] : [kvPart(facts)]), ...(sql === undefined ? [] : [sqlPart(facts)])];
   const usesPostgres = sql?.type === "postgres";
   const config = parts.reduce(
-    (tree, { backend, value }) => value === undefined ? tree : put(tree, ["storage", "backends", backend], value),
+    (tree, { kind, value }) =>
+      value === undefined ? tree : line.stores.place(
+        tree,
+        { kind, value },
+        (api, type) => providerType(catalogue, api, type)?.references ?? {},
+      ),
     draft.config,
   );
   return noted(withConfig(draft, config), {
@@ -33,44 +37,37 @@ export const sqlSecretName = (name: string): string => `${name}-sql`;
 export const kvSecretName = (name: string): string => `${name}-kv`;
 
 interface Part {
-  readonly backend: string;
+  readonly kind: "kv" | "sql";
   readonly value: JsonObject | undefined;
   readonly env: ReadonlyArray<EnvEntry>;
   readonly warnings: ReadonlyArray<Warning>;
   readonly failures: ReadonlyArray<GenerationFailure>;
 }
 
-const part = (backend: string, value: JsonObject): Part => ({ backend, value, env: [], warnings: [], failures: [] });
+const part = (kind: Part["kind"], value: JsonObject): Part => ({ kind, value, env: [], warnings: [], failures: [] });
 
-/** The backend behind the store that every base has; `kv_default` and `sql_default` in all published ones. */
-const backendOf = (config: JsonObject, store: string, fallback: string): string =>
-  stringAt(config, "storage", "stores", store, "backend") ?? fallback;
-
-const kvPart = (draft: Draft, facts: Facts): Part => {
-  const backend = backendOf(draft.config, "metadata", "kv_default");
+const kvPart = (facts: Facts): Part => {
   const kv = facts.spec.storage?.kv ?? {};
   switch (kv.type ?? "sqlite") {
     case "sqlite":
-      return part(backend, { type: "kv_sqlite", db_path: sqliteFile(facts, "kvstore.db") });
+      return part("kv", { type: "kv_sqlite", db_path: sqliteFile(facts, "kvstore.db") });
     case "postgres":
-      return part(backend, {
+      return part("kv", {
         type: "kv_postgres",
         ...connection(),
         // Written out, because the server's default changed with its name; no password: PGPASSWORD is read instead.
         table_name: "llamastack_kvstore",
       });
     case "redis":
-      return redisPart(backend, facts);
+      return redisPart(facts);
   }
 };
 
-const sqlPart = (draft: Draft, facts: Facts): Part => {
-  const backend = backendOf(draft.config, "inference", "sql_default");
-  return (facts.spec.storage?.sql?.type ?? "sqlite") === "sqlite"
-    ? part(backend, { type: "sql_sqlite", db_path: sqliteFile(facts, "sql_store.db") })
+const sqlPart = (facts: Facts): Part =>
+  (facts.spec.storage?.sql?.type ?? "sqlite") === "sqlite"
+    ? part("sql", { type: "sql_sqlite", db_path: sqliteFile(facts, "sql_store.db") })
     // The literal empty password makes both drivers fall back to PGPASSWORD, on every line and with any character.
-    : part(backend, { type: "sql_postgres", ...connection(), password: "" });
-};
+    : part("sql", { type: "sql_postgres", ...connection(), password: "" });
 
 const sqliteFile = ({ folders }: Facts, file: string): string => `\${env.SQLITE_STORE_DIR:=${folders.state}}/${file}`;
 
@@ -92,10 +89,10 @@ const connectionEnv = (facts: Facts): ReadonlyArray<EnvEntry> =>
     path: ["spec", "storage", "sql", "connectionString"],
   }));
 
-const redisPart = (backend: string, facts: Facts): Part => {
+const redisPart = (facts: Facts): Part => {
   const { endpoint = "", password } = facts.spec.storage?.kv ?? {};
   const parsed = parseRedis(endpoint, ["spec", "storage", "kv", "endpoint"]);
-  if ("failure" in parsed) return { backend, value: undefined, env: [], warnings: [], failures: [parsed.failure] };
+  if ("failure" in parsed) return { kind: "kv", value: undefined, env: [], warnings: [], failures: [parsed.failure] };
   const { host, port, user, password: literal } = parsed.address;
   const secured = password !== undefined || user !== undefined || literal !== undefined;
   const value: Json = {
@@ -107,7 +104,7 @@ const redisPart = (backend: string, facts: Facts): Part => {
   const path = ["spec", "storage", "kv", password === undefined ? "endpoint" : "password"];
   const { process, redisDefect } = facts.server.line;
   return {
-    backend,
+    kind: "kv",
     value,
     env: secured
       ? [
@@ -115,7 +112,9 @@ const redisPart = (backend: string, facts: Facts): Part => {
           env: { name: KV_USERINFO, valueFrom: { secretKeyRef: { name: kvSecretName(facts.name), key: KV_USERINFO } } },
           path,
         },
-        { env: { name: process.loggingVariable, value: process.quietStartup }, path },
+        ...(process.quietStartup === undefined
+          ? []
+          : [{ env: { name: process.loggingVariable, value: process.quietStartup }, path }]),
       ]
       : [],
     warnings: [
@@ -125,8 +124,10 @@ const redisPart = (backend: string, facts: Facts): Part => {
           warning(
             "ServerLogsHost",
             path,
-            `the server prints its Redis host with the password when it starts; ${process.loggingVariable}=` +
-              `${process.quietStartup} is set to keep it out of the log: do not lower it`,
+            "the server prints its Redis host with the password when it starts; " + (process.quietStartup === undefined
+              ? "nothing keeps it out of this server's log: give access to the log only to who may know the password, " +
+                "or use kv of type postgres"
+              : `${process.loggingVariable}=${process.quietStartup} is set to keep it out of the log: do not lower it`),
           ),
         ]
         : []),

@@ -5,8 +5,8 @@ import { type Warning, warning } from "../warning.ts";
 import { type EnvEntry, noted, type Stage } from "./draft.ts";
 import { secretEntry } from "./secrets.ts";
 
-export const exportTelemetry: Stage = (draft, { spec }) =>
-  (spec.providers?.telemetry ?? []).map((provider, index) =>
+export const exportTelemetry: Stage = (draft, { spec, server: { line } }) =>
+  (line.telemetryProviders ? [] : spec.providers?.telemetry ?? []).map((provider, index) =>
     environment(provider, index, (spec.workload?.overrides?.env ?? []).map(({ name }) => name))
   ).reduce(noted, draft);
 

@@ -1,16 +1,18 @@
 /** Stage 6, tools: every tool group of the resource has a provider that serves it (FR-043). */
 import { type GenerationFailure, MissingProviderForResource } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
-import { isObject, type JsonObject, listAt, put, stringAt } from "../json.ts";
+import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
-import { isConditional } from "./base.ts";
+import { baseId, isConditional } from "./base.ts";
+import { providerType } from "./catalogue.ts";
 import { MCP_TYPE } from "./endpoint.ts";
 import { entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
 import type { ToolKind } from "./lines/line.ts";
 
 /**
- * On these lines the server makes the groups itself, from the providers that are there; the file only has to have them.
- * A group of an MCP server is a connector, whose address is the endpoint of the provider of that name.
+ * Since 0.7 the server makes the groups itself, from the providers that are there; the file only has to have them. Before,
+ * every group is an entry of the file. The address of an MCP server is the endpoint of the provider of that name: it goes
+ * into a connector, or into the group's entry where the line has none.
  */
 export const provideTools: Stage = (draft, facts) => {
   const tools = facts.spec.resources?.tools ?? [];
@@ -28,9 +30,11 @@ export const provideTools: Stage = (draft, facts) => {
     ...entries.map((entry) => stringAt(entry, "provider_type") ?? ""),
     ...declared.map(({ provider }) => provider),
   ];
-  const served = tools.map((name, index) => serve(name, [...path, index], types, facts));
+  const served = tools.map((name, index) => serve(name, [...path, index], types, facts, entries));
   const connectors = served.flatMap(({ connector }) => connector === undefined ? [] : [connector]);
-  return noted(withConfig(draft, connectors.reduce(connect, draft.config)), {
+  const groups = served.flatMap(({ group }) => group === undefined ? [] : [group]);
+  const grouped = groups.reduce((config, group) => listGroup(config, group, facts), draft.config);
+  return noted(withConfig(draft, connectors.reduce(connect, grouped)), {
     warnings: [...served.flatMap(({ warnings }) => warnings), ...unnamedServers(facts)],
     failures: served.flatMap(({ failures }) => failures),
   });
@@ -38,28 +42,70 @@ export const provideTools: Stage = (draft, facts) => {
 
 interface Served {
   readonly connector?: JsonObject;
+  /** An entry of `tool_groups`. */
+  readonly group?: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
   readonly failures: ReadonlyArray<GenerationFailure>;
 }
 
-const serve = (name: string, path: FieldPath, types: ReadonlyArray<string>, facts: Facts): Served => {
+const serve = (
+  name: string,
+  path: FieldPath,
+  types: ReadonlyArray<string>,
+  facts: Facts,
+  entries: ReadonlyArray<JsonObject>,
+): Served => {
   const kind = kindOf(name, facts);
   if (kind === undefined) {
     // A group that this table does not know: any tool provider may serve it, and the server has the last word.
-    return { warnings: [], failures: [] };
+    return { ...groupOf({ types: [], group: name }, facts, entries), warnings: [], failures: [] };
   }
   if (
     !kind.types.some((type) =>
       types.some((there) => there === type || `remote::${there}` === type || `inline::${there}` === type)
     )
   ) {
-    const entry = { name, types: kind.types };
+    const { catalogue } = facts.server;
+    const entry = {
+      name,
+      types: kind.types.filter((type) => providerType(catalogue, "tool_runtime", type) !== undefined),
+    };
     return {
       warnings: [],
       failures: [new MissingProviderForResource({ path, resource: "tools", field: "toolRuntime", entry })],
     };
   }
-  return name.startsWith("mcp::") ? connectorOf(name, path, facts) : { warnings: [], failures: [] };
+  return name.startsWith("mcp::")
+    ? connectorOf(name, path, facts)
+    : { ...groupOf(kind, facts, entries), warnings: [], failures: [] };
+};
+
+const ownIds = (spec: Facts["spec"]): ReadonlyArray<string | undefined> =>
+  (spec.providers?.toolRuntime ?? []).map(({ id, provider }) => id ?? provider.split("::").at(-1));
+
+/** The entry by which older servers learn of a group: it names the provider, the author's own before the base's. */
+const groupOf = (
+  { types, group }: ToolKind,
+  { server: { line }, spec }: Facts,
+  entries: ReadonlyArray<JsonObject>,
+): { readonly group?: JsonObject } => {
+  if (!line.toolGroups) return {};
+  const own = ownIds(spec);
+  const able = entries.filter((entry) => types.length === 0 || types.includes(stringAt(entry, "provider_type") ?? ""));
+  const provider = able.find((entry) => own.includes(baseId(entry))) ?? able[0];
+  const id = provider === undefined ? undefined : baseId(provider);
+  return id === undefined ? {} : { group: { toolgroup_id: group, provider_id: id } };
+};
+
+/** A group that the base has already stays as it is, unless a provider of the author takes it over. */
+const listGroup = (config: JsonObject, group: JsonObject, { server: { line }, spec }: Facts): JsonObject => {
+  const path = [...line.resourcesAt, "tool_groups"];
+  const id = stringAt(group, "toolgroup_id");
+  const listed = listAt(config, ...path).filter(isObject);
+  const known = listed.find((other) => stringAt(other, "toolgroup_id") === id);
+  const isOwn = ownIds(spec).includes(stringAt(group, "provider_id"));
+  if (known !== undefined && !isOwn) return config;
+  return put(config, path, laidInto(listed, { ...known, ...group }, (other) => stringAt(other, "toolgroup_id") === id));
 };
 
 const kindOf = (name: string, { server: { line } }: Facts): ToolKind | undefined => {
@@ -74,7 +120,7 @@ const connectorOf = (name: string, path: FieldPath, facts: Facts): Served => {
   const candidates = (facts.spec.providers?.toolRuntime ?? [])
     .filter(({ provider }) => provider === MCP_TYPE || `remote::${provider}` === MCP_TYPE);
   const own = candidates.find(({ id }) => id === label) ?? (candidates.length === 1 ? candidates[0] : undefined);
-  if (own?.endpoint === undefined || !facts.server.line.connectors) {
+  if (own?.endpoint === undefined) {
     return {
       warnings: [
         warning(
@@ -86,6 +132,12 @@ const connectorOf = (name: string, path: FieldPath, facts: Facts): Served => {
       ],
       failures: [],
     };
+  }
+  const { line } = facts.server;
+  if (line.toolGroups) {
+    const id = own.id ?? own.provider.split("::").at(-1) ?? "";
+    const group = { toolgroup_id: name, provider_id: id, mcp_endpoint: { uri: own.endpoint } };
+    return { group, warnings: [], failures: [] };
   }
   return {
     connector: { connector_id: label, connector_type: "mcp", url: own.endpoint, server_label: label },

@@ -1,12 +1,10 @@
 /** How the API server calls the operator: the CRD's conversion, and admission. */
-import { CONVERT_PATH, customResourceDefinition } from "../api/crd.ts";
+import { customResourceDefinition } from "../api/crd.ts";
 import { GROUP } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, objectAt, put } from "../json.ts";
+import { VALIDATE_PATH, WEBHOOK_CONFIGURATION, WEBHOOK_SERVICE } from "../own_objects.ts";
 import type { Choices } from "./choices.ts";
-import { metadata, NAME, NAMESPACE, SERVING_SECRET, WEBHOOK_SERVICE } from "./names.ts";
-
-export const VALIDATE_PATH = "/validate";
-export const WEBHOOK_CONFIGURATION = NAME;
+import { metadata, NAME, NAMESPACE, SERVING_SECRET } from "./names.ts";
 
 /** An admission that takes longer is not waited for; the operator answers in milliseconds. */
 const TIMEOUT_SECONDS = 5;
@@ -50,8 +48,6 @@ export const WEBHOOK: JsonObject = {
   sideEffects: "None",
   timeoutSeconds: TIMEOUT_SECONDS,
 };
-
-export const CONVERSION = { path: CONVERT_PATH };
 
 /** By these somebody else writes the caBundle. */
 const annotated = (object: JsonObject, { certificates }: Choices): JsonObject => {

@@ -1,13 +1,13 @@
 /** How the installation is called, in one place: every object, selector and reference is made from these. */
+import { OPERATOR_NAMESPACE } from "../own_objects.ts";
 import { OPERATOR_VERSION } from "../version.ts";
 import type { JsonObject } from "../json.ts";
 
 export const NAME = "llama-stack-operator";
-export const NAMESPACE = "llama-stack-operator-system";
+export const NAMESPACE = OPERATOR_NAMESPACE;
 
 export const PORTS = { webhook: 9443, metrics: 8080, health: 8081 } as const;
 
-export const WEBHOOK_SERVICE = `${NAME}-webhook`;
 export const METRICS_SERVICE = `${NAME}-metrics`;
 /** Certificate and key of the webhooks, where somebody else makes them. */
 export const SERVING_SECRET = `${NAME}-serving-cert`;

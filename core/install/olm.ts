@@ -1,12 +1,13 @@
 /** `deploy/olm`: the bundle (registry+v1) from which the Operator Lifecycle Manager installs, made from the same objects. */
-import { CONVERT_PATH, CRD_NAME, customResourceDefinition, resourceSchema } from "../api/crd.ts";
+import { CRD_NAME, customResourceDefinition, resourceSchema } from "../api/crd.ts";
 import { GROUP, KIND } from "../api/v1alpha2.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../config/distributions.ts";
 import { relatedImageVariable } from "../config/distribution.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../json.ts";
 import { OPERATOR_VERSION } from "../version.ts";
 import { writeYaml } from "../yaml.ts";
-import { VALIDATE_PATH, WEBHOOK } from "./admission.ts";
+import { CONVERT_PATH, VALIDATE_PATH } from "../own_objects.ts";
+import { WEBHOOK } from "./admission.ts";
 import { type Choices, DEFAULT, IMAGE } from "./choices.ts";
 import { labelled, NAME, NAMESPACE, PORTS } from "./names.ts";
 import { permissionsFor } from "./permissions.ts";

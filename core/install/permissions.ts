@@ -1,8 +1,9 @@
 /** What the operator asks of the API server, and for what: the one list behind every Role that we ship. */
 import { SETTINGS_CONFIG_MAP } from "../settings.ts";
+import { CRD_NAME } from "../api/crd.ts";
 import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../plan/kinds.ts";
 import type { Choices } from "./choices.ts";
-import { HMAC_SECRET, LEASE } from "../own_objects.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET, LEASE, WEBHOOK_CONFIGURATION } from "../own_objects.ts";
 
 export interface Permission {
   readonly apiGroup: string;
@@ -17,6 +18,35 @@ export interface Permission {
 }
 
 const GROUP = "llamastack.io";
+const CRD_GROUP = "apiextensions.k8s.io";
+/** Only where the operator makes the certificates of its webhooks itself. */
+const CERTIFICATES: ReadonlyArray<Permission> = [
+  {
+    apiGroup: "",
+    resource: "secrets",
+    verbs: ["get", "update"],
+    names: [AUTHORITY_SECRET],
+    where: "own",
+    why: "keep the authority that signs the certificates of the webhooks",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions",
+    verbs: ["list", "patch"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "tell the API server which authority to trust for conversion",
+  },
+  {
+    apiGroup: "admissionregistration.k8s.io",
+    resource: "validatingwebhookconfigurations",
+    verbs: ["list", "patch"],
+    names: [WEBHOOK_CONFIGURATION],
+    where: "cluster",
+    why: "tell the API server which authority to trust for admission",
+  },
+];
+
 const READ = ["get", "list", "watch"];
 
 const groupOf = (apiVersion: string): string => apiVersion.includes("/") ? apiVersion.split("/")[0] ?? "" : "";
@@ -31,16 +61,18 @@ const onOwn = (kind: Kind): Permission => ({
 });
 
 /** Without `list` and `watch` on Secrets where those are read by name; caBundles are written only where nobody else does. */
-export const permissionsFor = ({ secretPolling }: Choices): ReadonlyArray<Permission> =>
-  !secretPolling
-    ? PERMISSIONS
-    : PERMISSIONS.map((one) =>
-      one.resource !== "secrets" || one.where !== "watched"
-        ? one
-        : { ...one, verbs: one.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
-    );
+export const permissionsFor = (
+  { secretPolling, webhooks, certificates }: Choices,
+): ReadonlyArray<Permission> => [
+  ...PERMISSIONS.map((one) =>
+    secretPolling && one.resource === "secrets" && one.where === "watched"
+      ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
+      : one
+  ),
+  ...(webhooks && certificates === "self-managed" ? CERTIFICATES : []),
+];
 
-export const PERMISSIONS: ReadonlyArray<Permission> = [
+const PERMISSIONS: ReadonlyArray<Permission> = [
   {
     apiGroup: GROUP,
     resource: "llamastackdistributions",
@@ -61,6 +93,29 @@ export const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["update"],
     where: "watched",
     why: "own objects where OwnerReferencesPermissionEnforcement is on, as on OpenShift",
+  },
+  {
+    apiGroup: GROUP,
+    resource: "llamastackdistributions",
+    verbs: ["patch"],
+    where: "cluster",
+    why: "store again what is stored in a former version",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions",
+    verbs: ["get"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "know which versions are stored",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions/status",
+    verbs: ["update"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "say which versions are stored",
   },
   ...OWN_KINDS.map(onOwn),
   {

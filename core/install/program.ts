@@ -1,15 +1,7 @@
 /** The operator's own namespace, account, Deployment and Services. */
 import { type Json, type JsonObject, put } from "../json.ts";
-import {
-  metadata,
-  METRICS_SERVICE,
-  NAME,
-  NAMESPACE,
-  PORTS,
-  SELECTOR,
-  SERVING_SECRET,
-  WEBHOOK_SERVICE,
-} from "./names.ts";
+import { metadata, METRICS_SERVICE, NAME, NAMESPACE, PORTS, SELECTOR, SERVING_SECRET } from "./names.ts";
+import { WEBHOOK_SERVICE } from "../own_objects.ts";
 import type { Choices } from "./choices.ts";
 
 /** Restricted pod security is enforced, so that a change that breaks it fails at once. */

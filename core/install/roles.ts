@@ -1,7 +1,7 @@
 /** The permissions as RBAC objects, for an operator that watches the whole cluster or some namespaces. */
 import type { Json, JsonObject } from "../json.ts";
 import { metadata, NAME, NAMESPACE } from "./names.ts";
-import { type Permission, PERMISSIONS } from "./permissions.ts";
+import type { Permission } from "./permissions.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 const API_VERSION = `${RBAC}/v1`;
@@ -9,7 +9,7 @@ const API_VERSION = `${RBAC}/v1`;
 /** `watched` are the namespaces; empty: all of them. `permissions` are those of the chosen parts. */
 export const roles = (
   watched: ReadonlyArray<string>,
-  permissions: ReadonlyArray<Permission> = PERMISSIONS,
+  permissions: ReadonlyArray<Permission>,
 ): ReadonlyArray<JsonObject> => {
   const at = (where: Permission["where"]) => rulesOf(permissions.filter((one) => one.where === where));
   const [everywhere, own, cluster] = [at("watched"), at("own"), at("cluster")];

@@ -21,6 +21,8 @@ const said = ({ steps }: Plan): ReadonlyArray<string> =>
     switch (step._tag) {
       case "Apply":
         return `Apply ${step.manifest.kind}`;
+      case "TakeOver":
+        return `TakeOver ${step.key.kind}`;
       case "Prune":
         return `Prune ${step.key.kind}/${step.key.name}`;
       case "Scale":

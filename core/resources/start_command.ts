@@ -25,7 +25,7 @@ export const startCommand = (blueprint: Blueprint): JsonObject => {
  */
 export const startScript = (blueprint: Blueprint): string => {
   const { line, env } = blueprint;
-  const server = line === undefined ? probedServer() : `set -- ${uvicorn(line, blueprint)}`;
+  const server = line === undefined ? probedServer() : `set -- ${serverWords(line, blueprint)}`;
   const traced = env.some(({ name }) => name.startsWith("OTEL_"))
     ? ['if opentelemetry-instrument --version >/dev/null 2>&1; then set -- opentelemetry-instrument "$@"; fi']
     : [];
@@ -38,8 +38,10 @@ export const startScript = (blueprint: Blueprint): string => {
   ].join("\n");
 };
 
-const uvicorn = (line: Line, blueprint: Blueprint): string =>
-  `python3 -m uvicorn --factory ${line.process.factory} ${flags(blueprint)}`;
+const serverWords = ({ process: { start } }: Line, blueprint: Blueprint): string =>
+  start.kind === "factory"
+    ? `python3 -m uvicorn --factory ${start.factory} ${flags(blueprint)}`
+    : `python3 -m ${start.module} ${start.words} ${CONFIG_FILE} --port ${portOf(blueprint.spec)}`;
 
 /** The server reads none of these from its file when it is started this way. An empty host binds IPv4 and IPv6. */
 const flags = ({ spec }: Blueprint): string =>
@@ -53,7 +55,9 @@ const flags = ({ spec }: Blueprint): string =>
 
 /** For a config of the author's own on an image of unknown server: the package that is there decides (R31). */
 const probedServer = (): string => {
-  const factories = [...new Set(LINES.map(({ process }) => process.factory))].reverse();
+  const factories = [
+    ...new Set(LINES.flatMap(({ process: { start } }) => start.kind === "factory" ? [start.factory] : [])),
+  ].reverse();
   const tries = factories.map((factory, index) =>
     `${index === 0 ? "if" : "elif"} python3 -c 'import ${factory.split(".")[0]}' 2>/dev/null; then ` +
     `set -- python3 -m uvicorn --factory ${factory} @FLAGS@`

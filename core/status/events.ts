@@ -61,3 +61,7 @@ export const storedData = (sentence: string): Note => warn("StoredData", "Apply"
 
 /** On the operator's own ConfigMap. */
 export const settingsUnreadable = (sentence: string): Note => warn("SettingsUnreadable", "Read", sentence);
+
+/** On the operator's own Secret. */
+export const authorityReplaced = (sentence: string): Note =>
+  warn("AuthorityReplaced", "Create", `The webhooks have a new certificate authority: ${sentence}`);

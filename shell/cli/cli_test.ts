@@ -56,6 +56,7 @@ Deno.test("cli render takes a base and a server version", async () => {
 for (
   const [name, args, code, words] of [
     ["R45 cli lint exits 0 when there is no error", ["lint", VLLM], 0, "0 errors"],
+    ["R45 cli convert prints the other version and exits 0", ["convert", VLLM, "--to", "v1alpha1"], 0, "v1alpha1"],
     ["R45 cli exits 2 without a file", ["lint"], 2, "Name a file with -f FILE"],
     [
       "R45 cli exits 2 for a file that is not there",

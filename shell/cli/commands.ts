@@ -6,6 +6,7 @@ import { OPERATOR_VERSION } from "../../core/version.ts";
 import type { ClusterError } from "../cluster.ts";
 import type { ResourceNotFound } from "../look.ts";
 import type { SettingsError } from "../settings.ts";
+import { convert } from "./commands/convert.ts";
 import { crds } from "./commands/crds.ts";
 import { diff } from "./commands/diff.ts";
 import { explain } from "./commands/explain.ts";
@@ -50,5 +51,5 @@ const coloured = (): boolean => Deno.stdout.isTerminal() && !Deno.noColor;
 
 const program = Command.make("llama-stack-operator").pipe(
   Command.withDescription("Runs Llama Stack and OGX servers on Kubernetes from short LlamaStackDistribution resources"),
-  Command.withSubcommands([run, render, lint, diff, explain, rollout, catalogue, images, crds, version]),
+  Command.withSubcommands([run, render, lint, diff, explain, rollout, convert, catalogue, images, crds, version]),
 );

@@ -11,7 +11,8 @@ import { readManifests } from "../../core/yaml.ts";
 import { failureFound, keyAdded, metricsText, passEnded, wrote } from "../../shell/metrics.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 
-const DEPLOY = new URL("../../deploy/", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
+const DEPLOY = `${ROOT}deploy/`;
 const INSTALL = `${DEPLOY}install.yaml`;
 
 Deno.test("the installation on a real API server", async (t) => {
@@ -95,6 +96,43 @@ Deno.test("the installation on a real API server", async (t) => {
     await cluster.stop();
   }
 });
+
+Deno.test("every command of docs/install.md runs as written, in order, on a real API server", async () => {
+  const page = await Deno.readTextFile(`${ROOT}docs/install.md`);
+  const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) => lines(block));
+  ok(commands.length >= 7, commands.join("\n"));
+  const cluster = await startControlPlane({ kwok: true });
+  try {
+    for (const one of formerOperator()) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(one));
+    for (const command of commands) {
+      const [program = "", ...words] = command.split(" ");
+      strictEqual(program, "kubectl", command);
+      await cluster.kubectl(words.map((word) => word.startsWith("deploy/") ? `${ROOT}${word}` : word));
+    }
+    for (const [, folder = ""] of page.matchAll(/`kubectl apply -k (\S+)`/g)) {
+      await cluster.kubectl(["kustomize", `${ROOT}${folder}`]);
+    }
+  } finally {
+    await cluster.stop();
+  }
+});
+
+/** What the page tells to stop. */
+const formerOperator = (): ReadonlyArray<JsonObject> => {
+  const [name, namespace] = ["llama-stack-k8s-operator-controller-manager", "llama-stack-k8s-operator-system"];
+  return [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+    {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name, namespace },
+      spec: {
+        selector: { matchLabels: { a: "b" } },
+        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "manager", image: "x" }] } },
+      },
+    },
+  ];
+};
 
 Deno.test("prometheusRule() and dashboard() ask only for metrics that the operator has", async () => {
   const rules = listAt(prometheusRule(), "spec", "groups").flatMap((one) => listAt(one, "rules"));

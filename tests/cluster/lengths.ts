@@ -13,6 +13,9 @@ export const QUIET_SECONDS = sized("SOAK_QUIET_SECONDS", 60);
 /** Replicas that are replaced by others while resources are edited all the time. */
 export const ROLLED_REPLICAS = sized("SOAK_ROLLED_REPLICAS", 4);
 
+/** How long both API versions are read while replicas of the operator are replaced, in seconds. */
+export const ROLLING_SECONDS = sized("SOAK_ROLLING_SECONDS", 60);
+
 /** Foreign Secrets and ConfigMaps together, and bytes in each of them. */
 export const FOREIGN_OBJECTS = sized("SOAK_FOREIGN_OBJECTS", 2000);
 export const FOREIGN_BYTES = 50 * 1024;

@@ -1,6 +1,7 @@
 /** The operator inside the test process, against a control plane. */
 import { Effect, Fiber } from "effect";
 import { customResourceDefinition } from "../../core/api/crd.ts";
+import { CertificateLife } from "../../shell/certificates.ts";
 import { Patience } from "../../shell/patience.ts";
 import { operator, type RunOptions } from "../../shell/run.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -13,13 +14,17 @@ export interface RunningOperator {
 
 export const startOperator = async (
   cluster: Pick<ControlPlane, "url" | "adminToken" | "caPem" | "fetch">,
-  { url = cluster.url, patience, ...more }: Partial<RunOptions> & {
+  { url = cluster.url, patience, install = true, certificateLife, ...more }: Partial<RunOptions> & {
     readonly url?: string;
+    /** False where the test has installed the CRD in its own way. */
+    readonly install?: boolean;
+    /** How long certificates live. */
+    readonly certificateLife?: Parameters<typeof CertificateLife.of>[0];
     /** How long a dead connection may go unnoticed. */
     readonly patience?: Parameters<typeof Patience.of>[0];
   } = {},
 ): Promise<RunningOperator> => {
-  await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
+  if (install) await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
   const fiber = Effect.runFork(
     operator({
       connection: {
@@ -37,7 +42,10 @@ export const startOperator = async (
       metricsAddress: "0",
       healthAddress: "0",
       ...more,
-    }).pipe(patience === undefined ? (program) => program : Effect.provideService(Patience, patience)),
+    }).pipe(
+      patience === undefined ? (program) => program : Effect.provideService(Patience, patience),
+      certificateLife === undefined ? (program) => program : Effect.provideService(CertificateLife, certificateLife),
+    ),
   );
   return { stop: async () => void await Effect.runPromise(Fiber.interrupt(fiber)) };
 };

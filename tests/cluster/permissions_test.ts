@@ -1,10 +1,13 @@
 /** The operator under its own account and the Roles that we ship: no call is refused, and no rule is without a call. */
 import { deepStrictEqual, ok } from "node:assert/strict";
+import { CRD_NAME } from "../../core/api/crd.ts";
+import { AUTHORITY_KEY } from "../../core/certificates/authorities.ts";
 import { type Choices, DEFAULT } from "../../core/install/choices.ts";
 import { installation } from "../../core/install/installation.ts";
 import { NAME, NAMESPACE } from "../../core/install/names.ts";
 import { type Permission, permissionsFor } from "../../core/install/permissions.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../../core/json.ts";
+import { AUTHORITY_SECRET } from "../../core/own_objects.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -22,10 +25,17 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
   try {
     await prepare(cluster);
     await t.step("in the whole cluster: no call is refused, no rule is without a call", async () => {
-      const choices = { ...DEFAULT, webhooks: false };
+      const choices = DEFAULT;
       await install(cluster, choices);
       await lifeOfAServer(cluster, choices, "all");
       await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(ROUTE_DEFINITION));
+      // As after an upgrade from a release that stored the former version.
+      await cluster.kubectl([
+        ...["patch", "customresourcedefinition", CRD_NAME, "--subresource=status", "--type=merge"],
+        ...["-p", JSON.stringify({ status: { storedVersions: ["v1alpha1", "v1alpha2"] } })],
+      ]);
+      const broken = JSON.stringify({ data: { [AUTHORITY_KEY]: btoa("no authorities") } });
+      await cluster.kubectl(["patch", "secret", AUTHORITY_SECRET, "-n", NAMESPACE, "-p", broken]);
       await lifeOfARoute(cluster, choices);
       await cluster.kubectl(["delete", "customresourcedefinition", "routes.route.openshift.io"]);
       const events = await own(cluster, 0);
@@ -35,8 +45,8 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
 
     for (
       const [what, choices] of Object.entries({
-        "in one namespace": { ...DEFAULT, webhooks: false, watched: [PLACE] },
-        "with Secrets read by name only": { ...DEFAULT, webhooks: false, secretPolling: true },
+        "in one namespace": { ...DEFAULT, watched: [PLACE] },
+        "with Secrets read by name only": { ...DEFAULT, secretPolling: true },
       })
     ) {
       await t.step(`${what}: no call is refused`, async () => {
@@ -81,23 +91,29 @@ const keys = (name: string, stringData: JsonObject): JsonObject => ({
   stringData,
 });
 
-/** Account and Roles only: the operator itself runs in this process. */
+/** Account, Roles and webhooks only: the operator itself runs in this process. */
 const install = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
   const objects = installation(choices);
   const definition = objects.find(({ kind }) => kind === "CustomResourceDefinition");
   await installDefinition(cluster, definition as unknown as Parameters<typeof installDefinition>[1]);
-  for (const one of objects.filter(({ kind }) => /^(ServiceAccount|.*Role.*)$/.test(String(kind)))) {
+  for (
+    const one of objects.filter(({ kind }) =>
+      /^(ServiceAccount|.*Role.*|ValidatingWebhookConfiguration)$/.test(String(kind))
+    )
+  ) {
     await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(one));
   }
 };
 
-const running = async (cluster: ControlPlane, { watched, secretPolling }: Choices) => {
+const running = async (cluster: ControlPlane, { watched, secretPolling, webhooks }: Choices) => {
   const token = (await cluster.kubectl(["create", "token", NAME, "-n", NAMESPACE])).trim();
   return await startOperator(cluster, {
     connection: { url: cluster.url, caPem: cluster.caPem, clientCertificate: undefined, token: () => token },
     namespaces: watched,
     secretPolling,
     operatorNamespace: NAMESPACE,
+    install: false,
+    webhooks: { webhookAddress: webhooks ? "127.0.0.1:0" : "0", drainMs: 0 },
     leaderElect: true,
     route: "Direct",
   });

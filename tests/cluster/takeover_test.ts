@@ -7,6 +7,7 @@ import { customResourceDefinition } from "../../core/api/crd.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/json.ts";
 import { PINS_ANNOTATION, TEMPLATE_ANNOTATION } from "../../core/plan/record.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
+import { CRD_PATH } from "../../core/stored_versions.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { eventually, startOperator } from "./operator.ts";
@@ -71,6 +72,13 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
           });
           ok(conditions.some((one) => stringAt(one, "type") === "TemplateHeld"), name);
         }
+      });
+
+      await t.step("the resources are stored in our version alone", async () => {
+        await eventually("the former version is left behind", async () => {
+          const crd = await get(cluster, CRD_PATH);
+          return listAt(crd, "status", "storedVersions").join() === "v1alpha2" ? true : undefined;
+        });
       });
 
       await t.step("every field is ours alone, the claim is nobody's, and all is silent", async () => {

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { Result } from "effect";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
 import { readManifests } from "../../core/yaml.ts";
-import { makeServerCertificate } from "../server/certificate.ts";
+import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { CHAT, MODEL_PORT, startModelService } from "./model_service.ts";
 import { inPlace } from "./place.ts";
 import { podsOf, resourceWhen, served, whenReady, word } from "./served.ts";

@@ -21,7 +21,12 @@ export const installOperator = async (cluster: ControlPlane): Promise<void> => {
   }
   await cluster.kubectl(["apply", "-f", INSTALL_FILE]);
   await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(settings));
-  await cluster.kubectl(["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=120s"]);
+  const ready = ["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=120s"];
+  await cluster.kubectl(ready).catch(async (cause) => {
+    const told = [["get", "pods", "-o", "wide"], ["events"], ["logs", `deployment/${NAME}`, "--tail=30"]]
+      .map((words) => cluster.kubectl([...words, "-n", NAMESPACE]).catch(String));
+    throw new Error((await Promise.all(told)).join("\n"), { cause });
+  });
 };
 
 /** The node has other versions of the images than those that the operator pins. */

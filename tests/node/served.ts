@@ -2,7 +2,7 @@
 import { KIND } from "../../core/api/v1alpha2.ts";
 import { isObject, type Json, type JsonObject, listAt, member, put, stringAt } from "../../core/json.ts";
 import { eventually } from "../cluster/operator.ts";
-import type { Answer } from "../server/llama_stack.ts";
+import type { Answer } from "../../tools/server/llama_stack.ts";
 import type { ServerVersion } from "../../tools/install/python_server.ts";
 import type { Place } from "./place.ts";
 

@@ -1,7 +1,7 @@
 /** What a resource asks for, held against what the API of its running server says; our own config is never looked at. */
 import { deepStrictEqual, ok, partialDeepStrictEqual, strictEqual } from "node:assert/strict";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
-import type { Answer } from "./llama_stack.ts";
+import type { Answer } from "../../tools/server/llama_stack.ts";
 import { endpointReading } from "./provider_endpoints.ts";
 
 /** The part of a running server that is asked here. */

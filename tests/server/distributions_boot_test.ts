@@ -4,10 +4,10 @@ import type { JsonObject } from "../../core/json.ts";
 import type { Surroundings } from "../../core/derive.ts";
 import { manifest, secret } from "../given.ts";
 import { listedProviders } from "./asked.ts";
-import { boot } from "./boot.ts";
+import { boot } from "../../tools/server/boot.ts";
 import { eventually } from "./eventually.ts";
 import { startModelServer } from "../../tools/model_server.ts";
-import { startPostgres } from "./postgres.ts";
+import { startPostgres } from "../../tools/server/postgres.ts";
 import { sideBySide } from "./side_by_side.ts";
 
 interface Case {

@@ -2,7 +2,7 @@ import { deepStrictEqual, doesNotMatch, strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../../core/json.ts";
 import { manifest, secret } from "../given.ts";
 import { assertProviders, listedProviders } from "./asked.ts";
-import { boot, type Booted, type Secrets } from "./boot.ts";
+import { boot, type Booted, type Secrets } from "../../tools/server/boot.ts";
 import { EMBEDDING_DIMENSION, type ModelServer, startModelServer } from "../../tools/model_server.ts";
 import { endpointReading } from "./provider_endpoints.ts";
 import { sideBySide } from "./side_by_side.ts";

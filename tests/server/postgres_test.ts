@@ -1,6 +1,6 @@
 import { rejects, strictEqual } from "node:assert/strict";
 import { ODD_PASSWORDS } from "./odd_passwords.ts";
-import { startPostgres } from "./postgres.ts";
+import { startPostgres } from "../../tools/server/postgres.ts";
 
 for (const tls of [false, true]) {
   Deno.test(`startPostgres() with tls ${tls} lets in odd passwords and nothing else`, async () => {

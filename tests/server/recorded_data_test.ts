@@ -3,10 +3,13 @@ import { strictEqual } from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url);
 
-for (const tool of ["catalogue", "bases"]) {
+/** Catalogues of the servers that other tests install anyway; the rest is `deno task catalogue --check`. */
+const INSTALLED = "0.2,0.3,0.6,0.7,0.8,1.1,1.4,1.5";
+
+for (const [tool, args] of [["catalogue", ["--only", INSTALLED]], ["bases", []]] as const) {
   Deno.test(`tools/${tool}.ts finds the committed files up to date when it asks the packages again`, async () => {
     const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--allow-all", `tools/${tool}.ts`, "--check"],
+      args: ["run", "--allow-all", `tools/${tool}.ts`, "--check", ...args],
       cwd: ROOT,
       stdout: "null",
       stderr: "piped",

@@ -1,5 +1,5 @@
-import type { Booted } from "./boot.ts";
-import type { Answer } from "./llama_stack.ts";
+import type { Booted } from "../../tools/server/boot.ts";
+import type { Answer } from "../../tools/server/llama_stack.ts";
 
 /**
  * Asks again where Llama Stack 0.7 with Redis stumbled.

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match } from "node:assert/strict";
 import { ODD_PASSWORDS } from "./odd_passwords.ts";
-import { startRedis } from "./redis.ts";
+import { startRedis } from "../../tools/server/redis.ts";
 
 for (const password of ODD_PASSWORDS) {
   for (const user of ["alice", undefined]) {

@@ -13,13 +13,13 @@ import {
   assertTools,
   listedProviders,
 } from "./asked.ts";
-import { boot, type Booted, NoConfig, type Secrets } from "./boot.ts";
-import { makeServerCertificate } from "./certificate.ts";
+import { boot, type Booted, NoConfig, type Secrets } from "../../tools/server/boot.ts";
+import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { eventually } from "./eventually.ts";
 import { endpointReading } from "./provider_endpoints.ts";
 import { type ModelServer, startModelServer } from "../../tools/model_server.ts";
-import { startPostgres } from "./postgres.ts";
-import { startRedis } from "./redis.ts";
+import { startPostgres } from "../../tools/server/postgres.ts";
+import { startRedis } from "../../tools/server/redis.ts";
 import { pastStaleConnections } from "./redis_of_0_7.ts";
 
 const SAMPLES = join(import.meta.dirname ?? ".", "../../deploy/samples");

@@ -1,5 +1,5 @@
 import { deepStrictEqual, rejects } from "node:assert/strict";
-import { takeTurn } from "./server_turns.ts";
+import { takeTurn } from "../../tools/server/server_turns.ts";
 
 const withParallel = async (value: string, use: () => Promise<void>): Promise<void> => {
   const before = Deno.env.get("LLAMA_STACK_OPERATOR_PARALLEL");

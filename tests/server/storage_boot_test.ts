@@ -2,8 +2,8 @@ import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:asse
 import { join } from "node:path";
 import type { JsonObject } from "../../core/json.ts";
 import { manifest, secret } from "../given.ts";
-import { boot, type BootOptions } from "./boot.ts";
-import { ServerDidNotStart } from "./llama_stack.ts";
+import { boot, type BootOptions } from "../../tools/server/boot.ts";
+import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";
 import { type ModelServer, startModelServer } from "../../tools/model_server.ts";
 import { ODD_PASSWORDS } from "./odd_passwords.ts";
 import { pastStaleConnections } from "./redis_of_0_7.ts";

@@ -1,6 +1,6 @@
 /** The databases around a server, as a user with an own account sees them. */
-import { startPostgres } from "./postgres.ts";
-import { startRedis } from "./redis.ts";
+import { startPostgres } from "../../tools/server/postgres.ts";
+import { startRedis } from "../../tools/server/redis.ts";
 
 /** A Redis whose default account is off. */
 export interface RedisAccount extends AsyncDisposable {

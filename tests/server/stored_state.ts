@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, partialDeepStrictEqual, strictEqual } from "node:assert/strict";
 import { type JsonObject, put } from "../../core/json.ts";
 import { eventually } from "./eventually.ts";
-import type { Answer } from "./llama_stack.ts";
+import type { Answer } from "../../tools/server/llama_stack.ts";
 
 /** The part of a running server that is used here. */
 export interface Stateful {

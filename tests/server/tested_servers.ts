@@ -1,5 +1,5 @@
 import { CATALOGUES } from "../../core/config/catalogue.ts";
-import type { BootOptions } from "./boot.ts";
+import type { BootOptions } from "../../tools/server/boot.ts";
 import { sideBySide } from "./side_by_side.ts";
 
 /** A published server, and the distribution by which a resource asks for it. */

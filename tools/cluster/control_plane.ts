@@ -53,12 +53,14 @@ export interface ControlPlaneOptions {
   readonly kwok?: boolean;
   /** Also controllers and scheduler, for nodes that join by themselves. */
   readonly controllers?: boolean;
+  /** What the Service `kubernetes` leads to; somebody has to take what comes there to loopback, where the server listens. */
+  readonly addressForPods?: string;
   /** Every request is noted: `auditLog` of the control plane tells them. */
   readonly audit?: boolean;
 }
 
 export const startControlPlane = async (
-  { kwok = false, controllers = kwok, audit = false }: ControlPlaneOptions = {},
+  { kwok = false, controllers = kwok, audit = false, addressForPods }: ControlPlaneOptions = {},
 ): Promise<ControlPlane> => {
   const more = [...(controllers ? CONTROLLERS : []), ...(kwok ? ["kwok" as const] : [])];
   const programs = await installControlPlane([...API_PROGRAMS, ...more]);
@@ -98,6 +100,7 @@ export const startControlPlane = async (
         ...apiServerFlags(folder, apiPort, etcdPort),
         // Pods are refused until their service account exists, and nothing makes it without the controllers.
         ...(controllers ? [] : ["--disable-admission-plugins=ServiceAccount"]),
+        ...(addressForPods === undefined ? [] : [`--advertise-address=${addressForPods}`]),
         ...(audit ? await auditFlags(folder) : []),
       ]);
     let apiServer = await startApiServer();

@@ -50,17 +50,31 @@ const STAND_INS = "stand_ins";
 const HERE = import.meta.dirname ?? ".";
 
 const OGX_START = { appFactory: "ogx.core.server.server:create_app", configVariable: "OGX_CONFIG" } as const;
+const LLAMA_STACK_START = {
+  appFactory: "llama_stack.core.server.server:create_app",
+  configVariable: "LLAMA_STACK_CONFIG",
+} as const;
 
-// coldSeconds: two cores, empty pip cache, downloads included.
+// The last release of each minor version. coldSeconds: two cores, empty pip cache, downloads included.
 const SERVERS = {
-  "llama-stack 0.7.3": {
-    appFactory: "llama_stack.core.server.server:create_app",
-    configVariable: "LLAMA_STACK_CONFIG",
-    coldSeconds: 60,
-  },
+  // Has no factory without arguments: it is started by its own command line, as line_legacy.ts says.
+  "llama-stack 0.2.24": { ...LLAMA_STACK_START, coldSeconds: 60 },
+  "llama-stack 0.3.5": { ...LLAMA_STACK_START, coldSeconds: 60 },
+  "llama-stack 0.4.7": { ...LLAMA_STACK_START, coldSeconds: 60 },
+  "llama-stack 0.5.4": { ...LLAMA_STACK_START, coldSeconds: 60 },
+  "llama-stack 0.6.1": { ...LLAMA_STACK_START, coldSeconds: 60 },
+  "llama-stack 0.7.3": { ...LLAMA_STACK_START, coldSeconds: 60 },
+  "ogx 0.8.0": { ...OGX_START, coldSeconds: 60 },
+  "ogx 1.0.4": { ...OGX_START, coldSeconds: 50 },
+  "ogx 1.1.3": { ...OGX_START, coldSeconds: 50 },
+  "ogx 1.2.5": { ...OGX_START, coldSeconds: 50 },
+  "ogx 1.3.1": { ...OGX_START, coldSeconds: 50 },
   "ogx 1.4.1": { ...OGX_START, coldSeconds: 50 },
   "ogx 1.5.0": { ...OGX_START, coldSeconds: 50 },
 } as const;
+
+/** Every server that can be installed, oldest first. */
+export const SERVER_VERSIONS = Object.keys(SERVERS) as ReadonlyArray<ServerVersion>;
 
 /** The lock files were frozen on 3.12 and serve 3.13 as well; the servers refuse anything older. */
 const PYTHON_NAMES: readonly string[] = ["python3.12", "python3.13", "python3"];
@@ -71,7 +85,7 @@ interface Python {
   readonly minor: string;
 }
 
-const findPython = async (): Promise<Python> => {
+export const findPython = async (): Promise<Python> => {
   const tried: string[] = [];
   for (const candidate of [...PYTHON_NAMES, ...await pyenvPythons()]) {
     const answer = await askPython(candidate);

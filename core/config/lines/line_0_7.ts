@@ -1,5 +1,6 @@
 /** Llama Stack 0.7.0 – 0.7.3, the last servers of that name. */
 import type { Line } from "./line.ts";
+import { STORES_IN_BACKENDS } from "./stores_in_backends.ts";
 
 export const LINE_0_7: Line = {
   name: "0.7",
@@ -7,12 +8,15 @@ export const LINE_0_7: Line = {
   from: [0, 7],
   to: [0, 7],
   process: {
-    factory: "llama_stack.core.server.server:create_app",
+    start: { kind: "factory", factory: "llama_stack.core.server.server:create_app" },
     configVariable: "LLAMA_STACK_CONFIG",
     portVariable: "LLAMA_STACK_PORT",
     loggingVariable: "LLAMA_STACK_LOGGING",
     quietStartup: "core=warning",
     healthPath: "/v1/health",
+    openAiPath: "/v1",
+    environment: {},
+    failedStart: 1,
   },
   foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups", "telemetry"],
   droppedApis: [],
@@ -21,9 +25,16 @@ export const LINE_0_7: Line = {
     telemetry: "it becomes OTEL_* environment",
   },
   apiAliases: { agents: "responses" },
+  typeAliases: {
+    "vector_io inline::meta-reference": "inline::faiss",
+    "tool_runtime inline::rag-runtime": "inline::file-search",
+  },
   shields: true,
-  connectors: true,
+  toolGroups: false,
+  telemetryProviders: false,
+  resourcesAt: ["registered_resources"],
   modelsAreKnownBy: "providerModelId",
+  modelIdsInFull: false,
   tools: {
     websearch: {
       types: ["remote::brave-search", "remote::tavily-search", "remote::bing-search"],
@@ -34,6 +45,7 @@ export const LINE_0_7: Line = {
     wolfram_alpha: { types: ["remote::wolfram-alpha"], group: "builtin::wolfram_alpha" },
   },
   serverWithoutTls: {},
+  stores: STORES_IN_BACKENDS,
   rawSqlUrl: true,
   // Its Redis connections belong to an event loop that has ended once the start is over; the second use opens new ones.
   redisDefect: "on this server the first request after each start that uses Redis fails, the next one works; " +

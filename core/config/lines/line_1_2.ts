@@ -1,5 +1,6 @@
 /** OGX 1.2 – 1.5 and newer 1.x until proven otherwise. */
 import type { Line } from "./line.ts";
+import { STORES_IN_BACKENDS } from "./stores_in_backends.ts";
 
 export const LINE_1_2: Line = {
   name: "1.2",
@@ -7,12 +8,16 @@ export const LINE_1_2: Line = {
   from: [1, 2],
   to: [1, Number.POSITIVE_INFINITY],
   process: {
-    factory: "ogx.core.server.server:create_app",
+    start: { kind: "factory", factory: "ogx.core.server.server:create_app" },
     configVariable: "OGX_CONFIG",
     portVariable: "OGX_PORT",
     loggingVariable: "OGX_LOGGING",
     quietStartup: "core=warning",
     healthPath: "/v1/health",
+    openAiPath: "/v1",
+    environment: {},
+    // Built in the application's lifespan: uvicorn's own code for that. The server's command line would end with 0.
+    failedStart: 3,
   },
   foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups", "telemetry"],
   droppedApis: ["safety"],
@@ -23,9 +28,16 @@ export const LINE_1_2: Line = {
     telemetry: "it becomes OTEL_* environment",
   },
   apiAliases: { agents: "responses" },
+  typeAliases: {
+    "vector_io inline::meta-reference": "inline::faiss",
+    "tool_runtime inline::rag-runtime": "inline::file-search",
+  },
   shields: false,
-  connectors: true,
+  toolGroups: false,
+  telemetryProviders: false,
+  resourcesAt: ["registered_resources"],
   modelsAreKnownBy: "modelId",
+  modelIdsInFull: false,
   tools: {
     websearch: {
       types: [
@@ -44,6 +56,7 @@ export const LINE_1_2: Line = {
   },
   // A file with neither certificate nor this key is refused by the server's own command line.
   serverWithoutTls: { insecure: true },
+  stores: STORES_IN_BACKENDS,
   rawSqlUrl: false,
   redisDefect: undefined,
   sqliteSharesKeys: false,

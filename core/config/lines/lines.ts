@@ -1,11 +1,16 @@
 /** Version of a server → its line and its catalogue. */
 import { type Catalogue, CATALOGUES } from "../catalogue.ts";
 import type { Line } from "./line.ts";
+import { LINE_0_3 } from "./line_0_3.ts";
+import { LINE_0_4 } from "./line_0_4.ts";
 import { LINE_0_7 } from "./line_0_7.ts";
+import { LINE_0_8 } from "./line_0_8.ts";
+import { LINE_1_0 } from "./line_1_0.ts";
 import { LINE_1_2 } from "./line_1_2.ts";
+import { LINE_LEGACY } from "./line_legacy.ts";
 
 /** Every line, oldest first. A new line is a new file and a row here. */
-export const LINES: ReadonlyArray<Line> = [LINE_0_7, LINE_1_2];
+export const LINES: ReadonlyArray<Line> = [LINE_LEGACY, LINE_0_3, LINE_0_4, LINE_0_7, LINE_0_8, LINE_1_0, LINE_1_2];
 
 export interface Server {
   /** As it was asked for, e.g. `1.4.1` or `1.5`. */
@@ -21,7 +26,7 @@ export const serverOf = (version: string): Server | undefined => {
   const minor = minorOf(version);
   if (minor === undefined) return undefined;
   const line = LINES.find(({ from, to }) => compare(from, minor) <= 0 && compare(minor, to ?? from) <= 0);
-  if (line === undefined) return undefined;
+  if (line === undefined || isBefore(version, line)) return undefined;
   const known = CATALOGUES.map((catalogue) => ({ catalogue, minor: minorOf(catalogue.server) ?? [0, 0] as const }))
     .filter((row) => compare(line.from, row.minor) <= 0 && compare(row.minor, minor) <= 0);
   const nearest = known.at(-1);
@@ -38,7 +43,16 @@ const minorOf = (version: string): readonly [number, number] | undefined => {
   return found === null ? undefined : [Number(found[1]), Number(found[2])];
 };
 
+/** True for a patch of the line's lowest minor that still had another shape. */
+const isBefore = (version: string, { from, fromPatch = 0 }: Line): boolean => {
+  const [major, minor, patch] = version.split(".").map(Number);
+  return patch !== undefined && major === from[0] && minor === from[1] && patch < fromPatch;
+};
+
 const compare = (a: readonly [number, number], b: readonly [number, number]): number => a[0] - b[0] || a[1] - b[1];
 
 /** For sentences: the minors that have a catalogue. */
-export const SUPPORTED_SERVERS: ReadonlyArray<string> = CATALOGUES.map(({ server }) => serverName(server));
+export const SUPPORTED_SERVERS: ReadonlyArray<string> = CATALOGUES.map(({ server }) => {
+  const patch = serverOf(server)?.line.fromPatch;
+  return patch === undefined ? serverName(server) : `${serverName(server)} from ${server}.${patch} on`;
+});

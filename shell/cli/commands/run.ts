@@ -46,14 +46,30 @@ export const run = Command.make(
       Flag.withDescription("Where /livez and /readyz are served; 0: nowhere"),
       Flag.withDefault(":8081"),
     ),
+    webhookAddress: Flag.String("webhook-address").pipe(
+      Flag.withMetavar("HOST:PORT"),
+      Flag.withDescription("Where /convert and /validate are served by HTTPS; 0: nowhere"),
+      Flag.withDefault("0"),
+    ),
+    webhookName: Flag.String("webhook-name").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription("Host name or address by which the API server calls, beside the Service's; can be repeated"),
+      Flag.atLeast(0),
+    ),
+    certificateDirectory: Flag.String("certificate-directory").pipe(
+      Flag.withMetavar("FOLDER"),
+      Flag.withDescription(
+        "Folder with tls.crt and tls.key that somebody else keeps; without it the operator makes its certificates itself",
+      ),
+      Flag.optional,
+    ),
     secretPolling: Flag.Boolean("secret-polling").pipe(
       Flag.withDescription("Read the Secrets that resources name once a minute, and never list or watch Secrets"),
       Flag.withDefault(false),
     ),
   },
-  Effect.fn("run")(function* (
-    { kubeconfig, context, namespace, leaderElect, metricsAddress, healthAddress, secretPolling },
-  ) {
+  Effect.fn("run")(function* (input) {
+    const { kubeconfig, context, namespace, leaderElect, metricsAddress, healthAddress, secretPolling } = input;
     const connection = yield* Effect.try({
       try: () => connectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
       catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
@@ -68,6 +84,11 @@ export const run = Command.make(
         metricsAddress,
         healthAddress,
         secretPolling,
+        webhooks: {
+          webhookAddress: input.webhookAddress,
+          webhookNames: input.webhookName,
+          certificateDirectory: Option.getOrUndefined(input.certificateDirectory),
+        },
         replica: replicaName(),
         route: isInPod(Option.getOrUndefined(kubeconfig)) ? "Direct" : "Proxied",
       }),

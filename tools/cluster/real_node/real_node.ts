@@ -10,7 +10,8 @@ import { cacheDir } from "../../install/cache.ts";
 import { type ControlPlane, startControlPlane } from "../control_plane.ts";
 import { installContainerRuntime, startContainerRuntime } from "./container_runtime.ts";
 import { installNodePrograms, startNode } from "./kubelet.ts";
-import { makePrivateHost } from "./private_host.ts";
+import { HOST_ADDRESS, makePrivateHost } from "./private_host.ts";
+import { relay } from "./relay.ts";
 import { makeVolumes } from "./volumes.ts";
 
 /** Everything that needs the registries, which cannot be reached from inside. While Go compiles, images are put together. */
@@ -80,7 +81,15 @@ const theOnlyOne = async (): Promise<Deno.FsFile> => {
 /** To be called inside. The node need not be stopped: it ends with the namespaces. */
 export const startRealNode = async (folder: string): Promise<ControlPlane> => {
   await makePrivateHost(folder);
-  const [cluster] = await Promise.all([startControlPlane({ controllers: true }), startContainerRuntime(folder)]);
+  const [cluster] = await Promise.all([
+    startControlPlane({ controllers: true, addressForPods: HOST_ADDRESS }),
+    startContainerRuntime(folder),
+  ]);
+  const port = Number(new URL(cluster.url).port);
+  relay(
+    Deno.listen({ hostname: HOST_ADDRESS, port }),
+    () => Deno.connect({ hostname: "127.0.0.1", port }),
+  );
   await Promise.all([startNode(folder, cluster), makeVolumes(folder, cluster)]);
   return cluster;
 };

@@ -13,11 +13,14 @@ import { derive, Derived, type Surroundings } from "../../core/derive.ts";
 import { isObject, type JsonObject, listAt, put } from "../../core/json.ts";
 import { deployment } from "../../core/resources/deployment.ts";
 import { blueprintOf, NOWHERE } from "../../core/resources/of_resource.ts";
-import type { ServerVersion } from "../../tools/install/python_server.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
-import { type GeneratedConfig, SURROUNDINGS } from "../given.ts";
+import { SERVER_VERSIONS, type ServerVersion } from "../install/python_server.ts";
+import { freePorts } from "../cluster/background_process.ts";
+import { NO_OVERRIDES } from "../../core/config/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
 import type { ServerCertificate } from "./certificate.ts";
 import { type LlamaStack, startServer } from "./llama_stack.ts";
+
+type GeneratedConfig = Derived & { readonly _tag: "Generated" };
 
 /** A server on the config of a resource. It ends, and its folder goes, with the scope of `await using`. */
 export interface Booted extends LlamaStack, AsyncDisposable {
@@ -102,15 +105,10 @@ export class NoConfig extends Error {
   }
 }
 
-/** The server that a test has for each minor version; a catalogue without one is a mistake of the tests. */
-const SERVERS: Readonly<Record<string, ServerVersion>> = {
-  "0.7": "llama-stack 0.7.3",
-  "1.4": "ogx 1.4.1",
-  "1.5": "ogx 1.5.0",
-};
-
+/** The server that there is for each minor version: its last release. */
 const serverFor = ({ version }: Server): ServerVersion => {
-  const server = SERVERS[version.split(".").slice(0, 2).join(".")];
+  const minor = version.split(".").slice(0, 2).join(".");
+  const server = SERVER_VERSIONS.find((name) => name.split(" ")[1]?.startsWith(`${minor}.`));
   if (server === undefined) throw new Error(`no server ${version} is there to test with`);
   return server;
 };
@@ -127,7 +125,7 @@ const decoded = (manifest: JsonObject): Resource => {
 };
 
 const generated = (resource: Resource, surroundings: Partial<Surroundings> = {}): GeneratedConfig => {
-  const derived = derive(resource, { ...SURROUNDINGS, ...surroundings });
+  const derived = derive(resource, { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES, ...surroundings });
   if (Result.isFailure(derived)) {
     const { failures } = derived.failure;
     throw new NoConfig(failures.map(({ _tag }) => _tag), failures.map(({ message }) => message).join("\n"));

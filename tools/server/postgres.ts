@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { installPostgres } from "../../tools/install/databases.ts";
-import { freePorts, lastLines, startInBackground, waitUntilReady } from "../../tools/cluster/background_process.ts";
+import { installPostgres } from "../install/databases.ts";
+import { freePorts, lastLines, startInBackground, waitUntilReady } from "../cluster/background_process.ts";
 import { makeServerCertificate } from "./certificate.ts";
 
 /** A real PostgreSQL on loopback that asks everybody for a password (SCRAM). */

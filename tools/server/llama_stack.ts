@@ -1,11 +1,6 @@
 import { dirname, join } from "node:path";
-import { installServer, type ServerVersion } from "../../tools/install/python_server.ts";
-import {
-  type BackgroundProcess,
-  lastLines,
-  startInBackground,
-  waitUntilReady,
-} from "../../tools/cluster/background_process.ts";
+import { installServer, type ServerVersion } from "../install/python_server.ts";
+import { type BackgroundProcess, lastLines, startInBackground, waitUntilReady } from "../cluster/background_process.ts";
 import { takeTurn } from "./server_turns.ts";
 
 /** A real Llama Stack or OGX server as a plain process. */

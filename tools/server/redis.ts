@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { installRedis } from "../../tools/install/databases.ts";
+import { installRedis } from "../install/databases.ts";
 import {
   type BackgroundProcess,
   freePorts,
   lastLines,
   startInBackground,
   waitUntilReady,
-} from "../../tools/cluster/background_process.ts";
+} from "../cluster/background_process.ts";
 
 /** A real Redis on loopback, empty, that keeps nothing. */
 export interface Redis {

@@ -1,0 +1,77 @@
+/** `/validate`: an AdmissionReview → what is asked, and the answer from what was found. */
+import { API_VERSION } from "../api/v1alpha2.ts";
+import { formatPath } from "../field_path.ts";
+import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { ADMISSION_WARNING_MAX, ADMISSION_WARNINGS_MAX } from "../limits.ts";
+import type { Judgement } from "./judgement.ts";
+
+export interface Question {
+  readonly uid: string;
+  /** Undefined: nothing is to be judged, and the answer is yes. */
+  readonly change: Change | undefined;
+}
+
+export interface Change {
+  readonly namespace: string;
+  readonly object: JsonObject;
+  /** Undefined for a new object. */
+  readonly before: JsonObject | undefined;
+  /** The version in which the author wrote, e.g. `v1alpha1`. */
+  readonly writtenIn: string;
+}
+
+export const questionIn = (review: Json): Question => {
+  const request = objectAt(review, "request");
+  const uid = stringAt(request, "uid") ?? "";
+  const { object, oldObject } = request;
+  const judged = isObject(object) && object.apiVersion === API_VERSION &&
+    // What is on its way out only loses finalizers; nobody must stand in its way.
+    stringAt(object, "metadata", "deletionTimestamp") === undefined;
+  return {
+    uid,
+    change: !judged ? undefined : {
+      namespace: stringAt(request, "namespace") ?? "",
+      object,
+      before: isObject(oldObject) ? oldObject : undefined,
+      writtenIn: stringAt(request, "requestKind", "version") ?? "",
+    },
+  };
+};
+
+const REVIEW = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
+
+export const accepted = (uid: string): JsonObject => ({ ...REVIEW, response: { uid, allowed: true } });
+
+/** All findings in one answer, each with its field. */
+export const admissionAnswer = (uid: string, { refusals, warnings }: Judgement, name: string): JsonObject => {
+  const said = warnings.slice(0, ADMISSION_WARNINGS_MAX).map(shortened);
+  const told = said.length === 0 ? {} : { warnings: said };
+  if (refusals.length === 0) return { ...REVIEW, response: { uid, allowed: true, ...told } };
+  return {
+    ...REVIEW,
+    response: {
+      uid,
+      allowed: false,
+      ...told,
+      status: {
+        status: "Failure",
+        code: 422,
+        reason: "Invalid",
+        message: refusals.map(({ message }) => message).join("\n"),
+        details: {
+          group: "llamastack.io",
+          kind: "LlamaStackDistribution",
+          name,
+          causes: refusals.map(({ path, message }) => ({
+            reason: "FieldValueInvalid",
+            field: formatPath(path),
+            message,
+          })),
+        },
+      },
+    },
+  };
+};
+
+const shortened = (text: string): string =>
+  text.length <= ADMISSION_WARNING_MAX ? text : `${text.slice(0, ADMISSION_WARNING_MAX - 1)}…`;

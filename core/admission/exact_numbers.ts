@@ -1,0 +1,41 @@
+/**
+ * JSON text of reviews. Kubernetes has 64-bit integers, JavaScript has 53 bits of them: what would be rounded travels as a
+ * marked string between reading and writing.
+ */
+import { Result } from "effect";
+import type { Json } from "../json.ts";
+
+const MARK = "\u0000int:";
+/** A run of digits that may be such a number; resource versions are strings and do not count. */
+const SUSPECT = /[:[,]\s*-?\d{16,}/;
+/** The mark at the start of a string of its own; inside another string its escape has two backslashes. */
+const WRITTEN = /(?<!\\)"\\u0000int:(-?\d+)"/g;
+
+export interface Review {
+  readonly value: Json;
+  /** False where somebody wrote the mark himself: then nothing is marked, and nothing is taken for marked. */
+  readonly marked: boolean;
+}
+
+export const readReview = (text: string): Result.Result<Review, string> => {
+  const marked = text.search(WRITTEN) < 0;
+  try {
+    const value = marked && SUSPECT.test(text)
+      ? JSON.parse(text, (_key, value, context?: { readonly source?: string }) => exact(value, context?.source)) as Json
+      : JSON.parse(text) as Json;
+    return Result.succeed({ value, marked });
+  } catch (cause) {
+    return Result.fail(cause instanceof Error ? cause.message : String(cause));
+  }
+};
+
+export const writeReview = (value: Json, marked: boolean): string => {
+  const text = JSON.stringify(value);
+  return marked ? text.replace(WRITTEN, "$1") : text;
+};
+
+const exact = (value: unknown, source: string | undefined): unknown =>
+  typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && source !== undefined &&
+    /^-?\d+$/.test(source)
+    ? `${MARK}${source}`
+    : value;

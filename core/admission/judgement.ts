@@ -1,0 +1,154 @@
+/**
+ * What admission says of a resource: what the API server's own rules cannot know.
+ *
+ * The same rules as in a pass (decode, derive). Only what the author changes is judged (R21): a finding that the object had
+ * before is not his doing, and an edit of labels is never refused.
+ */
+import { Result } from "effect";
+import { decodeResource } from "../api/decode.ts";
+import { leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
+import { same } from "../api/convert/leftovers.ts";
+import { derive, type Surroundings } from "../derive.ts";
+import {
+  ConfigMapKeyMissing,
+  ConfigMapNotFound,
+  type ReferenceFailure,
+  SecretKeyMissing,
+  SecretNotFound,
+} from "../failure.ts";
+import type { FieldPath } from "../field_path.ts";
+import { type JsonObject, objectAt, stringAt } from "../json.ts";
+import { type Reference, referencesOf } from "../plan/references.ts";
+import type { Settings } from "../settings.ts";
+import { warningLine } from "../warning.ts";
+import type { Change } from "./admission_review.ts";
+import { changeFindings } from "./change_rules.ts";
+
+export interface Judgement {
+  readonly refusals: ReadonlyArray<Finding>;
+  readonly warnings: ReadonlyArray<string>;
+}
+
+export interface Finding {
+  readonly path: FieldPath;
+  /** With the path and the way out. */
+  readonly message: string;
+}
+
+/** What stands where a reference points; undefined: nobody could tell. */
+export type Found = "Present" | "NoObject" | "NoKey" | undefined;
+
+/** The references that are to be looked for: those of the new object that the old one had not. */
+export const newReferences = ({ object, before }: Change): ReadonlyArray<Reference> => {
+  const known = before === undefined ? [] : referencesIn(before).map(referenceName);
+  return referencesIn(object).filter((one) => !one.optional && !known.includes(referenceName(one)));
+};
+
+export const judge = (
+  change: Change,
+  surroundings: Surroundings,
+  references: Settings["admissionReferences"],
+  /** By `referenceName`. */
+  found: ReadonlyMap<string, Found>,
+): Judgement => {
+  const { object, before, namespace } = change;
+  const missing = newReferences(change).flatMap((one) => {
+    const failure = missingAs(one, found.get(referenceName(one)), namespace);
+    return failure === undefined ? [] : [failure];
+  });
+  const unchanged = before !== undefined && same(object.spec, before.spec);
+  const fresh = unchanged ? NOTHING : findingsOf(object, surroundings);
+  const old = unchanged || before === undefined ? NOTHING : findingsOf(before, surroundings);
+  const known = new Set([...old.refusals.map(({ message }) => message), ...old.warnings]);
+  const rejects = references === "Reject";
+  return {
+    refusals: [
+      ...fresh.refusals.filter(({ message }) => !known.has(message)),
+      ...(rejects ? missing : []),
+    ].map(({ path, message }) => ({ path, message })),
+    warnings: [
+      ...(rejects ? [] : missing.map(({ message }) => message)),
+      ...fresh.warnings.filter((text) => !known.has(text)),
+      ...lostBlocks(change),
+      ...foreignConfig(change),
+    ],
+  };
+};
+
+const NOTHING: Judgement = { refusals: [], warnings: [] };
+
+const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement => {
+  const decoded = decodeResource(resource, "lenient");
+  const derived = Result.flatMap(
+    Result.mapError(decoded, (failures) => ({ failures, warnings: [] })),
+    (one) => derive(one, surroundings),
+  );
+  const changed = changeFindings(resource);
+  if (Result.isSuccess(derived)) {
+    const warnings = derived.success._tag === "Generated" ? derived.success.config.warnings.map(warningLine) : [];
+    return { refusals: changed, warnings };
+  }
+  const { failures, warnings } = derived.failure;
+  const [refused, told] = [failures.filter(isAuthors), failures.filter((one) => !isAuthors(one))];
+  return {
+    refusals: [...refused, ...changed.filter(({ path }) => !refused.some((one) => same(one.path, path)))],
+    warnings: [...told.map(({ message }) => message), ...warnings.map(warningLine)],
+  };
+};
+
+/** Whether the author can mend it. The rest depends on the operator's release, its settings, or labels of an image. */
+const isAuthors = (failure: { readonly _tag: string }): boolean => !OPERATORS.has(failure._tag);
+const OPERATORS: ReadonlySet<string> = new Set([
+  "BaseConfigRequired",
+  "BaseUnreadable",
+  "OverrideOfAnotherLine",
+  "UnsupportedConfigVersion",
+  "UnsupportedServer",
+]);
+
+const referencesIn = (resource: JsonObject): ReadonlyArray<Reference> =>
+  Result.match(decodeResource(resource, "lenient"), {
+    onSuccess: ({ spec }) => referencesOf(spec),
+    onFailure: () => [],
+  });
+
+export const referenceName = ({ kind, namespace, name, key }: Reference): string =>
+  [kind, namespace ?? "", name, key ?? ""].join("\n");
+
+const missingAs = (reference: Reference, found: Found, own: string): ReferenceFailure | undefined => {
+  const { kind, name, path, key = "", namespace = own } = reference;
+  if (found !== "NoObject" && found !== "NoKey") return undefined;
+  if (kind === "Secret") {
+    return found === "NoObject"
+      ? new SecretNotFound({ path, name, namespace })
+      : new SecretKeyMissing({ path, name, namespace, key });
+  }
+  return found === "NoObject"
+    ? new ConfigMapNotFound({ path, name, namespace })
+    : new ConfigMapKeyMissing({ path, name, namespace, key });
+};
+
+const ONLY_NEW = ["providers", "resources", "storage", "disabled", "externalProviders"];
+
+/** An update through v1alpha1 without the annotation takes away what v1alpha1 cannot show. */
+const lostBlocks = ({ object, before, writtenIn }: Change): ReadonlyArray<string> => {
+  if (writtenIn !== "v1alpha1" || before === undefined) return [];
+  const lost = ONLY_NEW.filter((block) =>
+    Object.hasOwn(objectAt(before, "spec"), block) && !Object.hasOwn(objectAt(object, "spec"), block)
+  ).map((block) => `spec.${block}`);
+  return lost.length === 0 ? [] : [
+    `this update through v1alpha1 removes ${
+      lost.join(", ")
+    }: keep the annotation ${LEFTOVERS_ANNOTATION}, or use v1alpha2`,
+  ];
+};
+
+/** FR-013: the server's own config is looked for beside the resource only. */
+const foreignConfig = ({ object, namespace }: Change): ReadonlyArray<string> => {
+  const place = "spec.server.userConfig.configMapNamespace";
+  if (!leftoverPaths(object, "v1alpha1").includes(place)) return [];
+  const named = stringAt(object, "spec", "overrideConfig", "configMapName");
+  return named === undefined ? [] : [
+    `${place}: a ConfigMap of another namespace is not read; put ${named} into namespace ${namespace}`,
+  ];
+};

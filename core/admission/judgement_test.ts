@@ -1,0 +1,104 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { manifest, secret, SURROUNDINGS } from "../../tests/given.ts";
+import { at, type JsonObject, listAt, put } from "../json.ts";
+import { ADMISSION_WARNING_MAX } from "../limits.ts";
+import { accepted, admissionAnswer, type Change, questionIn } from "./admission_review.ts";
+import { type Found, judge, newReferences, referenceName } from "./judgement.ts";
+
+const change = (object: JsonObject, before?: JsonObject, writtenIn = "v1alpha2"): Change => ({
+  namespace: "default",
+  object,
+  before,
+  writtenIn,
+});
+const judged = (one: Change, references: "Warn" | "Reject" = "Warn", found: Found = "Present") =>
+  judge(one, SURROUNDINGS, references, new Map(newReferences(one).map((ref) => [referenceName(ref), found])));
+const refusals = (one: Change) => judged(one).refusals.map(({ message }) => message);
+
+const BAD = manifest({ distribution: { name: "nope" } });
+
+Deno.test("FR-076 judge() refuses a new resource with every finding and its path", () => {
+  const { refusals } = judged(change(manifest({
+    resources: { models: [{ name: "m", provider: "nope" }] },
+    workload: { podDisruptionBudget: {}, autoscaling: { maxReplicas: 0 } },
+  })));
+  deepStrictEqual(refusals.map(({ path }) => path.join(".")), [
+    "spec.resources.models.0.provider",
+    "spec.workload.podDisruptionBudget",
+    "spec.workload.autoscaling.maxReplicas",
+  ]);
+});
+
+Deno.test("R21 judge() finds nothing in what the author did not change", () => {
+  deepStrictEqual(refusals(change(put(BAD, ["metadata", "labels"], { a: "b" }), BAD)), []);
+  deepStrictEqual(refusals(change(put(BAD, ["spec", "suspend"], true), BAD)), []);
+  strictEqual(refusals(change(BAD, manifest({}))).length, 1);
+  strictEqual(refusals(change(put(BAD, ["spec", "distribution", "name"], "other"), BAD)).length, 1);
+});
+
+Deno.test("judge() warns of what only the operator's release or its settings decide", () => {
+  const { refusals, warnings } = judged(change(manifest({
+    distribution: { image: "registry/own:1" },
+    providers: { inference: [{ provider: "vllm", endpoint: "http://v" }] },
+  })));
+  deepStrictEqual(refusals, []);
+  ok(warnings.some((text) => text.includes("brings no base config")), warnings.join("\n"));
+});
+
+Deno.test("judge() keeps the rules that v1alpha1 writes got around", () => {
+  const both = manifest({ overrideConfig: { configMapName: "c" }, disabled: ["safety"] });
+  ok(refusals(change(both, manifest({ disabled: ["safety"] }), "v1alpha1"))[0]?.includes("mutually exclusive"));
+});
+
+Deno.test("R16 judge() warns of missing references or refuses them, and of none that it could not look for", () => {
+  const needy = change(manifest({
+    providers: { inference: [{ provider: "vllm", endpoint: "http://v/v1", apiKey: secret("s", "k") }] },
+  }));
+  deepStrictEqual(newReferences(needy).map(referenceName), ["Secret\n\ns\nk"]);
+  deepStrictEqual(newReferences(change(put(needy.object, ["spec", "suspend"], true), needy.object)), []);
+  const lists = (references: "Warn" | "Reject", found: Found) => {
+    const { refusals, warnings } = judged(needy, references, found);
+    return [refusals.length, warnings.length];
+  };
+  deepStrictEqual(
+    [lists("Warn", "NoObject"), lists("Reject", "NoObject"), lists("Reject", "NoKey"), lists("Reject", undefined)],
+    [[0, 1], [1, 0], [1, 0], [0, 0]],
+  );
+});
+
+Deno.test("judge() says that the config of another namespace is not read", () => {
+  const object = put(manifest({ overrideConfig: { configMapName: "c" } }), ["metadata", "annotations"], {
+    "v1alpha1.leftovers.llamastack.io/spec.server.userConfig.configMapNamespace": '{"to":"other"}',
+  });
+  ok(judged(change(object)).warnings.some((text) => text.includes("put c into namespace default")));
+});
+
+Deno.test("questionIn() asks nothing of objects on their way out and of other versions", () => {
+  const review = (object: JsonObject) => ({
+    request: { uid: "u", namespace: "n", object, oldObject: null, requestKind: { version: "v1alpha1" } },
+  });
+  deepStrictEqual(questionIn(review(BAD)).change, {
+    namespace: "n",
+    object: BAD,
+    before: undefined,
+    writtenIn: "v1alpha1",
+  });
+  strictEqual(questionIn(review(put(BAD, ["metadata", "deletionTimestamp"], "now"))).change, undefined);
+  strictEqual(questionIn(review({ ...BAD, apiVersion: "llamastack.io/v1alpha1" })).change, undefined);
+  deepStrictEqual(questionIn("nonsense"), { uid: "", change: undefined });
+});
+
+Deno.test("admissionAnswer() bounds its warnings and carries each finding as a cause", () => {
+  const warnings = Array.from({ length: 40 }, () => "w".repeat(900));
+  const answer = admissionAnswer("u", { refusals: [], warnings }, "my");
+  const said = listAt(answer, "response", "warnings") as ReadonlyArray<string>;
+  ok(said.every((text) => text.length <= ADMISSION_WARNING_MAX) && said.join("").length < 4096 + said.length * 4);
+  strictEqual(at(answer, "response", "allowed"), true);
+  const refused = admissionAnswer("u", { refusals: judged(change(BAD)).refusals, warnings: [] }, "my");
+  strictEqual(at(refused, "response", "status", "code"), 422);
+  deepStrictEqual(
+    listAt(refused, "response", "status", "details", "causes").map((one) => at(one, "field")),
+    ["spec.distribution.name"],
+  );
+  strictEqual(at(accepted("u"), "response", "allowed"), true);
+});

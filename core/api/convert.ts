@@ -1,0 +1,86 @@
+/**
+ * v1alpha1 ↔ v1alpha2: total and without loss.
+ *
+ * What both versions have is moved (convert/spec.ts, convert/status.ts). What the other version has no place for becomes
+ * leftovers (convert/leftovers.ts) in annotations of the converted object (convert/annotation.ts), and comes back from
+ * there. So `there and back` is the same object, whatever it holds; and an edit in between wins over what was left over.
+ */
+import { at, isObject, type Json, type JsonObject, member, omit, put, withMember } from "../json.ts";
+import { defaulted } from "./decode.ts";
+import { applied, differences, type Leftover, V1ALPHA1_SHAPE, V1ALPHA2_SHAPE } from "./convert/leftovers.ts";
+import { type Carried, carriedBy, withLeftovers } from "./convert/annotation.ts";
+import { specToV1alpha1, specToV1alpha2 } from "./convert/spec.ts";
+import { statusToV1alpha1, statusToV1alpha2 } from "./convert/status.ts";
+import { V1ALPHA1 } from "./v1alpha1.ts";
+import { API_VERSION } from "./v1alpha2.ts";
+
+/** What is filled in where the author wrote nothing: the API server's defaults, or nothing for a file that stays a file. */
+export type Filling = (resource: JsonObject) => JsonObject;
+
+/** As the API server does it with every object of v1alpha2 that it reads or takes. */
+export const FILLED: Filling = defaulted;
+export const AS_WRITTEN: Filling = (resource) => resource;
+
+/** The object in another version. One that has that version, or a version that is none of ours, stays as it is. */
+export const converted = (resource: JsonObject, apiVersion: string, filling: Filling = FILLED): JsonObject => {
+  if (resource.apiVersion === V1ALPHA1 && apiVersion === API_VERSION) return toV1alpha2(resource, filling);
+  if (resource.apiVersion === API_VERSION && apiVersion === V1ALPHA1) return toV1alpha1(resource, filling);
+  return resource;
+};
+
+const toV1alpha2 = (old: JsonObject, filling: Filling): JsonObject => {
+  const carried = carriedBy(old, "v1alpha2");
+  const plain = filling(body(specToV1alpha2(old.spec), statusToV1alpha2(old.status)));
+  const fresh = applied(plain, carried.leftovers, V1ALPHA2_SHAPE);
+  const back = movedBack(fresh, filling);
+  return assembled(old, API_VERSION, fresh, carried, differences(back, parts(old), V1ALPHA1_SHAPE));
+};
+
+const toV1alpha1 = (fresh: JsonObject, filling: Filling): JsonObject => {
+  const carried = carriedBy(fresh, "v1alpha1");
+  const old = applied(movedBack(parts(fresh), filling), carried.leftovers, V1ALPHA1_SHAPE);
+  const back = filling(body(specToV1alpha2(old.spec), statusToV1alpha2(old.status)));
+  // Defaults that are not there yet are on their way: they are no difference.
+  const wanted = carried.moved.reduce(
+    (made, path) => put(made, path, at(back, ...path)),
+    parts(filling(fresh)),
+  );
+  return assembled(fresh, V1ALPHA1, old, carried, differences(back, wanted, V1ALPHA2_SHAPE));
+};
+
+/** What v1alpha1 shows of an object of v1alpha2 before anything is restored. */
+const movedBack = (fresh: JsonObject, filling: Filling): JsonObject => {
+  const { spec, status } = filling(fresh);
+  return body(specToV1alpha1(spec), statusToV1alpha1(status));
+};
+
+const body = (spec: JsonObject, status: JsonObject | undefined): JsonObject => ({
+  spec,
+  ...(status === undefined ? {} : { status }),
+});
+
+/** The two parts that are converted. */
+const parts = (resource: JsonObject): JsonObject =>
+  Object.fromEntries(
+    ["spec", "status"].flatMap((key): ReadonlyArray<[string, Json]> => {
+      const part = member(resource, key);
+      return part === undefined ? [] : [[key, part]];
+    }),
+  );
+
+/** Everything but spec and status is the object's own: the API server allows no other change (and of metadata only this). */
+const assembled = (
+  source: JsonObject,
+  apiVersion: string,
+  made: JsonObject,
+  carried: Carried,
+  leftovers: ReadonlyArray<Leftover>,
+): JsonObject => {
+  const annotations = withLeftovers(carried, apiVersion === V1ALPHA1 ? "v1alpha2" : "v1alpha1", leftovers);
+  const metadata = source.metadata;
+  const own = omit(source, "spec", "status");
+  const changed = annotations === undefined
+    ? isObject(metadata) && Object.hasOwn(metadata, "annotations") ? omit(metadata, "annotations") : metadata
+    : withMember(isObject(metadata) ? metadata : {}, "annotations", annotations);
+  return { ...own, apiVersion, ...(changed === undefined ? {} : { metadata: changed }), ...made };
+};

@@ -1,0 +1,195 @@
+/**
+ * The annotations that carry leftovers: one for each field of spec, and one for everything else.
+ *
+ * One for each field, because server-side apply removes a field of one version from an object that has managers in the
+ * other only where its path goes away there too; in one annotation for all of them it would come back (seen on 1.36).
+ */
+import { isList, isObject, type Json, type JsonObject, member, objectAt, omit } from "../../json.ts";
+import { fromGoAnnotations } from "./go_annotations.ts";
+import type { Leftover } from "./leftovers.ts";
+
+/** Status, and fields whose path is no name of an annotation. */
+export const LEFTOVERS_ANNOTATION = "llamastack.io/conversion-leftovers";
+
+/** Which version the leftovers are of; they stand on an object of the other one. */
+export type Of = "v1alpha1" | "v1alpha2";
+
+/** `v1alpha2.leftovers.llamastack.io/spec.providers.inference`. */
+export const leftoverPrefix = (of: Of): string => `${of}.leftovers.llamastack.io/`;
+
+/** What the annotations of an object say to conversion. */
+export interface Carried {
+  readonly leftovers: ReadonlyArray<Leftover>;
+  /** All annotations that are not ours, as they were; also what is under our keys and is not ours. */
+  readonly others: Json | undefined;
+  /** Fields of v1alpha2 that are read from annotations of the Go operators from now on. */
+  readonly moved: ReadonlyArray<ReadonlyArray<string>>;
+}
+
+/** Reads the leftovers of `of` from an object of the other version. */
+export const carriedBy = (resource: JsonObject, of: Of): Carried => {
+  const found = member(member(resource, "metadata"), "annotations");
+  if (!isObject(found)) return { leftovers: [], others: found, moved: [] };
+  const go = fromGoAnnotations(found, of);
+  const main = mainIn(found[LEFTOVERS_ANNOTATION], of);
+  const fields = Object.entries(found).flatMap(([key, text]) => {
+    const leftover = fieldIn(key, text, of);
+    return leftover === undefined ? [] : [{ key, leftover }];
+  });
+  const read = [...go.read, ...fields.map(({ key }) => key), ...(main === undefined ? [] : [LEFTOVERS_ANNOTATION])];
+  const others = { ...(read.length === 0 ? found : omit(found, ...read)), ...(main?.kept ?? {}) };
+  return {
+    // Our own word comes after that of the Go operators and wins.
+    leftovers: [...go.leftovers, ...(main?.leftovers ?? []), ...fields.map(({ leftover }) => leftover)],
+    others: Object.keys(others).length === 0 && read.length > 0 ? undefined : others,
+    moved: go.moved,
+  };
+};
+
+/** The annotations of the converted object; undefined: none. */
+export const withLeftovers = ({ others }: Carried, of: Of, leftovers: ReadonlyArray<Leftover>): Json | undefined => {
+  if (others !== undefined && !isObject(others) && leftovers.length === 0) return others;
+  const given = isObject(others) ? others : {};
+  // What would be read as ours on the way back is wrapped, so that it stays what it is.
+  const kept = Object.fromEntries(Object.entries(given).filter(([key, text]) => isOurs(key, text, of)));
+  const open = omit(given, ...Object.keys(kept));
+  const fields = leftovers.filter((one) => isNameable(one) && !Object.hasOwn(given, keyOf(one, of)));
+  const rest = leftovers.filter((one) => !fields.includes(one));
+  const made = {
+    ...open,
+    ...Object.fromEntries(fields.map((one): [string, Json] => [keyOf(one, of), fieldText(one)])),
+    ...mainOf(of, rest, kept, given),
+  };
+  if (!fits(made)) return shrunk(open, of, leftovers, kept);
+  return Object.keys(made).length === 0 ? others : made;
+};
+
+/** For messages: which places of the other version an object carries. */
+export const leftoverPaths = (resource: JsonObject, of: Of): ReadonlyArray<string> =>
+  Object.entries(objectAt(resource, "metadata", "annotations")).flatMap(([key, text]) => {
+    const one = fieldIn(key, text, of);
+    const all = key === LEFTOVERS_ANNOTATION ? mainIn(text, of)?.leftovers ?? [] : one === undefined ? [] : [one];
+    return all.map(({ at }) => at.join("."));
+  });
+
+/** True for one that conversion made, so that a person need not read it. */
+export const isLeftoverAnnotation = (key: string): boolean =>
+  key === LEFTOVERS_ANNOTATION ||
+  (["v1alpha1", "v1alpha2"] as const).some((of) =>
+    key.startsWith(leftoverPrefix(of)) && isName(key.slice(leftoverPrefix(of).length))
+  );
+
+const keyOf = ({ at }: Leftover, of: Of): string => `${leftoverPrefix(of)}${at.join(".")}`;
+
+/** The name of an annotation has at most 63 characters of these. */
+const isName = (path: string): boolean => path.length <= 63 && /^spec(\.[A-Za-z0-9]+)*$/.test(path);
+const isNameable = ({ at }: Leftover): boolean => isName(at.join(".")) && at.every((step) => !step.includes("."));
+
+const fieldText = ({ at: _, ...rest }: Leftover): string => JSON.stringify(rest);
+
+const fieldIn = (key: string, text: Json | undefined, of: Of): Leftover | undefined => {
+  const path = key.startsWith(leftoverPrefix(of)) ? key.slice(leftoverPrefix(of).length) : "";
+  const value = typeof text === "string" && isName(path) ? parsed(text) : undefined;
+  if (!isObject(value)) return undefined;
+  const leftover = { ...value, at: path.split(".") };
+  return isLeftover(leftover) && !Object.hasOwn(value, "at") ? leftover as unknown as Leftover : undefined;
+};
+
+const isOurs = (key: string, text: Json, of: Of): boolean =>
+  key === LEFTOVERS_ANNOTATION && mainIn(text, of) !== undefined || fieldIn(key, text, of) !== undefined;
+
+const mainOf = (of: Of, rest: ReadonlyArray<Leftover>, kept: JsonObject, given: JsonObject): JsonObject => {
+  const foreign = member(given, LEFTOVERS_ANNOTATION);
+  if (rest.length === 0 && Object.keys(kept).length === 0) return {};
+  const wrapped = foreign === undefined ? kept : { ...kept, [LEFTOVERS_ANNOTATION]: foreign };
+  return {
+    [LEFTOVERS_ANNOTATION]: JSON.stringify({
+      [of]: rest,
+      ...(Object.keys(wrapped).length === 0 ? {} : { kept: wrapped }),
+    }),
+  };
+};
+
+const mainIn = (
+  text: Json | undefined,
+  of: Of,
+): { readonly leftovers: ReadonlyArray<Leftover>; readonly kept: JsonObject } | undefined => {
+  const value = typeof text === "string" ? parsed(text) : undefined;
+  if (!isObject(value) || Object.keys(value).some((key) => key !== of && key !== "kept")) return undefined;
+  const list = member(value, of);
+  const kept = member(value, "kept") ?? {};
+  return isList(list) && list.every(isLeftover) && isObject(kept) &&
+      Object.entries(kept).every(([key, text]) => isLeftoverAnnotation(key) && typeof text === "string")
+    ? { leftovers: list as unknown as ReadonlyArray<Leftover>, kept }
+    : undefined;
+};
+
+const isLeftover = (value: Json): boolean => {
+  const path = member(value, "at");
+  const bound = member(value, "while");
+  return isObject(value) && Object.keys(value).every((key) => ["at", "to", "was", "while"].includes(key)) &&
+    isList(path) && path.every((step) => typeof step === "string") && (path[0] === "spec" || path[0] === "status") &&
+    (bound === undefined || isObject(bound));
+};
+
+/**
+ * Levels of JSON in a leftover. A settings block has a handful; one of thousands, put into a list of resources, would
+ * end the conversion of all of them.
+ */
+const DEPTH_MAX = 500;
+
+const parsed = (text: string): Json | undefined => {
+  if (depthOf(text) > DEPTH_MAX) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+};
+
+const depthOf = (text: string): number => {
+  let [deepest, depth] = [0, 0];
+  for (const [part] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
+    if (part === "[" || part === "{") deepest = Math.max(deepest, ++depth);
+    else if (part === "]" || part === "}") depth--;
+  }
+  return deepest;
+};
+
+/**
+ * All annotations of an object may have this many bytes, or the API server refuses the object; keys and values count.
+ * Source: TotalAnnotationSizeLimitB of Kubernetes' validation.
+ */
+const ANNOTATION_BYTES_MAX = 256 * 1024;
+
+const sizeOf = (annotations: JsonObject): number =>
+  Object.entries(annotations).reduce((sum, [key, value]) => sum + bytesOf(key) + bytesOf(String(value)), 0);
+
+const fits = (annotations: JsonObject): boolean => sizeOf(annotations) <= ANNOTATION_BYTES_MAX;
+
+/**
+ * A conversion that fails would take every list of resources down with it: the biggest parts stay behind instead. Status is
+ * first among them, since the next pass of the operator writes it again.
+ */
+const shrunk = (open: JsonObject, of: Of, leftovers: ReadonlyArray<Leftover>, kept: JsonObject): JsonObject => {
+  const few: Record<string, Json> = { ...open };
+  const wrapped = Object.keys(kept).length === 0 ? {} : { [LEFTOVERS_ANNOTATION]: JSON.stringify({ [of]: [], kept }) };
+  const candidates = [
+    ...Object.entries(wrapped),
+    ...leftovers.filter((one) => isNameable(one)).map((one): [string, Json] => [keyOf(one, of), fieldText(one)]),
+  ].sort(([, one], [, other]) => String(one).length - String(other).length);
+  for (const [key, value] of candidates) {
+    if (!Object.hasOwn(few, key) && fits({ ...few, [key]: value })) few[key] = value;
+  }
+  return few;
+};
+
+const bytesOf = (text: string): number => {
+  let bytes = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    // Half of a pair counts two: a pair has four bytes.
+    bytes += code < 0x80 ? 1 : code < 0x800 || code >= 0xd800 && code < 0xe000 ? 2 : 3;
+  }
+  return bytes;
+};

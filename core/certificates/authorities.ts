@@ -1,0 +1,79 @@
+/** The certificate authorities of the webhooks, as the Secret in the operator's namespace keeps them. */
+import { certificateFacts } from "../digest.ts";
+import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "../json.ts";
+
+/** Key of the Secret: all authorities as JSON. */
+export const AUTHORITY_KEY = "authorities.json";
+
+/** Start of the name in every certificate of an authority that this operator made. */
+export const AUTHORITY_NAME = "llama-stack-operator webhooks";
+
+/** PEM of the certificate and of its key. */
+export interface Authority {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface Authorities {
+  /** Signs. */
+  readonly current: Authority;
+  /** Is published already and will sign; since when, in milliseconds since 1970. */
+  readonly next: (Authority & { readonly sinceMs: number }) | undefined;
+  /** Signed once: trusted until the last certificate that it signed has ended. */
+  readonly retired: ReadonlyArray<{ readonly certificate: string; readonly sinceMs: number }>;
+}
+
+/** Undefined: there are none in it, or what is in it cannot be read. */
+export const authoritiesIn = (text: string | undefined): Authorities | undefined => {
+  const value = text === undefined ? undefined : parsed(text);
+  const current = authorityOf(member(value, "current"));
+  if (!isObject(value) || current === undefined) return undefined;
+  const next = authorityOf(value.next);
+  const sinceMs = member(value.next, "sinceMs");
+  const retired = listAt(value, "retired").flatMap((one) => {
+    const certificate = stringAt(one, "certificate");
+    const since = member(one, "sinceMs");
+    return certificate === undefined || typeof since !== "number" || certificateFacts(certificate) === undefined
+      ? []
+      : [{ certificate, sinceMs: since }];
+  });
+  return {
+    current,
+    next: next === undefined || typeof sinceMs !== "number" ? undefined : { ...next, sinceMs },
+    retired,
+  };
+};
+
+export const authoritiesText = ({ current, next, retired }: Authorities): string =>
+  JSON.stringify({ current, ...(next === undefined ? {} : { next }), retired });
+
+/** Everything that is trusted now, as one PEM text; always in the same order. */
+export const bundleOf = ({ current, next, retired }: Authorities, nowMs: number): string =>
+  [
+    current.certificate,
+    ...(next === undefined ? [] : [next.certificate]),
+    ...retired.map(({ certificate }) => certificate),
+  ]
+    .filter((certificate, index) => index === 0 || (certificateFacts(certificate)?.notAfterMs ?? 0) > nowMs)
+    .map((certificate) => `${certificate.trim()}\n`).join("");
+
+/** The single certificates of a PEM text. */
+export const certificatesIn = (pem: string): ReadonlyArray<string> =>
+  pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)?.map((one) => `${one}\n`) ?? [];
+
+const authorityOf = (value: Json | undefined): Authority | undefined => {
+  const certificate = stringAt(value, "certificate");
+  const key = stringAt(value, "key");
+  return certificate === undefined || key === undefined || certificateFacts(certificate) === undefined
+    ? undefined
+    : { certificate, key };
+};
+
+const parsed = (text: string): JsonObject | undefined => {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};

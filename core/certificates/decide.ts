@@ -1,0 +1,153 @@
+/**
+ * What is to be done about the certificates of the webhooks: one step at a time, from what is there.
+ *
+ * Every replica decides for itself; the resourceVersion of the Secret is their lock. At each moment the published bundle
+ * trusts every serving certificate that may still be in use.
+ */
+import { Data } from "effect";
+import { type CertificateFacts, certificateFacts } from "../digest.ts";
+import { type Authorities, type Authority, AUTHORITY_NAME, bundleOf, certificatesIn } from "./authorities.ts";
+import type { CertificateTimes } from "./times.ts";
+
+export interface Bundle {
+  /** Which object carries it. */
+  readonly target: string;
+  /** PEM as it stands there; undefined: none. */
+  readonly pem: string | undefined;
+}
+
+export interface Look {
+  readonly nowMs: number;
+  /** Undefined: there are none, or they cannot be used. */
+  readonly authorities: Authorities | undefined;
+  readonly bundles: ReadonlyArray<Bundle>;
+  /** What this replica serves with; undefined: nothing yet. */
+  readonly leaf: CertificateFacts | undefined;
+  /** Names that the API server calls. */
+  readonly names: ReadonlyArray<string>;
+  /** Since when this replica sees the signing authority in every bundle. */
+  readonly settledSinceMs: number | undefined;
+}
+
+export type CertificateStep = Data.TaggedEnum<{
+  /** A new authority signs from now on; what was trusted stays trusted. */
+  CreateAuthority: { readonly retired: Authorities["retired"]; readonly why: string };
+  /** A successor is made and published; it does not sign yet. */
+  MakeSuccessor: { readonly from: Authorities };
+  /** The successor signs from now on, or an old authority is forgotten. */
+  Write: { readonly authorities: Authorities; readonly why: string };
+  Publish: { readonly target: string; readonly pem: string };
+  IssueLeaf: {
+    readonly signer: Authority;
+    readonly notBeforeMs: number;
+    readonly notAfterMs: number;
+    readonly why: string;
+  };
+}>;
+export const CertificateStep = Data.taggedEnum<CertificateStep>();
+
+/** The next step; undefined: all is well. */
+export const nextStep = (look: Look, times: CertificateTimes): CertificateStep | undefined => {
+  const { authorities, nowMs, leaf, names, settledSinceMs } = look;
+  const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);
+  if (authorities === undefined || current === undefined) {
+    return created(look, "there is no authority that can be used");
+  }
+  if (!isCurrent(current, nowMs)) {
+    const { next } = authorities;
+    const successor = next === undefined ? undefined : certificateFacts(next.certificate);
+    return next !== undefined && successor !== undefined && isCurrent(successor, nowMs)
+      ? CertificateStep.Write({ authorities: promoted(authorities, next, nowMs), why: "the authority has ended" })
+      : created(look, nowMs < current.notBeforeMs ? "the authority is not valid yet" : "the authority has ended");
+  }
+
+  const wanted = bundleOf(authorities, nowMs);
+  const issued = (why: string) =>
+    CertificateStep.IssueLeaf({
+      signer: authorities.current,
+      notBeforeMs: nowMs - times.backDateMs,
+      // It never outlives the authority that it hangs on.
+      notAfterMs: Math.min(nowMs + times.leafMs, current.notAfterMs),
+      why,
+    });
+  if (leaf === undefined) return issued("there is none");
+  if (!isCurrent(leaf, nowMs)) return issued("it is not valid at this time");
+  const stale = look.bundles.find(({ pem }) => !isSameBundle(pem, wanted));
+  if (stale !== undefined) return CertificateStep.Publish({ target: stale.target, pem: wanted });
+  if (names.some((name) => !leaf.names.includes(name))) return issued("it lacks a name");
+  if (!trusts(wanted, leaf)) return issued("its authority is not trusted any more");
+
+  const { next } = authorities;
+  if (next === undefined && isPastTwoThirds(current, nowMs)) {
+    return CertificateStep.MakeSuccessor({ from: authorities });
+  }
+  if (next !== undefined && nowMs - next.sinceMs >= times.overlapMs) {
+    return CertificateStep.Write({
+      authorities: promoted(authorities, next, nowMs),
+      why: "the successor has been trusted for long enough",
+    });
+  }
+  const kept = authorities.retired.filter(({ certificate, sinceMs }) =>
+    nowMs - sinceMs < times.leafMs + times.graceMs && (certificateFacts(certificate)?.notAfterMs ?? 0) > nowMs
+  );
+  if (kept.length < authorities.retired.length) {
+    return CertificateStep.Write({
+      authorities: { ...authorities, retired: kept },
+      why: "nothing can be in use any more that it signed",
+    });
+  }
+
+  const hasSettled = settledSinceMs !== undefined && nowMs - settledSinceMs >= times.settleMs;
+  if (leaf.issuer !== current.subject && hasSettled) return issued("another authority signs now");
+  // Near the end of an authority its certificates are short: another one would be no longer.
+  if (isPastTwoThirds(leaf, nowMs) && leaf.notAfterMs < current.notAfterMs) {
+    return issued("two thirds of its time are over");
+  }
+  return undefined;
+};
+
+const isCurrent = ({ notBeforeMs, notAfterMs }: CertificateFacts, nowMs: number): boolean =>
+  notBeforeMs <= nowMs && nowMs < notAfterMs;
+
+const isPastTwoThirds = ({ notBeforeMs, notAfterMs }: CertificateFacts, nowMs: number): boolean =>
+  nowMs - notBeforeMs >= (notAfterMs - notBeforeMs) * 2 / 3;
+
+/** Other replicas may still serve under authorities that only the bundles know. */
+const created = ({ bundles, authorities, nowMs }: Look, why: string): CertificateStep => {
+  const published = bundles.flatMap(({ pem }) => pem === undefined ? [] : certificatesIn(pem));
+  const known = authorities === undefined ? [] : [authorities.current.certificate];
+  const retired = [
+    ...new Map([...known, ...published].map((one) => [certificateFacts(one)?.fingerprint, one])).values(),
+  ]
+    .filter((certificate) => {
+      const facts = certificateFacts(certificate);
+      return facts !== undefined && facts.subject.startsWith(AUTHORITY_NAME) && isCurrent(facts, nowMs);
+    })
+    .map((certificate) => ({ certificate, sinceMs: nowMs }));
+  return CertificateStep.CreateAuthority({ retired, why });
+};
+
+const promoted = (
+  { current, retired }: Authorities,
+  next: NonNullable<Authorities["next"]>,
+  nowMs: number,
+): Authorities => ({
+  current: { certificate: next.certificate, key: next.key },
+  next: undefined,
+  retired: [...retired, { certificate: current.certificate, sinceMs: nowMs }],
+});
+
+/** The same certificates in any order; white space does not count. */
+export const isSameBundle = (pem: string | undefined, wanted: string): boolean => {
+  const prints = (text: string) =>
+    [...new Set(certificatesIn(text).map((one) => certificateFacts(one)?.fingerprint ?? ""))].sort().join();
+  return pem !== undefined && prints(pem) === prints(wanted);
+};
+
+const trusts = (bundle: string, leaf: CertificateFacts): boolean =>
+  certificatesIn(bundle).some((one) => certificateFacts(one)?.subject === leaf.issuer);
+
+/** Whether this replica may be called: it has a certificate, and every bundle trusts it. */
+export const isServable = ({ authorities, bundles, leaf, nowMs }: Look): boolean =>
+  authorities !== undefined && leaf !== undefined && isCurrent(leaf, nowMs) &&
+  bundles.every(({ pem }) => pem !== undefined && trusts(pem, leaf));

@@ -1,0 +1,207 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { makeAuthority, makeLeaf } from "../../shell/certificate_maker.ts";
+import { certificateFacts } from "../digest.ts";
+import { type Authorities, authoritiesIn, authoritiesText, bundleOf, certificatesIn } from "./authorities.ts";
+import { CertificateStep, isSameBundle, isServable, type Look, nextStep } from "./decide.ts";
+import { CERTIFICATE_TIMES as TIMES } from "./times.ts";
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const START = Date.UTC(2030, 0, 1);
+
+const authorityAt = (nowMs: number) =>
+  makeAuthority({ notBeforeMs: nowMs - TIMES.backDateMs, notAfterMs: nowMs + TIMES.authorityMs });
+const state = async (more: Partial<Authorities> = {}): Promise<Authorities> => ({
+  current: await authorityAt(START),
+  next: undefined,
+  retired: [],
+  ...more,
+});
+const leafOf = async (authorities: Authorities, nowMs: number) =>
+  certificateFacts(
+    (await makeLeaf(authorities.current, ["svc"], {
+      notBeforeMs: nowMs - TIMES.backDateMs,
+      notAfterMs: nowMs + TIMES.leafMs,
+    })).cert,
+  );
+const look = (authorities: Authorities | undefined, more: Partial<Look> = {}): Look => ({
+  nowMs: START,
+  authorities,
+  bundles: authorities === undefined ? [] : [{ target: "crd", pem: bundleOf(authorities, START) }],
+  leaf: undefined,
+  names: ["svc"],
+  settledSinceMs: undefined,
+  ...more,
+});
+const tagOf = (one: Look) => nextStep(one, TIMES)?._tag;
+
+Deno.test("nextStep() makes an authority where there is none, and trusts those that were published", async () => {
+  strictEqual(tagOf(look(undefined)), "CreateAuthority");
+  const old = await state();
+  const foreign = (await makeLeaf(old.current, ["x"], { notBeforeMs: START, notAfterMs: START + DAY })).cert;
+  const pem = `${old.current.certificate}${foreign}no certificate`;
+  const step = nextStep(look(undefined, { bundles: [{ target: "crd", pem }, { target: "webhook", pem }] }), TIMES);
+  ok(step?._tag === "CreateAuthority");
+  deepStrictEqual(step.retired, [{ certificate: old.current.certificate, sinceMs: START }]);
+});
+
+Deno.test("nextStep() serves first, then publishes to each object that does not trust what it should", async () => {
+  const authorities = await state();
+  strictEqual(tagOf(look(authorities)), "IssueLeaf");
+  const leaf = await leafOf(authorities, START);
+  const emptied = look(authorities, { leaf, bundles: [{ target: "crd", pem: undefined }] });
+  deepStrictEqual(
+    nextStep(emptied, TIMES),
+    CertificateStep.Publish({ target: "crd", pem: bundleOf(authorities, START) }),
+  );
+  strictEqual(isServable(emptied), false);
+  strictEqual(tagOf(look(authorities, { leaf })), undefined);
+  strictEqual(isServable(look(authorities, { leaf })), true);
+});
+
+Deno.test("nextStep() renews a certificate after two thirds, or when it is not valid, or lacks a name", async () => {
+  const authorities = await state();
+  const leaf = await leafOf(authorities, START);
+  const at = (nowMs: number, more: Partial<Look> = {}) => tagOf(look(authorities, { leaf, nowMs, ...more }));
+  strictEqual(at(START + TIMES.leafMs * 0.6), undefined);
+  strictEqual(at(START + TIMES.leafMs * 0.7), "IssueLeaf");
+  strictEqual(at(START + TIMES.leafMs * 2), "IssueLeaf");
+  strictEqual(at(START, { names: ["svc", "other"] }), "IssueLeaf");
+});
+
+Deno.test("nextStep() gives a successor its time before it signs, and the old one its time after", async () => {
+  const authorities = await state();
+  const late = START + TIMES.authorityMs * 0.7;
+  const leaf = await leafOf(authorities, late);
+  strictEqual(tagOf(look(authorities, { leaf, nowMs: late })), "MakeSuccessor");
+  const next = { ...await authorityAt(late), sinceMs: late };
+  const waiting = { ...authorities, next };
+  const bundles = [{ target: "crd", pem: bundleOf(waiting, late) }];
+  strictEqual(tagOf(look(waiting, { leaf, nowMs: late, bundles: [{ target: "crd", pem: "" }] })), "Publish");
+  strictEqual(tagOf(look(waiting, { leaf, nowMs: late + TIMES.overlapMs - 1, bundles })), undefined);
+  const promoted = nextStep(look(waiting, { leaf, nowMs: late + TIMES.overlapMs, bundles }), TIMES);
+  ok(promoted?._tag === "Write");
+  strictEqual(promoted.authorities.current.certificate, next.certificate);
+  const after = look(promoted.authorities, { leaf, nowMs: late + TIMES.overlapMs, bundles });
+  strictEqual(tagOf(after), undefined, "not before the API servers had time");
+  const settled = { ...after, settledSinceMs: after.nowMs - TIMES.settleMs };
+  strictEqual(tagOf(settled), "IssueLeaf");
+  const fresh = await leafOf(promoted.authorities, late);
+  const end = late + TIMES.overlapMs + TIMES.leafMs + TIMES.graceMs;
+  const forgotten = nextStep(
+    look(promoted.authorities, { leaf: await leafOf(promoted.authorities, end), nowMs: end, bundles }),
+    TIMES,
+  );
+  ok(forgotten?._tag === "Write" && forgotten.authorities.retired.length === 0);
+  ok(fresh !== undefined);
+});
+
+Deno.test("nextStep() finds a way on when the authority has ended, or its maker's clock was wrong", async () => {
+  const authorities = await state();
+  const end = START + TIMES.authorityMs;
+  strictEqual(tagOf(look(authorities, { nowMs: end })), "CreateAuthority");
+  strictEqual(tagOf(look(authorities, { nowMs: START - DAY })), "CreateAuthority");
+  const next = { ...await authorityAt(end - DAY), sinceMs: end + 10 * DAY };
+  strictEqual(tagOf(look({ ...authorities, next }, { nowMs: end })), "Write");
+});
+
+Deno.test("authoritiesIn() reads what was written and nothing else", async () => {
+  const authorities = await state({ next: { ...await authorityAt(START), sinceMs: 5 } });
+  const text = authoritiesText({
+    ...authorities,
+    retired: [{ certificate: authorities.current.certificate, sinceMs: 1 }],
+  });
+  deepStrictEqual(authoritiesText(authoritiesIn(text) ?? authorities), text);
+  for (const wrong of [undefined, "", "{}", "[]", text.slice(1), text.replaceAll("BEGIN CERT", "BEGIN C")]) {
+    strictEqual(authoritiesIn(wrong), undefined);
+  }
+  ok(
+    isSameBundle(certificatesIn(bundleOf(authorities, START)).toReversed().join("\n\n"), bundleOf(authorities, START)),
+  );
+});
+
+/**
+ * Two years of two replicas that look at random times with clocks up to four minutes apart, that crash between any two
+ * steps, and whose Secret is lost now and then. What a replica serves is trusted by every bundle, all the time.
+ */
+for (const seed of [1, 2]) {
+  Deno.test(`nextStep() never serves what is not trusted, in two years of two replicas (seed ${seed})`, async () => {
+    const chance = randomFrom(seed);
+    let secret: string | undefined;
+    const bundles = new Map<string, string | undefined>([["crd", undefined], ["webhook", undefined]]);
+    const replicas = [0, 1].map(() => ({
+      skewMs: (chance() - 0.5) * 8 * MINUTE,
+      leaf: undefined as ReturnType<typeof certificateFacts>,
+      settled: undefined as { subject: string; sinceMs: number } | undefined,
+    }));
+    const signers = new Set<string>();
+    let [trueMs, lost] = [START, 0];
+    while (trueMs < START + 2 * 365 * DAY) {
+      trueMs += 20 * MINUTE + chance() * 3 * DAY;
+      if (chance() < 0.02) {
+        secret = chance() < 0.5 ? undefined : "corrupted";
+        lost++;
+      }
+      // Both look several times before a long pause, as they do every few seconds.
+      for (let turn = 0; turn < 8; turn++) {
+        trueMs += 5 * MINUTE;
+        const replica = replicas[chance() < 0.5 ? 0 : 1];
+        if (replica === undefined) continue;
+        const crashAfter = chance() < 0.1 ? Math.floor(chance() * 3) : 20;
+        for (let done = 0; done <= crashAfter; done++) {
+          const nowMs = trueMs + replica.skewMs;
+          const authorities = authoritiesIn(secret);
+          const current = certificateFacts(authorities?.current.certificate ?? "");
+          const published = [...bundles].map(([target, pem]) => ({ target, pem }));
+          const everywhere = authorities !== undefined && current !== undefined &&
+            published.every(({ pem }) => isSameBundle(pem, bundleOf(authorities, nowMs)));
+          replica.settled = !everywhere
+            ? undefined
+            : replica.settled?.subject === current.subject
+            ? replica.settled
+            : { subject: current.subject, sinceMs: nowMs };
+          const step = nextStep({
+            nowMs,
+            authorities,
+            bundles: published,
+            leaf: replica.leaf,
+            names: ["svc"],
+            settledSinceMs: replica.settled?.sinceMs,
+          }, TIMES);
+          if (step === undefined) break;
+          ok(done < 20, `no end: ${step._tag}`);
+          if (step._tag === "Publish") bundles.set(step.target, step.pem);
+          if (step._tag === "Write") secret = authoritiesText(step.authorities);
+          if (step._tag === "MakeSuccessor") {
+            secret = authoritiesText({ ...step.from, next: { ...await authorityAt(nowMs), sinceMs: nowMs } });
+          }
+          if (step._tag === "CreateAuthority") {
+            secret = authoritiesText({ current: await authorityAt(nowMs), next: undefined, retired: step.retired });
+          }
+          if (step._tag === "IssueLeaf") {
+            replica.leaf = certificateFacts((await makeLeaf(step.signer, ["svc"], step)).cert);
+            signers.add(replica.leaf?.issuer ?? "");
+          }
+        }
+        if (crashAfter < 20) [replica.leaf, replica.settled] = [undefined, undefined];
+        for (const { leaf } of replicas) {
+          if (leaf === undefined || [...bundles.values()].includes(undefined)) continue;
+          for (const [target, pem = ""] of bundles) {
+            const issuers = certificatesIn(pem).map((one) => certificateFacts(one)?.subject);
+            ok(issuers.includes(leaf.issuer), `${target} does not trust what is served`);
+          }
+        }
+      }
+    }
+    ok(signers.size >= 3 && lost > 0, `${signers.size} authorities, ${lost} losses`);
+  });
+}
+
+/** The same numbers for the same seed. */
+const randomFrom = (seed: number) => {
+  let state = seed;
+  return (): number => {
+    state = Math.imul(state ^ state >>> 15, 0x2c1b3c6d) + 0x9e3779b9 | 0;
+    return ((state ^ state >>> 13) >>> 0) / 2 ** 32;
+  };
+};

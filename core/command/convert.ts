@@ -1,0 +1,79 @@
+/** `convert`: resources in the other API version, and the early shorthand (R1) in its list form. Judges nothing: `lint` does. */
+import { Result } from "effect";
+import { AS_WRITTEN, converted } from "../api/convert.ts";
+import { leftoverPaths } from "../api/convert/annotation.ts";
+import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
+import { API_VERSION, KIND } from "../api/v1alpha2.ts";
+import { at, isObject, type JsonObject, put, stringAt } from "../json.ts";
+import { warningLine } from "../warning.ts";
+import { writeYaml } from "../yaml.ts";
+import { type InputFile, type InputResource, readInputs } from "./input.ts";
+import { lines, type Outcome, type Style } from "./outcome.ts";
+
+export interface ConvertOptions {
+  readonly to: "v1alpha1" | "v1alpha2";
+  readonly format: "yaml" | "json";
+  readonly style: Style;
+}
+
+export const convertCommand = (files: ReadonlyArray<InputFile>, { to, format, style }: ConvertOptions): Outcome => {
+  const { resources, skipped } = readInputs(files);
+  const made = resources.map((input) => convertedInput(input, to, style));
+  const none = resources.length === 0
+    ? [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`]
+    : [];
+  return {
+    stdout: printed(made.flatMap(({ resource }) => resource === undefined ? [] : [resource]), format),
+    stderr: lines([...skipped, ...none, ...made.flatMap(({ notes }) => notes)]),
+    code: none.length > 0 || made.some(({ resource }) => resource === undefined) ? 1 : 0,
+  };
+};
+
+const convertedInput = (
+  { label, document, resource, warnings }: InputResource,
+  to: "v1alpha1" | "v1alpha2",
+  style: Style,
+) => {
+  const error = (sentence: string) => ({
+    resource: undefined,
+    notes: [`${style.name(label)}: ${style.error("error:")} ${sentence}`],
+  });
+  if (!isObject(document)) {
+    return error(Result.isFailure(resource) ? resource.failure.failures.map(({ message }) => message).join("; ") : "");
+  }
+  const version = stringAt(document, "apiVersion") ?? "none";
+  if (document.kind !== KIND || version !== V1ALPHA1 && version !== API_VERSION) {
+    return error(
+      `expected ${KIND} of ${V1ALPHA1} or ${API_VERSION}, got ${stringAt(document, "kind") ?? "no kind"} of ${version}`,
+    );
+  }
+  const made = converted(explicit(document), to === "v1alpha1" ? V1ALPHA1 : API_VERSION, AS_WRITTEN);
+  const left = leftoverPaths(made, to === "v1alpha1" ? "v1alpha2" : "v1alpha1");
+  return {
+    resource: made,
+    notes: [
+      ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
+      ...(left.length === 0 ? [] : [
+        `${style.name(label)}: ${to} has no place for ${left.join(", ")}; annotations keep it for the way back`,
+      ]),
+    ],
+  };
+};
+
+/** The two defaults of v1alpha1 that would come back as differences if they stayed away. */
+const explicit = (resource: JsonObject): JsonObject => {
+  if (resource.apiVersion !== V1ALPHA1) return resource;
+  const container = at(resource, "spec", "server", "containerSpec");
+  const network = at(resource, "spec", "network");
+  const named = isObject(container)
+    ? put(resource, ["spec", "server", "containerSpec"], { name: CONTAINER_NAME_DEFAULT, ...container })
+    : resource;
+  return isObject(network) ? put(named, ["spec", "network"], { exposeRoute: false, ...network }) : named;
+};
+
+const printed = (resources: ReadonlyArray<JsonObject>, format: ConvertOptions["format"]): string =>
+  resources.length === 0
+    ? ""
+    : format === "yaml"
+    ? resources.map(writeYaml).join("---\n")
+    : `${JSON.stringify(resources.length === 1 ? resources[0] : resources, null, 2)}\n`;

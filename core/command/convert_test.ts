@@ -1,0 +1,59 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { convertCommand } from "./convert.ts";
+import { PLAIN } from "./outcome.ts";
+
+const run = (text: string, to: "v1alpha1" | "v1alpha2" = "v1alpha2") =>
+  convertCommand([{ name: "f.yaml", text }], { to, format: "yaml", style: PLAIN });
+
+const OLD = `apiVersion: llamastack.io/v1alpha1
+kind: LlamaStackDistribution
+metadata:
+  name: my
+spec:
+  server:
+    distribution:
+      name: starter
+    containerSpec:
+      port: 9000
+`;
+
+const NEW = `apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata:
+  name: my
+spec:
+  distribution:
+    name: starter
+  networking:
+    port: 9000
+`;
+
+Deno.test("convertCommand() prints the other version and, on the way back, what was there", () => {
+  const there = run(OLD);
+  deepStrictEqual([there.stdout, there.code, there.stderr], [NEW, 0, ""]);
+  const back = run(there.stdout, "v1alpha1");
+  // Named as the API server would name it.
+  strictEqual(back.stdout, `${OLD}      name: llama-stack\n`);
+});
+
+Deno.test("convertCommand() says what only the annotation keeps", () => {
+  const { stderr, code } = run(OLD.replace("port: 9000", "name: other"));
+  strictEqual(code, 0);
+  ok(stderr.includes("v1alpha2 has no place for spec.server.containerSpec"), stderr);
+});
+
+Deno.test("R1 convertCommand() turns the early shorthand into lists", () => {
+  const { stdout } = run(`${NEW}  providers:\n    inference:\n      provider: vllm\n`);
+  ok(stdout.includes("inference:\n      - provider: vllm"), stdout);
+});
+
+Deno.test("R45 convertCommand() prints the good documents and exits 1 for a bad one", () => {
+  const { stdout, stderr, code } = run(`${OLD}---\n${OLD.replace("v1alpha1", "v1")}---\nkind: Secret\n`);
+  strictEqual(code, 1);
+  strictEqual(stdout.split("apiVersion").length, 2);
+  ok(stderr.includes("got LlamaStackDistribution of llamastack.io/v1") && stderr.includes("Secret left alone"), stderr);
+});
+
+Deno.test("convertCommand() exits 1 for text that is no YAML and for files without a resource", () => {
+  deepStrictEqual([run("a: [").code, run("a: [").stdout, run("kind: Secret").code], [1, "", 1]);
+});

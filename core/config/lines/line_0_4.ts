@@ -1,0 +1,23 @@
+/** Llama Stack 0.4 – 0.6: what differs from 0.7. */
+import type { Line } from "./line.ts";
+import { LINE_0_7 } from "./line_0_7.ts";
+
+export const LINE_0_4: Line = {
+  ...LINE_0_7,
+  name: "0.4",
+  servers: "Llama Stack 0.4 – 0.6",
+  from: [0, 4],
+  to: [0, 6],
+  apiAliases: { responses: "agents" },
+  typeAliases: { "tool_runtime inline::file-search": "inline::rag-runtime" },
+  toolGroups: true,
+  tools: {
+    websearch: {
+      types: ["remote::brave-search", "remote::tavily-search", "remote::bing-search"],
+      group: "builtin::websearch",
+    },
+    rag: { types: ["inline::rag-runtime"], group: "builtin::rag" },
+    file_search: { types: ["inline::rag-runtime"], group: "builtin::rag" },
+    wolfram_alpha: { types: ["remote::wolfram-alpha"], group: "builtin::wolfram_alpha" },
+  },
+};

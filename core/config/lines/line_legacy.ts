@@ -1,0 +1,28 @@
+/** Llama Stack 0.2.13 – 0.2.24: what differs from 0.3. Before 0.2.13 the environment was written in another way. */
+import type { Line } from "./line.ts";
+import { LINE_0_3 } from "./line_0_3.ts";
+import { STORES_IN_PLACE } from "./stores_in_place.ts";
+
+export const LINE_LEGACY: Line = {
+  ...LINE_0_3,
+  name: "legacy",
+  servers: "Llama Stack 0.2.13 – 0.2.24",
+  from: [0, 2],
+  to: [0, 2],
+  fromPatch: 13,
+  process: {
+    ...LINE_0_3.process,
+    // Its factory wants arguments, and its module moved with 0.2.17: the command line is what all of them have.
+    start: { kind: "command", module: "llama_stack.cli.llama", words: "stack run" },
+    openAiPath: "/v1/openai/v1",
+    // Traces hold the keys of providers: on the console, the default of every base, they would stand in the log.
+    environment: { TELEMETRY_SINKS: "sqlite" },
+  },
+  foreignKeys: ["storage", "registered_resources", "connectors"],
+  insteadOf: {},
+  telemetryProviders: true,
+  resourcesAt: [],
+  modelsAreKnownBy: "modelId",
+  modelIdsInFull: true,
+  stores: STORES_IN_PLACE,
+};

@@ -1,0 +1,307 @@
+/** FR-078 R49: the operator's own certificates, with two replicas and a real API server that calls them all the time. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { connect } from "node:tls";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import { AUTHORITY_SECRET } from "../../core/own_objects.ts";
+import { authoritiesIn, AUTHORITY_KEY, certificatesIn } from "../../core/certificates/authorities.ts";
+import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
+import { at, type JsonObject, listAt, put, stringAt } from "../../core/json.ts";
+import { makeAuthority, makeLeaf } from "../../shell/certificate_maker.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { freePorts } from "../../tools/cluster/background_process.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { manifest } from "../given.ts";
+import { eventually, type RunningOperator, startOperator } from "./operator.ts";
+import { balanced, call, installWithWebhooks, pathIn, patiently, validatingConfiguration } from "./webhooks.ts";
+
+const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io";
+const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/llama-stack-operator";
+const SECRET = `/api/v1/namespaces/default/secrets/${AUTHORITY_SECRET}`;
+const MERGE = "application/merge-patch+json";
+
+/** Months in seconds: an authority lives for half a minute, what it signs for ten seconds. */
+const SHORT: CertificateTimes = {
+  authorityMs: 30_000,
+  leafMs: 10_000,
+  backDateMs: 2000,
+  overlapMs: 4000,
+  settleMs: 2000,
+  graceMs: 2000,
+};
+const LOOK_MS = 300;
+
+const install = async (cluster: ControlPlane, port: number): Promise<void> => {
+  const url = `https://127.0.0.1:${port}`;
+  const definition = put(customResourceDefinition(), ["spec", "conversion", "webhook", "clientConfig"], {
+    url: `${url}/convert`,
+  });
+  await installDefinition(cluster, definition as unknown as Definition);
+  const path = CONFIGURATION.slice(0, CONFIGURATION.lastIndexOf("/"));
+  const made = await call(cluster, "POST", path, validatingConfiguration(url, undefined, "Fail"));
+  strictEqual(made.status, 201, JSON.stringify(made.body));
+};
+
+/** Calls that need conversion and admission, without a pause. Each one that does not succeed is told. */
+const traffic = (cluster: ControlPlane) => {
+  const failures: Array<string> = [];
+  let [calls, going] = [0, true];
+  const noted = (what: string, status: number, body: JsonObject) => {
+    calls++;
+    if (status >= 300) {
+      failures.push(`${new Date().toISOString()} ${what} ${status} ${String(body.message).slice(0, 300)}`);
+    }
+  };
+  const ended = (async () => {
+    for (let turn = 0; going; turn++) {
+      const read = await patiently(() => call(cluster, "GET", pathIn("v1alpha1")));
+      noted("conversion", read.status, read.body);
+      const made = await patiently(() =>
+        call(cluster, "POST", `${pathIn("v1alpha2")}?dryRun=All`, manifest({}, `dry-${turn}`))
+      );
+      noted("admission", made.status, made.body);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  return {
+    calls: () => calls,
+    failures: () => failures,
+    stop: async () => {
+      going = false;
+      await ended;
+    },
+  };
+};
+
+const bundlesOf = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> => {
+  const crd = (await call(cluster, "GET", CRD)).body;
+  const configuration = (await call(cluster, "GET", CONFIGURATION)).body;
+  return [
+    stringAt(crd, "spec", "conversion", "webhook", "clientConfig", "caBundle"),
+    stringAt(listAt(configuration, "webhooks")[0], "clientConfig", "caBundle"),
+  ].map((text) => text === undefined ? "" : atob(text));
+};
+
+const authorities = async (cluster: ControlPlane) =>
+  authoritiesIn(atob(stringAt((await call(cluster, "GET", SECRET)).body, "data", AUTHORITY_KEY) ?? ""));
+
+const start = (
+  cluster: ControlPlane,
+  port: number,
+  replica: string,
+  life: { times: CertificateTimes; lookMs: number },
+) =>
+  startOperator(cluster, {
+    install: false,
+    leaderElect: true,
+    replica,
+    certificateLife: life,
+    webhooks: { webhookAddress: `127.0.0.1:${port}`, webhookNames: ["127.0.0.1"], drainMs: 500 },
+  });
+
+Deno.test("certificates that the operator makes itself, with two replicas", async (t) => {
+  const cluster = await startControlPlane();
+  const ports = freePorts(2);
+  const balancer = balanced(ports);
+  const replicas: Array<RunningOperator> = [];
+  const usual = { times: { ...CERTIFICATE_TIMES, settleMs: 2000 }, lookMs: LOOK_MS };
+  const working = () =>
+    eventually("calls succeed", async () => {
+      const read = await call(cluster, "GET", pathIn("v1alpha1"));
+      const made = await call(cluster, "POST", `${pathIn("v1alpha2")}?dryRun=All`, manifest({}, "probe"));
+      return read.status === 200 && made.status === 201 ? true : undefined;
+    }, 60_000);
+  try {
+    await install(cluster, balancer.port);
+    await t.step("two replicas that start at once agree on one authority, and both can be called", async () => {
+      replicas.push(...await Promise.all(ports.map((port, index) => start(cluster, port, `r${index}`, usual))));
+      // An object of the new version, so that a list of the old one is converted.
+      await eventually(
+        "it can be created",
+        async () =>
+          (await call(cluster, "POST", pathIn("v1alpha2"), manifest({}, "kept"))).status === 201 ? true : undefined,
+      );
+      await working();
+      const found = await authorities(cluster);
+      deepStrictEqual([found?.next, found?.retired], [undefined, []]);
+      deepStrictEqual((await bundlesOf(cluster)).map((pem) => certificatesIn(pem).length), [1, 1]);
+      for (const port of ports) await probed(port, found?.current.certificate ?? "");
+    });
+
+    const healed = (what: string, breakIt: () => Promise<unknown>, other: boolean) =>
+      t.step(`heals within a minute: ${what}`, async () => {
+        const before = (await authorities(cluster))?.current.certificate;
+        const started = Date.now();
+        await breakIt();
+        await eventually("both bundles trust the authority", async () => {
+          const current = (await authorities(cluster).catch(() => undefined))?.current.certificate;
+          if (current === undefined || other && current === before) return undefined;
+          return (await bundlesOf(cluster)).every((pem) => pem.includes(current.trim())) ? true : undefined;
+        }, 60_000);
+        await working();
+        ok(Date.now() - started < 60_000);
+      });
+    const calls = traffic(cluster);
+    await healed("the Secret is deleted", () => call(cluster, "DELETE", SECRET), true);
+    await healed(
+      "the Secret is corrupted",
+      () => call(cluster, "PATCH", SECRET, { data: { [AUTHORITY_KEY]: btoa("{}") } }, MERGE),
+      true,
+    );
+    await healed(
+      "the key in the Secret is another one's",
+      async () => {
+        const found = await authorities(cluster);
+        const mixed = { ...found, current: { ...found?.current, key: "-----BEGIN PRIVATE KEY-----\nAAAA\n" } };
+        await call(cluster, "PATCH", SECRET, { data: { [AUTHORITY_KEY]: btoa(JSON.stringify(mixed)) } }, MERGE);
+      },
+      true,
+    );
+    await t.step("no call failed while the Secret was lost and found, whichever replica answered", async () => {
+      // Long enough for every replica to serve under the newest authority.
+      await new Promise((resolve) => setTimeout(resolve, 4000));
+      await calls.stop();
+      deepStrictEqual(calls.failures(), []);
+      ok(calls.calls() > 50, String(calls.calls()));
+    });
+    const emptied = { spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } } };
+    await healed(
+      "the caBundle of the CRD is emptied by hand",
+      () => call(cluster, "PATCH", CRD, emptied, MERGE),
+      false,
+    );
+    await healed("the caBundle of the webhook is overwritten by hand", async () => {
+      const path = "/webhooks/0/clientConfig/caBundle";
+      const wrong = [{ op: "replace", path, value: btoa((await authorities(cluster))?.retired[0]?.certificate ?? "") }];
+      await call(cluster, "PATCH", CONFIGURATION, wrong, "application/json-patch+json");
+    }, false);
+
+    await t.step("only caBundle is owned by the operator in what others installed", async () => {
+      for (const path of [CRD, CONFIGURATION]) {
+        const managed = listAt((await call(cluster, "GET", path)).body, "metadata", "managedFields")
+          .filter((one) => stringAt(one, "manager") === "llama-stack-operator-certificates");
+        const leaves: ReadonlyArray<string> = JSON.stringify(managed.map((one) =>
+          at(one, "fieldsV1")
+        )).match(/"f:[a-zA-Z]+":\{\}/g) ?? [];
+        ok(leaves.every((leaf) => ['"f:caBundle":{}', '"f:name":{}', '"f:strategy":{}'].includes(leaf)), leaves.join());
+        ok(leaves.includes('"f:caBundle":{}'));
+      }
+    });
+  } finally {
+    for (const one of replicas) await one.stop();
+    balancer.close();
+    await cluster.stop();
+  }
+});
+
+Deno.test("authorities and certificates end and are replaced while they are used, and no call fails", async () => {
+  const cluster = await startControlPlane();
+  const ports = freePorts(2);
+  const balancer = balanced(ports);
+  const replicas: Array<RunningOperator> = [];
+  try {
+    await install(cluster, balancer.port);
+    replicas.push(
+      ...await Promise.all(
+        ports.map((port, index) => start(cluster, port, `r${index}`, { times: SHORT, lookMs: LOOK_MS })),
+      ),
+    );
+    await eventually(
+      "calls succeed",
+      async () =>
+        (await call(cluster, "POST", pathIn("v1alpha2"), manifest({}, "kept"))).status === 201 &&
+          (await call(cluster, "GET", pathIn("v1alpha1"))).status === 200
+          ? true
+          : undefined,
+    );
+    const calls = traffic(cluster);
+    const first = (await authorities(cluster))?.current.certificate;
+    const seen = new Set<string>();
+    await eventually("three authorities have signed", async () => {
+      const found = await authorities(cluster);
+      if (found !== undefined) seen.add(found.current.certificate);
+      return seen.size >= 3 ? true : undefined;
+    }, 120_000);
+    await eventually(
+      "the first one is forgotten",
+      async () => (await bundlesOf(cluster)).every((pem) => !pem.includes(first?.trim() ?? "")) ? true : undefined,
+      60_000,
+    );
+    await calls.stop();
+    deepStrictEqual(calls.failures(), []);
+    ok(calls.calls() > 100, String(calls.calls()));
+  } finally {
+    for (const one of replicas) await one.stop();
+    balancer.close();
+    await cluster.stop();
+  }
+});
+
+Deno.test("a certificate that somebody else keeps is served from its folder, and the caBundles are left to him", async () => {
+  const cluster = await startControlPlane();
+  const folder = await Deno.makeTempDir();
+  const [port] = freePorts(1) as [number];
+  const url = `https://127.0.0.1:${port}`;
+  const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
+  const authority = await makeAuthority(validity);
+  const mount = async () => {
+    const { cert, key } = await makeLeaf(authority, ["127.0.0.1"], validity);
+    await Deno.writeTextFile(`${folder}/tls.key`, key);
+    await Deno.writeTextFile(`${folder}/tls.crt`, cert);
+    return cert;
+  };
+  let replica: RunningOperator | undefined;
+  try {
+    await installWithWebhooks(cluster, { url, caPem: authority.certificate });
+    const managersBefore = listAt((await call(cluster, "GET", CRD)).body, "metadata", "managedFields").length;
+    replica = await startOperator(cluster, {
+      install: false,
+      certificateLife: { times: CERTIFICATE_TIMES, lookMs: LOOK_MS },
+      webhooks: { webhookAddress: `127.0.0.1:${port}`, certificateDirectory: folder, drainMs: 0 },
+    });
+    // The folder is filled later than the pod starts, as by cert-manager.
+    await mount();
+    const old = {
+      ...manifest({}),
+      apiVersion: "llamastack.io/v1alpha1",
+      spec: { server: { distribution: { name: "starter" } } },
+    };
+    await eventually(
+      "conversion works",
+      async () => (await call(cluster, "POST", pathIn("v1alpha1"), old)).status === 201 ? true : undefined,
+    );
+    const calls = traffic(cluster);
+    const served = () => peerOf(port, authority.certificate);
+    const before = await served();
+    await mount();
+    await eventually("the other certificate is served", async () => await served() === before ? undefined : true);
+    await calls.stop();
+    deepStrictEqual(calls.failures(), []);
+    strictEqual((await call(cluster, "GET", SECRET)).status, 404);
+    strictEqual(listAt((await call(cluster, "GET", CRD)).body, "metadata", "managedFields").length, managersBefore);
+  } finally {
+    await replica?.stop();
+    await cluster.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+/** Serial number of what is served to a new connection. */
+const peerOf = (port: number, authority: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, ca: authority, servername: "" }, () => {
+      resolve(String(socket.getPeerCertificate().serialNumber));
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+
+/** Calls one replica as the API server would. */
+const probed = async (port: number, authority: string): Promise<void> => {
+  const client = Deno.createHttpClient({ caCerts: [authority] });
+  try {
+    const answer = await fetch(`https://127.0.0.1:${port}/convert`, { method: "POST", client, body: "{}" });
+    ok((await answer.text()).includes("ConversionReview"));
+  } finally {
+    client.close();
+  }
+};

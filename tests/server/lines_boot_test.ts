@@ -1,0 +1,59 @@
+import { doesNotMatch, ok, strictEqual } from "node:assert/strict";
+import { LINES, serverOf } from "../../core/config/lines/lines.ts";
+import { startBackends } from "../../tools/boot_matrix/backends.ts";
+import { assertCell, type Cell } from "../../tools/boot_matrix/cell.ts";
+import { freePorts } from "../../tools/cluster/background_process.ts";
+import { boot } from "../../tools/server/boot.ts";
+import { makeServerCertificate } from "../../tools/server/certificate.ts";
+import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";
+import { manifest } from "../given.ts";
+import { sideBySide } from "./side_by_side.ts";
+
+/** One minor of each line that the other tests do not boot; `deno task boots` boots all of them on everything. */
+const SAMPLE: readonly Cell[] = [
+  { minor: "0.2", distribution: "starter", storage: "postgres" },
+  { minor: "0.3", distribution: "starter", storage: "redis" },
+  { minor: "0.6", distribution: "starter", storage: "sqlite" },
+  { minor: "0.8", distribution: "postgres-demo", storage: "postgres" },
+  { minor: "1.1", distribution: "ogx-starter", storage: "redis" },
+];
+
+Deno.test("FR-021 a resource with a vLLM boots on every line: provider, model, tools, shields, and a chat with the key", async () => {
+  await using backends = await startBackends();
+  await sideBySide(SAMPLE.map((cell) =>
+    assertCell(cell, backends).catch((cause) => {
+      throw new Error(`${cell.minor} ${cell.distribution} ${cell.storage}: ${cause.message}`, { cause });
+    })
+  ));
+});
+
+Deno.test("every line that is not booted elsewhere is in the sample", () => {
+  const lines = [...SAMPLE.map(({ minor }) => serverOf(minor)?.line.name), "0.7", "1.2"];
+  strictEqual(LINES.filter(({ name }) => !lines.includes(name)).length, 0);
+});
+
+Deno.test("a start that fails ends the server of every line with the code that its line file says", () =>
+  sideBySide(SAMPLE.map(async ({ minor }) => {
+    const [closed] = freePorts(1) as [number];
+    const spec = { storage: { kv: { type: "redis", endpoint: `127.0.0.1:${closed}` } } };
+    const failure = await boot(manifest(spec), { surroundings: { serverVersion: minor } }).then(
+      (stack) => stack.stop().then(() => `${minor} started`),
+      (error) => error,
+    );
+    ok(failure instanceof ServerDidNotStart, String(failure));
+    strictEqual(failure.exitCode, serverOf(minor)?.line.process.failedStart, minor);
+  })));
+
+Deno.test("FR-061 the oldest line serves TLS from the files that its config names", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const certificate = await makeServerCertificate(folder);
+    const spec = { storage: { kv: {}, sql: {} }, networking: { tls: { enabled: true, secretName: "tls" } } };
+    await using stack = await boot(manifest(spec), { surroundings: { serverVersion: "0.2" }, certificate });
+    ok(stack.url.startsWith("https://"));
+    strictEqual((await stack.get("/v1/health")).status, 200);
+    doesNotMatch(await stack.log(), /Traceback/);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,113 @@
+/** What has to be changed in shipped base documents, each with the reason that stands in the header of the base. */
+import { isObject, type Json, type JsonList, type JsonObject, listAt, objectAt, put, stringAt } from "../core/json.ts";
+
+export interface Mend {
+  readonly change: string;
+  readonly reason: string;
+  /** True when no environment makes the document start without it. */
+  readonly neededToStart: boolean;
+  readonly mend: (document: JsonObject) => JsonObject;
+}
+
+/** Up to 0.2 a store stands in place instead of naming a backend. */
+export const filesProvider = (home: string, distribution = "postgres-demo", inPlace = false): Mend => {
+  const directory = `\${env.FILES_STORAGE_DIR:=${home}/distributions/${distribution}/files}`;
+  const provider = {
+    provider_id: "builtin-files",
+    provider_type: "inline::localfs",
+    config: {
+      storage_dir: directory,
+      metadata_store: inPlace
+        ? {
+          type: "sqlite",
+          db_path: `\${env.SQLITE_STORE_DIR:=${home}/distributions/${distribution}}/files_metadata.db`,
+        }
+        : { table_name: "files_metadata", backend: "sql_default" },
+    },
+  };
+  return {
+    change: "files in apis, with an inline::localfs provider",
+    reason: "the responses and file-search providers do not start without the files API",
+    neededToStart: true,
+    mend: (document) =>
+      listAt(document, "providers", "files").length > 0 ? document : put(
+        put(document, ["apis"], [...listAt(document, "apis"), "files"]),
+        ["providers"],
+        insertedAfter(objectAt(document, "providers"), "vector_io", "files", [provider]),
+      ),
+  };
+};
+
+/** Up to 0.4.0 a model without a name is an error, so that a name stands in for it; it is not registered either way. */
+export const vllmOnlyWithUrl = (noModel = ""): Mend => ({
+  change: "vllm-inference and its model only when VLLM_URL and INFERENCE_MODEL are set",
+  reason: "without these variables the document does not start, whatever other inference provider it is given",
+  neededToStart: false,
+  mend: (document) => {
+    const providers = ["providers", "inference"];
+    // At top level up to 0.2.
+    const models = Object.hasOwn(document, "models") ? ["models"] : ["registered_resources", "models"];
+    const conditional = { provider_id: "${env.VLLM_URL:+vllm-inference}" };
+    return put(
+      put(document, providers, ofVllm(listAt(document, ...providers), conditional)),
+      models,
+      ofVllm(listAt(document, ...models), { ...conditional, model_id: `\${env.INFERENCE_MODEL:=${noModel}}` }),
+    );
+  },
+});
+
+const ofVllm = (entries: JsonList, change: JsonObject): JsonList =>
+  entries.map((entry) =>
+    isObject(entry) && stringAt(entry, "provider_id") === "vllm-inference" ? { ...entry, ...change } : entry
+  );
+
+/** The provider has a default address, the model has no default name. */
+export const modelOnlyWithName: Mend = {
+  change: "the model only when INFERENCE_MODEL is set",
+  reason: "without this variable the document does not start, whatever models it is given",
+  neededToStart: false,
+  mend: (document) =>
+    put(
+      document,
+      ["models"],
+      listAt(document, "models").map((model) =>
+        isObject(model) && stringAt(model, "model_id") === "${env.INFERENCE_MODEL}"
+          ? {
+            ...model,
+            model_id: "${env.INFERENCE_MODEL:=none}",
+            provider_id: `\${env.INFERENCE_MODEL:+${stringAt(model, "provider_id") ?? ""}}`,
+          }
+          : model
+      ),
+    ),
+};
+
+export const plainHttp: Mend = {
+  change: "server.insecure is true",
+  reason: "OGX 1.2 and newer refuse to serve plain HTTP without it; TLS files take its place where they are given",
+  neededToStart: true,
+  mend: (document) => put(document, ["server", "insecure"], true),
+};
+
+/** Aliases of the first model of whatever provider comes first; nobody who declares providers and models asked for them. */
+export const noModelAliases: Mend = {
+  change: "the models of provider_id all are left out",
+  reason:
+    "with a registered model of the first provider beside them, every second start of the server ends in a conflict " +
+    "of its own registry",
+  neededToStart: false,
+  mend: (document) =>
+    put(
+      document,
+      ["registered_resources", "models"],
+      listAt(document, "registered_resources", "models").filter((model) => stringAt(model, "provider_id") !== "all"),
+    ),
+};
+
+/** A copy with one more key, right behind another one; key order is part of a document that people read. */
+const insertedAfter = (object: JsonObject, anchor: string, key: string, value: Json): JsonObject =>
+  Object.fromEntries(
+    Object.entries(object).flatMap(([name, inner]) =>
+      name === anchor ? [[name, inner], [key, value]] : [[name, inner]]
+    ),
+  );

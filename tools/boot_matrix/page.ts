@@ -1,0 +1,146 @@
+/** docs/compatibility.md: the kept results as tables. */
+import { CATALOGUES } from "../../core/config/catalogue.ts";
+import { LINES, serverName, serverOf } from "../../core/config/lines/lines.ts";
+import { type Outcome, STORAGES } from "./cell.ts";
+import type { BootedCell, BootedType, Boots } from "./results.ts";
+
+export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
+  const notes: string[] = [];
+  const note = (text: string): string => {
+    const known = notes.indexOf(text);
+    return `[${known >= 0 ? known + 1 : notes.push(text)}]`;
+  };
+  const minors = CATALOGUES.map(({ server }) => server).filter((minor) => cells.some((cell) => cell.minor === minor));
+  const dates = [...cells, ...types, ...shipped].map(({ date }) => date).sort();
+  const distributions = [...new Set(cells.map(({ distribution }) => distribution))].sort();
+  const typeNames = [...new Set(types.map(({ type }) => type))].sort();
+  const tables = [
+    "## Lines, distributions and storage",
+    "",
+    "Each cell is a resource with one vLLM: it **boots** when the server lists provider and model, a chat passes with the",
+    "key, and tools and shields are there where the line has them. `redis` stands for Redis beside sqlite, `postgres` for both stores",
+    "in PostgreSQL; their passwords hold letters that need encoding.",
+    "",
+    `| line | server | distribution | ${STORAGES.join(" | ")} |`,
+    `| --- | --- | --- | ${STORAGES.map(() => "---").join(" | ")} |`,
+    ...minors.flatMap((minor) =>
+      distributions.filter((name) => cells.some((cell) => cell.minor === minor && cell.distribution === name))
+        .map((name) => {
+          const found = STORAGES.map((storage) =>
+            cells.find((cell) => cell.minor === minor && cell.distribution === name && cell.storage === storage)
+          );
+          const server = found.find((cell) => cell !== undefined)?.server ?? "";
+          return `| ${lineOf(minor)} | ${server} | \`${name}\` | ${
+            found.map((cell) => cellWord(cell, note)).join(" | ")
+          } |`;
+        })
+    ),
+    "",
+    "## Distributions that have no name here",
+    "",
+    "The published packages ship them, but nobody publishes an image of them. The last release of each line that has them, with",
+    "the same vLLM on sqlite; what was mended in the shipped file stands behind it.",
+    "",
+    "| server | distribution | outcome | mended |",
+    "| --- | --- | --- | --- |",
+    ...shipped.map((row) =>
+      `| ${row.server} | \`${row.distribution}\` | ${outcomeWord(row.outcome, note)} | ${row.mends.join("; ")} |`
+    ),
+    "",
+    "## Remote inference providers",
+    "",
+    "All types of a server at once on its `starter`, each with endpoint, key and settings under the names that it reads on",
+    "that server. **chat**: a chat reached the endpoint with the key. **starts**: listed as asked, but its address is not ours to choose",
+    "or a chat does not get that far. –: the server has no such type.",
+    "",
+    `| type | ${minors.join(" | ")} |`,
+    `| --- | ${minors.map(() => "---").join(" | ")} |`,
+    ...typeNames.map((type) => {
+      const words = minors.map((minor) =>
+        typeWord(types.find((one) => one.minor === minor && one.type === type), note)
+      );
+      return `| \`${type}\` | ${words.join(" | ")} |`;
+    }),
+    "",
+  ];
+  return [
+    "<!-- Made by deno task boots from configs/boots.json; do not edit. -->",
+    "",
+    "# Compatibility",
+    "",
+    `Seen on real servers, installed from their published packages, between ${dates[0]} and ${
+      dates.at(-1)
+    }. The container images`,
+    "themselves were not run.",
+    "",
+    ...processTable(),
+    ...tables,
+    ...(notes.length === 0 ? [] : ["## Notes", "", ...notes.map((text, index) => `${index + 1}. ${text}`), ""]),
+  ].join("\n");
+};
+
+const lineOf = (minor: string): string => serverOf(minor)?.line.name ?? "";
+
+const cellWord = (cell: BootedCell | undefined, note: (text: string) => string): string =>
+  cell === undefined ? "" : outcomeWord(cell.outcome, note);
+
+const outcomeWord = (outcome: Outcome, note: (text: string) => string): string => {
+  switch (outcome.kind) {
+    case "boots":
+      return "boots";
+    case "needs hardware":
+      return `needs hardware ${note(oneLine(outcome.reason))}`;
+    case "refused":
+      return `refused ${note(oneLine(outcome.reason))}`;
+    case "ends":
+      return `ends ${note(oneLine(outcome.reason))}`;
+  }
+};
+
+const typeWord = (row: BootedType | undefined, note: (text: string) => string): string => {
+  switch (row?.outcome.kind) {
+    case undefined:
+      return "–";
+    case "reached":
+      return "chat";
+    case "boots":
+      return `starts ${note(oneLine(row.outcome.reason))}`;
+    case "refused":
+      return `refused ${note(oneLine(row.outcome.reason))}`;
+    case "ends":
+      return `ends ${note(oneLine(row.outcome.reason))}`;
+  }
+};
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+
+/** How each line is started and spoken to, as its line file says. */
+const processTable = (): readonly string[] => [
+  "## Lines",
+  "",
+  "| line | servers | catalogues | start | config | port | TLS | workers | log levels | health | failed start |",
+  "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+  ...LINES.map(({ name, servers, process }) => {
+    const catalogues = CATALOGUES.filter(({ server }) => serverOf(server)?.line.name === name)
+      .map(({ server }) => serverName(server).split(" ").at(-1));
+    const byFactory = process.start.kind === "factory";
+    return `| ${
+      [
+        name,
+        servers,
+        catalogues.join(", "),
+        `\`${
+          process.start.kind === "factory" ? process.start.factory : `${process.start.module} ${process.start.words}`
+        }\``,
+        byFactory ? `\`${process.configVariable}\`` : "argument",
+        `\`--port\`, \`${process.portVariable}\``,
+        byFactory ? "flags" : "from the file",
+        byFactory ? "flag" : "one only",
+        `\`${process.loggingVariable}\``,
+        `\`${process.healthPath}\``,
+        `exit code ${process.failedStart}`,
+      ].join(" | ")
+    } |`;
+  }),
+  "",
+];

@@ -1,0 +1,174 @@
+/** Every remote inference type of one server on its starter distribution: endpoint, key and one setting, held against its API. */
+import { endpointExpectation, providerType, providerTypes } from "../../core/config/catalogue.ts";
+import { type Server, serverOf } from "../../core/config/lines/lines.ts";
+import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { type JsonObject, objectAt, stringAt } from "../../core/json.ts";
+import { boot, type Booted, NoConfig, type Secrets } from "../server/boot.ts";
+import { ServerDidNotStart } from "../server/llama_stack.ts";
+import { lastWord } from "./cell.ts";
+import { type Listener, startListener } from "./listener.ts";
+
+export type TypeOutcome =
+  /** The server lists it as asked, and a chat reached the endpoint with the key. */
+  | { readonly kind: "reached" }
+  /** The server lists it as asked; where it talks to cannot be led here. */
+  | { readonly kind: "boots"; readonly reason: string }
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "ends"; readonly reason: string };
+
+/** By type. All of them go into one server; when that ends, each half gets a server of its own. */
+export const bootProviderTypes = async (
+  minor: string,
+  only: string | undefined,
+): Promise<ReadonlyMap<string, TypeOutcome>> => {
+  const server = serverOf(minor);
+  if (server === undefined) throw new Error(`no line has ${minor}`);
+  const types = providerTypes(server.catalogue, "inference")
+    .filter((type) => type.startsWith("remote::") && (only === undefined || type.endsWith(`::${only}`)));
+  const apart = types.filter((type) => ALONE.includes(type));
+  const found = new Map(await bootHalves(server, types.filter((type) => !ALONE.includes(type))));
+  for (const type of apart) for (const row of await bootTypes(server, [type])) found.set(...row);
+  return found;
+};
+
+/** Types that do not start on some servers and would take the others with them. */
+const ALONE: readonly string[] = [
+  "remote::tgi",
+  "remote::hf::endpoint",
+  "remote::hf::serverless",
+  "remote::text-embeddings-inference",
+];
+
+const bootHalves = async (server: Server, types: readonly string[]): Promise<ReadonlyMap<string, TypeOutcome>> => {
+  const together = types.length === 0 ? new Map() : await bootTypes(server, types);
+  if (together.size > 0 || types.length < 2) return together;
+  const middle = Math.ceil(types.length / 2);
+  return new Map([
+    ...await bootHalves(server, types.slice(0, middle)),
+    ...await bootHalves(server, types.slice(middle)),
+  ]);
+};
+
+/** Empty when several did not start together. */
+const bootTypes = async (
+  server: Server,
+  types: readonly string[],
+): Promise<ReadonlyMap<string, TypeOutcome>> => {
+  const listeners = new Map(types.map((type) => [type, startListener()]));
+  try {
+    const asked = types.map((type) => askFor(type, server, listeners.get(type)));
+    const models = asked.flatMap(({ model }) => model === undefined ? [] : [model]);
+    const secrets: Secrets = Object.fromEntries(asked.map(({ id, key }) => [id, { key }]));
+    const manifest: JsonObject = {
+      apiVersion: API_VERSION,
+      kind: KIND,
+      metadata: { name: "my", namespace: "default" },
+      spec: {
+        distribution: { name: "starter" },
+        providers: { inference: asked.map(({ provider }) => provider) },
+        ...(models.length === 0 ? {} : { resources: { models } }),
+      },
+    };
+    await using stack = await boot(manifest, { secrets, surroundings: { serverVersion: server.version } });
+    const outcomes = new Map<string, TypeOutcome>();
+    for (const one of asked) outcomes.set(one.type, await outcomeOf(one, stack, server));
+    return outcomes;
+  } catch (failure) {
+    if (types.length > 1) return new Map();
+    const reason = failure instanceof ServerDidNotStart
+      ? lastWord(failure.log)
+      : failure instanceof Error
+      ? failure.message
+      : String(failure);
+    return new Map([[types[0] ?? "", { kind: failure instanceof NoConfig ? "refused" : "ends", reason }]]);
+  } finally {
+    for (const listener of listeners.values()) await listener.stop();
+  }
+};
+
+interface Asked {
+  readonly type: string;
+  readonly id: string;
+  readonly key: string;
+  readonly provider: JsonObject;
+  /** Registered where a chat can reach us. */
+  readonly model: JsonObject | undefined;
+  readonly setting: JsonObject;
+  readonly listener: Listener | undefined;
+}
+
+/** What a type cannot start without, besides endpoint and key; made-up values, nobody is called. */
+const NEEDED: Readonly<Record<string, JsonObject>> = {
+  "remote::oci": {
+    oci_auth_type: "config_file",
+    oci_config_file_path: "/nowhere",
+    oci_compartment_id: "ocid1.compartment",
+  },
+  "remote::vertexai": { project: "a-project" },
+  "remote::watsonx": { project_id: "a-project" },
+  "remote::hf::serverless": { huggingface_repo: "org/model" },
+  "remote::hf::endpoint": { endpoint_name: "an-endpoint" },
+};
+
+const askFor = (type: string, server: Server, listener: Listener | undefined): Asked => {
+  const known = providerType(server.catalogue, "inference", type);
+  const id = type.slice("remote::".length).replaceAll("::", "-");
+  const key = `key of ${id} 1#2`;
+  const setting: JsonObject = known?.fields.allowed_models !== undefined ? { allowed_models: ["test-model"] } : {};
+  const path = endpointExpectation(server.catalogue, "inference", type)?.path ?? "";
+  const endpoint = known?.endpoint === undefined || listener === undefined ? undefined : `${listener.url}${path}`;
+  return {
+    type,
+    id,
+    key,
+    setting,
+    listener,
+    model: endpoint === undefined ? undefined : { name: "test-model", provider: id },
+    provider: {
+      id,
+      provider: type,
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(known?.key === undefined ? {} : { apiKey: { secretKeyRef: { name: id, key: "key" } } }),
+      settings: { ...setting, ...NEEDED[type] },
+    },
+  };
+};
+
+const outcomeOf = async (
+  { type, id, key, provider, model, setting, listener }: Asked,
+  stack: Booted,
+  server: Server,
+): Promise<TypeOutcome> => {
+  const known = providerType(server.catalogue, "inference", type);
+  const listed = (await stack.get("/v1/providers")).body.data as readonly JsonObject[];
+  const found = listed.find(({ provider_id }) => provider_id === id);
+  const config = objectAt(found, "config");
+  if (stringAt(found, "provider_type") !== type) return { kind: "ends", reason: "the server does not list it" };
+  const endpoint = stringAt(provider, "endpoint");
+  const read = stringAt(config, known?.endpoint ?? "")?.replace(/\/$/, "");
+  if (endpoint !== undefined && read !== endpoint) {
+    return { kind: "ends", reason: `the server lists ${known?.endpoint} as ${read}` };
+  }
+  const lost = Object.entries(setting).find(([name, value]) => JSON.stringify(config[name]) !== JSON.stringify(value));
+  if (lost !== undefined) {
+    return { kind: "ends", reason: `the server lists ${lost[0]} as ${JSON.stringify(config[lost[0]])}` };
+  }
+  if (JSON.stringify(listed).includes(key)) return { kind: "ends", reason: "the server lists the key in clear" };
+  if (model === undefined || listener === undefined) {
+    return { kind: "boots", reason: "its address is not ours to choose" };
+  }
+  const messages = [{ role: "user", content: "hello" }];
+  const path = server.line.process.openAiPath;
+  const { status, body } = await stack.post(`${path}/chat/completions`, { model: `${id}/test-model`, messages });
+  const chat = listener.requests.find((request) => request.path.endsWith("/chat/completions"));
+  if (chat === undefined) {
+    return {
+      kind: "boots",
+      reason: `a chat did not reach the endpoint: ${status} ${JSON.stringify(body).slice(0, 120)}`,
+    };
+  }
+  if (known?.key !== undefined && !chat.headers.includes(key)) {
+    return { kind: "boots", reason: "a chat reached the endpoint without the key" };
+  }
+  return { kind: "reached" };
+};

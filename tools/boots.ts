@@ -1,0 +1,109 @@
+/**
+ * `deno task boots`: boots every line on every distribution and storage, and every remote inference type, on real servers;
+ * keeps what came out in configs/boots.json and makes docs/compatibility.md of it.
+ *
+ * `--line 0.4`, `--minor 0.5`, `--distribution starter`, `--provider vllm` (`all` for these alone) and `--shipped` (distributions without a name) each
+ * take a part; what is known of the rest stays.
+ */
+import { parseArgs } from "node:util";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
+import { CATALOGUES } from "../core/config/catalogue.ts";
+import { serverOf } from "../core/config/lines/lines.ts";
+import { startBackends } from "./boot_matrix/backends.ts";
+import { bootCell, type Cell, STORAGES } from "./boot_matrix/cell.ts";
+import { bootProviderTypes } from "./boot_matrix/provider_types.ts";
+import { compatibilityPage } from "./boot_matrix/page.ts";
+import { type Boots, merged, readBoots } from "./boot_matrix/results.ts";
+import { bootShipped, newestOfLines } from "./boot_matrix/shipped.ts";
+import { SERVER_VERSIONS } from "./install/python_server.ts";
+
+const RESULTS = new URL("../configs/boots.json", import.meta.url);
+const PAGE = new URL("../docs/compatibility.md", import.meta.url);
+
+/** Names of distributions that have a release for this server, each with the first name that means it. */
+const distributionsOf = (minor: string): readonly string[] => {
+  const catalogue = serverOf(minor)?.catalogue;
+  return [...EMBEDDED_DISTRIBUTIONS].filter(([name, named]) =>
+    !name.startsWith("ogx-") &&
+    [named, ...named.releases].some(({ serverVersion }) => serverOf(serverVersion ?? "")?.catalogue === catalogue)
+  ).map(([name]) => name);
+};
+
+/** As many at once as servers may run; in order, so that the log reads well. */
+const AT_ONCE = 2;
+
+const main = async (args: readonly string[]): Promise<number> => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      line: { type: "string" },
+      minor: { type: "string" },
+      distribution: { type: "string" },
+      provider: { type: "string" },
+      shipped: { type: "boolean" },
+    },
+  });
+  const minors = CATALOGUES.map(({ server }) => server)
+    .filter((minor) => values.minor === undefined || minor === values.minor)
+    .filter((minor) => values.line === undefined || serverOf(minor)?.line.name === values.line);
+  const cells = values.provider !== undefined || values.shipped === true
+    ? []
+    : minors.flatMap((minor) =>
+      distributionsOf(minor).filter((name) => values.distribution === undefined || name === values.distribution)
+        .flatMap((distribution) => STORAGES.map((storage): Cell => ({ minor, distribution, storage })))
+    );
+  const fresh: Boots = { cells: [], types: [], shipped: [] };
+  const today = new Date().toISOString().slice(0, 10);
+  await using backends = await startBackends();
+  const rest = [...cells];
+  const worker = async () => {
+    for (let cell = rest.shift(); cell !== undefined; cell = rest.shift()) {
+      const outcome = await bootCell(cell, backends);
+      fresh.cells.push({ ...cell, server: serverName(cell.minor), date: today, outcome });
+      console.log(`${cell.minor} ${cell.distribution} ${cell.storage}: ${words(outcome)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const others = values.provider !== undefined || values.distribution !== undefined
+    ? []
+    : newestOfLines(SERVER_VERSIONS);
+  for (const server of others.filter((name) => minors.some((minor) => serverName(minor) === name))) {
+    for (const row of await bootShipped(server, backends, values.distribution)) {
+      fresh.shipped.push({ ...row, date: today });
+      console.log(`${row.minor} ${row.distribution}: ${words(row.outcome)}`);
+    }
+  }
+  for (const minor of values.distribution === undefined && !values.shipped ? minors : []) {
+    await keep(fresh);
+    for (
+      const [type, outcome] of await bootProviderTypes(minor, values.provider === "all" ? undefined : values.provider)
+    ) {
+      fresh.types.push({ minor, type, server: serverName(minor), date: today, outcome });
+      console.log(`${minor} ${type}: ${words(outcome)}`);
+    }
+  }
+  await keep(fresh);
+  const ended =
+    [...fresh.cells, ...fresh.types, ...fresh.shipped].filter(({ outcome }) => outcome.kind === "ends").length;
+  console.log(
+    `${
+      fresh.cells.length + fresh.types.length + fresh.shipped.length
+    } rows, ${ended} of them ended; wrote docs/compatibility.md`,
+  );
+  return 0;
+};
+
+/** After every step: a run takes long and may be stopped. */
+const keep = async (fresh: Boots): Promise<void> => {
+  const all = merged(await readBoots(RESULTS), fresh);
+  await Deno.writeTextFile(RESULTS, `${JSON.stringify(all, null, 2)}\n`);
+  await Deno.writeTextFile(PAGE, compatibilityPage(all));
+};
+
+const serverName = (minor: string): string =>
+  SERVER_VERSIONS.find((name) => name.split(" ")[1]?.startsWith(`${minor}.`)) ?? minor;
+
+const words = (outcome: { readonly kind: string; readonly reason?: string }): string =>
+  outcome.reason === undefined ? outcome.kind : `${outcome.kind}: ${outcome.reason.slice(0, 160)}`;
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
