@@ -26,7 +26,7 @@ const thereAndBack = (resource: JsonObject, filling: Filling): void => {
 
 for (const [version, objects] of [["v1alpha1", arbitraryV1alpha1], ["v1alpha2", arbitraryV1alpha2]] as const) {
   for (const [what, filling] of [["with the API server's defaults", FILLED], ["as written", AS_WRITTEN]] as const) {
-    Deno.test(`FR-082 ${RUNS} objects of ${version} are the same after there and back, ${what}`, () => {
+    Deno.test(`FR-082 FR-083 ${RUNS} objects of ${version} are the same after there and back, ${what}`, () => {
       fc.assert(fc.property(objects, (resource) => thereAndBack(resource, filling)), { numRuns: RUNS });
     });
   }
