@@ -44,8 +44,8 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
 const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, plan: Plan) {
   const refusals: Array<ObjectRefused> = [];
   const live = new Map(world.live);
-  const isNews = plan.steps.some(({ _tag }) => _tag === "Apply");
   // Where objects are written, the status is told afterwards: once, of what then is there.
+  const isNews = plan.statusIsOf === "what is made" && plan.steps.some(({ _tag }) => _tag === "Apply");
   for (const group of groupsOf(isNews ? plan.steps.filter(({ _tag }) => _tag !== "SetStatus") : plan.steps)) {
     // What stands behind a refused need of the Deployment would stand on nothing: only the report is still made.
     if (refusals.some(({ blocks }) => blocks)) break;
@@ -63,7 +63,7 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
       }
     }
   }
-  if (isNews) {
+  if (isNews || refusals.length > 0) {
     const told = report({ ...world, live, refusals }, prepared).steps
       .filter(({ _tag }) => refusals.length > 0 || _tag === "SetStatus");
     yield* Effect.forEach(told, (step) => perform(step, world.resource), { discard: true });

@@ -44,7 +44,13 @@ export const decide = (world: World, before?: Result.Result<Prepared, Unprepared
     : settled(world, prepared.success);
 };
 
-const NOTHING: Plan = { steps: [], lookAgainMs: undefined, failures: [], turn: NO_TURN };
+const NOTHING: Plan = {
+  steps: [],
+  lookAgainMs: undefined,
+  failures: [],
+  statusIsOf: "what is made",
+  turn: NO_TURN,
+};
 
 /**
  * What is left to say when the API server refused writes of a plan: status and Events. The writes themselves are tried again
@@ -66,6 +72,7 @@ const suspended = (world: World): Plan => ({
   }),
   lookAgainMs: undefined,
   failures: [],
+  statusIsOf: "what is made",
   turn: NO_TURN,
 });
 
@@ -92,6 +99,7 @@ const refused = (
     steps: [...scaling(world), ...announcements(world, failures), ...statusSteps(world, decided)],
     lookAgainMs: undefined,
     failures,
+    statusIsOf: "what is made",
     turn: NO_TURN,
   };
 };
@@ -158,6 +166,7 @@ const settled = (world: World, prepared: Prepared): Plan => {
       ? LOOK_AGAIN_MS
       : undefined,
     failures: told,
+    statusIsOf: rollout.kind === "undo" ? "what was seen" : "what is made",
     turn: turnOf(rollout),
   };
 };

@@ -196,6 +196,7 @@ Deno.test("R29 decide() puts the last good template back once under Recreate, sa
       one._tag === "Announce" && one.note.reason === "RolledBack" && one.note.note.includes("no such model")
     ),
   );
+  strictEqual(plan.statusIsOf, "what was seen");
   const undone = { ...after(broken, plan), pods: [] };
   strictEqual(template(undone), template(good));
   strictEqual(word(undone, "DeploymentUpdated"), "False RolledBack");

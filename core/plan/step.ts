@@ -33,6 +33,8 @@ export interface Plan {
   readonly lookAgainMs: number | undefined;
   /** What stands in the way, for log and metrics. */
   readonly failures: ReadonlyArray<ReconcileFailure>;
+  /** Whether the status speaks of what the writes made, or of what they end: after an undo nobody can see any more why. */
+  readonly statusIsOf: "what is made" | "what was seen";
   /** Whether this plan takes part in an upgrade that rolls in turns (R34). */
   readonly turn: Turn;
 }
