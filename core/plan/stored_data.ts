@@ -2,6 +2,8 @@
 import { modelKey } from "../config/models.ts";
 import { serverOfImage } from "../config/distribution.ts";
 import type { Line } from "../config/lines/line.ts";
+import { LINE_LEGACY } from "../config/lines/line_legacy.ts";
+import { STORES_IN_BACKENDS } from "../config/lines/stores_in_backends.ts";
 import { LINES, serverOf } from "../config/lines/lines.ts";
 import { Result } from "effect";
 import { LineChangeLosesData, RegistryConflict } from "../failure.ts";
@@ -30,7 +32,7 @@ export const storedDataFindings = (
 ): StoredDataFindings => {
   if (live === undefined || !hasServed(live) || runsAsWanted(prepared, live)) return NOTHING;
   const runs = runningConfig(live, world);
-  const stored = storedIn(live, runs);
+  const stored = storedIn(live, runs, runningServer(live)?.line);
   if (stored.length === 0) return NOTHING;
   const move = lineChange(prepared, live, stored, world);
   const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs);
@@ -76,15 +78,20 @@ const runningConfig = (live: JsonObject, world: World): Running | undefined => {
 type Place = "a volume claim" | "PostgreSQL" | "Redis";
 
 /** Where data outlives a pod (R42). */
-const storedIn = (live: JsonObject, runs: Running | undefined): ReadonlyArray<Place> => {
+const storedIn = (
+  live: JsonObject,
+  runs: Running | undefined,
+  line: Line | undefined,
+): ReadonlyArray<Place> => {
   const claims = listAt(live, "spec", "template", "spec", "volumes").some((one) =>
     isObject(one) && Object.hasOwn(one, "persistentVolumeClaim")
   );
-  const types = Object.values(objectAt(runs?.tree, "storage", "backends")).map((one) => stringAt(one, "type") ?? "");
+  const stores = line?.stores ?? STORES_IN_BACKENDS;
+  const types = runs === undefined ? [] : stores.backends(runs.tree).map(([, type]) => type);
   return [
     ...(claims ? ["a volume claim" as const] : []),
-    ...(types.some((type) => type.endsWith("_postgres")) ? ["PostgreSQL" as const] : []),
-    ...(types.some((type) => type.endsWith("_redis")) ? ["Redis" as const] : []),
+    ...(types.some((type) => type.endsWith("postgres")) ? ["PostgreSQL" as const] : []),
+    ...(types.some((type) => type.endsWith("redis")) ? ["Redis" as const] : []),
   ];
 };
 
@@ -143,12 +150,19 @@ const runningServer = (live: JsonObject) => {
   return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(live) ?? "");
 };
 
-/** Source: seen on real servers; 0.7 → 0.8 and every step up from 1.0 keep everything. */
+/**
+ * Source: seen on real servers; 0.7 → 0.8 and every step up from 1.0 keep everything. Nobody has seen what 0.3 finds of 0.2's
+ * data: the config names other files and tables for it, so it counts as lost.
+ */
 const lossesOf = (from: Line, to: Line, stored: ReadonlyArray<Place>): ReadonlyArray<string> => {
   const down = LINES.indexOf(to) < LINES.indexOf(from);
   if (down) return ["whatever the newer server changed in its tables, which an older one cannot read"];
-  if (from.from[0] >= 1 || to.from[0] < 1) return [];
+  const legacy = from.stores === LINE_LEGACY.stores && to.stores !== LINE_LEGACY.stores
+    ? ["what the server stored before 0.3: registered resources, responses, entries of files"]
+    : [];
+  if (from.from[0] >= 1 || to.from[0] < 1) return legacy;
   return [
+    ...legacy,
     "the prompts",
     ...(stored.includes("a volume claim") ? ["the vector stores that are kept in sqlite"] : []),
   ];
@@ -203,7 +217,7 @@ const WAYS_OUT: Readonly<Record<Line["modelsAreKnownBy"], string>> = {
 
 const changes = (before: JsonObject, after: JsonObject, line: Line, { kind, section, keyOf, fixed }: Registry) => {
   const entries = (tree: JsonObject) =>
-    new Map(listAt(tree, "registered_resources", section).filter(isObject).map((one) => [keyOf(one, line), one]));
+    new Map(listAt(tree, ...line.resourcesAt, section).filter(isObject).map((one) => [keyOf(one, line), one]));
   const [old, wanted] = [entries(before), entries(after)];
   return {
     conflicts: [...wanted].flatMap(([id, entry]) => {

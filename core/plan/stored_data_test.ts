@@ -38,6 +38,15 @@ Deno.test("R25 R42 decide() holds a move to another line on stored data until it
   ok(told(wrong, "ConfigGenerated").includes("LineChangeLosesData"));
 });
 
+Deno.test("R25 R28 decide() knows what a server of before 0.3 has stored, and what it registered", () => {
+  const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
+  const { world: before } = converged(world(old({ resources: { models: [{ name: "m" }] } })));
+  const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
+  ok(newer.includes("LineChangeLosesData") && newer.includes("before 0.3"), newer);
+  const changed = old({ resources: { models: [{ name: "m", modelType: "embedding", embeddingDimension: 384 }] } });
+  ok(told(edited(before, changed), "ConfigGenerated").includes("RegistryConflict"));
+});
+
 Deno.test("R25 decide() lets a move through where nothing is stored or nothing ever ran, and holds each step down", () => {
   const bare = { providers: PROVIDERS };
   const { world: before } = converged(world(bare));
