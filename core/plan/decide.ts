@@ -10,17 +10,15 @@ import type { OwnershipConflict, ReconcileFailure } from "../failure.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
-import * as events from "../status/events.ts";
-import { troubleIn } from "../status/findings.ts";
 import { summarise } from "../status/summarise.ts";
 import type { Warning } from "../warning.ts";
+import { announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
 import { amount, saysTheSame } from "./difference.ts";
 import { conflictOf } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedConfigs, prunedObjects } from "./prune.ts";
 import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION } from "./record.ts";
 import { adopted, recorded, type Rollout, rolloutOf, undone } from "./rollout.ts";
-import { podsOfTemplate } from "./rollout_state.ts";
 import { storedDataFindings } from "./stored_data.ts";
 import { handOver, scaling } from "./scale.ts";
 import { type Plan, Step, type Turn } from "./step.ts";
@@ -75,18 +73,6 @@ const suspended = (world: World): Plan => ({
   statusIsOf: "what is made",
   turn: NO_TURN,
 });
-
-/** Said when the condition turns, and not again while it stays. */
-const stopTold = (world: World, status: Status): ReadonlyArray<Step> => {
-  const failed = (list: ReadonlyArray<unknown>) =>
-    (list as ReadonlyArray<Condition>).find(({ type, reason, message }) =>
-      type === "DeploymentUpdated" && reason === "DeploymentUpdateFailed" && message.includes("its upgrade stopped")
-    );
-  const now = failed(status.conditions ?? []);
-  return now === undefined || failed(listAt(world.resource, "status", "conditions")) !== undefined
-    ? []
-    : [Step.Announce({ note: events.upgradeStopped(now.message) })];
-};
 
 /** Failure preservation: nothing is written but status, Events and the number of pods. */
 const refused = (
@@ -184,15 +170,6 @@ const turnOf = (rollout: Rollout): Turn => {
   return rollout.turn === undefined ? { kind: "wanted" } : { kind: "waiting", queue: rollout.queue };
 };
 
-/** The pods that failed are gone a moment later: what they said is said now. */
-const rolledBackTold = (world: World, live: JsonObject | undefined): ReadonlyArray<Step> => [
-  Step.Announce({
-    note: events.rolledBack(
-      troubleIn(live === undefined ? world.pods : podsOfTemplate(live, world.pods, world.replicaSets), world),
-    ),
-  }),
-];
-
 const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefined =>
   world.live.get(liveKey(kind, metadata.name));
 
@@ -228,52 +205,6 @@ const isUpgrade = (world: World): boolean => {
 };
 
 const generationOf = ({ resource }: World): number => Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
-
-/** Each failure is said once: not again while the condition carries the same sentence. */
-const announcements = (world: World, failures: ReadonlyArray<ReconcileFailure>): ReadonlyArray<Step> => {
-  const said = listAt(world.resource, "status", "conditions").map((condition) => stringAt(condition, "message") ?? "")
-    .join("\n");
-  return failures.filter(({ message }) => !said.includes(message)).map((failure) => {
-    switch (failure._tag) {
-      case "SecretNotFound":
-      case "SecretKeyMissing":
-      case "ConfigMapNotFound":
-      case "ConfigMapKeyMissing":
-        return Step.Announce({ note: events.secretResolutionFailed(failure.message) });
-      case "OwnershipConflict":
-        return Step.Announce({ note: events.ownershipConflict(failure.message) });
-      case "ObjectRefused":
-        return Step.Announce({ note: events.objectRefused(failure.message) });
-      default:
-        return Step.Announce({ note: events.configGenerationFailed(failure.message) });
-    }
-  });
-};
-
-const changesTold = (
-  world: World,
-  { derived, blueprint, resource }: Prepared,
-  rolled: boolean,
-  notices: ReadonlyArray<string>,
-): ReadonlyArray<Step> => {
-  const name = blueprint.configFile?.configMapName;
-  const isNew = name !== undefined && stringAt(world.resource, "status", "configGeneration", "configMapName") !== name;
-  return [
-    ...(derived._tag === "Generated" && isNew && rolled
-      ? [
-        Step.Announce({
-          note: events.configGenerated(
-            name,
-            derived.config.providerCount,
-            resource.spec.resources?.models?.length ?? 0,
-          ),
-        }),
-      ]
-      : []),
-    ...(rolled ? [Step.Announce({ note: events.deploymentUpdated(blueprint.image, name) })] : []),
-    ...(rolled ? notices.map((one) => Step.Announce({ note: events.storedData(one) })) : []),
-  ];
-};
 
 const statusSteps = (world: World, decided: Parameters<typeof summarise>[1]): ReadonlyArray<Step> => {
   const status = summarise(world, decided);
