@@ -10,6 +10,7 @@ import { blueprintOf, configContentOf, NOWHERE } from "../resources/of_resource.
 import { warningLine } from "../warning.ts";
 import { readYaml11, writeYaml } from "../yaml.ts";
 import { type InputFile, readInputs } from "./input.ts";
+import { moved } from "./moved.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
 export interface RenderOptions {
@@ -42,6 +43,7 @@ export const renderCommand = (
         notes: [
           ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
           ...notesOf(label, derived.success, only, style),
+          ...movedNotes(resource.success, derived.success, surroundings).map((text) => `${style.name(label)}: ${text}`),
         ],
         ok: true,
       };
@@ -54,6 +56,18 @@ export const renderCommand = (
     stderr: lines([...skipped, ...none, ...rendered.flatMap(({ notes }) => notes)]),
     code: none.length > 0 || rendered.some(({ ok }) => !ok) ? 1 : 0,
   };
+};
+
+/** Against the config that the resource has where no other server is asked for. */
+const movedNotes = (resource: Resource, derived: Derived, surroundings: Surroundings): ReadonlyArray<string> => {
+  const { serverVersion, ...usual } = surroundings;
+  const before = serverVersion === undefined ? undefined : Result.getOrUndefined(derive(resource, usual));
+  if (before?._tag !== "Generated" || derived._tag !== "Generated") return [];
+  const of = ({ config, server }: Extract<Derived, { readonly _tag: "Generated" }>) => ({
+    tree: config.tree,
+    line: server.line,
+  });
+  return moved(of(before), of(derived)).map((text) => `on server ${serverVersion}: ${text}`);
 };
 
 /** A document to print: JSON, or YAML text that is final already. */

@@ -1,0 +1,68 @@
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { LINE_0_7 } from "../config/lines/line_0_7.ts";
+import { LINE_LEGACY } from "../config/lines/line_legacy.ts";
+import type { JsonObject } from "../json.ts";
+import { manifest, SURROUNDINGS } from "../../tests/given.ts";
+import { writeYaml } from "../yaml.ts";
+import { moved } from "./moved.ts";
+import { renderCommand } from "./render.ts";
+
+const at = (tree: JsonObject) => ({ tree, line: LINE_0_7 });
+const provider = (type: string, config: JsonObject, id = "p"): JsonObject => ({
+  provider_id: id,
+  provider_type: type,
+  config,
+});
+
+Deno.test("moved() tells lost, new and renamed APIs, providers, fields and resources", () => {
+  const before: JsonObject = {
+    apis: ["inference", "safety"],
+    providers: {
+      inference: [provider("remote::vllm", { url: "http://v", max_tokens: 5 })],
+      safety: [provider("inline::llama-guard", {}, "g")],
+      tool_runtime: [provider("remote::mcp", {}, "t")],
+    },
+    registered_resources: { models: [{ model_id: "m" }], shields: [{ shield_id: "s" }] },
+  };
+  const after: JsonObject = {
+    apis: ["inference", "responses"],
+    providers: {
+      inference: [provider("remote::openai", { base_url: "http://v", network: {} })],
+      connectors: [provider("remote::mcp", {}, "t")],
+    },
+    registered_resources: { models: [{ model_id: "m" }] },
+  };
+  deepStrictEqual(moved(at(before), at(after)), [
+    "lost: API safety",
+    "new: API responses",
+    "renamed: type remote::vllm of inference provider p is remote::openai",
+    "renamed: field url of inference provider p is base_url",
+    "lost: field max_tokens of inference provider p",
+    "new: field network of inference provider p",
+    "lost: safety provider g (inline::llama-guard)",
+    "renamed: API tool_runtime of provider t is connectors",
+    "lost: shield s",
+  ]);
+  deepStrictEqual(moved(at(before), at(before)), []);
+});
+
+Deno.test("moved() finds the resources of a server of before 0.3 in their place", () => {
+  const before = { tree: { models: [{ model_id: "m" }] }, line: LINE_LEGACY };
+  deepStrictEqual(moved(before, at({})), ["lost: model m"]);
+});
+
+Deno.test("R31 render --server-version says what a resource loses or gains by the move", () => {
+  const resource = manifest({
+    distribution: { name: "starter" },
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] },
+  });
+  const files = [{ name: "my.yaml", text: writeYaml(resource) }];
+  const { stderr, code } = renderCommand(files, { ...SURROUNDINGS, serverVersion: "0.3.5" }, {
+    only: "config",
+    format: "yaml",
+    style: { name: (text) => text, error: (text) => text, good: (text) => text, warning: (text) => text },
+  });
+  deepStrictEqual(code, 0, stderr);
+  ok(stderr.includes("on server 0.3.5: lost: API responses"), stderr);
+  ok(/on server 0\.3\.5: renamed: field base_url of inference provider \S+ is url/.test(stderr), stderr);
+});
