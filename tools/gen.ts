@@ -14,11 +14,15 @@ import { bundleFiles } from "../core/install/olm.ts";
 import { isObject } from "../core/json.ts";
 import { KIND } from "../core/api/v1alpha2.ts";
 import { referencePage } from "../core/api/reference_page.ts";
+import { compatibilityPage } from "./boot_matrix/page.ts";
+import { readBoots } from "./boot_matrix/results.ts";
 import { readManifests, writeYaml } from "../core/yaml.ts";
 
 const header = "# Made by `deno task gen` from core/api; do not edit.\n";
 
 const INSTALL_HEADER = "# Made by `deno task gen` from core/install; do not edit.\n";
+
+const BOOTS = await readBoots(new URL("../configs/boots.json", import.meta.url));
 
 const SAMPLES = new URL("../deploy/samples/", import.meta.url);
 
@@ -38,6 +42,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(
     Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/olm/${path}`, () => text]),
   ),
+  "docs/compatibility.md": () => compatibilityPage(BOOTS),
   "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),
 };

@@ -1,5 +1,5 @@
 /** docs/compatibility.md: the kept results as tables. */
-import { CATALOGUES } from "../../core/config/catalogue.ts";
+import { CATALOGUES, providerType } from "../../core/config/catalogue.ts";
 import { LINES, serverName, serverOf } from "../../core/config/lines/lines.ts";
 import { type Outcome, STORAGES } from "./cell.ts";
 import type { BootedCell, BootedType, Boots } from "./results.ts";
@@ -51,13 +51,13 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
     "",
     "All types of a server at once on its `starter`, each with endpoint, key and settings under the names that it reads on",
     "that server. **chat**: a chat reached the endpoint with the key. **starts**: listed as asked, but its address is not ours to choose",
-    "or a chat does not get that far. –: the server has no such type.",
+    "or a chat does not get that far. **not run**: nobody has looked yet. –: the server has no such type.",
     "",
     `| type | ${minors.join(" | ")} |`,
     `| --- | ${minors.map(() => "---").join(" | ")} |`,
     ...typeNames.map((type) => {
       const words = minors.map((minor) =>
-        typeWord(types.find((one) => one.minor === minor && one.type === type), note)
+        typeWord(types.find((one) => one.minor === minor && one.type === type), offers(minor, type), note)
       );
       return `| \`${type}\` | ${words.join(" | ")} |`;
     }),
@@ -68,8 +68,8 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
     "",
     "# Compatibility",
     "",
-    `Seen on real servers, installed from their published packages, between ${dates[0]} and ${
-      dates.at(-1)
+    `Seen on real servers, installed from their published packages, ${
+      dates[0] === dates.at(-1) ? `on ${dates[0]}` : `between ${dates[0]} and ${dates.at(-1)}`
     }. The container images`,
     "themselves were not run.",
     "",
@@ -97,10 +97,13 @@ const outcomeWord = (outcome: Outcome, note: (text: string) => string): string =
   }
 };
 
-const typeWord = (row: BootedType | undefined, note: (text: string) => string): string => {
+const offers = (minor: string, type: string): boolean =>
+  CATALOGUES.some((one) => one.server === minor && providerType(one, "inference", type) !== undefined);
+
+const typeWord = (row: BootedType | undefined, isOffered: boolean, note: (text: string) => string): string => {
   switch (row?.outcome.kind) {
     case undefined:
-      return "–";
+      return isOffered ? "not run" : "–";
     case "reached":
       return "chat";
     case "boots":
