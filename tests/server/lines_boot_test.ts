@@ -1,22 +1,14 @@
 import { doesNotMatch, ok, strictEqual } from "node:assert/strict";
 import { LINES, serverOf } from "../../core/config/lines/lines.ts";
 import { startBackends } from "../../tools/boot_matrix/backends.ts";
-import { assertCell, type Cell } from "../../tools/boot_matrix/cell.ts";
+import { assertCell } from "../../tools/boot_matrix/cell.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { boot } from "../../tools/server/boot.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";
 import { manifest } from "../given.ts";
 import { sideBySide } from "./side_by_side.ts";
-
-/** One minor of each line that the other tests do not boot; `deno task boots` boots all of them on everything. */
-const SAMPLE: readonly Cell[] = [
-  { minor: "0.2", distribution: "starter", storage: "postgres" },
-  { minor: "0.3", distribution: "starter", storage: "redis" },
-  { minor: "0.6", distribution: "starter", storage: "sqlite" },
-  { minor: "0.8", distribution: "postgres-demo", storage: "postgres" },
-  { minor: "1.1", distribution: "ogx-starter", storage: "redis" },
-];
+import { SAMPLE } from "./lines_sample.ts";
 
 Deno.test("FR-021 a resource with a vLLM boots on every line: provider, model, tools, shields, and a chat with the key", async () => {
   await using backends = await startBackends();
