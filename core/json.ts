@@ -54,3 +54,12 @@ export const laidInto = <A extends Json>(
   entry: A,
   same: (other: A) => boolean,
 ): ReadonlyArray<A> => list.some(same) ? list.map((other) => same(other) ? entry : other) : [...list, entry];
+
+/** The same tree with the keys of every map in order, so that equal trees have equal texts. */
+export const sortedKeys = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.keys(value).sort().map((key): [string, Json] => [key, sortedKeys(member(value, key) ?? null)]),
+  );
+};

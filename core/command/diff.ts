@@ -1,6 +1,7 @@
 /** `diff`: what the operator would change in a cluster for some resources. The same decision as in `run`, told and not made. */
+import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { Result } from "effect";
-import { isObject, type Json, listAt, member, objectAt, stringAt } from "../json.ts";
+import { isObject, type Json, member, objectAt, stringAt } from "../json.ts";
 import { decide } from "../plan/decide.ts";
 import { FIELD_MANAGER } from "../plan/scale.ts";
 import type { ObjectKey, Step } from "../plan/step.ts";
@@ -160,8 +161,7 @@ const configLines = (manifest: Manifest, world: World): ReadonlyArray<string> =>
   const isConfig = stringAt(manifest, "metadata", "labels", "app.kubernetes.io/component") === "generated-config";
   if (!isConfig || Object.hasOwn(objectAt(world.resource, "spec"), "overrideConfig")) return [];
   const name = stringAt(world.resource, "metadata", "name") ?? "";
-  const running = listAt(world.live.get(liveKey("Deployment", name)), "spec", "template", "spec", "volumes")
-    .map((volume) => stringAt(volume, "configMap", "name") ?? "")
+  const running = configMapsOf(templateSpec(world.live.get(liveKey("Deployment", name))))
     .map((one) => stringAt(world.live.get(liveKey("ConfigMap", one)), "data", CONFIG_KEY))
     .find((text) => text !== undefined);
   return running === undefined ? [] : lineChanges(running, stringAt(manifest, "data", CONFIG_KEY) ?? "");

@@ -1,4 +1,5 @@
 /** `explain`: in plain words why a resource is not ready, what was tried, and what to do next. */
+import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
@@ -149,7 +150,7 @@ const happenedOf = ({ resource, world }: Seen, status: Status): ReadonlyArray<st
   if (world !== undefined && live === undefined) {
     return ["No Deployment was made: the operator starts nothing half-made"];
   }
-  const image = stringAt(listAt(live, "spec", "template", "spec", "containers")[0], "image") ??
+  const image = imageOf(templateSpec(live)) ??
     status.resolvedDistribution?.image;
   const wanted = member(objectAt(live, "spec"), "replicas") ?? status.replicas ?? 0;
   return image === undefined ? [] : [

@@ -7,7 +7,7 @@
 import { Result } from "effect";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { OwnershipConflict, ReconcileFailure } from "../failure.ts";
-import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
+import { at, type Json, type JsonObject, listAt, member, objectAt, put, sortedKeys, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
 import { summarise } from "../status/summarise.ts";
@@ -60,14 +60,17 @@ export const report = (world: World, before?: Result.Result<Prepared, Unprepared
 };
 
 const suspended = (world: World): Plan => ({
-  steps: statusSteps(world, {
-    prepared: undefined,
-    failures: [],
-    warnings: [],
-    rollout: undefined,
-    causedByUpgrade: false,
-    suspended: true,
-  }),
+  steps: statusSteps(
+    world,
+    summarise(world, {
+      prepared: undefined,
+      failures: [],
+      warnings: [],
+      rollout: undefined,
+      causedByUpgrade: false,
+      suspended: true,
+    }),
+  ),
   lookAgainMs: undefined,
   failures: [],
   statusIsOf: "what is made",
@@ -82,7 +85,7 @@ const refused = (
 ): Plan => {
   const decided = { ...more, failures, rollout: undefined, causedByUpgrade: isUpgrade(world), suspended: false };
   return {
-    steps: [...scaling(world), ...announcements(world, failures), ...statusSteps(world, decided)],
+    steps: [...scaling(world), ...announcements(world, failures), ...statusSteps(world, summarise(world, decided))],
     lookAgainMs: undefined,
     failures,
     statusIsOf: "what is made",
@@ -146,7 +149,7 @@ const settled = (world: World, prepared: Prepared): Plan => {
         ? changesTold(world, prepared, deployments.length > 0 && world.refusals.length === 0, data.notices)
         : []),
       ...announcements(world, told),
-      ...statusSteps(world, decided),
+      ...statusSteps(world, status),
     ],
     lookAgainMs: status.conditions?.some(({ type, status: word }) => type === "Available" && word !== "True") === true
       ? LOOK_AGAIN_MS
@@ -206,22 +209,13 @@ const isUpgrade = (world: World): boolean => {
 
 const generationOf = ({ resource }: World): number => Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
 
-const statusSteps = (world: World, decided: Parameters<typeof summarise>[1]): ReadonlyArray<Step> => {
-  const status = summarise(world, decided);
+const statusSteps = (world: World, status: Status): ReadonlyArray<Step> => {
   const before = objectAt(world.resource, "status");
   return sameStatus(status, before) ? [] : [Step.SetStatus({ status, why: whyStatus(status, before) })];
 };
 
 const sameStatus = (status: Status, before: JsonObject): boolean =>
   JSON.stringify(sortedKeys(status as unknown as Json)) === JSON.stringify(sortedKeys(before));
-
-const sortedKeys = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(sortedKeys);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.keys(value).sort().map((key): [string, Json] => [key, sortedKeys(member(value, key) ?? null)]),
-  );
-};
 
 /** For the log: the conditions that flipped. */
 const whyStatus = (status: Status, before: JsonObject): string => {

@@ -18,7 +18,7 @@ import {
   SecretValueUnusable,
 } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
-import { type Json, member, objectAt, put, stringAt } from "../json.ts";
+import { objectAt, put, sortedKeys, stringAt } from "../json.ts";
 import type { Warning } from "../warning.ts";
 import { readYaml11 } from "../yaml.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
@@ -273,18 +273,10 @@ const inputsOf = ({ spec }: Resource, found: Found, world: Sources): Inputs => {
   const raw = put(objectAt(world.resource, "spec"), ["workload", "replicas"], undefined);
   const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
   return {
-    user: sha256Hex(JSON.stringify([sorted(kept), found.configMapDigest])),
+    user: sha256Hex(JSON.stringify([sortedKeys(kept), found.configMapDigest])),
     secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : secretsDigest(found, world),
     secretKey: sha256Hex(world.operator.hmacKey).slice(0, 16),
   };
-};
-
-const sorted = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.keys(value).sort().map((key): [string, Json] => [key, sorted(member(value, key) ?? null)]),
-  );
 };
 
 const pinsOf = ({ distribution }: Derived): string => {

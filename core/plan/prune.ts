@@ -1,5 +1,6 @@
 /** What goes: objects that the resource does not ask for any more, and configs that nothing runs on. */
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
+import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import { OWN_KINDS, ROUTES } from "./kinds.ts";
 import { isOurs } from "./ownership.ts";
 import { type ObjectKey, Step } from "./step.ts";
@@ -32,18 +33,15 @@ export const prunedConfigs = (
   const named = new Set([
     ...(current === undefined ? [] : [current]),
     ...[...world.live.values()].filter((one) => one.kind === "Deployment").flatMap((one) =>
-      mapsOf(objectAt(one, "spec", "template", "spec"))
+      configMapsOf(templateSpec(one))
     ),
-    ...world.replicaSets.flatMap((one) => mapsOf(objectAt(one, "spec", "template", "spec"))),
-    ...world.pods.flatMap((one) => mapsOf(objectAt(one, "spec"))),
+    ...world.replicaSets.flatMap((one) => configMapsOf(templateSpec(one))),
+    ...world.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
   ]);
   return world.configs.filter((one) => isOurs(one, uid) && !isGoing(one)).slice(CONFIGS_KEPT)
     .filter((one) => !named.has(stringAt(one, "metadata", "name") ?? ""))
     .map((one) => prune(one, "no Deployment, ReplicaSet or Pod runs on this config any more"));
 };
-
-const mapsOf = (podSpec: JsonObject): ReadonlyArray<string> =>
-  listAt(podSpec, "volumes").flatMap((volume) => stringAt(volume, "configMap", "name") ?? []);
 
 const isGoing = (live: JsonObject): boolean => member(objectAt(live, "metadata"), "deletionTimestamp") !== undefined;
 

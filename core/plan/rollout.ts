@@ -1,6 +1,7 @@
 /** Whether a changed pod template is applied now, waits for its turn, is held, or is undone: who caused the change decides (R34). */
+import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import { sha256Hex } from "../digest.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type Away, queueOf } from "./pacing.ts";
 import type { Prepared } from "./prepare.ts";
@@ -155,7 +156,7 @@ export const undone = (
 export const adopted = (prepared: Prepared, world: World, live: JsonObject): Manifest => {
   const { deployment } = prepared.objects;
   const template = objectAt(live, "spec", "template");
-  const image = (one: JsonObject) => stringAt(listAt(one, "spec", "template", "spec", "containers")[0], "image") ?? "";
+  const image = (one: JsonObject) => imageOf(templateSpec(one)) ?? "";
   return withRecord(
     {
       ...deployment,

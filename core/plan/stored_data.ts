@@ -1,4 +1,5 @@
 /** What a change would do to data that a server has stored: lost by a move between lines (R25), or in conflict with it (R28). */
+import { configMapsOf, imageOf, templateSpec } from "../resources/pod_spec.ts";
 import { modelKey } from "../config/models.ts";
 import { serverOfImage } from "../config/distribution.ts";
 import type { Line } from "../config/lines/line.ts";
@@ -44,14 +45,8 @@ export const storedDataFindings = (
 
 /** The common case, told without reading a config: the pods run this config in this image. */
 const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
-  blueprint.configFile !== undefined && imageOf(live) === blueprint.image &&
-  configNamesOf(live).includes(blueprint.configFile.configMapName);
-
-const imageOf = (live: JsonObject): string | undefined =>
-  stringAt(listAt(live, "spec", "template", "spec", "containers")[0], "image");
-
-const configNamesOf = (live: JsonObject): ReadonlyArray<string | undefined> =>
-  listAt(live, "spec", "template", "spec", "volumes").map((one) => stringAt(one, "configMap", "name"));
+  blueprint.configFile !== undefined && imageOf(templateSpec(live)) === blueprint.image &&
+  configMapsOf(templateSpec(live)).includes(blueprint.configFile.configMapName);
 
 /** A finished rollout leaves its mark even when the pods are down now. */
 const hasServed = (live: JsonObject): boolean =>
@@ -66,8 +61,8 @@ interface Running {
 
 /** The config that the Deployment names, as its ConfigMap has it. */
 const runningConfig = (live: JsonObject, world: World): Running | undefined => {
-  const names = configNamesOf(live);
-  const map = world.configs.find((one) => names.includes(stringAt(one, "metadata", "name")));
+  const names = configMapsOf(templateSpec(live));
+  const map = world.configs.find((one) => names.includes(stringAt(one, "metadata", "name") ?? ""));
   const text = stringAt(map, "data", "config.yaml");
   if (map === undefined || text === undefined) return undefined;
   const read = readYaml11(text);
@@ -106,7 +101,7 @@ const lineChange = (
   const path = ["spec", "distribution"];
   const to = prepared.server === undefined ? undefined : serverOf(prepared.server);
   if (from === undefined || to === undefined) {
-    const other = imageOf(live) !== image;
+    const other = imageOf(templateSpec(live)) !== image;
     return {
       moved: other,
       failures: [],
@@ -147,7 +142,7 @@ const lineChange = (
 
 const runningServer = (live: JsonObject) => {
   const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
-  return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(live) ?? "");
+  return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(templateSpec(live)) ?? "");
 };
 
 /**

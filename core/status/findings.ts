@@ -1,4 +1,5 @@
 /** Which conditions hold after a pass, each with its reason word and sentence; the order is that of the status. */
+import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ReconcileFailure } from "../failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { verdictOn } from "../verdict.ts";
@@ -158,8 +159,7 @@ const updatedWith = (config: string | undefined): Finding =>
 
 /** The generated ConfigMap that the pods of a Deployment mount. */
 export const configIn = (deployment: JsonObject | undefined): string | undefined =>
-  listAt(deployment, "spec", "template", "spec", "volumes").map((one) => stringAt(one, "configMap", "name"))
-    .find((name) => name !== undefined && /-config-[0-9a-f]{8}$/.test(name));
+  configMapsOf(templateSpec(deployment)).find((name) => /-config-[0-9a-f]{8}$/.test(name));
 
 /** No counts: the sentence would change with every turn of another resource. */
 const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, world: World): string => {

@@ -1,4 +1,5 @@
 /** What was seen and decided → the status of the resource, the same bytes while nothing changes. */
+import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
@@ -108,7 +109,7 @@ const configStatus = (
 const runningStatus = (before: Status, deployment: JsonObject | undefined, rollout: Rollout | undefined) => {
   const { resolvedDistribution, configGeneration } = before;
   const name = configIn(deployment);
-  const image = stringAt(listAt(deployment, "spec", "template", "spec", "containers")[0], "image");
+  const image = imageOf(templateSpec(deployment));
   if (rollout?.kind !== "undone" || resolvedDistribution === undefined || image === undefined) {
     return { resolvedDistribution, configGeneration };
   }

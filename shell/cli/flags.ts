@@ -38,3 +38,17 @@ export const openshift = Flag.Boolean("openshift").pipe(
   Flag.withDescription("As on a cluster of OpenShift: Routes, and users and groups that the cluster chooses"),
   Flag.withDefault(false),
 );
+
+/** `-o` of a command that tells something: words for people, JSON for scripts. */
+export const textOutput = Flag.Literals("output", ["text", "json"]).pipe(
+  Flag.withAlias("o"),
+  Flag.withDescription("Format"),
+  Flag.withDefault("text" as const),
+);
+
+/** `-o` of a command that prints manifests. */
+export const manifestOutput = Flag.Literals("output", ["yaml", "json"]).pipe(
+  Flag.withAlias("o"),
+  Flag.withDescription("Format"),
+  Flag.withDefault("yaml" as const),
+);

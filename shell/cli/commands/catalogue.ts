@@ -1,4 +1,5 @@
 /** `catalogue`: flags and help. */
+import { textOutput } from "../flags.ts";
 import { Effect, Option } from "effect";
 import { Command, Flag } from "effect/cli";
 import { catalogueCommand } from "../../../core/command/catalogue.ts";
@@ -22,11 +23,7 @@ export const catalogue = Command.make(
       Flag.withDescription("Only this provider type, with its fields, e.g. vllm"),
       Flag.optional,
     ),
-    output: Flag.Literals("output", ["text", "json"]).pipe(
-      Flag.withAlias("o"),
-      Flag.withDescription("Format"),
-      Flag.withDefault("text" as const),
-    ),
+    output: textOutput,
   },
   Effect.fn("catalogue")(function* ({ serverVersion, api, type, output }) {
     yield* say(catalogueCommand({

@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import { Command, Flag } from "effect/cli";
 import { convertCommand } from "../../../core/command/convert.ts";
-import { filename, moreFiles } from "../flags.ts";
+import { filename, manifestOutput, moreFiles } from "../flags.ts";
 import { say, styleFor } from "../say.ts";
 import { readFiles } from "../surroundings.ts";
 
@@ -15,11 +15,7 @@ export const convert = Command.make(
       Flag.withDescription("API version to print"),
       Flag.withDefault("v1alpha2" as const),
     ),
-    output: Flag.Literals("output", ["yaml", "json"]).pipe(
-      Flag.withAlias("o"),
-      Flag.withDescription("Format"),
-      Flag.withDefault("yaml" as const),
-    ),
+    output: manifestOutput,
   },
   Effect.fn("convert")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);

@@ -1,13 +1,13 @@
 /** `diff`: flags and help; looks once and lets core/command/diff.ts tell what the operator would do. */
 import { Effect, Result } from "effect";
-import { Argument, Command, Flag } from "effect/cli";
+import { Argument, Command } from "effect/cli";
 import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/json.ts";
 import { intended, looking, ResourceNotFound, resourceOf, worldOf } from "../../look.ts";
 import { OperatorFacts } from "../../observe.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
-import { filename } from "../flags.ts";
+import { filename, textOutput } from "../flags.ts";
 import { readText } from "../files.ts";
 import { misuse, say, styleFor } from "../say.ts";
 
@@ -27,11 +27,7 @@ export const diff = Command.make(
     ),
     namespace,
     ...clusterFlags,
-    output: Flag.Literals("output", ["text", "json"]).pipe(
-      Flag.withAlias("o"),
-      Flag.withDescription("Format"),
-      Flag.withDefault("text" as const),
-    ),
+    output: textOutput,
   },
   Effect.fn("diff")(function* (input) {
     if (input.filename.length + input.names.length === 0) {

@@ -1,6 +1,7 @@
 /** `explain`: flags and help; reads what there is to read and lets core/command/explain.ts put it into words. */
+import { textOutput } from "../flags.ts";
 import { Clock, Effect } from "effect";
-import { Argument, Command, Flag } from "effect/cli";
+import { Argument, Command } from "effect/cli";
 import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
 import { looking, resourceOf, surroundingsOf, worldOf } from "../../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
@@ -12,11 +13,7 @@ export const explain = Command.make(
     name: Argument.String("NAME").pipe(Argument.withDescription("The LlamaStackDistribution")),
     namespace,
     ...clusterFlags,
-    output: Flag.Literals("output", ["text", "json"]).pipe(
-      Flag.withAlias("o"),
-      Flag.withDescription("Format"),
-      Flag.withDefault("text" as const),
-    ),
+    output: textOutput,
   },
   Effect.fn("explain")(function* (input) {
     const options = { format: input.output, style: styleFor(Deno.stdout) } as const;

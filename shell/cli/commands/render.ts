@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect";
 import { Command, Flag } from "effect/cli";
 import { renderCommand } from "../../../core/command/render.ts";
-import { base, filename, moreFiles, openshift, serverVersion, settings } from "../flags.ts";
+import { base, filename, manifestOutput, moreFiles, openshift, serverVersion, settings } from "../flags.ts";
 import { say, styleFor } from "../say.ts";
 import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
 
@@ -19,11 +19,7 @@ export const render = Command.make(
     base,
     settings,
     openshift,
-    output: Flag.Literals("output", ["yaml", "json"]).pipe(
-      Flag.withAlias("o"),
-      Flag.withDescription("Format"),
-      Flag.withDefault("yaml" as const),
-    ),
+    output: manifestOutput,
   },
   Effect.fn("render")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);
