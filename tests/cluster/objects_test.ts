@@ -6,6 +6,8 @@ import { derive } from "../../core/derive.ts";
 import { type JsonObject, stringAt } from "../../core/json.ts";
 import type { Manifest } from "../../core/resources/blueprint.ts";
 import { listed, objectsOf } from "../../core/resources/objects.ts";
+import { keyOf } from "../../core/plan/step.ts";
+import { pathOf } from "../../shell/object_path.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { readManifests } from "../../core/yaml.ts";
 import { SURROUNDINGS } from "../given.ts";
@@ -14,23 +16,9 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
 const UID = "00000000-0000-0000-0000-000000000000";
 
-const PLURALS: Readonly<Record<string, string>> = {
-  ConfigMap: "configmaps",
-  Deployment: "deployments",
-  HorizontalPodAutoscaler: "horizontalpodautoscalers",
-  Ingress: "ingresses",
-  NetworkPolicy: "networkpolicies",
-  PersistentVolumeClaim: "persistentvolumeclaims",
-  PodDisruptionBudget: "poddisruptionbudgets",
-  Secret: "secrets",
-  Service: "services",
-  ServiceAccount: "serviceaccounts",
-};
-
 const apply = async (cluster: ControlPlane, manifest: Manifest): Promise<JsonObject> => {
-  const { apiVersion, kind, metadata } = manifest;
-  const group = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
-  const path = `${group}/namespaces/${metadata.namespace}/${PLURALS[kind]}/${metadata.name}`;
+  const { kind, metadata } = manifest;
+  const path = pathOf(keyOf(manifest));
   const answer = await cluster.fetch(`${path}?fieldManager=llama-stack-operator&force=true&fieldValidation=Strict`, {
     method: "PATCH",
     headers: { "content-type": "application/apply-patch+yaml" },
