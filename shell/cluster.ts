@@ -86,6 +86,14 @@ export class Cluster extends Context.Service<Cluster, {
   static readonly layer = (connection: Connection) => Layer.effect(Cluster, connect(connection));
 }
 
+interface CallOptions {
+  readonly body?: Json;
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** Whether an object that is not there is a refusal, or an answer like another. */
+  readonly absent?: "refusal" | "null";
+}
+
 const connect = (connection: Connection) =>
   Effect.gen(function* () {
     const patience = yield* Patience;
@@ -109,40 +117,34 @@ const connect = (connection: Connection) =>
       verb: string,
       method: string,
       path: string,
-      body: Json | undefined,
-      contentType: string | undefined,
-      accept: string,
+      { body, contentType, accept = "application/json", absent = "refusal" }: CallOptions,
     ) =>
       calls.using((client) =>
         Effect.tryPromise({
-          try: async (signal) => {
-            const response = await fetch(`${connection.url}${path}`, {
-              method,
-              headers: headersFor(accept, contentType),
-              signal: AbortSignal.any([signal, AbortSignal.timeout(patience.callMs)]),
-              client,
-              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-            });
-            const text = await response.text();
-            if (!response.ok) throw refusal(verb, path, response, text);
-            return (text === "" ? null : JSON.parse(text)) as Json;
-          },
+          try: (signal) =>
+            within(patience.callMs, signal, async (both) => {
+              const response = await fetch(`${connection.url}${path}`, {
+                method,
+                headers: headersFor(accept, contentType),
+                signal: both,
+                client,
+                ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+              });
+              const text = await response.text();
+              const { ok, status } = response;
+              if (status === 404 && absent === "null") return { status, found: null };
+              if (!ok) throw refusal(verb, path, response, text);
+              return { status: 200, found: (text === "" ? null : JSON.parse(text)) as Json };
+            }),
           catch: (cause) => cause instanceof ClusterError ? cause : unreached(verb, path, cause),
         })
       ).pipe(
-        Effect.tap(() => asked(method, 200)),
         Effect.tapError((error) => asked(method, error.status)),
+        Effect.flatMap(({ status, found }) => Effect.as(asked(method, status), found)),
       );
 
-    const call = (
-      verb: string,
-      method: string,
-      path: string,
-      body?: Json,
-      contentType?: string,
-      accept = "application/json",
-    ) =>
-      once(verb, method, path, body, contentType, accept).pipe(
+    const call = (verb: string, method: string, path: string, options: CallOptions = {}) =>
+      once(verb, method, path, options).pipe(
         Effect.tapError((error) =>
           error.isPassing && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
         ),
@@ -161,7 +163,7 @@ const connect = (connection: Connection) =>
         if (labels !== undefined) query.set("labelSelector", labels);
         if (fields !== undefined) query.set("fieldSelector", fields);
         if (next !== "") query.set("continue", next);
-        const page = yield* call("list", "GET", `${path}?${query}`, undefined, undefined, accept);
+        const page = yield* call("list", "GET", `${path}?${query}`, { accept });
         const kind = (stringAt(page, "kind") ?? "").replace(/List$/, "");
         const apiVersion = stringAt(page, "apiVersion") ?? "";
         // Items of a list carry neither kind nor version.
@@ -229,13 +231,10 @@ const connect = (connection: Connection) =>
             Stream.filter((line) => line !== ""),
             Stream.mapEffect((line) =>
               Effect.try({
-                try: () => JSON.parse(line) as WatchEvent,
+                try: () => eventOf(line, path),
                 // Something between here and there ended the answer in the middle of an event.
-                catch: (cause) => unreached("watch", path, cause),
+                catch: (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
               })
-            ),
-            Stream.mapEffect((event) =>
-              event.type === "ERROR" ? Effect.fail(watchError(path, event.object)) : Effect.succeed(event)
             ),
           );
       }));
@@ -246,16 +245,15 @@ const connect = (connection: Connection) =>
         "apply",
         "PATCH",
         `${path}?${new URLSearchParams({ fieldManager, force: "true" })}`,
-        part,
-        "application/apply-patch+yaml",
+        { body: part, contentType: "application/apply-patch+yaml" },
       ).pipe(Effect.map((made) => made as JsonObject));
 
     return Cluster.of({
       get: (key, cached) =>
-        call("get", "GET", `${pathOf(key)}${cached === undefined ? "" : "?resourceVersion=0"}`).pipe(
-          Effect.map((found) => isObject(found) ? found : undefined),
-          Effect.catchIf((error) => error.status === 404, () => Effect.succeed(undefined)),
-        ),
+        call("get", "GET", `${pathOf(key)}${cached === undefined ? "" : "?resourceVersion=0"}`, { absent: "null" })
+          .pipe(
+            Effect.map((found) => isObject(found) ? found : undefined),
+          ),
       read: (path) => call("get", "GET", path),
       list,
       eachPage,
@@ -272,29 +270,33 @@ const connect = (connection: Connection) =>
           "take over",
           "PATCH",
           pathOf(key),
-          { metadata: { resourceVersion, managedFields } },
-          "application/merge-patch+json",
+          { body: { metadata: { resourceVersion, managedFields } }, contentType: "application/merge-patch+json" },
         ).pipe(Effect.map((changed) => changed as JsonObject)),
       touch: (key, resourceVersion) =>
         Effect.asVoid(
-          call("touch", "PATCH", pathOf(key), { metadata: { resourceVersion } }, "application/merge-patch+json"),
+          call("touch", "PATCH", pathOf(key), {
+            body: { metadata: { resourceVersion } },
+            contentType: "application/merge-patch+json",
+          }),
         ),
       scale: (key, replicas, fieldManager) =>
         Effect.asVoid(call(
           "scale",
           "PATCH",
           `${pathOf(key)}/scale?${new URLSearchParams({ fieldManager })}`,
-          { spec: { replicas } },
-          "application/merge-patch+json",
+          { body: { spec: { replicas } }, contentType: "application/merge-patch+json" },
         )),
       remove: (key, uid) =>
         Effect.asVoid(
           call("delete", "DELETE", pathOf(key), {
-            kind: "DeleteOptions",
-            apiVersion: "v1",
-            preconditions: { uid },
-            propagationPolicy: "Background",
-          }, "application/json"),
+            body: {
+              kind: "DeleteOptions",
+              apiVersion: "v1",
+              preconditions: { uid },
+              propagationPolicy: "Background",
+            },
+            contentType: "application/json",
+          }),
         ).pipe(Effect.catchIf((error) => error.status === 404 || error.status === 409, () => Effect.void)),
       writeStatus: (resource, status, fieldManager) => {
         const key: ObjectKey = {
@@ -313,16 +315,36 @@ const connect = (connection: Connection) =>
           "update status of",
           "PUT",
           `${pathOf(key)}/status?${new URLSearchParams({ fieldManager })}`,
-          body,
-          "application/json",
+          { body, contentType: "application/json" },
         )
           .pipe(Effect.map((written) => written as JsonObject));
       },
       create: (path, object) =>
-        call("create", "POST", path, object, "application/json").pipe(Effect.map((made) => made as JsonObject)),
+        call("create", "POST", path, { body: object, contentType: "application/json" }).pipe(
+          Effect.map((made) => made as JsonObject),
+        ),
       replace: (path, object) =>
-        call("replace", "PUT", path, object, "application/json").pipe(Effect.map((made) => made as JsonObject)),
+        call("replace", "PUT", path, { body: object, contentType: "application/json" }).pipe(
+          Effect.map((made) => made as JsonObject),
+        ),
     });
   });
 
 const BACKOFF = Schedule.jittered(Schedule.exponential("200 millis"));
+
+const eventOf = (line: string, path: string): WatchEvent => {
+  const event = JSON.parse(line) as WatchEvent;
+  if (event.type === "ERROR") throw watchError(path, event.object);
+  return event;
+};
+
+/** AbortSignal.timeout would keep itself and what hangs on it for the whole time, however soon the answer came. */
+const within = async <A>(ms: number, signal: AbortSignal, run: (both: AbortSignal) => Promise<A>): Promise<A> => {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new DOMException(`no answer within ${ms} ms`, "TimeoutError")), ms);
+  try {
+    return await run(AbortSignal.any([signal, late.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -96,7 +96,10 @@ export const controller = Effect.gen(function* () {
     reflectIn(namespaces, groupPath(apiVersion), plural, { labels }, (what) => ({
       changed: (object, how) =>
         Effect.gen(function* () {
-          yield* how === "gone" ? store.drop(object) : store.put(object, how === "listed" ? "list" : "watch");
+          const isNews = how === "gone"
+            ? Effect.as(store.drop(object), true)
+            : store.put(object, how === "listed" ? "list" : "watch");
+          if (!(yield* isNews)) return;
           yield* wake;
           const owner = ownerOf(object);
           if (owner !== undefined && (yield* store.knows(owner))) yield* queue.add(owner);

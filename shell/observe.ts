@@ -32,7 +32,7 @@ export interface Observed {
 }
 
 /** Undefined when there is no such resource any more. */
-export const observe = Effect.fn("observe")(function* (key: string) {
+export const observe = Effect.fnUntraced(function* (key: string) {
   const store = yield* Store;
   const operator = operatorWith(yield* OperatorFacts, yield* Ref.get(yield* LiveSettings));
   const resource = yield* store.resource(key);
@@ -71,7 +71,7 @@ export const observe = Effect.fn("observe")(function* (key: string) {
     away: undefined,
     server: yield* (yield* AskedServers).answers(key, question),
   };
-  const prepared = prepare(world);
+  const prepared = prepare(world, decoded);
   const live = Result.isFailure(prepared) ? world.live : yield* withUnlabelled(world.live, prepared.success);
   const observed: Observed = { world: { ...world, live }, prepared };
   return observed;

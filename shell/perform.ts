@@ -15,7 +15,7 @@ import { Store } from "./store.ts";
 const SCALE_MANAGER = "llama-stack-operator-scale";
 
 /** What the API server made of an applied object; undefined for every other step. */
-export const perform = Effect.fn("perform")(function* (step: Step, resource: JsonObject) {
+export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
   if (!(yield* (yield* Fence).mayWrite)) return yield* noLongerLeading(step._tag);

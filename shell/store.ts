@@ -23,10 +23,11 @@ interface Kept {
 
 export interface StoreShape {
   /**
-   * A list is believed. What a watch tells and what a write of ours returns overtake each other, so of those the older one
-   * is dropped, and so is what was deleted meanwhile: believed, either would stay wrong until the next change.
+   * Whether it was news. A list is believed. What a watch tells and what a write of ours returns overtake each other, so of
+   * those only the newer one is kept, and neither where the object was deleted meanwhile: believed, it would stay wrong
+   * until the next change. Thus the watch's echo of a write of ours is no news.
    */
-  readonly put: (object: JsonObject, from: "list" | "watch" | "write") => Effect.Effect<void>;
+  readonly put: (object: JsonObject, from: "list" | "watch" | "write") => Effect.Effect<boolean>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
    * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
@@ -100,15 +101,19 @@ const make = (): StoreShape => {
     put: (object, from) =>
       Effect.sync(() => {
         const found = placeOf(object);
-        if (found === undefined) return;
+        if (found === undefined) return false;
         const shelf = shelfOf(found.key);
         const version = versionOf(object);
-        if (from !== "list" && (gone.has(uidOf(object)) || newerThan(version, keptAt(shelf, found)))) return;
+        const before = keptAt(shelf, found);
+        if (from !== "list" && (gone.has(uidOf(object)) || newerThan(version, before) || version === before?.version)) {
+          return false;
+        }
         const kept = trimmed(object);
         const one = { version, text: packed(kept) };
         if (found.part === "resource") shelf.resource = one;
         else shelf[found.part].set(found.name, one);
         changed(found.key, shelf, found.kind, kept);
+        return true;
       }),
     drop: (object) =>
       Effect.sync(() => {

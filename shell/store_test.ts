@@ -110,6 +110,25 @@ Deno.test("Store.put() drops what was overtaken, wherever it comes from, and bel
     strictEqual(yield* kept, "4");
   })));
 
+Deno.test("Store.put() takes the watch's echo of a write for no news, and every other change for some", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    const at = (resourceVersion: string) => ({
+      ...RESOURCE,
+      metadata: { ...RESOURCE.metadata as JsonObject, resourceVersion },
+    });
+    deepStrictEqual(
+      [
+        yield* store.put(at("7"), "write"),
+        yield* store.put(at("7"), "watch"),
+        yield* store.put(at("6"), "watch"),
+        yield* store.put(at("8"), "watch"),
+        yield* store.put(at("8"), "list"),
+      ],
+      [true, false, false, true, true],
+    );
+  })));
+
 Deno.test("Store.put() brings nothing back that was deleted while its write was under way", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;

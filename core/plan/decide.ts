@@ -25,8 +25,11 @@ import { type Plan, Step, type Turn } from "./step.ts";
 import { takeOvers } from "./takeover.ts";
 import { liveKey, type World } from "./world.ts";
 
-/** Pause before the next look at a server that is not ready, in milliseconds; changes of its pods come sooner by themselves. */
-const LOOK_AGAIN_MS = 15_000;
+/**
+ * Pause before the next look at a server that is not ready, in milliseconds. Watches tell of everything that a decision rests
+ * on, so this is for what a watch may have kept from us; often, it would be the largest load of a cluster full of starting servers.
+ */
+const LOOK_AGAIN_MS = 300_000;
 
 const NO_TURN: Turn = { kind: "none" };
 

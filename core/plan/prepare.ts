@@ -64,8 +64,11 @@ export interface Unprepared {
 /** What the objects of a resource are made from; what is there already has no part in it. */
 export type Sources = Pick<World, "resource" | "operator" | "secrets" | "configMaps">;
 
-export const prepare = (world: Sources): Result.Result<Prepared, Unprepared> => {
-  const decoded = decodeResource(world.resource, "lenient");
+/** `decoded` is the resource of the same sources, where it was needed earlier. */
+export const prepare = (
+  world: Sources,
+  decoded = decodeResource(world.resource, "lenient"),
+): Result.Result<Prepared, Unprepared> => {
   if (Result.isFailure(decoded)) {
     return Result.fail({ failures: decoded.failure, warnings: [], resource: undefined });
   }
