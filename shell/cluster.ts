@@ -10,6 +10,7 @@ import type { ObjectKey } from "../core/plan/step.ts";
 import { ClusterError, refusal, unreached, watchError } from "./cluster_error.ts";
 import { asked } from "./metrics.ts";
 import { CALL_ATTEMPTS_MAX, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
+import { fenced, isFenced } from "./fence.ts";
 import { renewableClient } from "./http_client.ts";
 import { pathOf } from "./object_path.ts";
 import { Patience } from "./patience.ts";
@@ -144,11 +145,19 @@ const connect = (connection: Connection) =>
       );
 
     const call = (verb: string, method: string, path: string, options: CallOptions = {}) =>
-      once(verb, method, path, options).pipe(
+      Effect.andThen(
+        // Before each attempt: between two of them the lease may have run out.
+        method === "GET" ? Effect.void : fenced(verb, path),
+        once(verb, method, path, options),
+      ).pipe(
         Effect.tapError((error) =>
           error.isPassing && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
         ),
-        Effect.retry({ while: (error) => error.isPassing, schedule: BACKOFF, times: CALL_ATTEMPTS_MAX - 1 }),
+        Effect.retry({
+          while: (error) => error.isPassing && !isFenced(error),
+          schedule: BACKOFF,
+          times: CALL_ATTEMPTS_MAX - 1,
+        }),
       );
 
     const eachPage = Effect.fnUntraced(function* (

@@ -1,25 +1,27 @@
-import { strictEqual } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { Cause, Effect, Exit, Stream } from "effect";
-import { Cluster } from "./cluster.ts";
+import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
+import { Fence } from "./fence.ts";
 
 const EVENT = JSON.stringify({ type: "ADDED", object: { metadata: { name: "a", resourceVersion: "5" } } });
+
+const connectionTo = ({ addr }: Deno.HttpServer<Deno.NetAddr>): Connection => ({
+  url: `http://127.0.0.1:${addr.port}`,
+  caPem: undefined,
+  clientCertificate: undefined,
+  token: () => undefined,
+});
 
 /** Events of a watch whose answer is this text, and how it ended. */
 const watched = async (text: string): Promise<string> => {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response(text));
-  const connection = {
-    url: `http://127.0.0.1:${server.addr.port}`,
-    caPem: undefined,
-    clientCertificate: undefined,
-    token: () => undefined,
-  };
   const events: Array<string> = [];
   const program = Effect.flatMap(
     Cluster,
     ({ watch }) =>
       Stream.runForEach(watch({ path: "/api/v1/pods" }, "1"), ({ type }) => Effect.sync(() => void events.push(type))),
   );
-  const exit = await Effect.runPromiseExit(program.pipe(Effect.provide(Cluster.layer(connection))));
+  const exit = await Effect.runPromiseExit(program.pipe(Effect.provide(Cluster.layer(connectionTo(server)))));
   await server.shutdown();
   const end = Exit.isSuccess(exit) ? "end" : Cause.hasDies(exit.cause) ? "died" : "failed";
   return [...events, end].join(" ");
@@ -35,4 +37,38 @@ Deno.test("watch() fails, and does not die, when it is cut in the middle of an e
 
 Deno.test("watch() fails when the API server says that the version is too old", async () => {
   strictEqual(await watched(`{"type":"ERROR","object":{"code":410,"reason":"Expired","message":"m"}}\n`), "failed");
+});
+
+Deno.test("no write leaves a replica that may not write, and every read does", async () => {
+  const seen: Array<string> = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ method }) => {
+    seen.push(method);
+    return Response.json({ kind: "List", metadata: {}, items: [] });
+  });
+  const key = { apiVersion: "v1", kind: "ConfigMap", namespace: "a", name: "a" };
+  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "a", labels: {} } };
+  const reasons = await Effect.runPromise(
+    Effect.gen(function* () {
+      const cluster = yield* Cluster;
+      const writes: ReadonlyArray<Effect.Effect<unknown, ClusterError>> = [
+        cluster.apply(manifest, "m"),
+        cluster.applyAt("/x", {}, "m"),
+        cluster.replaceManagers(key, "1", []),
+        cluster.touch(key, "1"),
+        cluster.scale(key, 1, "m"),
+        cluster.remove(key, "u"),
+        cluster.writeStatus({ ...manifest }, {}, "m"),
+        cluster.create("/x", {}),
+        cluster.replace("/x", {}),
+      ];
+      yield* cluster.get(key);
+      yield* cluster.list({ path: "/api/v1/pods" });
+      return yield* Effect.forEach(writes, (write) => Effect.map(Effect.flip(write), ({ reason }) => reason));
+    }).pipe(
+      Effect.provideService(Fence, { mayWrite: Effect.succeed(false) }),
+      Effect.provide(Cluster.layer(connectionTo(server))),
+    ),
+  );
+  await server.shutdown();
+  deepStrictEqual([seen, [...new Set(reasons)], reasons.length], [["GET", "GET"], ["NotLeading"], 9]);
 });

@@ -3,7 +3,7 @@ import { Cause, Clock, Context, Duration, Effect, Exit, Latch, Ref } from "effec
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { groupPath, OWN_KINDS, POD_KINDS, ROUTES } from "../core/plan/kinds.ts";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, WORKERS } from "./limits.ts";
-import { Cluster, type Selection } from "./cluster.ts";
+import { Cluster, ClusterError, type Selection } from "./cluster.ts";
 import { heard, passEnded, showFigures } from "./metrics.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { LiveSettings, SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
@@ -217,9 +217,9 @@ const pass = Effect.fnUntraced(function* (
   });
   if (Exit.isFailure(exit)) {
     if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt;
-    yield* Effect.logError("pass failed").pipe(
-      Effect.annotateLogs({ namespace, name, cause: Cause.pretty(exit.cause) }),
-    );
+    yield* isOvertaken(exit.cause)
+      ? Effect.logInfo("pass overtaken by a change").pipe(Effect.annotateLogs({ namespace, name }))
+      : Effect.logError("pass failed").pipe(Effect.annotateLogs({ namespace, name, cause: Cause.pretty(exit.cause) }));
     yield* again;
   } else if (exit.value?.backOff === true) {
     yield* again;
@@ -238,6 +238,12 @@ const pass = Effect.fnUntraced(function* (
   yield* wake;
   yield* queue.done(key);
 });
+
+/** Somebody else wrote between our look and our write: the next pass sees it. No news for the person who reads the log. */
+const isOvertaken = (cause: Cause.Cause<unknown>): boolean => {
+  const error = Cause.squash(cause);
+  return error instanceof ClusterError && error.status === 409;
+};
 
 /** The words of controller-runtime. */
 const resultOf = (exit: Exit.Exit<Outcome | undefined, unknown>) =>

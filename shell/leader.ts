@@ -1,9 +1,10 @@
 /** One replica works, the others wait: a Lease says which, and a fence stops writes before anybody else may start. */
-import { Clock, Context, Duration, Effect, Option, Random } from "effect";
+import { Clock, Duration, Effect, Option, Random } from "effect";
 import type { JsonObject } from "../core/json.ts";
 import { LEASE } from "../core/own_objects.ts";
 import { claimed, holderOf, leaseMove, released, sameLease } from "../core/lease.ts";
 import { Cluster, type ClusterError } from "./cluster.ts";
+import { Fence } from "./fence.ts";
 import {
   LEASE_CALL_MS,
   LEASE_DEADLINE_MS,
@@ -13,12 +14,6 @@ import {
   LEASE_SECONDS,
 } from "./limits.ts";
 import { pathOf } from "./object_path.ts";
-
-/** Asked before each write; without leader election every write is allowed. */
-export const Fence: Context.Reference<{ readonly mayWrite: Effect.Effect<boolean> }> = Context.Reference(
-  "llama-stack-operator/shell/Fence",
-  { defaultValue: () => ({ mayWrite: Effect.succeed(true) }) },
-);
 
 export interface Candidacy {
   readonly namespace: string;

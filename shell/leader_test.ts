@@ -4,7 +4,8 @@ import { TestClock } from "effect/testing";
 import { holderOf } from "../core/lease.ts";
 import { type JsonObject, put, stringAt } from "../core/json.ts";
 import { Cluster, ClusterError } from "./cluster.ts";
-import { Fence, leading } from "./leader.ts";
+import { Fence } from "./fence.ts";
+import { leading } from "./leader.ts";
 
 /** One lease in memory with resourceVersions; `broken` makes every call hang. */
 const leaseStore = () => {

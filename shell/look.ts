@@ -1,5 +1,6 @@
 /** One look at a cluster, for the commands that ask it once: the operator's own eyes, without watching and without writing. */
 import { Data, Effect, Layer, Ref, Result } from "effect";
+import { converted } from "../core/api/convert.ts";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 import { HMAC_SECRET } from "../core/own_objects.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, put, stringAt, withMember } from "../core/json.ts";
@@ -181,7 +182,9 @@ export const intended = Effect.fn("intended")(function* (document: JsonObject, n
   const name = stringAt(document, "metadata", "name") ?? "";
   const key = keyOfResource(namespace, name);
   const live = yield* cluster.get(key);
-  const wanted = laidOver(document, namespace, live);
+  // Laid over in its own version: what only v1alpha2 has stays, as it does under `kubectl apply`.
+  const before = live === undefined ? undefined : converted(live, stringAt(document, "apiVersion") ?? "");
+  const wanted = converted(laidOver(document, namespace, before), API_VERSION);
   const query = `?${new URLSearchParams({ dryRun: "All", fieldValidation: "Strict" })}`;
   const asked = live === undefined
     ? cluster.create(`${pathOf(key).slice(0, -name.length - 1)}${query}`, wanted)

@@ -6,8 +6,7 @@ import { FIELD_MANAGER } from "../core/plan/scale.ts";
 import { takenOver } from "../core/plan/takeover.ts";
 import type { Step } from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";
-import { Cluster, ClusterError } from "./cluster.ts";
-import { Fence } from "./leader.ts";
+import { Cluster } from "./cluster.ts";
 import { wrote } from "./metrics.ts";
 import { Store } from "./store.ts";
 
@@ -18,7 +17,6 @@ const SCALE_MANAGER = "llama-stack-operator-scale";
 export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
-  if (!(yield* (yield* Fence).mayWrite)) return yield* noLongerLeading(step._tag);
   switch (step._tag) {
     case "Apply": {
       const made = yield* cluster.apply(step.manifest, FIELD_MANAGER);
@@ -76,17 +74,6 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
     }
   }
 });
-
-/** Counts as unreachable, so that nobody takes it for a refusal of the object. */
-const noLongerLeading = (step: string): ClusterError =>
-  new ClusterError({
-    verb: step,
-    path: "",
-    status: undefined,
-    reason: "NotLeading",
-    detail: "the lease was not renewed in time",
-    retryAfterMs: undefined,
-  });
 
 /** One Event on an object. */
 export const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {

@@ -3,6 +3,7 @@ import { Data, Result } from "effect";
 import { type Json, listAt, member, stringAt } from "../core/json.ts";
 import { readManifests } from "../core/yaml.ts";
 import type { Connection } from "./cluster.ts";
+import { type Credential, credentialPlugin } from "./credential_plugin.ts";
 
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly detail: string }> {
   override get message(): string {
@@ -75,7 +76,7 @@ const readFile = (path: string): string | undefined => {
   }
 };
 
-/** The static cases: CA, client certificate, token, token file. Plugins and OIDC are for people, not for an operator. */
+/** CA, client certificate, token, token file, credential plugin: what `kubectl` of today reads. */
 const fromKubeconfig = (file: string, wanted: string | undefined): Connection => {
   const text = readFile(file);
   if (text === undefined) throw new SettingsError({ detail: `there is no kubeconfig ${file}` });
@@ -99,11 +100,22 @@ const fromKubeconfig = (file: string, wanted: string | undefined): Connection =>
   };
   const [cert, key] = [pem(user, "client-certificate"), pem(user, "client-key")];
   const tokenFile = stringAt(user, "tokenFile");
+  const exec = member(user, "exec");
+  const plugin = exec === undefined ? undefined : credentialPlugin(exec, folder);
   return {
     url: url.replace(/\/+$/, ""),
     caPem: pem(cluster, "certificate-authority"),
-    clientCertificate: cert === undefined || key === undefined ? undefined : { cert, key },
+    clientCertificate: cert === undefined || key === undefined ? given(plugin)?.clientCertificate : { cert, key },
     ...(stringAt(context, "namespace") === undefined ? {} : { namespace: stringAt(context, "namespace") ?? "" }),
-    token: () => tokenFile === undefined ? stringAt(user, "token") : readFile(tokenFile)?.trim(),
+    token: () => tokenFile === undefined ? stringAt(user, "token") ?? plugin?.().token : readFile(tokenFile)?.trim(),
   };
+};
+
+/** Asked once at the start, so that a plugin that does not work is told before anything else. */
+const given = (plugin: (() => Credential) | undefined): Credential | undefined => {
+  try {
+    return plugin?.();
+  } catch (cause) {
+    throw new SettingsError({ detail: cause instanceof Error ? cause.message : String(cause) });
+  }
 };

@@ -1,29 +1,15 @@
 /** The command line as a process: streams, exit codes, help. What it says is tested in core/command. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { type Ended, ended } from "../../tools/install/run_program.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const cli = async (args: ReadonlyArray<string>, stdin = ""): Promise<Ran> => {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--allow-read", "--allow-env", "mod.ts", ...args],
-    cwd: ROOT,
-    env: { LANG: "C" },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(stdin));
-  await writer.close();
-  const { code, stdout, stderr } = await child.output();
-  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
-};
+const cli = (args: ReadonlyArray<string>, stdin = ""): Promise<Ended> =>
+  ended(Deno.execPath(), ["run", "--no-prompt", "--allow-read", "--allow-env", "mod.ts", ...args], {
+    cwd: ROOT.pathname,
+    env: { ...Deno.env.toObject(), LANG: "C" },
+    stdin,
+  });
 
 const VLLM = "deploy/samples/vllm.yaml";
 

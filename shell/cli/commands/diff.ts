@@ -33,7 +33,7 @@ export const diff = Command.make(
     if (input.filename.length + input.names.length === 0) {
       return yield* misuse("Name a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
-    const { resources, skipped } = readInputs(yield* Effect.forEach(input.filename, readText));
+    const { resources, skipped, converted } = readInputs(yield* Effect.forEach(input.filename, readText));
     const look = yield* lookOptions(input);
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
@@ -42,6 +42,7 @@ export const diff = Command.make(
       const keyless = (yield* OperatorFacts).hmacKey === "" && [...files, ...live].some(dependsOnKey);
       const notes = [
         ...skipped,
+        ...converted,
         ...(keyless ? [NO_KEY] : []),
         ...[...files, ...live].flatMap(({ note }) => note === undefined ? [] : [note]),
       ];
