@@ -5,6 +5,7 @@ import type { Plan, Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
 import { liveKey, type Operator, type World } from "../core/plan/world.ts";
 import { NOWHERE } from "../core/resources/of_resource.ts";
+import { EMPTY_WORLD } from "../tools/empty_world.ts";
 import { manifest, SURROUNDINGS } from "./given.ts";
 
 export const OPERATOR: Operator = {
@@ -20,18 +21,10 @@ export const UID = "11111111-1111-1111-1111-111111111111";
 
 /** A resource that was just created, in an empty namespace. */
 export const world = (spec: JsonObject, more: Partial<World> = {}): World => ({
+  ...EMPTY_WORLD,
   nowMs: Date.UTC(2026, 0, 1),
   resource: resource(spec),
   operator: OPERATOR,
-  secrets: new Map(),
-  configMaps: new Map(),
-  live: new Map(),
-  configs: [],
-  replicaSets: [],
-  pods: [],
-  refusals: [],
-  away: [],
-  server: undefined,
   ...more,
 });
 

@@ -17,6 +17,7 @@ import { type ControlPlane, startControlPlane } from "./cluster/control_plane.ts
 import { type Definition, installDefinition } from "./cluster/custom_resource_definition.ts";
 import { bundleOperator } from "./bundle_operator.ts";
 import { type BundledOperator, startBundledOperator } from "./cluster/operator_process.ts";
+import { EMPTY_WORLD } from "./empty_world.ts";
 
 /** Resources that the bare client has in flight; more did not make this API server faster. */
 const IN_FLIGHT = 32;
@@ -256,6 +257,7 @@ const event = (namespace: string, reason: string, note: string): JsonObject => (
 });
 
 const worldOf = (one: JsonObject): World => ({
+  ...EMPTY_WORLD,
   nowMs: Date.now(),
   resource: one,
   operator: {
@@ -266,15 +268,6 @@ const worldOf = (one: JsonObject): World => ({
     rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,
     upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
   },
-  secrets: new Map(),
-  configMaps: new Map(),
-  live: new Map(),
-  configs: [],
-  replicaSets: [],
-  pods: [],
-  refusals: [],
-  away: [],
-  server: undefined,
 });
 
 /** Milliseconds from the order to create a resource until a watch tells of its Deployment. */

@@ -15,7 +15,7 @@ import { bootProviderTypes } from "./boot_matrix/provider_types.ts";
 import { compatibilityPage } from "./boot_matrix/page.ts";
 import { type Boots, merged, readBoots } from "./boot_matrix/results.ts";
 import { bootShipped, newestOfLines } from "./boot_matrix/shipped.ts";
-import { SERVER_VERSIONS } from "./install/python_server.ts";
+import { installServer, SERVER_VERSIONS } from "./install/python_server.ts";
 
 const RESULTS = new URL("../configs/boots.json", import.meta.url);
 const PAGE = new URL("../docs/compatibility.md", import.meta.url);
@@ -52,6 +52,11 @@ const main = async (args: readonly string[]): Promise<number> => {
       distributionsOf(minor).filter((name) => values.distribution === undefined || name === values.distribution)
         .flatMap((distribution) => STORAGES.map((storage): Cell => ({ minor, distribution, storage })))
     );
+  // A server that cannot be installed is no finding about its providers.
+  for (const minor of minors) {
+    const server = SERVER_VERSIONS.find((name) => name === serverName(minor));
+    if (server !== undefined) await installServer(server);
+  }
   const fresh: Boots = { cells: [], types: [], shipped: [] };
   const today = new Date().toISOString().slice(0, 10);
   await using backends = await startBackends();

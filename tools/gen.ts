@@ -5,6 +5,7 @@
  */
 import { Result } from "effect";
 import { providersPage } from "../core/command/catalogue.ts";
+import { movesPage } from "../core/command/moves_page.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
 import { editorSchema } from "../core/api/editor_schema.ts";
 import { DEFAULT } from "../core/install/choices.ts";
@@ -43,6 +44,7 @@ const FILES: Readonly<Record<string, () => string>> = {
     Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/olm/${path}`, () => text]),
   ),
   "docs/compatibility.md": () => compatibilityPage(BOOTS),
+  "docs/moves.md": movesPage,
   "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),
 };

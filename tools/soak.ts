@@ -3,13 +3,16 @@
  *
  * `--minutes N` (70) is the length of all parts together, about. From 70 on every part has its full length: watches cut for 30
  * minutes, 10 minutes without a write, 10 minutes of reads while replicas are replaced, a crash before and after every write,
- * 20,000 foreign objects. With less, watches and silence are cut down first; below 15 also crashes and objects.
+ * 20,000 foreign objects. With less, watches and silence are cut down first; below 26 also reads, crashes and objects.
+ * `--only WORD` runs the parts whose file has that word in its name. What a failed part printed is kept, and told.
  */
-import { FIGURE } from "../tests/cluster/lengths.ts";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { FIGURE, type Length, LOG_FOLDER_VARIABLE } from "./soak_lengths.ts";
 
 interface Part {
   readonly file: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Partial<Record<Length, string>>>;
 }
 
 const FULL_MINUTES = 70;
@@ -18,18 +21,25 @@ const FULL_MINUTES = 70;
 const FIXED_MINUTES = 23;
 
 const main = async (): Promise<number> => {
-  const index = Deno.args.indexOf("--minutes");
-  const minutes = index < 0 ? FULL_MINUTES : Number(Deno.args[index + 1]);
+  const { minutes = FULL_MINUTES, only = "" } = flagsOf(Deno.args);
   if (!(minutes > 0)) throw new Error("--minutes wants a number above 0");
   const rows: Array<string> = [];
   let failed = 0;
-  for (const { file, env } of partsFor(minutes)) {
+  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-soak-" });
+  for (const part of partsFor(minutes).filter(({ file }) => file.includes(only))) {
     const started = performance.now();
-    const { success, figures } = await run(file, env);
+    const logs = join(folder, part.file);
+    await Deno.mkdir(logs);
+    const { success, figures } = await run(part, logs);
     rows.push(...figures);
-    if (!success) failed++;
-    console.error(`== ${file}: ${success ? "ok" : "FAILED"} (${((performance.now() - started) / 1000).toFixed(0)} s)`);
+    const took = `${((performance.now() - started) / 1000).toFixed(0)} s`;
+    if (success) await Deno.remove(logs, { recursive: true });
+    else failed++;
+    console.error(
+      `== ${part.file}: ${success ? `ok (${took})` : `FAILED (${took}), its output and logs are in ${logs}`}`,
+    );
   }
+  if (failed === 0) await Deno.remove(folder);
   const { hardwareConcurrency } = navigator;
   const memory = Math.round(Deno.systemMemoryInfo().total / 1024 ** 3);
   console.log(`\n## ${new Date().toISOString().slice(0, 10)}: soak of ${minutes} minutes\n`);
@@ -55,26 +65,40 @@ const partsFor = (minutes: number): ReadonlyArray<Part> => {
   ];
 };
 
-const run = async (file: string, env: Readonly<Record<string, string>>) => {
+const flagsOf = (args: ReadonlyArray<string>): { readonly minutes?: number; readonly only?: string } => {
+  const { minutes, only } = parseArgs({
+    args: [...args],
+    options: { minutes: { type: "string" }, only: { type: "string" } },
+  }).values;
+  return { ...(minutes === undefined ? {} : { minutes: Number(minutes) }), ...(only === undefined ? {} : { only }) };
+};
+
+/** All that the tests print, the operator's own log among it, is also in a file of `logs`; so are logs of its processes. */
+const run = async ({ file, env }: Part, logs: string) => {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["test", "--allow-all", `tests/cluster/${file}`],
     cwd: new URL("../", import.meta.url),
-    env: { ...env, NO_COLOR: "1" },
+    env: { ...env, [LOG_FOLDER_VARIABLE]: logs, NO_COLOR: "1" },
     stdin: "null",
     stdout: "piped",
-    stderr: "inherit",
+    stderr: "piped",
   }).spawn();
+  using output = await Deno.open(join(logs, "output.log"), { append: true, create: true });
   const figures: Array<string> = [];
-  let rest = "";
-  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      if (line.startsWith(FIGURE)) figures.push(line.slice(FIGURE.length));
-      // The operator's own log would be thousands of lines.
-      else if (!line.startsWith("{")) console.error(line);
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    let rest = "";
+    for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+      output.writeSync(new TextEncoder().encode(chunk));
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        if (line.startsWith(FIGURE)) figures.push(line.slice(FIGURE.length));
+        // The operator's own log would be thousands of lines.
+        else if (!line.startsWith("{")) console.error(line);
+      }
     }
-  }
+  };
+  await Promise.all([read(child.stdout), read(child.stderr)]);
   return { success: (await child.status).success, figures };
 };
 

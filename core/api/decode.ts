@@ -102,20 +102,27 @@ const annotationsOf = (value: JsonObject): Readonly<Record<string, string>> => {
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1();
 
-const schemaFindings = (issue: SchemaIssue.Issue, resource: JsonObject): ReadonlyArray<SchemaMismatch> =>
+/** What Effect says of the spec of a resource that has this schema, one failure for each place. */
+export const schemaFindings = (
+  issue: SchemaIssue.Issue,
+  resource: JsonObject,
+  schema: StructuralSchema = RESOURCE,
+): ReadonlyArray<SchemaMismatch> =>
   formatIssue(issue).issues.map(({ path, message }) => {
     const full: FieldPath = ["spec", ...(path ?? []).map((step) => typeof step === "number" ? step : String(step))];
-    return new SchemaMismatch({ path: full, detail: detailed(full, message, resource) });
+    return new SchemaMismatch({ path: full, detail: detailed(full, message, resource, schema) });
   });
 
 /** Effect's sentence, with what helps a person: the near names, the value where it can hold no secret. */
-const detailed = (path: FieldPath, message: string, resource: JsonObject): string => {
+const detailed = (path: FieldPath, message: string, resource: JsonObject, schema: StructuralSchema): string => {
   const last = path.at(-1);
   if (message === "Expected no excess property") {
-    return `Unknown field${didYouMean(String(last), Object.keys(schemaAt(path.slice(0, -1)).properties ?? {}))}`;
+    return `Unknown field${
+      didYouMean(String(last), Object.keys(schemaAt(schema, path.slice(0, -1)).properties ?? {}))
+    }`;
   }
   if (message === "Missing key") return "Required field is missing";
-  const words = schemaAt(path).enum;
+  const words = schemaAt(schema, path).enum;
   const got = printable(path, valueAt(resource, path));
   if (words !== undefined) {
     const near = typeof last === "undefined" ? "" : didYouMean(String(valueAt(resource, path)), words.map(String));
@@ -156,13 +163,13 @@ const valueAt = (value: Json | undefined, path: FieldPath): Json | undefined =>
 /** Made from the schema values by `deno task gen`: making it at each start would take 15 ms of the command line. */
 const RESOURCE = recorded as unknown as StructuralSchema;
 
-const schemaAt = (path: FieldPath): StructuralSchema =>
+const schemaAt = (schema: StructuralSchema, path: FieldPath): StructuralSchema =>
   path.reduce<StructuralSchema>((node, step) => {
     if (typeof step === "number") return node.items ?? {};
     const properties = node.properties ?? {};
     if (Object.hasOwn(properties, step)) return properties[step] ?? {};
     return typeof node.additionalProperties === "object" ? node.additionalProperties : {};
-  }, RESOURCE);
+  }, schema);
 
 /** The resource with the schema's defaults where fields are absent, as the API server fills them before it checks rules. */
 export const defaulted = (resource: JsonObject): JsonObject => withDefaults(RESOURCE, resource) as JsonObject;

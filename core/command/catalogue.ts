@@ -8,6 +8,7 @@ import {
   type ProviderType,
 } from "../config/catalogue.ts";
 import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/lines/lines.ts";
+import { unstartableType } from "../config/lines/unstartable_types.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
 export interface CatalogueQuery {
@@ -69,9 +70,17 @@ interface Row {
 const described = (catalogue: Catalogue, { api, type, found }: Row): ReadonlyArray<string> => [
   "",
   `${api}  ${type}${found.deprecated === undefined ? "" : "  (deprecated)"}`,
+  ...refusal(catalogue, api, type).map((one) => `  ${one}`),
   ...addressLines(catalogue, api, type, found).map((one) => `  ${one}`),
   ...Object.entries(found.fields).map(([name, field]) => `  settings.${name}: ${fieldText(field)}`),
 ];
+
+/** The type is on the list of the server and yet ends its start. */
+const refusal = ({ server }: Catalogue, api: string, type: string): ReadonlyArray<string> => {
+  const line = serverOf(server)?.line;
+  const found = line === undefined ? undefined : unstartableType(line, api, type);
+  return found === undefined ? [] : [`refused: ${found.reason}; ${found.instead}`];
+};
 
 /** What the typed fields of a resource become. */
 const addressLines = (catalogue: Catalogue, api: string, type: string, found: ProviderType): ReadonlyArray<string> => {
@@ -128,9 +137,11 @@ export const providersPage = (): string => {
 /** One row for each run of servers on which the typed fields become the same. */
 const pageRows = (api: string, type: string): ReadonlyArray<string> => {
   const runs: Array<{ readonly cells: string; readonly servers: Array<string> }> = [];
-  for (const { server, providers } of CATALOGUES) {
+  for (const catalogue of CATALOGUES) {
+    const { server, providers } = catalogue;
     const found = Object.hasOwn(providers, api) ? providers[api]?.[type] : undefined;
-    const cells = found === undefined ? "" : cellsOf(found);
+    const [refused] = refusal(catalogue, api, type);
+    const cells = found === undefined ? "" : refused === undefined ? cellsOf(found) : `${refused} | | `;
     const last = runs.at(-1);
     if (last?.cells === cells) last.servers.push(server);
     else runs.push({ cells, servers: [server] });

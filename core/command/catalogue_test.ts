@@ -10,6 +10,13 @@ Deno.test("catalogueCommand() lists every type of a server, the newest where non
   ok(ask({ serverVersion: "0.7.3" }).stdout.includes("safety  inline::llama-guard"));
 });
 
+Deno.test("catalogueCommand() says of a type that it is refused and why, on the servers whose start it ends", () => {
+  const refused = "  refused: its module cannot be loaded, which ends the start of the whole server; use remote::vllm";
+  ok(ask({ serverVersion: "0.6", type: "tgi" }).stdout.includes(`inference  remote::tgi\n${refused}`));
+  ok(!ask({ serverVersion: "0.2", type: "tgi" }).stdout.includes("refused"));
+  ok(providersPage().includes("| `remote::tgi` | Llama Stack 0.3 – 0.6 | refused: its module"));
+});
+
 Deno.test("catalogueCommand() shows what endpoint and apiKey become, and each field with type, default and meaning", () => {
   const { stdout } = ask({ serverVersion: "0.7", type: "vllm" });
   ok(stdout.includes("endpoint → base_url, with /v1 where no path is given"), stdout);

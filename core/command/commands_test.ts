@@ -112,6 +112,32 @@ Deno.test("R1 lintCommand() reads the early shorthand and says so", () => {
   strictEqual(code, 0);
 });
 
+const OLD = {
+  apiVersion: "llamastack.io/v1alpha1",
+  kind: "LlamaStackDistribution",
+  metadata: { name: "old" },
+  spec: { replicas: 2, server: { distribution: { name: "starter" }, containerSpec: { port: 8322 } } },
+};
+
+Deno.test("US7 lintCommand() and renderCommand() read v1alpha1 as v1alpha2 and say so in one line", () => {
+  const line = "f.yaml: old: llamastack.io/v1alpha1 is read as llamastack.io/v1alpha2; " +
+    "`llama-stack-operator convert` rewrites it\n";
+  deepStrictEqual(lint([OLD]), { stdout: "0 errors, 0 warnings in 1 resource\n", stderr: line, code: 0 });
+  const same = manifest({ workload: { replicas: 2 }, networking: { port: 8322 } }, "old");
+  const { metadata: _, ...bare } = same;
+  const rendered = render([OLD]);
+  deepStrictEqual([rendered.stderr, rendered.code], [line, 0]);
+  strictEqual(rendered.stdout, render([{ ...bare, metadata: { name: "old" } }]).stdout);
+});
+
+Deno.test("US7 lintCommand() names a wrong field of v1alpha1 as its author wrote it", () => {
+  const typo = { ...OLD, spec: { server: { distribution: { name: "starter" }, containerSpec: { prot: 1 } } } };
+  const { stdout, code } = lint([typo]);
+  ok(stdout.includes("spec.server.containerSpec.prot: Unknown field; did you mean port"), stdout);
+  strictEqual(code, 1);
+  ok(lint([{ ...OLD, spec: { server: {} } }]).stdout.includes("spec.server.distribution: Required field is missing"));
+});
+
 Deno.test("imagesCommand() lists each image once, sorted", () => {
   const { stdout } = imagesCommand(SURROUNDINGS, "text");
   const images = stdout.trimEnd().split("\n");

@@ -1,8 +1,10 @@
 /** What the commands read: manifest files with one or more documents, of which only our resources count. */
 import { Result } from "effect";
 import { decodeResource, type Resource } from "../api/decode.ts";
+import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { expandShorthand } from "../api/shorthand.ts";
-import { GROUP, KIND } from "../api/v1alpha2.ts";
+import { V1ALPHA1 } from "../api/v1alpha1.ts";
+import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure.ts";
 import { type Json, listAt, stringAt } from "../json.ts";
 import { type Refusal, refusal } from "../config/pipeline.ts";
@@ -21,6 +23,7 @@ export interface InputResource {
   readonly label: string;
   /** As it was written, the early shorthand in its list form. */
   readonly document: Json;
+  /** From `document`; v1alpha1 is converted first. */
   readonly resource: Result.Result<Resource, Refusal>;
   readonly warnings: ReadonlyArray<Warning>;
 }
@@ -29,11 +32,17 @@ export interface Inputs {
   readonly resources: ReadonlyArray<InputResource>;
   /** Lines about documents that are not ours and were left alone. */
   readonly skipped: ReadonlyArray<string>;
+  /** Lines about documents of v1alpha1. */
+  readonly converted: ReadonlyArray<string>;
 }
 
 export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
   const parts = files.map(readFile);
-  return { resources: parts.flatMap(({ resources }) => resources), skipped: parts.flatMap(({ skipped }) => skipped) };
+  return {
+    resources: parts.flatMap(({ resources }) => resources),
+    skipped: parts.flatMap(({ skipped }) => skipped),
+    converted: parts.flatMap(({ converted }) => converted),
+  };
 };
 
 const readFile = ({ name, text }: InputFile): Inputs => {
@@ -43,26 +52,35 @@ const readFile = ({ name, text }: InputFile): Inputs => {
     return {
       resources: [{ label: name, document: null, resource: Result.fail(refusal(failure)), warnings: [] }],
       skipped: [],
+      converted: [],
     };
   }
   const all = documents.success.flatMap((document) =>
     stringAt(document, "kind") === "List" ? listAt(document, "items") : [document]
   );
   const foreign = all.filter((document) => !isOurs(document));
+  const labelOf = (document: Json) => `${name}: ${stringAt(document, "metadata", "name") ?? "(no name)"}`;
   return {
-    resources: all.filter(isOurs).map((document) => {
-      const { resource, warnings } = expandShorthand(document);
-      const label = `${name}: ${stringAt(document, "metadata", "name") ?? "(no name)"}`;
-      return {
-        label,
-        document: resource,
-        resource: Result.mapError(decodeResource(resource, "strict"), (failures) => refusal(...failures)),
-        warnings,
-      };
-    }),
+    resources: all.filter(isOurs).map((document) => inputOf(labelOf(document), document)),
     skipped: foreign.map((document) =>
       `${name}: ${stringAt(document, "kind") ?? "a document without kind"} left alone`
     ),
+    converted: all.filter((document) => readV1alpha1(document) !== undefined).map((document) =>
+      `${labelOf(document)}: ${V1ALPHA1} is read as ${API_VERSION}; \`llama-stack-operator convert\` rewrites it`
+    ),
+  };
+};
+
+const inputOf = (label: string, document: Json): InputResource => {
+  const { resource, warnings } = expandShorthand(document);
+  const old = readV1alpha1(resource);
+  return {
+    label,
+    document: resource,
+    resource: old !== undefined && old.failures.length > 0
+      ? Result.fail(refusal(...old.failures))
+      : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => refusal(...failures)),
+    warnings,
   };
 };
 

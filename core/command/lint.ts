@@ -29,7 +29,7 @@ export const lintCommand = (
   surroundings: Surroundings,
   { format, style }: LintOptions,
 ): Outcome => {
-  const { resources, skipped } = readInputs(files);
+  const { resources, skipped, converted } = readInputs(files);
   const findings = resources.flatMap((input) => findingsOf(input, surroundings));
   const errors = findings.filter(({ level }) => level === "error").length;
   const warnings = findings.length - errors;
@@ -37,7 +37,7 @@ export const lintCommand = (
   const code = errors > 0 || empty ? 1 : 0;
   if (format === "json") {
     const report = { resources: resources.length, errors, warnings, findings };
-    return { stdout: `${JSON.stringify(report, null, 2)}\n`, stderr: lines(skipped), code };
+    return { stdout: `${JSON.stringify(report, null, 2)}\n`, stderr: lines([...skipped, ...converted]), code };
   }
   const text = resources.flatMap(({ label }) => {
     const own = findings.filter(({ resource }) => resource === label);
@@ -46,7 +46,7 @@ export const lintCommand = (
   const total = empty
     ? `no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`
     : `${count(errors, "error")}, ${count(warnings, "warning")} in ${count(resources.length, "resource")}`;
-  return { stdout: lines([...text, total]), stderr: lines(skipped), code };
+  return { stdout: lines([...text, total]), stderr: lines([...skipped, ...converted]), code };
 };
 
 /** Errors first, in the order of the resource as far as it is known, then warnings. */

@@ -27,7 +27,7 @@ export const renderCommand = (
   surroundings: Surroundings,
   { only, format, style, platform = NOWHERE.platform }: RenderOptions,
 ): Outcome => {
-  const { resources, skipped } = readInputs(files);
+  const { resources, skipped, converted } = readInputs(files);
   const rendered = resources.map(({ label, resource, warnings }) => {
     const derived = Result.flatMap(resource, (decoded) => derive(decoded, surroundings));
     return Result.isFailure(derived) || Result.isFailure(resource)
@@ -53,7 +53,7 @@ export const renderCommand = (
     : [];
   return {
     stdout: printed(rendered.flatMap(({ documents }) => documents), format),
-    stderr: lines([...skipped, ...none, ...rendered.flatMap(({ notes }) => notes)]),
+    stderr: lines([...skipped, ...converted, ...none, ...rendered.flatMap(({ notes }) => notes)]),
     code: none.length > 0 || rendered.some(({ ok }) => !ok) ? 1 : 0,
   };
 };

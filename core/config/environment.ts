@@ -34,8 +34,10 @@ export const containerEnv = (
   for (const { process } of lines) {
     set({ name: process.portVariable, value: port });
     if (hasConfigFile) set({ name: process.configVariable, value: CONFIG_FILE });
+    if (line !== undefined || hasConfigFile) {
+      for (const [name, value] of Object.entries(process.environment)) set({ name, value });
+    }
   }
-  for (const [name, value] of Object.entries(line?.process.environment ?? {})) set({ name, value });
   // Both names, so that a server that was renamed does not move the data of the older one (R27).
   set({ name: "LLAMA_STACK_CONFIG_DIR", value: folders.mount });
   set({ name: "OGX_CONFIG_DIR", value: folders.mount });

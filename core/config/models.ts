@@ -1,11 +1,18 @@
 /** Stage 6, models: registered under an inference provider (FR-040 – FR-042). */
 import type { Model } from "../api/v1alpha2.ts";
-import { type GenerationFailure, MissingProviderForResource, ModelConflict, UnknownProvider } from "../failure.ts";
+import {
+  type GenerationFailure,
+  MissingProviderForResource,
+  ModelConflict,
+  NotSupportedOnLine,
+  UnknownProvider,
+} from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import type { Line } from "./lines/line.ts";
+import { OPENAI_WAY } from "./lines/unstartable_types.ts";
 import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
 
 export const registerModels: Stage = (draft, facts) => {
@@ -20,7 +27,11 @@ export const registerModels: Stage = (draft, facts) => {
   }
   const known = knownProviders(draft, facts);
   const { line } = facts.server;
-  const placed = models.map((model, index) => place(model, index, model.provider ?? fallback ?? "", known, line));
+  const types = typesById(draft);
+  const placed = models.map((model, index) => {
+    const provider = model.provider ?? fallback ?? "";
+    return place(model, index, provider, known, types.get(provider), facts);
+  });
   const conflicts = placed.filter(({ key }, index) => placed.findIndex((other) => other.key === key) < index);
   const entries = placed.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
   return noted(withConfig(draft, entries.reduce((config, entry) => register(config, entry, line), draft.config)), {
@@ -60,6 +71,15 @@ const knownProviders = (draft: Draft, facts: Facts): ReadonlyArray<string> => {
   return [...new Set([...written, ...based])].sort();
 };
 
+const typesById = (draft: Draft): ReadonlyMap<string, string> =>
+  new Map([
+    ...entriesOf(draft.config, "inference").flatMap((entry): ReadonlyArray<readonly [string, string]> => {
+      const id = baseId(entry);
+      return id === undefined ? [] : [[id, stringAt(entry, "provider_type") ?? ""]];
+    }),
+    ...draft.declared.filter(({ api }) => api === "inference").map(({ id, type }) => [id, type] as const),
+  ]);
+
 /** Embedding and rerank servers inside the process cannot answer a chat. */
 const servesChat = (entry: JsonObject): boolean =>
   !["inline::sentence-transformers", "inline::transformers", "remote::text-embeddings-inference"]
@@ -78,7 +98,8 @@ const place = (
   index: number,
   provider: string,
   known: ReadonlyArray<string>,
-  line: Line,
+  type: string | undefined,
+  { server: { line }, serverName }: Facts,
 ): Placed => {
   const path: FieldPath = ["spec", "resources", "models", index];
   const entry: JsonObject = {
@@ -98,9 +119,18 @@ const place = (
     key: modelKey(entry, line),
     entry,
     warnings: unread,
-    failures: known.includes(provider)
-      ? []
-      : [new UnknownProvider({ path: [...path, "provider"], id: provider, known })],
+    failures: !known.includes(provider)
+      ? [new UnknownProvider({ path: [...path, "provider"], id: provider, known })]
+      : type !== undefined && line.typesWithoutModels.includes(type)
+      ? [
+        new NotSupportedOnLine({
+          path: [...path, "provider"],
+          what: `provider of type "${type}" that takes a model: registering one ends the start of the whole server`,
+          server: serverName,
+          instead: OPENAI_WAY,
+        }),
+      ]
+      : [],
   };
 };
 

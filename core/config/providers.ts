@@ -16,6 +16,7 @@ import { type Warning, warning } from "../warning.ts";
 import { type Catalogue, endpointExpectation, type ProviderType, providerType, providerTypes } from "./catalogue.ts";
 import { type Declared, type EnvEntry, type Facts, noted, type Stage } from "./draft.ts";
 import { addressFields } from "./endpoint.ts";
+import { unstartableType } from "./lines/unstartable_types.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 
 export const expandProviders: Stage = (draft, facts) =>
@@ -78,6 +79,14 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
         server: facts.serverName,
         offered: providerTypes(catalogue, api),
       }),
+    );
+  }
+  const unstartable = unstartableType(line, api, type);
+  if (unstartable !== undefined) {
+    const what = `working ${api} provider of type "${type}": ${unstartable.reason}`;
+    const { instead } = unstartable;
+    return failed(
+      new NotSupportedOnLine({ path: [...path, "provider"], what, server: facts.serverName, instead }),
     );
   }
   const id = effectiveId(provider as unknown as Json);

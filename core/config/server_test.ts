@@ -1,5 +1,17 @@
-import { deepStrictEqual, ok } from "node:assert/strict";
-import { config, envOf, failures, generated, secret, smallBase, warnings } from "../../tests/given.ts";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { Result } from "effect";
+import {
+  config,
+  decoded,
+  envOf,
+  failures,
+  generated,
+  secret,
+  smallBase,
+  SURROUNDINGS,
+  warnings,
+} from "../../tests/given.ts";
+import { derive } from "../derive.ts";
 import { type JsonObject } from "../json.ts";
 
 const server = (spec: JsonObject, surroundings = smallBase()) =>
@@ -60,6 +72,16 @@ Deno.test("R27 containerEnv() puts every data folder onto the mount, whatever th
     SQLITE_STORE_DIR: "/.llama/distributions/starter",
   });
   deepStrictEqual(folders("starter", { mountPath: "/data/" }).SQLITE_STORE_DIR, "/data/distributions/starter");
+});
+
+Deno.test("R31 containerEnv() gives an own config on an unknown image what keeps keys out of any server's log", () => {
+  const unknown = (more: JsonObject) => {
+    const resource = decoded({ distribution: { image: "registry.example/own:1" }, ...more });
+    const derived = Result.getOrThrow(derive(resource, SURROUNDINGS));
+    return derived.env.find(({ name }) => name === "TELEMETRY_SINKS")?.value;
+  };
+  strictEqual(unknown({ overrideConfig: { configMapName: "own" } }), "sqlite");
+  strictEqual(unknown({}), undefined);
 });
 
 Deno.test("containerEnv() lets the author's variable win, once", () => {

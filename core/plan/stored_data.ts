@@ -3,13 +3,13 @@ import { configMapsOf, imageOf, templateSpec } from "../resources/pod_spec.ts";
 import { modelKey } from "../config/models.ts";
 import { serverOfImage } from "../config/distribution.ts";
 import type { Line } from "../config/lines/line.ts";
-import { LINE_LEGACY } from "../config/lines/line_legacy.ts";
 import { STORES_IN_BACKENDS } from "../config/lines/stores_in_backends.ts";
-import { LINES, serverOf } from "../config/lines/lines.ts";
+import { serverName, serverOf } from "../config/lines/lines.ts";
 import { Result } from "effect";
 import { LineChangeLosesData, RegistryConflict } from "../failure.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { readYaml11 } from "../yaml.ts";
+import { lossesOf, type Place } from "./line_losses.ts";
 import type { Prepared } from "./prepare.ts";
 import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "./record.ts";
 import type { World } from "./world.ts";
@@ -70,8 +70,6 @@ const runningConfig = (live: JsonObject, world: World): Running | undefined => {
   return tree === undefined ? undefined : { name: stringAt(map, "metadata", "name") ?? "", tree };
 };
 
-type Place = "a volume claim" | "PostgreSQL" | "Redis";
-
 /** Where data outlives a pod (R42). */
 const storedIn = (
   live: JsonObject,
@@ -115,13 +113,14 @@ const lineChange = (
     };
   }
   const moved = from.line.name !== to.line.name;
-  const losses = moved ? lossesOf(from.line, to.line, stored) : [];
+  const losses = lossesOf(from, to, stored);
   if (losses.length === 0) return { moved, ...NOTHING };
+  const [old, next] = moved ? [from.line.servers, to.line.servers] : [serverName(from.version), serverName(to.version)];
   if (prepared.derived._tag === "Override") {
     return {
       moved,
       failures: [],
-      notices: [`The move from ${from.line.servers} to ${to.line.servers} loses ${losses.join("; ")}`],
+      notices: [`The move from ${old} to ${next} loses ${losses.join("; ")}`],
     };
   }
   const accepted = stringAt(world.resource, "metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION);
@@ -130,8 +129,8 @@ const lineChange = (
     failures: accepted === to.line.name ? [] : [
       new LineChangeLosesData({
         path,
-        from: from.line.servers,
-        to: to.line.servers,
+        from: old,
+        to: next,
         losses,
         accept: `${ACCEPT_LINE_CHANGE_ANNOTATION}: "${to.line.name}"`,
       }),
@@ -143,24 +142,6 @@ const lineChange = (
 const runningServer = (live: JsonObject) => {
   const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
   return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(templateSpec(live)) ?? "");
-};
-
-/**
- * Source: seen on real servers; 0.7 → 0.8 and every step up from 1.0 keep everything. Nobody has seen what 0.3 finds of 0.2's
- * data: the config names other files and tables for it, so it counts as lost.
- */
-const lossesOf = (from: Line, to: Line, stored: ReadonlyArray<Place>): ReadonlyArray<string> => {
-  const down = LINES.indexOf(to) < LINES.indexOf(from);
-  if (down) return ["whatever the newer server changed in its tables, which an older one cannot read"];
-  const legacy = from.stores === LINE_LEGACY.stores && to.stores !== LINE_LEGACY.stores
-    ? ["what the server stored before 0.3: registered resources, responses, entries of files"]
-    : [];
-  if (from.from[0] >= 1 || to.from[0] < 1) return legacy;
-  return [
-    ...legacy,
-    "the prompts",
-    ...(stored.includes("a volume claim") ? ["the vector stores that are kept in sqlite"] : []),
-  ];
 };
 
 /** The server compares what it is told to register with what it stored, and ends when they differ. */

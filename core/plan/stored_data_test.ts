@@ -24,7 +24,11 @@ Deno.test("R25 R42 decide() holds a move to another line on stored data until it
   const moved = edited(before, stored({ distribution: { name: "ogx-starter" } }));
   const said = told(moved, "ConfigGenerated");
   ok(said.startsWith("False LineChangeLosesData spec.distribution: the move from Llama Stack 0.7 to OGX"), said);
-  ok(said.includes("the prompts; the vector stores") && said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`), said);
+  ok(
+    said.includes("the prompts; the batches; the vector stores that are kept in sqlite; the shields. ") &&
+      said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`),
+    said,
+  );
   strictEqual(running(converged(moved).world), running(before));
   const accepted = {
     ...moved,
@@ -42,9 +46,56 @@ Deno.test("R25 R28 decide() knows what a server of before 0.3 has stored, and wh
   const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
   const { world: before } = converged(world(old({ resources: { models: [{ name: "m" }] } })));
   const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
-  ok(newer.includes("LineChangeLosesData") && newer.includes("before 0.3"), newer);
+  ok(newer.includes("LineChangeLosesData") && newer.includes("the responses; the entries of files that are"), newer);
   const changed = old({ resources: { models: [{ name: "m", modelType: "embedding", embeddingDimension: 384 }] } });
   ok(told(edited(before, changed), "ConfigGenerated").includes("RegistryConflict"));
+});
+
+const OF_LEGACY = "the prompts; the batches; the vector stores; " +
+  "the shields, models and tools that were registered through the API; the chat completions";
+const FILES = "the entries of files";
+const PIECES =
+  "the vector stores that are not empty, over which the new server ends at its start unless they are deleted before";
+for (
+  const [from, to, losses] of [
+    ["0.2.24", "0.3.5", `${OF_LEGACY}; the responses that are kept in sqlite; ${FILES} that are kept in sqlite`],
+    ["0.2.24", "0.7", `${OF_LEGACY}; the responses; ${FILES} that are kept in sqlite`],
+    ["0.2.24", "1.5", `${OF_LEGACY}; the responses; ${FILES}`],
+    ["0.3.5", "0.4", PIECES],
+    ["0.3.5", "0.6", `${PIECES}; the responses`],
+    ["0.3.5", "0.8", `${PIECES}; the responses`],
+    ["0.4", "0.5", "the responses"],
+    ["0.4", "0.7", "the responses"],
+    ["0.6", "1.1", "the prompts; the batches; the vector stores that are kept in sqlite; the shields"],
+    ["0.5", "0.7", undefined],
+    ["0.7", "0.8", undefined],
+    ["1.0", "1.5", undefined],
+  ] as const
+) {
+  Deno.test(`R25 R42 decide() on data in a claim names what is lost from ${from} to ${to}`, () => {
+    const on = (serverVersion: string) => {
+      const name = serverVersion === "0.8" || serverVersion.startsWith("1.") ? "ogx-starter" : "starter";
+      return stored({ distribution: { name, serverVersion } });
+    };
+    const said = told(edited(converged(world(on(from))).world, on(to)), "ConfigGenerated");
+    if (losses === undefined) ok(said.startsWith("True"), said);
+    else ok(said.includes(` loses ${losses}. What runs stays.`), said);
+    if (from === "0.4" && to === "0.5") ok(said.includes("the move from Llama Stack 0.4 to Llama Stack 0.5 "), said);
+  });
+}
+
+Deno.test("R25 R42 decide() counts data outside of sqlite apart: registries and pieces of files are in the key-value store", () => {
+  const redis = { storage: { kv: { type: "redis", endpoint: "redis:6379" } } };
+  const on = (name: string, serverVersion: string) => ({
+    providers: PROVIDERS,
+    ...redis,
+    distribution: { name, serverVersion },
+  });
+  const said = told(
+    edited(converged(world(on("starter", "0.3.5"))).world, on("ogx-starter", "1.5")),
+    "ConfigGenerated",
+  );
+  ok(said.includes(` loses the prompts; the batches; ${PIECES}; the shields; the responses. What`), said);
 });
 
 Deno.test("R25 decide() lets a move through where nothing is stored or nothing ever ran, and holds each step down", () => {

@@ -25,14 +25,14 @@ export const startCommand = (blueprint: Blueprint): JsonObject => {
  */
 export const startScript = (blueprint: Blueprint): string => {
   const { line, env } = blueprint;
-  const server = line === undefined ? probedServer() : `set -- ${serverWords(line, blueprint)}`;
+  const server = line === undefined ? probedServer(blueprint) : `set -- ${serverWords(line, blueprint)}`;
   const traced = env.some(({ name }) => name.startsWith("OTEL_"))
     ? ['if opentelemetry-instrument --version >/dev/null 2>&1; then set -- opentelemetry-instrument "$@"; fi']
     : [];
   return [
     "set -e",
     'mkdir -p "$SQLITE_STORE_DIR" "$FILES_STORAGE_DIR"',
-    ...(line === undefined ? [server.replaceAll("@FLAGS@", flags(blueprint))] : [server]),
+    server,
     ...traced,
     'exec "$@"',
   ].join("\n");
@@ -53,16 +53,36 @@ const flags = ({ spec }: Blueprint): string =>
     ...(servesTls(spec) ? [`--ssl-certfile ${TLS_CERTIFICATE}`, `--ssl-keyfile ${TLS_KEY}`] : []),
   ].join(" ");
 
-/** For a config of the author's own on an image of unknown server: the package that is there decides (R31). */
-const probedServer = (): string => {
-  const factories = [
-    ...new Set(LINES.flatMap(({ process: { start } }) => start.kind === "factory" ? [start.factory] : [])),
-  ].reverse();
-  const tries = factories.map((factory, index) =>
-    `${index === 0 ? "if" : "elif"} python3 -c 'import ${factory.split(".")[0]}' 2>/dev/null; then ` +
-    `set -- python3 -m uvicorn --factory ${factory} @FLAGS@`
-  );
-  return [...tries, `else echo 'no Llama Stack or OGX server in this image for ${CONFIG_FILE}' >&2; exit 1; fi`].join(
-    "\n",
-  );
+/**
+ * For a config of the author's own on an image of unknown server: the package that is there decides, newest name first
+ * (R31). Servers that share a package with newer ones and start in another way are told by its version; a package
+ * without one, as a source tree may be, counts as new.
+ */
+const probedServer = (blueprint: Blueprint): string => {
+  const ways = LINES.filter((line, index) => startOf(line) !== startOf(LINES[index + 1])).reverse();
+  const tries = packages(ways).flatMap((name) => {
+    const [newest, ...older] = ways.filter((line) => packageOf(line) === name);
+    return [
+      ...older.reverse().map((line) => ({ line, test: isAtMost(name, line.to) })),
+      ...(newest === undefined ? [] : [{ line: newest, test: `import ${name}` }]),
+    ];
+  });
+  return [
+    ...tries.map(({ line, test }, index) =>
+      `${index === 0 ? "if" : "elif"} python3 -c '${test}' 2>/dev/null; then set -- ${serverWords(line, blueprint)}`
+    ),
+    `else echo 'no Llama Stack or OGX server in this image for ${CONFIG_FILE}' >&2; exit 1; fi`,
+  ].join("\n");
 };
+
+const startOf = (line: Line | undefined): string => line === undefined ? "" : JSON.stringify(line.process.start);
+
+const packageOf = ({ process: { start } }: Line): string =>
+  (start.kind === "factory" ? start.factory : start.module).split(".")[0] ?? "";
+
+const packages = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => [...new Set(lines.map(packageOf))];
+
+/** Python that ends well where the package is of this minor or an older one; by its metadata, which is read at once. */
+const isAtMost = (name: string, minor: Line["to"]): string =>
+  `import sys; from importlib.metadata import version; ` +
+  `sys.exit([int(n) for n in version("${name}").split(".")[:2]] > [${minor?.join(", ")}])`;

@@ -2,19 +2,16 @@
 import { Effect, Option } from "effect";
 import { Flag } from "effect/cli";
 import type { LookOptions } from "../look.ts";
+import { optionalText } from "./flags.ts";
 import { connectionOf, operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../settings.ts";
 
-export const kubeconfig = Flag.String("kubeconfig").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription("Kubeconfig of the cluster; without it KUBECONFIG, else ~/.kube/config"),
-  Flag.optional,
+export const kubeconfig = optionalText(
+  "kubeconfig",
+  "FILE",
+  "Kubeconfig of the cluster; without it KUBECONFIG, else ~/.kube/config",
 );
 
-export const context = Flag.String("context").pipe(
-  Flag.withMetavar("NAME"),
-  Flag.withDescription("Context of the kubeconfig, instead of the current one"),
-  Flag.optional,
-);
+export const context = optionalText("context", "NAME", "Context of the kubeconfig, instead of the current one");
 
 export const namespace = Flag.String("namespace").pipe(
   Flag.withAlias("n"),
@@ -23,10 +20,10 @@ export const namespace = Flag.String("namespace").pipe(
   Flag.optional,
 );
 
-export const operatorHome = Flag.String("operator-namespace").pipe(
-  Flag.withMetavar("NAME"),
-  Flag.withDescription("Namespace of the operator, where its key for digests of Secrets is kept"),
-  Flag.optional,
+export const operatorHome = optionalText(
+  "operator-namespace",
+  "NAME",
+  "Namespace of the operator, where its key for digests of Secrets is kept",
 );
 
 export const clusterFlags = { kubeconfig, context, operatorHome };

@@ -2,6 +2,10 @@
 import { Argument, Flag } from "effect/cli";
 import { SUPPORTED_SERVERS } from "../../core/config/lines/lines.ts";
 
+/** A flag with a value that may be left out. */
+export const optionalText = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional);
+
 export const filename = Flag.String("filename").pipe(
   Flag.withAlias("f"),
   Flag.withMetavar("FILE"),
@@ -12,27 +16,21 @@ export const moreFiles = Argument.String("FILE").pipe(
   Argument.withDescription("Further files"),
   Argument.variadic(),
 );
-export const serverVersion = Flag.String("server-version").pipe(
-  Flag.withMetavar("V"),
-  Flag.withDescription(
-    `Make the config for this server instead of the distribution's own, e.g. ${
-      SUPPORTED_SERVERS.at(-1)?.split(" ")[1]
-    }`,
-  ),
-  Flag.optional,
+export const serverVersion = optionalText(
+  "server-version",
+  "V",
+  `Make the config for this server instead of the distribution's own, e.g. ${SUPPORTED_SERVERS.at(-1)?.split(" ")[1]}`,
 );
-export const base = Flag.String("base").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription(
-    "Base config.yaml instead of the distribution's own; for images that the operator does not know",
-  ),
-  Flag.optional,
+export const base = optionalText(
+  "base",
+  "FILE",
+  "Base config.yaml instead of the distribution's own; for images that the operator does not know",
 );
 
-export const settings = Flag.String("settings").pipe(
-  Flag.withMetavar("FILE"),
-  Flag.withDescription("ConfigMap with the settings of the operator (docs/settings.md); without it the defaults"),
-  Flag.optional,
+export const settings = optionalText(
+  "settings",
+  "FILE",
+  "ConfigMap with the settings of the operator (docs/settings.md); without it the defaults",
 );
 export const openshift = Flag.Boolean("openshift").pipe(
   Flag.withDescription("As on a cluster of OpenShift: Routes, and users and groups that the cluster chooses"),

@@ -3,8 +3,10 @@ import { ok, strictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, put, stringAt } from "../../core/json.ts";
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Ended, ended } from "../../tools/install/run_program.ts";
 import { eventually, startOperator } from "./operator.ts";
 
+const ROOT = new URL("../../", import.meta.url).pathname;
 const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/one";
 const CANARY = "canary-of-a-password";
@@ -17,28 +19,19 @@ const SPEC: JsonObject = {
 const TEMPLATE_ANNOTATION = "llamastack.io/template-digest";
 const OTHER = "0".repeat(64);
 
-interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** The operator of these tests keeps its key in the default namespace. */
+const cli = (cluster: ControlPlane, args: ReadonlyArray<string>, stdin: JsonObject | string = ""): Promise<Ended> =>
+  ended(Deno.execPath(), [
+    ...["run", "--quiet", "--no-prompt", "--allow-read", "--allow-env", "--allow-net", "mod.ts"],
+    ...args,
+  ], {
+    cwd: ROOT,
+    env: { ...Deno.env.toObject(), LANG: "C", KUBECONFIG: cluster.kubeconfig, POD_NAMESPACE: "default" },
+    stdin: typeof stdin === "string" ? stdin : JSON.stringify(stdin),
+  });
 
-const cli = async (cluster: ControlPlane, args: ReadonlyArray<string>, stdin?: JsonObject): Promise<Ran> => {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", "--allow-read", "--allow-env", "--allow-net", "mod.ts", ...args],
-    cwd: new URL("../../", import.meta.url),
-    // The operator of these tests keeps its key in the default namespace.
-    env: { LANG: "C", KUBECONFIG: cluster.kubeconfig, POD_NAMESPACE: "default" },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(stdin === undefined ? "" : JSON.stringify(stdin))).catch(() => {});
-  await writer.close().catch(() => {});
-  const { code, stdout, stderr } = await child.output();
-  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
-};
+/** As an old file says it, that knows nothing of v1alpha2. */
+const withoutAnnotations = (yaml: string): string => yaml.replace(/^ {2}annotations:\n(?: {4}.*\n)+/m, "");
 
 const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> => {
   const answer = await cluster.fetch(path);
@@ -135,6 +128,21 @@ Deno.test("the command line beside the operator on a real API server", async (t)
           ok(stdout.endsWith(": no differences\n"), stdout);
           strictEqual(stderr, "");
         }
+      });
+
+      await t.step("US7 cli diff reads a manifest of v1alpha1, and finds nothing in what it says already", async () => {
+        const { stdout: old } = await cli(cluster, ["convert", "-f", "-", "--to", "v1alpha1"], manifest(SPEC, "one"));
+        for (const text of [old, withoutAnnotations(old)]) {
+          const { code, stdout, stderr } = await cli(cluster, ["diff", "-f", "-"], text);
+          strictEqual(code, 0, `${stdout}${stderr}`);
+          ok(stdout.endsWith(": no differences\n"), stdout);
+          strictEqual(stderr.split("\n").filter((line) => line !== "").length, 1, stderr);
+          ok(stderr.includes("llamastack.io/v1alpha1 is read as llamastack.io/v1alpha2"), stderr);
+        }
+        const scaled = old.replace(/^spec:$/m, "spec:\n  replicas: 3");
+        const { code, stdout } = await cli(cluster, ["diff", "-f", "-"], scaled);
+        strictEqual(code, 1);
+        ok(/Deployment\/one/.test(stdout), stdout);
       });
 
       await t.step("R45 cli diff shows an edit and writes nothing", async () => {

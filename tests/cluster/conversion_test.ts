@@ -9,7 +9,8 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { arbitraryV1alpha2 } from "../arbitrary_versions.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
-import { figure, ROLLING_SECONDS } from "./lengths.ts";
+import { figure, ROLLING_SECONDS } from "../../tools/soak_lengths.ts";
+import { goDefinition } from "./go_operator.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";
 import { balanced, call, installWithWebhooks, pathIn, patiently, startWebhooks } from "./webhooks.ts";
 
@@ -314,7 +315,7 @@ Deno.test("both API versions on a real API server", async (t) => {
   }
 });
 
-Deno.test("both versions can be read at any moment while replicas of the operator are replaced", async () => {
+Deno.test("both versions can be read at any moment, by a bare kubectl get too, while replicas of the operator are replaced", async () => {
   const cluster = await startControlPlane();
   const balancer = balanced([]);
   const running: Array<Replica> = [];
@@ -345,6 +346,16 @@ Deno.test("both versions can be read at any moment while replicas of the operato
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
     });
+    // As a person asks: a process of its own, a look at what is served, a connection of its own.
+    let gets = 0;
+    const persons = [OLD, NOW].map(async (version) => {
+      while (going) {
+        const resources = `llamastackdistributions.${version}.llamastack.io`;
+        await cluster.kubectl(["get", resources, "--all-namespaces"]).catch((error) => failures.push(String(error)));
+        gets++;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    });
     const end = Date.now() + ROLLING_SECONDS * 1000;
     let rolled = 0;
     while (Date.now() < end) {
@@ -359,12 +370,13 @@ Deno.test("both versions can be read at any moment while replicas of the operato
       await stopped;
     }
     going = false;
-    await Promise.all(readers);
+    await Promise.all([...readers, ...persons]);
     deepStrictEqual(failures, []);
     ok(rolled >= ROLLING_SECONDS / 12 && calls > ROLLING_SECONDS * 20, `${rolled} replicas, ${calls} calls`);
+    ok(gets > ROLLING_SECONDS / 3, `${gets} times kubectl get`);
     figure(
       "reads of both versions while replicas are replaced",
-      `${calls} calls, 0 failed`,
+      `${calls} calls, ${gets} times kubectl get, 0 failed`,
       "0 failed",
       `${rolled} replicas`,
     );
@@ -423,14 +435,6 @@ const firstEvent = async (cluster: ControlPlane, version: string, from: string, 
     if (text.includes("\n") && line !== undefined) return (JSON.parse(line) as { object: Json }).object;
   }
   throw new Error("the watch ended without an event");
-};
-
-/** The CRD of the Go operator as far as it matters here: v1alpha1 alone, stored. */
-const goDefinition = (): JsonObject => {
-  const ours = customResourceDefinition();
-  const versions = listAt(ours, "spec", "versions").filter((one) => stringAt(one, "name") === OLD)
-    .map((one) => ({ ...omit(one as JsonObject, "deprecated", "deprecationWarning"), storage: true }));
-  return put(put(ours, ["spec", "versions"], versions), ["spec", "conversion"], { strategy: "None" });
 };
 
 /** As the Go operator 0.9 stored them: the API server's defaults included, status as it wrote it. */

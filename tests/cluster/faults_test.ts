@@ -6,7 +6,7 @@ import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { openDoor } from "./faulty_door.ts";
-import { CRASH_STRIDE, figure } from "./lengths.ts";
+import { CRASH_STRIDE, figure } from "../../tools/soak_lengths.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { apply, isSettled, list, RESOURCES, SPEC } from "./settled.ts";
 

@@ -8,7 +8,7 @@ import { type Definition, installDefinition } from "../../tools/cluster/custom_r
 import { bundleOperator } from "../../tools/bundle_operator.ts";
 import { type BundledOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
 import { openDoor } from "./faulty_door.ts";
-import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS } from "./lengths.ts";
+import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS } from "../../tools/soak_lengths.ts";
 import { apply, settled, withModels } from "./settled.ts";
 
 const GROWTH_MIB_MAX = 5;

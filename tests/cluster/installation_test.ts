@@ -10,6 +10,8 @@ import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../cor
 import { readManifests } from "../../core/yaml.ts";
 import { failureFound, keyAdded, metricsText, passEnded, wrote } from "../../shell/metrics.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { commandsRunBy } from "../documented_commands.ts";
+import { goOperator } from "./go_operator.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const DEPLOY = `${ROOT}deploy/`;
@@ -97,18 +99,18 @@ Deno.test("the installation on a real API server", async (t) => {
   }
 });
 
-Deno.test("every command of docs/install.md runs as written, in order, on a real API server", async () => {
-  const page = await Deno.readTextFile(`${ROOT}docs/install.md`);
-  const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) => lines(block));
-  ok(commands.length >= 7, commands.join("\n"));
+Deno.test("the commands of docs/install.md run as written, in order, on a real API server", async () => {
+  const commands = await commandsRunBy("tests/cluster/installation_test.ts");
+  ok(commands.length >= 7);
   const cluster = await startControlPlane({ kwok: true });
   try {
-    for (const one of formerOperator()) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(one));
-    for (const command of commands) {
-      const [program = "", ...words] = command.split(" ");
-      strictEqual(program, "kubectl", command);
+    for (const one of goOperator()) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(one));
+    for (const { text } of commands) {
+      const [program = "", ...words] = text.split(" ");
+      strictEqual(program, "kubectl", text);
       await cluster.kubectl(words.map((word) => word.startsWith("deploy/") ? `${ROOT}${word}` : word));
     }
+    const page = await Deno.readTextFile(`${ROOT}docs/install.md`);
     for (const [, folder = ""] of page.matchAll(/`kubectl apply -k (\S+)`/g)) {
       await cluster.kubectl(["kustomize", `${ROOT}${folder}`]);
     }
@@ -116,23 +118,6 @@ Deno.test("every command of docs/install.md runs as written, in order, on a real
     await cluster.stop();
   }
 });
-
-/** What the page tells to stop. */
-const formerOperator = (): ReadonlyArray<JsonObject> => {
-  const [name, namespace] = ["llama-stack-k8s-operator-controller-manager", "llama-stack-k8s-operator-system"];
-  return [
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
-    {
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata: { name, namespace },
-      spec: {
-        selector: { matchLabels: { a: "b" } },
-        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "manager", image: "x" }] } },
-      },
-    },
-  ];
-};
 
 Deno.test("prometheusRule() and dashboard() ask only for metrics that the operator has", async () => {
   const rules = listAt(prometheusRule(), "spec", "groups").flatMap((one) => listAt(one, "rules"));

@@ -5,7 +5,7 @@ import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { openWire } from "./dead_wire.ts";
 import { openDoor } from "./faulty_door.ts";
-import { figure, NETWORK_SECONDS } from "./lengths.ts";
+import { figure, NETWORK_SECONDS } from "../../tools/soak_lengths.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { apply, RESOURCES, settled, SPEC, withModels } from "./settled.ts";
 

@@ -4,7 +4,7 @@ import { Result } from "effect";
 import { type JsonObject, stringAt } from "../../core/json.ts";
 import { readManifests } from "../../core/yaml.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { figure, QUIET_SECONDS } from "./lengths.ts";
+import { figure, QUIET_SECONDS } from "../../tools/soak_lengths.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { apply, list, RESOURCES } from "./settled.ts";
 

@@ -8,7 +8,7 @@ import { type Definition, installDefinition } from "../../tools/cluster/custom_r
 import { bundleOperator } from "../../tools/bundle_operator.ts";
 import { type BundledOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
 import { type Door, openDoor } from "./faulty_door.ts";
-import { figure, ROLLED_REPLICAS } from "./lengths.ts";
+import { figure, ROLLED_REPLICAS } from "../../tools/soak_lengths.ts";
 import { eventually } from "./operator.ts";
 import { apply, settled, withModels } from "./settled.ts";
 

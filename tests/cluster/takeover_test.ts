@@ -3,32 +3,27 @@
  * nodes, then our operator. No pod restarts that nobody asked for, fields change their owner once, then silence.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { customResourceDefinition } from "../../core/api/crd.ts";
-import { isObject, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
 import { PINS_ANNOTATION, TEMPLATE_ANNOTATION } from "../../core/plan/record.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
 import { CRD_PATH } from "../../core/stored_versions.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { GO_NAMES, goDefinition, loadGoObjects, PINNED } from "./go_operator.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
-
-const FIXTURES = new URL("../fixtures/go-operator-0.9/", import.meta.url);
-
-/** Recorded from its main branch, with floating tags; the release pins the tag that we pin. */
-const FLOATING = "distribution-starter:latest";
-const PINNED = "distribution-starter:0.7.1";
 
 Deno.test("what the Go operator made is taken over on a real API server", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   const webhooks = await startWebhooks(cluster);
   try {
-    await installDefinition(cluster, asBefore() as unknown as Definition);
+    await installDefinition(cluster, goDefinition() as unknown as Definition);
     await networkPoliciesOn(cluster);
     const before = new Map<string, Json>();
-    for (const place of ["floating", "pinned"]) {
-      await load(cluster, place);
-      for (const name of NAMES) {
+    for (const place of ["floating", "pinned"] as const) {
+      await cluster.kubectl(["create", "namespace", place]);
+      await loadGoObjects(cluster, place, place);
+      for (const name of GO_NAMES) {
         await eventually(`${place}/${name} runs`, async () => {
           const { status } = await deployment(cluster, place, name);
           return Number(objectAt(status ?? null).availableReplicas ?? 0) > 0 ? true : undefined;
@@ -40,7 +35,7 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
     const operator = await startOperator(cluster, { install: false });
     try {
       await t.step("templates of own images and of our pin stay byte for byte", async () => {
-        for (const [place, names] of [["floating", ["custom-config"]], ["pinned", NAMES]] as const) {
+        for (const [place, names] of [["floating", ["custom-config"]], ["pinned", GO_NAMES]] as const) {
           for (const name of names) {
             const live = await eventually(`${place}/${name} is taken over`, async () => {
               const one = await deployment(cluster, place, name);
@@ -52,7 +47,7 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
       });
 
       await t.step("a floating tag becomes our pin, in turns", async () => {
-        for (const name of NAMES.filter((one) => one !== "custom-config")) {
+        for (const name of GO_NAMES.filter((one) => one !== "custom-config")) {
           const live = await eventually(`${name} has our image`, async () => {
             const one = await deployment(cluster, "floating", name);
             return JSON.stringify(templateOf(one)).includes(PINNED) ? one : undefined;
@@ -62,7 +57,7 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
       });
 
       await t.step("the resources say what is held, and are ready", async () => {
-        for (const name of NAMES) {
+        for (const name of GO_NAMES) {
           const conditions = await eventually(`${name} is ready`, async () => {
             const resource = await get(cluster, `${RESOURCES("pinned")}/${name}`);
             const list = listAt(resource, "status", "conditions");
@@ -115,17 +110,7 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
   }
 });
 
-const NAMES = ["custom-config", "plain", "scaled", "stored"];
-
 const EDIT = JSON.stringify({ spec: { workload: { overrides: { env: [{ name: "EDITED", value: "1" }] } } } });
-
-/** The old version alone, stored. */
-const asBefore = (): JsonObject => {
-  const crd = customResourceDefinition();
-  const old = listAt(crd, "spec", "versions").filter(isObject).filter(({ name }) => name === "v1alpha1")
-    .map((one) => ({ ...one, storage: true }));
-  return put(put(crd, ["spec", "versions"], old), ["spec", "conversion"], { strategy: "None" }) as JsonObject;
-};
 
 /** As the Go operator was set when it was recorded. */
 const networkPoliciesOn = (cluster: ControlPlane): Promise<string> =>
@@ -138,67 +123,6 @@ const networkPoliciesOn = (cluster: ControlPlane): Promise<string> =>
       data: { featureFlags: "enableNetworkPolicy:\n  enabled: true\n" },
     }),
   );
-
-/** In the order of owners; every object by the managers that it was recorded with. */
-const FILES = [
-  ...["llamastackdistributions", "configmaps", "persistentvolumeclaims", "serviceaccounts", "deployments", "services"],
-  ...["networkpolicies", "horizontalpodautoscalers", "poddisruptionbudgets", "ingresses"],
-];
-
-const load = async (cluster: ControlPlane, namespace: string): Promise<void> => {
-  await cluster.kubectl(["create", "namespace", namespace]);
-  const owners = new Map<string, string>();
-  for (const file of FILES) {
-    const text = (await Deno.readTextFile(new URL(`${file}.json`, FIXTURES))).replaceAll("team-a", namespace);
-    for (const one of listAt(JSON.parse(namespace === "pinned" ? text.replaceAll(FLOATING, PINNED) : text), "items")) {
-      const recorded = one as JsonObject;
-      const object = fresh(recorded, owners);
-      const group = String(object.apiVersion).includes("/")
-        ? `/apis/${object.apiVersion}`
-        : `/api/${object.apiVersion}`;
-      const path = `${group}/namespaces/${namespace}/${file}`;
-      const made = await send(cluster, "POST", `${path}?fieldManager=go-operator`, "application/json", object);
-      if (object.kind === "LlamaStackDistribution") {
-        owners.set(stringAt(recorded, "metadata", "uid") ?? "", stringAt(made, "metadata", "uid") ?? "");
-      }
-      for (const entry of listAt(recorded, "metadata", "managedFields")) {
-        if (stringAt(entry, "operation") !== "Apply") continue;
-        const as = new URLSearchParams({ fieldManager: stringAt(entry, "manager") ?? "", force: "true" });
-        const at = `${path}/${stringAt(object, "metadata", "name")}?${as}`;
-        await send(cluster, "PATCH", at, "application/apply-patch+yaml", object);
-      }
-    }
-  }
-};
-
-const fresh = (recorded: JsonObject, owners: ReadonlyMap<string, string>): JsonObject => {
-  const kept = omit(recorded, "status");
-  const metadata = omit(
-    objectAt(kept, "metadata"),
-    ...["uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "ownerReferences"],
-  );
-  const references = listAt(recorded, "metadata", "ownerReferences").filter(isObject)
-    .map((one) => ({ ...one, uid: owners.get(String(one.uid)) ?? "" }));
-  const spec = omit(objectAt(kept, "spec"), "clusterIP", "clusterIPs", "volumeName");
-  return {
-    ...kept,
-    metadata: references.length === 0 ? metadata : { ...metadata, ownerReferences: references },
-    ...(Object.hasOwn(kept, "spec") ? { spec } : {}),
-  };
-};
-
-const send = async (
-  cluster: ControlPlane,
-  method: string,
-  path: string,
-  type: string,
-  body: JsonObject,
-): Promise<JsonObject> => {
-  const answer = await cluster.fetch(path, { method, headers: { "content-type": type }, body: JSON.stringify(body) });
-  const said = await answer.json();
-  ok(answer.ok, `${method} ${path}: ${said.message}`);
-  return said;
-};
 
 const get = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
   await (await cluster.fetch(path)).json() as JsonObject;

@@ -9,9 +9,13 @@ export interface Ended {
 }
 
 /** A run whose temporary folders are in `tmp` alone, so that what it leaves can be seen. */
-export const start = (tmp: string, args: ReadonlyArray<string>, stdin: string | undefined = undefined) => {
+export const start = (tmp: string, args: ReadonlyArray<string>, stdin?: string) =>
+  startDeno(tmp, ["task", "--quiet", "up", ...args], stdin);
+
+/** All that comes after the program's name. */
+export const startDeno = (tmp: string, words: ReadonlyArray<string>, stdin: string | undefined = undefined) => {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "up", ...args],
+    args: [...words],
     cwd: ROOT,
     env: { TMPDIR: tmp, NO_COLOR: "1" },
     stdin: stdin === undefined ? "null" : "piped",
@@ -42,15 +46,6 @@ export const start = (tmp: string, args: ReadonlyArray<string>, stdin: string | 
 };
 
 export const up = (tmp: string, args: ReadonlyArray<string>, stdin?: string) => start(tmp, args, stdin).ended;
-
-export const inFolder = async (run: (tmp: string) => Promise<void>): Promise<void> => {
-  const tmp = await Deno.makeTempDir();
-  try {
-    await run(tmp);
-  } finally {
-    await Deno.remove(tmp, { recursive: true });
-  }
-};
 
 /** Every process of a run names its temporary folder on its command line. */
 const processesOf = async (tmp: string): Promise<ReadonlyArray<string>> => {

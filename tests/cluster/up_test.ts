@@ -4,13 +4,17 @@ import { customResourceDefinition } from "../../core/api/crd.ts";
 import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { commandsRunBy, LAUNCHER } from "../documented_commands.ts";
+import { inFolder } from "../folder.ts";
 import { manifest } from "../given.ts";
 import { eventually } from "./operator.ts";
-import { inFolder, nothingIsLeft, start, up } from "./up_run.ts";
+import { nothingIsLeft, start, startDeno, up } from "./up_run.ts";
 
-Deno.test("R46 up --once ends with 0 when the sample is ready, and leaves nothing behind", () =>
+Deno.test("R46 up as README has it ends with 0 when the sample is ready, and leaves nothing behind", () =>
   inFolder(async (tmp) => {
-    const { code, text } = await up(tmp, ["--once", "--timeout", "90s"]);
+    const commands = await commandsRunBy("tests/cluster/up_test.ts");
+    deepStrictEqual(commands.map((one) => one.text), [`${LAUNCHER}task up`]);
+    const { code, text } = await startDeno(tmp, ["task", "up"]).ended;
     strictEqual(code, 0, text);
     match(text, /Secret vllm made for this run, with a stand-in for token/);
     match(text, /pod vllm-\S+: Running, ready/);

@@ -160,6 +160,18 @@ Deno.test("upgrades on a real API server", async (t) => {
           ok(image(await read(cluster, `${DEPLOYMENTS}/moved`)).includes("ogxai/"));
         },
       );
+
+      await t.step("R25 a move to another line goes through at once where nothing is stored", async () => {
+        const spec = (name: string) => manifest({ distribution: { name } }, "loose");
+        await apply(cluster, [spec("starter")]);
+        await when(cluster, "loose", "Ready", "True Ready");
+        await apply(cluster, [spec("ogx-starter")]);
+        await eventually("the OGX server has the pod", async () => {
+          const deployment = await read(cluster, `${DEPLOYMENTS}/loose`);
+          return image(deployment).includes("ogxai/") && settledOn(deployment) ? true : undefined;
+        });
+        await when(cluster, "loose", "Ready", "True Ready");
+      });
     } finally {
       await running.stop();
     }

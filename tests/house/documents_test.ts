@@ -1,50 +1,46 @@
 /** README and docs tell the truth: their commands run as written, their links lead somewhere. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { commandsRunBy, DOCUMENTED, documentedCommands, LAUNCHER, rowsOf } from "../documented_commands.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string) => Deno.readTextFile(new URL(path, ROOT));
 
-/**
- * Commands that run the tests, of which this is one, or that install parts: they are run by .ci/run itself or by hand, and
- * `up` by tests/cluster/up_test.ts.
- */
-const NOT_HERE = new Set(["up", "test", "ok", "bench"]);
-
-/** How README starts Deno; inside the tests the running Deno stands for it. */
-const LAUNCHER = "npx -y deno@2.9.6 ";
-
-const commandsOf = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) => block.split("\n"))
-    .map((line) => line.replace(/\s+#.*$/, "").trim()).filter((line) => line !== "");
-
 Deno.test("README has one command for the main job and one for the tests", async () => {
-  const commands = commandsOf(await read("README.md"));
-  deepStrictEqual(commands.slice(0, 2), [
-    "npx -y deno@2.9.6 task up",
-    "npx -y deno@2.9.6 task test",
-  ]);
-  ok((await read(".ci/run")).includes("npx -y deno@2.9.6 task test"));
+  const commands = (await documentedCommands()).filter(({ page }) => page === "README.md").map(({ text }) => text);
+  deepStrictEqual(commands.slice(0, 2), [`${LAUNCHER}task up`, `${LAUNCHER}task test`]);
+  ok((await read(".ci/run")).includes(`${LAUNCHER}task test`));
 });
 
-Deno.test("every command of README runs as written", async () => {
-  let ran = 0;
-  for (const command of commandsOf(await read("README.md"))) {
-    ok(command.startsWith(LAUNCHER), command);
-    const words = command.slice(LAUNCHER.length).split(/\s+/);
-    if (words[0] === "task" && NOT_HERE.has(words[1] ?? "")) {
-      ok((await read("deno.json")).includes(`"${words[1]}": {`), command);
-      continue;
-    }
+Deno.test("the commands of README that need no cluster run as written", async () => {
+  const commands = await commandsRunBy("tests/house/documents_test.ts");
+  for (const { text } of commands) {
+    ok(text.startsWith(LAUNCHER), text);
     const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: words,
+      args: text.slice(LAUNCHER.length).split(/\s+/),
       cwd: ROOT,
       stdout: "null",
       stderr: "piped",
     }).output();
-    strictEqual(code, 0, `${command}\n${new TextDecoder().decode(stderr)}`);
-    ran++;
+    strictEqual(code, 0, `${text}\n${new TextDecoder().decode(stderr)}`);
   }
-  ok(ran >= 8);
+  ok(commands.length >= 8);
+});
+
+Deno.test("every command of README and docs is run by one test, or named with the reason why by none", async () => {
+  const commands = await documentedCommands();
+  const told = commands.map((one) => ({ one, rows: rowsOf(one) }));
+  deepStrictEqual(told.filter(({ rows }) => rows.length !== 1).map(({ one }) => `${one.page}: ${one.text}`), []);
+  deepStrictEqual(DOCUMENTED.filter((row) => !told.some(({ rows }) => rows.includes(row))), []);
+  for (const { by, why } of DOCUMENTED) {
+    ok((by === undefined) !== (why === undefined));
+    if (by !== undefined) {
+      ok((await read(by)).includes(`commandsRunBy("${by}")`), `${by} does not ask for its commands`);
+    }
+  }
+  // Tasks that no test runs are there at least.
+  const { tasks } = JSON.parse(await read("deno.json")) as { tasks: Record<string, unknown> };
+  const named = commands.flatMap(({ text }) => text.startsWith(`${LAUNCHER}task `) ? [text.split(" ")[4] ?? ""] : []);
+  deepStrictEqual(named.filter((task) => !Object.hasOwn(tasks, task)), []);
 });
 
 Deno.test("README's resource is the sample of that name", async () => {

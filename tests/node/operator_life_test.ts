@@ -2,6 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { NAME, NAMESPACE } from "../../core/install/names.ts";
 import { type JsonObject, listAt, member, stringAt } from "../../core/json.ts";
+import { ended } from "../../tools/install/run_program.ts";
 import { eventually } from "../cluster/operator.ts";
 import { joinCluster } from "./cluster.ts";
 import { INSTALL_FILE } from "./installed_operator.ts";
@@ -86,19 +87,8 @@ const kubectl = (...args: ReadonlyArray<string>): Promise<string> => kubectlWith
 
 const kubectlWith = async (input: JsonObject | undefined, ...args: ReadonlyArray<string>): Promise<string> => {
   const { kubeconfig, kubectlPath } = readSession();
-  const process = new Deno.Command(kubectlPath, {
-    args: ["--kubeconfig", kubeconfig, ...args],
-    stdin: input === undefined ? "null" : "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  if (input !== undefined) {
-    const writer = process.stdin.getWriter();
-    await writer.write(new TextEncoder().encode(JSON.stringify(input)));
-    await writer.close();
-  }
-  const { success, stdout, stderr } = await process.output();
-  const text = new TextDecoder();
-  if (!success) throw new Error(`kubectl ${args.join(" ")}: ${text.decode(stderr)}`);
-  return text.decode(stdout);
+  const stdin = input === undefined ? undefined : JSON.stringify(input);
+  const { code, stdout, stderr } = await ended(kubectlPath, ["--kubeconfig", kubeconfig, ...args], { stdin });
+  if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
+  return stdout;
 };

@@ -15,7 +15,7 @@ export interface Place {
   remove(kind: Kind, name: string): Promise<void>;
   secret(name: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** A resource whose pod asks for little of the node and logs without frames. */
-  resource(name: string, spec: JsonObject): Promise<void>;
+  resource(name: string, spec: JsonObject, annotations?: Readonly<Record<string, string>>): Promise<void>;
   /** Lets pods reach a port of this process's loopback under the name of a Service. */
   expose(name: string, port: number, to: number): Promise<void>;
 }
@@ -77,7 +77,7 @@ const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
     list: async (kind) => listAt(await send("GET", path(kind)), "items").filter(isObject),
     remove: async (kind, name) => void await send("DELETE", path(kind, name)),
     secret: (name, stringData) => apply("Secret", name, { stringData }),
-    resource: (name, spec) => apply(KIND, name, { spec: forTests(spec) }),
+    resource: (name, spec, annotations = {}) => apply(KIND, name, { metadata: { annotations }, spec: forTests(spec) }),
     expose: async (name, port, to) => {
       const one = forward(to);
       forwarded.push(one);

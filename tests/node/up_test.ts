@@ -1,6 +1,7 @@
 /** `deno task up --real-node` as a process. It makes a node of its own, so it runs outside of the one of the other tests. */
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
-import { inFolder, nothingIsLeft, up } from "../cluster/up_run.ts";
+import { nothingIsLeft, up } from "../cluster/up_run.ts";
+import { inFolder } from "../folder.ts";
 
 Deno.test("R46 up --real-node --once ends with what the real server answers, and leaves nothing behind", () =>
   inFolder(async (tmp) => {

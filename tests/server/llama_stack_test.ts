@@ -4,6 +4,7 @@ import { freePorts } from "../../tools/cluster/background_process.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { ServerDidNotStart, startServer, uvicornCommand } from "../../tools/server/llama_stack.ts";
 import { startModelServer } from "../../tools/model_server.ts";
+import { inFolder } from "../folder.ts";
 
 const SERVERS = {
   "llama-stack 0.7.3": { failedStart: 1 },
@@ -22,15 +23,6 @@ providers:
     config: {base_url: "${baseUrl}", api_token: "\${env.MODEL_KEY}"}
 server: {port: 8321, insecure: true}
 `;
-
-const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
-  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-server-" });
-  try {
-    return await use(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-};
 
 for (const [server, { failedStart }] of Object.entries(SERVERS) as [ServerVersion, { failedStart: number }][]) {
   Deno.test(`startServer() boots ${server}, and a chat reaches the model server with the key`, () =>

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { CA_BUNDLE_FILE } from "../../core/config/environment.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { manifest } from "../given.ts";
+import { inFolder } from "../folder.ts";
 import { listedProviders } from "./asked.ts";
 import { boot, type Booted } from "../../tools/server/boot.ts";
 import { eventually } from "./eventually.ts";
@@ -171,12 +172,3 @@ const startTlsModelServer = async (folder: string, name: string) => {
 
 const workerCount = async (stack: Booted): Promise<number> =>
   new Set([...(await stack.log()).matchAll(/Started server process \[(\d+)\]/g)].map(([, id]) => id)).size;
-
-const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
-  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-server-" });
-  try {
-    return await use(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-};

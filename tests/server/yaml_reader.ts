@@ -1,4 +1,5 @@
 import { installServer } from "../../tools/install/python_server.ts";
+import { ended } from "../../tools/install/run_program.ts";
 
 /**
  * What the servers' own YAML reader makes of each document, in one Python process. Both of its implementations are
@@ -10,21 +11,10 @@ import { installServer } from "../../tools/install/python_server.ts";
  */
 export const readWithPyYaml = async (documents: readonly string[]): Promise<unknown[]> => {
   const { python } = await installServer("llama-stack 0.7.3");
-  const child = new Deno.Command(python, {
-    args: ["-c", READ_DOCUMENTS],
-    clearEnv: true,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const output = child.output();
-  const writer = child.stdin.getWriter();
-  // When Python ends before it has read everything, its own message is the better error.
-  await writer.write(new TextEncoder().encode(JSON.stringify(documents))).catch(() => {});
-  await writer.close().catch(() => {});
-  const { success, stdout, stderr } = await output;
-  if (!success) throw new Error(`PyYAML: ${new TextDecoder().decode(stderr)}`);
-  const answers: readonly { value?: unknown; error?: string }[] = JSON.parse(new TextDecoder().decode(stdout));
+  const stdin = JSON.stringify(documents);
+  const { code, stdout, stderr } = await ended(python, ["-c", READ_DOCUMENTS], { env: {}, stdin });
+  if (code !== 0) throw new Error(`PyYAML: ${stderr}`);
+  const answers: readonly { value?: unknown; error?: string }[] = JSON.parse(stdout);
   return answers.map(({ value, error }, index) => {
     if (error === undefined) return value;
     throw new Error(`PyYAML at document ${index}: ${error.slice(-800)}`);

@@ -11,6 +11,11 @@ export const startListener = (): Listener => {
     const { pathname } = new URL(request.url);
     requests.push({ path: pathname, headers: JSON.stringify([...request.headers]) });
     await request.text().catch(() => "");
+    // Text Generation Inference is asked for this before anything else.
+    if (pathname.endsWith("/info")) return Response.json({ model_id: MODEL.id, max_total_tokens: 4096 });
+    // By this a server knows llama.cpp, and by the next what Databricks serves.
+    if (pathname.endsWith("/props")) return Response.json({ default_generation_settings: {}, total_slots: 1 });
+    if (pathname.endsWith("/serving-endpoints")) return Response.json({ endpoints: [{ name: MODEL.id }] });
     if (pathname.endsWith("/chat/completions")) return Response.json(REPLY);
     return Response.json({ object: "list", data: [MODEL], models: [MODEL], resources: [] });
   });

@@ -49,14 +49,30 @@ const bootHalves = async (server: Server, types: readonly string[]): Promise<Rea
   ]);
 };
 
-/** Empty when several did not start together. */
+/** Empty when several did not start together. One that does not start with a model may start without. */
 const bootTypes = async (
   server: Server,
   types: readonly string[],
 ): Promise<ReadonlyMap<string, TypeOutcome>> => {
+  const found = await bootTogether(server, types, true);
+  const [type = ""] = types;
+  const outcome = found.get(type);
+  if (types.length > 1 || (outcome?.kind !== "ends" && outcome?.kind !== "refused")) return found;
+  const without = (await bootTogether(server, types, false)).get(type);
+  return without?.kind !== "boots"
+    ? found
+    : new Map([[type, { kind: "boots", reason: `without a model; with one: ${outcome.reason}` }]]);
+};
+
+const bootTogether = async (
+  server: Server,
+  types: readonly string[],
+  withModels: boolean,
+): Promise<ReadonlyMap<string, TypeOutcome>> => {
   const listeners = new Map(types.map((type) => [type, startListener()]));
   try {
-    const asked = types.map((type) => askFor(type, server, listeners.get(type)));
+    const asked = types.map((type) => askFor(type, server, listeners.get(type)))
+      .map((one) => withModels ? one : { ...one, model: undefined });
     const models = asked.flatMap(({ model }) => model === undefined ? [] : [model]);
     const secrets: Secrets = Object.fromEntries(asked.map(({ id, key }) => [id, { key }]));
     const manifest: JsonObject = {
@@ -110,6 +126,11 @@ const NEEDED: Readonly<Record<string, JsonObject>> = {
   "remote::hf::endpoint": { endpoint_name: "an-endpoint" },
 };
 
+/** Where a server takes no made-up name. */
+const MODEL_OF: Readonly<Record<string, string>> = {
+  "remote::watsonx": "meta-llama/llama-3-3-70b-instruct",
+};
+
 const askFor = (type: string, server: Server, listener: Listener | undefined): Asked => {
   const known = providerType(server.catalogue, "inference", type);
   const id = type.slice("remote::".length).replaceAll("::", "-");
@@ -123,7 +144,7 @@ const askFor = (type: string, server: Server, listener: Listener | undefined): A
     key,
     setting,
     listener,
-    model: endpoint === undefined ? undefined : { name: "test-model", provider: id },
+    model: endpoint === undefined ? undefined : { name: MODEL_OF[type] ?? "test-model", provider: id },
     provider: {
       id,
       provider: type,
@@ -159,7 +180,10 @@ const outcomeOf = async (
   }
   const messages = [{ role: "user", content: "hello" }];
   const path = server.line.process.openAiPath;
-  const { status, body } = await stack.post(`${path}/chat/completions`, { model: `${id}/test-model`, messages });
+  const { status, body } = await stack.post(`${path}/chat/completions`, {
+    model: `${id}/${stringAt(model, "name")}`,
+    messages,
+  });
   const chat = listener.requests.find((request) => request.path.endsWith("/chat/completions"));
   if (chat === undefined) {
     return {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type ControlPlaneProgram, installControlPlane } from "../install/control_plane.ts";
+import { ended } from "../install/run_program.ts";
 import {
   type BackgroundProcess,
   freePorts,
@@ -300,21 +301,9 @@ const runKubectl = async (
   args: readonly string[],
   stdin: string | undefined,
 ): Promise<string> => {
-  const child = new Deno.Command(program, {
-    args: [...args],
-    // A cache of its own: ports are used again by servers with other CRDs.
-    env: { KUBECONFIG: kubeconfig, HOME: home, KUBECACHEDIR: join(home, "kubectl") },
-    clearEnv: true,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const output = child.output();
-  const writer = child.stdin.getWriter();
-  // kubectl may end before it has read everything; its own message is the better error.
-  await writer.write(new TextEncoder().encode(stdin ?? "")).catch(() => {});
-  await writer.close().catch(() => {});
-  const { code, stdout, stderr } = await output;
-  if (code === 0) return new TextDecoder().decode(stdout);
-  throw new Error(`kubectl ${args.join(" ")} exited with ${code}: ${new TextDecoder().decode(stderr).trim()}`);
+  // A cache of its own: ports are used again by servers with other CRDs.
+  const env = { KUBECONFIG: kubeconfig, HOME: home, KUBECACHEDIR: join(home, "kubectl") };
+  const { code, stdout, stderr } = await ended(program, args, { env, stdin });
+  if (code === 0) return stdout;
+  throw new Error(`kubectl ${args.join(" ")} exited with ${code}: ${stderr.trim()}`);
 };

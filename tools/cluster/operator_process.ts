@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { MEMORY, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { freePorts, startInBackground } from "./background_process.ts";
+import { LOG_FOLDER } from "../soak_lengths.ts";
 
 export interface BundledOperator {
   readonly pid: number;
@@ -32,7 +33,7 @@ export const startBundledOperator = async (
     kubeconfig,
     (await Deno.readTextFile(cluster.kubeconfig)).replaceAll(cluster.url, url),
   );
-  const logFile = join(folder, "operator.log");
+  const logFile = join(LOG_FOLDER ?? folder, `operator-${metrics}.log`);
   const process = await startInBackground({
     command: [
       Deno.execPath(),

@@ -4,30 +4,57 @@ export interface ProgramOptions {
   /** The whole environment; ours when absent. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** What it reads from standard input; nothing when absent. */
+  readonly stdin?: string | undefined;
 }
 
 /** What the program printed; fails with the end of its output when it ends with another code than 0. */
 export const must = async (
   program: string,
   args: readonly string[],
-  { env, cwd }: ProgramOptions = {},
+  options: ProgramOptions = {},
 ): Promise<string> => {
-  let output: Deno.CommandOutput;
+  const { code, stdout, stderr } = await ended(program, args, options);
+  if (code === 0) return stdout;
+  const said = `${stdout}\n${stderr}`.trim().split("\n").slice(-15).join("\n");
+  throw new Error(`${program} ${args[0] ?? ""} ended with ${code}:\n${said}`);
+};
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How the program ended and what it printed, whatever its code is. */
+export const ended = async (
+  program: string,
+  args: readonly string[],
+  { env, cwd, stdin }: ProgramOptions = {},
+): Promise<Ended> => {
+  let child: Deno.ChildProcess;
   try {
-    output = await new Deno.Command(program, {
+    child = new Deno.Command(program, {
       args: [...args],
-      stdin: "null",
+      stdin: stdin === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
       ...(env === undefined ? {} : { env: { ...env }, clearEnv: true }),
       ...(cwd === undefined ? {} : { cwd }),
-    }).output();
+    }).spawn();
   } catch (cause) {
     throw cause instanceof Deno.errors.NotFound ? new Error(`${program} is not there.`, { cause }) : cause;
   }
+  const output = child.output();
+  if (stdin !== undefined) {
+    const writer = child.stdin.getWriter();
+    // It may end before it has read everything; its own message is the better error.
+    await writer.write(new TextEncoder().encode(stdin)).catch(() => {});
+    await writer.close().catch(() => {});
+  }
+  const { code, stdout, stderr } = await output;
   const decoder = new TextDecoder();
-  const [stdout, stderr] = [decoder.decode(output.stdout), decoder.decode(output.stderr)];
-  if (output.success) return stdout;
-  const said = `${stdout}\n${stderr}`.trim().split("\n").slice(-15).join("\n");
-  throw new Error(`${program} ${args[0] ?? ""} ended with ${output.code}:\n${said}`);
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 };
 
 /** Of a file that may be larger than memory. */

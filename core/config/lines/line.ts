@@ -60,6 +60,12 @@ export interface StoreName {
   readonly table: string;
 }
 
+/** Both are ends of sentences. */
+export interface UnstartableType {
+  readonly reason: string;
+  readonly instead: string;
+}
+
 export interface Line {
   readonly name: "legacy" | "0.3" | "0.4" | "0.7" | "0.8" | "1.0" | "1.2";
   /** For sentences, e.g. `Llama Stack 0.7`. */
@@ -82,6 +88,10 @@ export interface Line {
   readonly apiAliases: Readonly<Record<string, string>>;
   /** Provider types that go by another name here, `<api> <type on other lines>` → this line's type. */
   readonly typeAliases: Readonly<Record<string, string>>;
+  /** Provider types that are in the catalogue and yet end the start of every server of the line, as `<api> <type>`. */
+  readonly unstartableTypes: Readonly<Record<string, UnstartableType>>;
+  /** Inference types under which no model can be registered: it would end the start. */
+  readonly typesWithoutModels: readonly string[];
   readonly shields: boolean;
   /** Tools only exist when the file lists their groups, MCP servers with their address; newer servers make groups themselves. */
   readonly toolGroups: boolean;

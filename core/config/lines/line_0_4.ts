@@ -1,6 +1,7 @@
 /** Llama Stack 0.4 – 0.6: what differs from 0.7. */
 import type { Line } from "./line.ts";
 import { LINE_0_7 } from "./line_0_7.ts";
+import { UNLOADABLE_TYPES } from "./unstartable_types.ts";
 
 export const LINE_0_4: Line = {
   ...LINE_0_7,
@@ -10,6 +11,8 @@ export const LINE_0_4: Line = {
   to: [0, 6],
   apiAliases: { responses: "agents" },
   typeAliases: { "tool_runtime inline::file-search": "inline::rag-runtime" },
+  unstartableTypes: UNLOADABLE_TYPES,
+  typesWithoutModels: [],
   toolGroups: true,
   tools: {
     websearch: {

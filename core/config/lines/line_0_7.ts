@@ -29,6 +29,8 @@ export const LINE_0_7: Line = {
     "vector_io inline::meta-reference": "inline::faiss",
     "tool_runtime inline::rag-runtime": "inline::file-search",
   },
+  unstartableTypes: {},
+  typesWithoutModels: [],
   shields: true,
   toolGroups: false,
   telemetryProviders: false,

@@ -32,6 +32,8 @@ export const LINE_1_2: Line = {
     "vector_io inline::meta-reference": "inline::faiss",
     "tool_runtime inline::rag-runtime": "inline::file-search",
   },
+  unstartableTypes: {},
+  typesWithoutModels: [],
   shields: false,
   toolGroups: false,
   telemetryProviders: false,

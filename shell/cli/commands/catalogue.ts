@@ -1,28 +1,16 @@
 /** `catalogue`: flags and help. */
-import { textOutput } from "../flags.ts";
 import { Effect, Option } from "effect";
-import { Command, Flag } from "effect/cli";
+import { Command } from "effect/cli";
 import { catalogueCommand } from "../../../core/command/catalogue.ts";
+import { optionalText, textOutput } from "../flags.ts";
 import { say } from "../say.ts";
 
 export const catalogue = Command.make(
   "catalogue",
   {
-    serverVersion: Flag.String("server-version").pipe(
-      Flag.withMetavar("V"),
-      Flag.withDescription("Server to tell of, e.g. 0.7.3; the newest without it"),
-      Flag.optional,
-    ),
-    api: Flag.String("api").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription("Only providers of this API, with their fields, e.g. inference"),
-      Flag.optional,
-    ),
-    type: Flag.String("type").pipe(
-      Flag.withMetavar("TYPE"),
-      Flag.withDescription("Only this provider type, with its fields, e.g. vllm"),
-      Flag.optional,
-    ),
+    serverVersion: optionalText("server-version", "V", "Server to tell of, e.g. 0.7.3; the newest without it"),
+    api: optionalText("api", "NAME", "Only providers of this API, with their fields, e.g. inference"),
+    type: optionalText("type", "TYPE", "Only this provider type, with its fields, e.g. vllm"),
     output: textOutput,
   },
   Effect.fn("catalogue")(function* ({ serverVersion, api, type, output }) {

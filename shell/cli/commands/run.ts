@@ -11,21 +11,19 @@ import {
   SettingsError,
   watchedNamespaces,
 } from "../../settings.ts";
+import { context } from "../cluster_flags.ts";
+import { optionalText } from "../flags.ts";
 import { untilAskedToStop } from "../../signals.ts";
 
 export const run = Command.make(
   "run",
   {
-    kubeconfig: Flag.String("kubeconfig").pipe(
-      Flag.withMetavar("FILE"),
-      Flag.withDescription("Kubeconfig of the cluster; without it KUBECONFIG, else the account of the pod"),
-      Flag.optional,
+    kubeconfig: optionalText(
+      "kubeconfig",
+      "FILE",
+      "Kubeconfig of the cluster; without it KUBECONFIG, else the account of the pod",
     ),
-    context: Flag.String("context").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription("Context of the kubeconfig, instead of the current one"),
-      Flag.optional,
-    ),
+    context,
     namespace: Flag.String("namespace").pipe(
       Flag.withAlias("n"),
       Flag.withMetavar("NAME"),
@@ -56,12 +54,10 @@ export const run = Command.make(
       Flag.withDescription("Host name or address by which the API server calls, beside the Service's; can be repeated"),
       Flag.atLeast(0),
     ),
-    certificateDirectory: Flag.String("certificate-directory").pipe(
-      Flag.withMetavar("FOLDER"),
-      Flag.withDescription(
-        "Folder with tls.crt and tls.key that somebody else keeps; without it the operator makes its certificates itself",
-      ),
-      Flag.optional,
+    certificateDirectory: optionalText(
+      "certificate-directory",
+      "FOLDER",
+      "Folder with tls.crt and tls.key that somebody else keeps; without it the operator makes its certificates itself",
     ),
     secretPolling: Flag.Boolean("secret-polling").pipe(
       Flag.withDescription("Read the Secrets that resources name once a minute, and never list or watch Secrets"),

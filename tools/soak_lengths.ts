@@ -1,5 +1,14 @@
-/** Sizes of the tests that have a long form. Without the variables they are those of CI; `deno task soak` sets them. */
-const sized = (variable: string, usual: number): number => Number(Deno.env.get(variable) ?? usual);
+/** Sizes of the tests in tests/cluster that have a long form. Without the variables they are those of CI; `deno task soak` sets them. */
+const sized = (variable: Length, usual: number): number => Number(Deno.env.get(variable) ?? usual);
+
+/** Environment variables by which `deno task soak` asks for the long forms. */
+export type Length =
+  | "SOAK_CRASH_STRIDE"
+  | "SOAK_FOREIGN_OBJECTS"
+  | "SOAK_NETWORK_SECONDS"
+  | "SOAK_QUIET_SECONDS"
+  | "SOAK_ROLLED_REPLICAS"
+  | "SOAK_ROLLING_SECONDS";
 
 /** Every how many-th write of the operator is one at which it crashes, before it and after it; 0: a handful of them. */
 export const CRASH_STRIDE = sized("SOAK_CRASH_STRIDE", 0);
@@ -19,6 +28,11 @@ export const ROLLING_SECONDS = sized("SOAK_ROLLING_SECONDS", 60);
 /** Foreign Secrets and ConfigMaps together, and bytes in each of them. */
 export const FOREIGN_OBJECTS = sized("SOAK_FOREIGN_OBJECTS", 2000);
 export const FOREIGN_BYTES = 50 * 1024;
+
+export const LOG_FOLDER_VARIABLE = "SOAK_LOG_FOLDER";
+
+/** Where operators that run as processes leave their logs; a folder of their own, which goes with them, when undefined. */
+export const LOG_FOLDER = Deno.env.get(LOG_FOLDER_VARIABLE);
 
 /** Start of the lines that `deno task soak` collects. */
 export const FIGURE = "figure ";

@@ -1,0 +1,58 @@
+/** Types that a published server lists, and that end its start as soon as a config names them. */
+import type { Line, UnstartableType } from "./line.ts";
+
+/** Why a type of the catalogue is not taken on a line; undefined where it is. */
+export const unstartableType = (line: Line, api: string, type: string): UnstartableType | undefined => {
+  const row = `${api} ${type}`;
+  return Object.hasOwn(line.unstartableTypes, row) ? line.unstartableTypes[row] : undefined;
+};
+
+/** Text Generation Inference and the services of Hugging Face all answer to OpenAI's API as well. */
+export const OPENAI_WAY = "use remote::vllm with the OpenAI-compatible endpoint of the same service";
+
+/**
+ * Source: seen on 0.3.5 and 0.6.1, read in 0.3.0, 0.4.7 and 0.5.4. The class that all three share gives a field of its
+ * base class a value without a type, and pydantic does not make such a class.
+ */
+const OF_MODULE: UnstartableType = {
+  reason: "its module cannot be loaded, which ends the start of the whole server",
+  instead: OPENAI_WAY,
+};
+
+/** Source: seen on 0.2.24 and 0.3.5, whose routers call methods that these two lack or give other arguments. */
+const OF_ANOTHER_RELEASE: UnstartableType = {
+  reason: "it was not kept up with the rest of the server, and ends its start",
+  instead: OPENAI_WAY,
+};
+
+/** On Llama Stack 0.3 – 0.6; 0.7 no longer has them. */
+export const UNLOADABLE_TYPES: Readonly<Record<string, UnstartableType>> = {
+  "inference remote::hf::endpoint": OF_MODULE,
+  "inference remote::hf::serverless": OF_MODULE,
+  "inference remote::tgi": OF_MODULE,
+};
+
+/**
+ * Up to 0.2 the other two start, each with its service at hand. Source: seen on 0.2.24, whose client for Hugging Face
+ * knows the details of a model only where it is told that the model is served by `hf-inference`, and this type does not.
+ */
+export const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
+  "inference remote::hf::serverless": {
+    reason:
+      "it asks for details of the model that its client library refuses, which ends the start of the whole server",
+    instead: OPENAI_WAY,
+  },
+  "inference remote::passthrough": OF_ANOTHER_RELEASE,
+  "inference remote::runpod": OF_ANOTHER_RELEASE,
+};
+
+/** On Llama Stack 0.3; 0.4 has it mended. */
+export const UNKEPT_TYPES: Readonly<Record<string, UnstartableType>> = {
+  "inference remote::passthrough": OF_ANOTHER_RELEASE,
+};
+
+/**
+ * Types of Llama Stack 0.2 that start, and end the start as soon as a model is registered under them. Source: seen on 0.2.24,
+ * where they never set up the table of models that they read. They list no models by themselves either.
+ */
+export const TYPES_WITHOUT_MODELS: readonly string[] = ["remote::cerebras", "remote::databricks", "remote::nvidia"];
