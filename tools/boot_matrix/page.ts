@@ -108,6 +108,8 @@ const typeWord = (row: BootedType | undefined, isOffered: boolean, note: (text: 
       return "chat";
     case "boots":
       return `starts ${note(oneLine(row.outcome.reason))}`;
+    case "needs service":
+      return `needs its service ${note(oneLine(row.outcome.reason))}`;
     case "refused":
       return `refused ${note(oneLine(row.outcome.reason))}`;
     case "ends":

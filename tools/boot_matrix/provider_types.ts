@@ -13,6 +13,8 @@ export type TypeOutcome =
   | { readonly kind: "reached" }
   /** The server lists it as asked; where it talks to cannot be led here. */
   | { readonly kind: "boots"; readonly reason: string }
+  /** It asks a service of its own at its start, wherever it is led. */
+  | { readonly kind: "needs service"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "ends"; readonly reason: string };
 
@@ -96,7 +98,12 @@ const bootTogether = async (
       : failure instanceof Error
       ? failure.message
       : String(failure);
-    return new Map([[types[0] ?? "", { kind: failure instanceof NoConfig ? "refused" : "ends", reason }]]);
+    const [type = ""] = types;
+    const service = SERVICES[type];
+    if (service !== undefined && reason.includes(service)) {
+      return new Map([[type, { kind: "needs service", reason: `it asks ${service} at its start` }]]);
+    }
+    return new Map([[type, { kind: failure instanceof NoConfig ? "refused" : "ends", reason }]]);
   } finally {
     for (const listener of listeners.values()) await listener.stop();
   }
@@ -125,6 +132,9 @@ const NEEDED: Readonly<Record<string, JsonObject>> = {
   "remote::hf::serverless": { huggingface_repo: "org/model" },
   "remote::hf::endpoint": { endpoint_name: "an-endpoint" },
 };
+
+/** Hosts that a type asks whatever its endpoint is. */
+const SERVICES: Readonly<Record<string, string>> = { "remote::hf::endpoint": "huggingface.co" };
 
 /** Where a server takes no made-up name. */
 const MODEL_OF: Readonly<Record<string, string>> = {
