@@ -24,8 +24,10 @@ LABEL org.opencontainers.image.title="Llama Stack operator" \
       org.opencontainers.image.version="0.1.0"
 COPY --from=build /llama-stack-operator /llama-stack-operator
 COPY LICENSE /licenses/LICENSE
-# One malloc arena: the threads of the runtime otherwise keep what they once needed.
-ENV MALLOC_ARENA_MAX=1
+# As tools/program_flags.ts: what the runtime once needed goes back to the machine.
+ENV MALLOC_ARENA_MAX=1 \
+    MALLOC_MMAP_THRESHOLD_=131072 \
+    MALLOC_TRIM_THRESHOLD_=131072
 USER 65532:65532
 ENTRYPOINT ["/llama-stack-operator"]
 CMD ["run"]

@@ -65,10 +65,11 @@ export const controller = Effect.gen(function* () {
           return;
         }
         const before = yield* store.resource(key);
-        yield* store.put(object, how === "listed" ? "list" : "watch");
-        named.remember(key, object);
         // Our own status writes come back as changes; they ask for nothing.
-        if (before === undefined || !sameButStatus(before, object)) yield* queue.add(key);
+        if (!(yield* store.put(object, how === "listed" ? "list" : "watch"))) return;
+        if (before !== undefined && sameButStatus(before, object)) return;
+        named.remember(key, object);
+        yield* queue.add(key);
       }),
     listed: (seen) =>
       Effect.gen(function* () {

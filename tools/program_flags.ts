@@ -3,8 +3,12 @@
 /** Small semi-spaces keep garbage from growing the process; the old space is bounded well above what 5,000 resources need. */
 export const V8_FLAGS = "--max-semi-space-size=2,--max-old-space-size=256";
 
-/** One malloc arena: the threads of the runtime otherwise keep what they once needed, about 20 MiB. */
-export const MEMORY = { MALLOC_ARENA_MAX: "1" };
+/**
+ * Settings of glibc's malloc, in bytes but for the first. One arena: the threads of the runtime otherwise keep what they once
+ * needed, about 20 MiB. Fixed thresholds: by itself malloc raises both after the first large buffer, and keeps about 30 MiB
+ * after the first 300 resources.
+ */
+export const MEMORY = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072" };
 
 export const UNSTABLE = ["--unstable-net", "--unstable-no-legacy-abort"];
 
