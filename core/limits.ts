@@ -49,3 +49,9 @@ export const ADMISSION_WARNINGS_MAX = 16;
 
 /** Characters of one warning; longer ones may be cut by the API server. */
 export const ADMISSION_WARNING_MAX = 250;
+
+/**
+ * Pause before the next look at a server that is not ready, in milliseconds. Watches tell of everything that a decision rests
+ * on, so this is for what a watch may have kept from us; often, it would be the largest load of a cluster full of starting servers.
+ */
+export const LOOK_AGAIN_MS = 300_000;

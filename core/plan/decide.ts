@@ -8,6 +8,7 @@ import { Result } from "effect";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { OwnershipConflict, ReconcileFailure } from "../failure.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, sortedKeys, stringAt } from "../json.ts";
+import { LOOK_AGAIN_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
 import { summarise } from "../status/summarise.ts";
@@ -24,12 +25,6 @@ import { handOver, scaling } from "./scale.ts";
 import { type Plan, Step, type Turn } from "./step.ts";
 import { takeOvers } from "./takeover.ts";
 import { liveKey, type World } from "./world.ts";
-
-/**
- * Pause before the next look at a server that is not ready, in milliseconds. Watches tell of everything that a decision rests
- * on, so this is for what a watch may have kept from us; often, it would be the largest load of a cluster full of starting servers.
- */
-const LOOK_AGAIN_MS = 300_000;
 
 const NO_TURN: Turn = { kind: "none" };
 
