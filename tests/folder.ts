@@ -1,6 +1,7 @@
 /** A folder that a test may fill; it goes with the test. */
 export const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
-  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-test-" });
+  // Short: sockets lie in it, and their paths may have 107 letters.
+  const folder = await Deno.makeTempDir({ prefix: "llama-test-" });
   try {
     return await use(folder);
   } finally {

@@ -50,10 +50,17 @@ export const runInside = async (program: URL, args: readonly string[]): Promise<
 
 const ENDS = ["SIGINT", "SIGTERM"] as const;
 
+/** The path of a socket has at most 107 letters (unix(7)); the kubelet's longest below its folder is `/kubelet/pod-resources/<10 digits>`. */
+const FOLDER_LETTERS_MAX = 107 - 34;
+
 /** A folder for a run, and what starts a program of Deno in namespaces of its own. */
 export const prepareInside = async (program: URL, args: readonly string[]) => {
   const lock = await theOnlyOne();
-  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-node-" });
+  const folder = await Deno.makeTempDir({ prefix: "llama-node-" });
+  if (folder.length > FOLDER_LETTERS_MAX) {
+    await Deno.remove(folder);
+    throw new Error(`${folder} is too long for the sockets of a kubelet: set TMPDIR to a shorter folder, e.g. /tmp`);
+  }
   // Databases run under accounts of their own.
   await Deno.chmod(folder, 0o755);
   const temporary = join(folder, "tmp");
