@@ -9,7 +9,7 @@ import type { Manifest } from "../core/resources/blueprint.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
 import { ClusterError, refusal, unreached, watchError } from "./cluster_error.ts";
 import { asked } from "./metrics.ts";
-import { CALL_ATTEMPTS_MAX, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
+import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
 import { fenced, isFenced } from "./fence.ts";
 import { renewableClient } from "./http_client.ts";
 import { pathOf } from "./object_path.ts";
@@ -102,9 +102,12 @@ const connect = (connection: Connection) =>
       ...(connection.caPem === undefined ? {} : { caCerts: [connection.caPem] }),
       ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),
     };
-    const calls = yield* renewableClient(() => Deno.createHttpClient(options));
-    // HTTP/1.1: unread watch bodies on a shared HTTP/2 connection would block every call behind them.
-    const watches = yield* renewableClient(() => Deno.createHttpClient({ ...options, http2: false }));
+    // HTTP/1.1 for both. Over HTTP/2 this client sends headers and a longer body in two packets, and waits with the second
+    // for an acknowledgement that the other side holds back: 45 ms for a write that takes 2 (seen on Deno 2.9.6). Unread watch
+    // bodies on a shared HTTP/2 connection would also block every call behind them.
+    const client = () => Deno.createHttpClient({ ...options, http2: false, poolIdleTimeout: CONNECTION_IDLE_MS });
+    const calls = yield* renewableClient(client);
+    const watches = yield* renewableClient(client);
 
     const headersFor = (accept: string, contentType: string | undefined): Headers => {
       const headers = new Headers({ accept });

@@ -9,6 +9,9 @@ export const CALL_ATTEMPTS_MAX = 4;
 /** Longest pause that a Retry-After header may impose, in milliseconds. */
 export const RETRY_AFTER_MS_MAX = 30_000;
 
+/** An idle connection is closed after this many milliseconds, before the API server does it (90 s): a call on one just closed fails. */
+export const CONNECTION_IDLE_MS = 60_000;
+
 /** Objects per page of a list; keeps one answer below a few MiB. */
 export const LIST_PAGE_ITEMS = 500;
 
