@@ -11,7 +11,7 @@ import { ClusterError, refusal, unreached, watchError } from "./cluster_error.ts
 import { asked } from "./metrics.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
 import { fenced, isFenced } from "./fence.ts";
-import { renewableClient } from "./http_client.ts";
+import { renewableClient, within } from "./http_client.ts";
 import { pathOf } from "./object_path.ts";
 import { Patience } from "./patience.ts";
 
@@ -89,6 +89,7 @@ export class Cluster extends Context.Service<Cluster, {
 
 interface CallOptions {
   readonly body?: Json;
+  /** Of the body; JSON when absent. */
   readonly contentType?: string;
   readonly accept?: string;
   /** Whether an object that is not there is a refusal, or an answer like another. */
@@ -105,9 +106,9 @@ const connect = (connection: Connection) =>
     // HTTP/1.1 for both. Over HTTP/2 this client sends headers and a longer body in two packets, and waits with the second
     // for an acknowledgement that the other side holds back: 45 ms for a write that takes 2 (seen on Deno 2.9.6). Unread watch
     // bodies on a shared HTTP/2 connection would also block every call behind them.
-    const client = () => Deno.createHttpClient({ ...options, http2: false, poolIdleTimeout: CONNECTION_IDLE_MS });
-    const calls = yield* renewableClient(client);
-    const watches = yield* renewableClient(client);
+    const newClient = () => Deno.createHttpClient({ ...options, http2: false, poolIdleTimeout: CONNECTION_IDLE_MS });
+    const calls = yield* renewableClient(newClient);
+    const watches = yield* renewableClient(newClient);
 
     const headersFor = (accept: string, contentType: string | undefined): Headers => {
       const headers = new Headers({ accept });
@@ -121,7 +122,12 @@ const connect = (connection: Connection) =>
       verb: string,
       method: string,
       path: string,
-      { body, contentType, accept = "application/json", absent = "refusal" }: CallOptions,
+      {
+        body,
+        contentType = body === undefined ? undefined : "application/json",
+        accept = "application/json",
+        absent = "refusal",
+      }: CallOptions,
     ) =>
       calls.using((client) =>
         Effect.tryPromise({
@@ -307,7 +313,6 @@ const connect = (connection: Connection) =>
               preconditions: { uid },
               propagationPolicy: "Background",
             },
-            contentType: "application/json",
           }),
         ).pipe(Effect.catchIf((error) => error.status === 404 || error.status === 409, () => Effect.void)),
       writeStatus: (resource, status, fieldManager) => {
@@ -327,16 +332,16 @@ const connect = (connection: Connection) =>
           "update status of",
           "PUT",
           `${pathOf(key)}/status?${new URLSearchParams({ fieldManager })}`,
-          { body, contentType: "application/json" },
+          { body },
         )
           .pipe(Effect.map((written) => written as JsonObject));
       },
       create: (path, object) =>
-        call("create", "POST", path, { body: object, contentType: "application/json" }).pipe(
+        call("create", "POST", path, { body: object }).pipe(
           Effect.map((made) => made as JsonObject),
         ),
       replace: (path, object) =>
-        call("replace", "PUT", path, { body: object, contentType: "application/json" }).pipe(
+        call("replace", "PUT", path, { body: object }).pipe(
           Effect.map((made) => made as JsonObject),
         ),
     });
@@ -348,15 +353,4 @@ const eventOf = (line: string, path: string): WatchEvent => {
   const event = JSON.parse(line) as WatchEvent;
   if (event.type === "ERROR") throw watchError(path, event.object);
   return event;
-};
-
-/** AbortSignal.timeout would keep itself and what hangs on it for the whole time, however soon the answer came. */
-const within = async <A>(ms: number, signal: AbortSignal, run: (both: AbortSignal) => Promise<A>): Promise<A> => {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new DOMException(`no answer within ${ms} ms`, "TimeoutError")), ms);
-  try {
-    return await run(AbortSignal.any([signal, late.signal]));
-  } finally {
-    clearTimeout(timer);
-  }
 };

@@ -26,9 +26,8 @@ const RENEWED_BEFORE_MS = 30_000;
 export const credentialPlugin = (exec: Json, folder: string, nowMs: () => number = Date.now): () => Credential => {
   let last: Credential | undefined;
   return () => {
-    const isGood = last !== undefined &&
-      (last.expiresAtMs === undefined || nowMs() < last.expiresAtMs - RENEWED_BEFORE_MS);
-    if (last === undefined || !isGood) last = ask(exec, folder);
+    const endsMs = last?.expiresAtMs;
+    if (last === undefined || (endsMs !== undefined && nowMs() >= endsMs - RENEWED_BEFORE_MS)) last = ask(exec, folder);
     return last;
   };
 };

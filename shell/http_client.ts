@@ -34,3 +34,18 @@ export const renewableClient = (make: () => Deno.HttpClient) =>
         }),
     }),
   );
+
+/** AbortSignal.timeout would keep itself and what hangs on it for the whole time, however soon the answer came. */
+export const within = async <A>(
+  ms: number,
+  signal: AbortSignal,
+  run: (both: AbortSignal) => Promise<A>,
+): Promise<A> => {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new DOMException(`no answer within ${ms} ms`, "TimeoutError")), ms);
+  try {
+    return await run(AbortSignal.any([signal, late.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+};

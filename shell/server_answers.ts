@@ -5,6 +5,7 @@ import type { ServerAnswers } from "../core/plan/world.ts";
 import { answersOf, type Question } from "../core/status/server_answers.ts";
 import type { Connection } from "./cluster.ts";
 import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASKED_MAX } from "./limits.ts";
+import { within } from "./http_client.ts";
 import { Store } from "./store.ts";
 
 /** How servers are reached: by the DNS name of their Service, or through the API server from outside the cluster. */
@@ -112,23 +113,24 @@ const target = (connection: Connection, route: Route, { namespace, service, port
   };
 };
 
-const fetchJson = async (
+const fetchJson = (
   url: string,
   init: { readonly client: Deno.HttpClient; readonly headers: Headers; readonly signal: AbortSignal },
-): Promise<Json> => {
-  const response = await fetch(url, {
-    client: init.client,
-    headers: init.headers,
-    // A server must not send us elsewhere.
-    redirect: "manual",
-    signal: AbortSignal.any([init.signal, AbortSignal.timeout(ASK_TIMEOUT_MS)]),
+): Promise<Json> =>
+  within(ASK_TIMEOUT_MS, init.signal, async (signal) => {
+    const response = await fetch(url, {
+      client: init.client,
+      headers: init.headers,
+      // A server must not send us elsewhere.
+      redirect: "manual",
+      signal,
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new Error(`HTTP ${response.status}`);
+    }
+    return JSON.parse(await boundedText(response)) as Json;
   });
-  if (!response.ok) {
-    await response.body?.cancel();
-    throw new Error(`HTTP ${response.status}`);
-  }
-  return JSON.parse(await boundedText(response)) as Json;
-};
 
 const boundedText = async (response: Response): Promise<string> => {
   const decoder = new TextDecoder();

@@ -65,9 +65,9 @@ const readFile = ({ name, text }: InputFile): Inputs => {
     skipped: foreign.map((document) =>
       `${name}: ${stringAt(document, "kind") ?? "a document without kind"} left alone`
     ),
-    converted: all.filter((document) => readV1alpha1(document) !== undefined).map((document) =>
-      `${labelOf(document)}: ${V1ALPHA1} is read as ${API_VERSION}; \`llama-stack-operator convert\` rewrites it`
-    ),
+    converted: all.filter((document) => isOurs(document) && stringAt(document, "apiVersion") === V1ALPHA1).map((
+      document,
+    ) => `${labelOf(document)}: ${V1ALPHA1} is read as ${API_VERSION}; \`llama-stack-operator convert\` rewrites it`),
   };
 };
 

@@ -27,10 +27,9 @@ export const registerModels: Stage = (draft, facts) => {
   }
   const known = knownProviders(draft, facts);
   const { line } = facts.server;
-  const types = typesById(draft);
   const placed = models.map((model, index) => {
     const provider = model.provider ?? fallback ?? "";
-    return place(model, index, provider, known, types.get(provider), facts);
+    return place(model, index, provider, known, typeOf(provider, draft), facts);
   });
   const conflicts = placed.filter(({ key }, index) => placed.findIndex((other) => other.key === key) < index);
   const entries = placed.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
@@ -71,14 +70,9 @@ const knownProviders = (draft: Draft, facts: Facts): ReadonlyArray<string> => {
   return [...new Set([...written, ...based])].sort();
 };
 
-const typesById = (draft: Draft): ReadonlyMap<string, string> =>
-  new Map([
-    ...entriesOf(draft.config, "inference").flatMap((entry): ReadonlyArray<readonly [string, string]> => {
-      const id = baseId(entry);
-      return id === undefined ? [] : [[id, stringAt(entry, "provider_type") ?? ""]];
-    }),
-    ...draft.declared.filter(({ api }) => api === "inference").map(({ id, type }) => [id, type] as const),
-  ]);
+/** Declared ones are laid over the base by now. */
+const typeOf = (id: string, draft: Draft): string | undefined =>
+  stringAt(entriesOf(draft.config, "inference").find((entry) => baseId(entry) === id), "provider_type");
 
 /** Embedding and rerank servers inside the process cannot answer a chat. */
 const servesChat = (entry: JsonObject): boolean =>

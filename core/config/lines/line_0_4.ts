@@ -12,7 +12,6 @@ export const LINE_0_4: Line = {
   apiAliases: { responses: "agents" },
   typeAliases: { "tool_runtime inline::file-search": "inline::rag-runtime" },
   unstartableTypes: UNLOADABLE_TYPES,
-  typesWithoutModels: [],
   toolGroups: true,
   tools: {
     websearch: {

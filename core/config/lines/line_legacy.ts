@@ -2,7 +2,7 @@
 import type { Line } from "./line.ts";
 import { LINE_0_3 } from "./line_0_3.ts";
 import { STORES_IN_PLACE } from "./stores_in_place.ts";
-import { TYPES_WITHOUT_MODELS, UNANSWERED_TYPES } from "./unstartable_types.ts";
+import { LEGACY_TYPES, TYPES_WITHOUT_MODELS } from "./unstartable_types.ts";
 
 export const LINE_LEGACY: Line = {
   ...LINE_0_3,
@@ -21,7 +21,7 @@ export const LINE_LEGACY: Line = {
   },
   foreignKeys: ["storage", "registered_resources", "connectors"],
   insteadOf: {},
-  unstartableTypes: UNANSWERED_TYPES,
+  unstartableTypes: LEGACY_TYPES,
   typesWithoutModels: TYPES_WITHOUT_MODELS,
   telemetryProviders: true,
   resourcesAt: [],

@@ -36,19 +36,24 @@ export const UNLOADABLE_TYPES: Readonly<Record<string, UnstartableType>> = {
  * Up to 0.2 the other two start, each with its service at hand. Source: seen on 0.2.24, whose client for Hugging Face
  * knows the details of a model only where it is told that the model is served by `hf-inference`, and this type does not.
  */
-export const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
+const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::hf::serverless": {
     reason:
       "it asks for details of the model that its client library refuses, which ends the start of the whole server",
     instead: OPENAI_WAY,
   },
-  "inference remote::passthrough": OF_ANOTHER_RELEASE,
-  "inference remote::runpod": OF_ANOTHER_RELEASE,
 };
 
 /** On Llama Stack 0.3; 0.4 has it mended. */
 export const UNKEPT_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::passthrough": OF_ANOTHER_RELEASE,
+};
+
+/** On Llama Stack 0.2. */
+export const LEGACY_TYPES: Readonly<Record<string, UnstartableType>> = {
+  ...UNANSWERED_TYPES,
+  ...UNKEPT_TYPES,
+  "inference remote::runpod": OF_ANOTHER_RELEASE,
 };
 
 /**
