@@ -107,11 +107,14 @@ const resourceOwned = (objects: ReadonlyMap<string, JsonObject>) => {
   const configs = [...objects.values()].filter((one) =>
     one.kind === "ConfigMap" &&
     stringAt(one, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
-  ).sort((a, b) => created(b) < created(a) ? -1 : 1);
+  ).sort((a, b) => made(b).localeCompare(made(a)) || version(b) - version(a));
   return { live: objects, configs };
 };
 
-const created = (object: JsonObject): string => stringAt(object, "metadata", "creationTimestamp") ?? "";
+const made = (object: JsonObject): string => stringAt(object, "metadata", "creationTimestamp") ?? "";
+
+/** Edits of one second give several configs of one time. */
+const version = (object: JsonObject): number => Number(stringAt(object, "metadata", "resourceVersion"));
 
 interface Wanted {
   readonly namespace: string;

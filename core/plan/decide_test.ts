@@ -331,6 +331,20 @@ Deno.test("FR-025 FR-025a decide() keeps the config before and every config that
   ok(current.configs.some((one) => stringAt(one, "metadata", "name") === pinned));
 });
 
+Deno.test("FR-025a decide() keeps two configs, in whatever order the cluster shows those of one second", () => {
+  const runs = ["a", "b", "c"].map((name) =>
+    converged(world({ ...GENERATED, resources: { models: [{ name }] } })).world
+  );
+  const [a, b, c] = runs.map(({ configs }) => configs[0]);
+  const [, , last] = runs;
+  ok(last !== undefined);
+  for (const order of [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]]) {
+    const { world: after } = converged({ ...last, configs: order.filter((one) => one !== undefined) });
+    strictEqual(after.configs.length, 2);
+    ok(after.configs.includes(c ?? {}));
+  }
+});
+
 Deno.test("decide() prunes what the resource does not ask for any more, and no claim", () => {
   const full = {
     ...GENERATED,

@@ -18,12 +18,13 @@ export const prunedObjects = (
     PRUNABLE.has(key.split("/")[0] ?? "") && !wanted.has(key) && isOurs(live, uid) && !isGoing(live)
   ).map(([, live]) => prune(live, "the resource does not ask for it any more"));
 
-/** Configs kept beside those in use: the one before, for a way back. */
-const CONFIGS_KEPT = 2;
+/** Newest configs kept beside the one that this pass wants: the one before, for a way back. */
+const CONFIGS_KEPT = 1;
 
 /**
  * Generated ConfigMaps that are neither among the newest nor named by a Deployment, ReplicaSet or Pod (FR-025a). `current` is
- * the one that this pass wants; it is never pruned, even if the cluster does not show it yet.
+ * the one that this pass wants; it is never pruned, even if the cluster does not show it yet, and it is not always the
+ * newest: an edit that is taken back returns to a former one, and configs of one second have no order.
  */
 export const prunedConfigs = (
   world: World,
@@ -38,8 +39,9 @@ export const prunedConfigs = (
     ...world.replicaSets.flatMap((one) => configMapsOf(templateSpec(one))),
     ...world.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
   ]);
-  return world.configs.filter((one) => isOurs(one, uid) && !isGoing(one)).slice(CONFIGS_KEPT)
-    .filter((one) => !named.has(stringAt(one, "metadata", "name") ?? ""))
+  const nameIn = (one: JsonObject): string => stringAt(one, "metadata", "name") ?? "";
+  return world.configs.filter((one) => isOurs(one, uid) && !isGoing(one) && nameIn(one) !== current).slice(CONFIGS_KEPT)
+    .filter((one) => !named.has(nameIn(one)))
     .map((one) => prune(one, "no Deployment, ReplicaSet or Pod runs on this config any more"));
 };
 
