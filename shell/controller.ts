@@ -64,9 +64,10 @@ export const controller = Effect.gen(function* () {
           yield* store.drop(object);
           return;
         }
-        const before = yield* store.resource(key);
+        const formerly = yield* store.resourceNow(key);
         // Our own status writes come back as changes; they ask for nothing.
         if (!(yield* store.put(object, how === "listed" ? "list" : "watch"))) return;
+        const before = formerly();
         if (before !== undefined && sameButStatus(before, object)) return;
         named.remember(key, object);
         yield* queue.add(key);
@@ -103,7 +104,7 @@ export const controller = Effect.gen(function* () {
           if (!(yield* isNews)) return;
           yield* wake;
           const owner = ownerOf(object);
-          if (owner !== undefined && (yield* store.knows(owner))) yield* queue.add(owner);
+          if (owner !== undefined && (yield* store.knows(owner))) yield* queue.addFollowUp(owner);
         }),
       listed: (seen) =>
         Effect.gen(function* () {
@@ -161,13 +162,19 @@ export const controller = Effect.gen(function* () {
     () => Effect.andThen(Latch.await(complete), Effect.forever(pass(queue, failed, waiting, wake))),
   );
   const asked = yield* AskedServers;
-  const answers = Effect.forever(Effect.flatMap(asked.changed, queue.add));
+  const answers = Effect.forever(Effect.flatMap(asked.changed, queue.addFollowUp));
+  const disturbances = Effect.forever(Effect.gen(function* () {
+    const key = yield* store.disturbed;
+    const object = yield* store.resource(key);
+    if (object !== undefined) named.remember(key, object);
+    yield* queue.add(key);
+  }));
   // Nothing tells of a changed Secret: each resource that names one looks at it now and then.
   const polls = Effect.forever(Effect.gen(function* () {
     yield* Effect.sleep(Duration.millis(SECRET_POLL_MS));
     for (const key of named.resourcesNaming("Secret")) yield* queue.add(key);
   }));
-  yield* Effect.all([...mirrors, ...workers, answers, ...(polling ? [polls] : [])], {
+  yield* Effect.all([...mirrors, ...workers, answers, disturbances, ...(polling ? [polls] : [])], {
     concurrency: "unbounded",
     discard: true,
   });

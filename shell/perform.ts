@@ -19,9 +19,8 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
   const store = yield* Store;
   switch (step._tag) {
     case "Apply": {
-      const made = yield* cluster.apply(step.manifest, FIELD_MANAGER);
       // Seen at once: the next pass must not wait for the watch to bring back what was just written.
-      yield* store.put(made, "write");
+      const made = yield* store.writing(step.manifest, cluster.apply(step.manifest, FIELD_MANAGER));
       yield* wrote(step.manifest.kind, "apply");
       yield* Effect.logInfo("applied").pipe(
         Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),
@@ -67,8 +66,7 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
         ),
       );
     case "SetStatus": {
-      const written = yield* cluster.writeStatus(resource, step.status, FIELD_MANAGER);
-      yield* store.put(written, "write");
+      yield* store.writing(resource, cluster.writeStatus(resource, step.status, FIELD_MANAGER));
       yield* wrote(KIND, "update_status");
       return yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why: step.why }));
     }

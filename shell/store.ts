@@ -1,5 +1,5 @@
 /** What was last seen of our own objects, and which version of the foreign ones that resources name. Bodies of foreign objects are never kept. */
-import { Context, Effect, Layer } from "effect";
+import { Context, Effect, Exit, Layer, Queue } from "effect";
 import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../core/json.ts";
 import { type Away, awayOf } from "../core/plan/pacing.ts";
 import { FIELD_MANAGER } from "../core/plan/scale.ts";
@@ -27,7 +27,18 @@ export interface StoreShape {
    * those only the newer one is kept, and neither where the object was deleted meanwhile: believed, it would stay wrong
    * until the next change. Thus the watch's echo of a write of ours is no news.
    */
-  readonly put: (object: JsonObject, from: "list" | "watch" | "write") => Effect.Effect<boolean>;
+  readonly put: (object: JsonObject, from: "list" | "watch") => Effect.Effect<boolean>;
+  /**
+   * Runs a write of ours of the object `target` and keeps what the API server made of it. What a watch tells of the object
+   * meanwhile waits for the answer: most often it is the echo of this very write. What is somebody else's is told by
+   * `disturbed`.
+   */
+  readonly writing: <E, R>(
+    target: JsonObject,
+    write: Effect.Effect<JsonObject, E, R>,
+  ) => Effect.Effect<JsonObject, E, R>;
+  /** Waits for a resource `namespace/name` of which somebody else wrote an object while we wrote it. */
+  readonly disturbed: Effect.Effect<string>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
    * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
@@ -40,6 +51,8 @@ export interface StoreShape {
   ) => Effect.Effect<ReadonlyArray<string>>;
   /** The resource of `namespace/name`, as it was last seen. */
   readonly resource: (key: string) => Effect.Effect<JsonObject | undefined>;
+  /** The same for later, which costs nothing as long as nobody looks at it. */
+  readonly resourceNow: (key: string) => Effect.Effect<() => JsonObject | undefined>;
   readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>;
   /** The same as names, `namespace/name`. */
   readonly keys: Effect.Effect<ReadonlyArray<string>>;
@@ -55,7 +68,7 @@ export interface StoreShape {
 }
 
 export class Store extends Context.Service<Store, StoreShape>()("llama-stack-operator/shell/Store") {
-  static readonly layer = Layer.sync(Store, () => Store.of(make()));
+  static readonly layer = Layer.effect(Store, Effect.map(Queue.unbounded<string>(), (queue) => Store.of(make(queue))));
 }
 
 /** The resource that an object belongs to, by its label; `namespace/name`. */
@@ -67,10 +80,12 @@ export const ownerOf = (object: JsonObject): string | undefined => {
     : `${stringAt(object, "metadata", "namespace") ?? ""}/${instance}`;
 };
 
-const make = (): StoreShape => {
+const make = (disturbed: Queue.Queue<string>): StoreShape => {
   const shelves = new Map<string, Shelf>();
   const away = new Map<string, Away>();
   const gone = new Set<string>();
+  // Objects that a write of ours is under way for, with the newest that a watch told of them since; bounded by the workers.
+  const underWay = new Map<string, JsonObject | undefined>();
   let awayVersion = 0;
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
@@ -97,28 +112,50 @@ const make = (): StoreShape => {
     const kept = shelf.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
     noteAway(key, shelf, kept === undefined ? undefined : unpacked(kept.text));
   };
+  const keep = (object: JsonObject, from: "list" | "watch" | "write"): boolean => {
+    const found = placeOf(object);
+    if (found === undefined) return false;
+    if (from === "watch" && underWay.has(nameOfPlace(found))) {
+      underWay.set(nameOfPlace(found), object);
+      return false;
+    }
+    const shelf = shelfOf(found.key);
+    const version = versionOf(object);
+    const before = keptAt(shelf, found);
+    if (from !== "list" && (gone.has(uidOf(object)) || newerThan(version, before) || version === before?.version)) {
+      return false;
+    }
+    const kept = trimmed(object);
+    const one = { version, text: packed(kept) };
+    if (found.part === "resource") shelf.resource = one;
+    else shelf[found.part].set(found.name, one);
+    changed(found.key, shelf, found.kind, kept);
+    return true;
+  };
   return {
-    put: (object, from) =>
-      Effect.sync(() => {
-        const found = placeOf(object);
-        if (found === undefined) return false;
-        const shelf = shelfOf(found.key);
-        const version = versionOf(object);
-        const before = keptAt(shelf, found);
-        if (from !== "list" && (gone.has(uidOf(object)) || newerThan(version, before) || version === before?.version)) {
-          return false;
-        }
-        const kept = trimmed(object);
-        const one = { version, text: packed(kept) };
-        if (found.part === "resource") shelf.resource = one;
-        else shelf[found.part].set(found.name, one);
-        changed(found.key, shelf, found.kind, kept);
-        return true;
+    put: (object, from) => Effect.sync(() => keep(object, from)),
+    writing: (target, write) =>
+      Effect.suspend(() => {
+        const place = nameOfPlace(placeOf(target));
+        underWay.set(place, undefined);
+        const told = (written: JsonObject | undefined) =>
+          Effect.suspend(() => {
+            const meanwhile = underWay.get(place);
+            underWay.delete(place);
+            if (written !== undefined) keep(written, "write");
+            const key = placeOf(target)?.key;
+            return meanwhile !== undefined && keep(meanwhile, "watch") && key !== undefined
+              ? Effect.asVoid(Queue.offer(disturbed, key))
+              : Effect.void;
+          });
+        return Effect.onExit(write, (exit) => told(Exit.isSuccess(exit) ? exit.value : undefined));
       }),
+    disturbed: Queue.take(disturbed),
     drop: (object) =>
       Effect.sync(() => {
         const found = placeOf(object);
         remember(gone, uidOf(object));
+        if (underWay.has(nameOfPlace(found))) underWay.set(nameOfPlace(found), undefined);
         const shelf = found === undefined ? undefined : shelves.get(found.key);
         if (found === undefined || shelf === undefined) return;
         // Made anew under the same name before its end was told.
@@ -145,10 +182,11 @@ const make = (): StoreShape => {
         }).map(([key]) => key);
       }),
     knows: (key) => Effect.sync(() => shelves.get(key)?.resource !== undefined),
-    resource: (key) =>
+    resource: (key) => Effect.sync(() => unpackedOf(shelves.get(key)?.resource)),
+    resourceNow: (key) =>
       Effect.sync(() => {
         const kept = shelves.get(key)?.resource;
-        return kept === undefined ? undefined : unpacked(kept.text);
+        return () => unpackedOf(kept);
       }),
     resources: Effect.sync(() =>
       [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource.text)])
@@ -166,6 +204,9 @@ const make = (): StoreShape => {
       }),
   };
 };
+
+const unpackedOf = (kept: Kept | undefined): JsonObject | undefined =>
+  kept === undefined ? undefined : unpacked(kept.text);
 
 const all = (map: ReadonlyMap<string, Kept>): ReadonlyArray<JsonObject> =>
   [...map.values()].map(({ text }) => unpacked(text));
@@ -207,6 +248,9 @@ const placeOf = (object: JsonObject): Place | undefined => {
   const part = partOf(kind);
   return { key, kind, part, name: part === "objects" ? liveKey(kind, name) : name };
 };
+
+const nameOfPlace = (place: Place | undefined): string =>
+  place === undefined ? "" : `${place.key} ${place.part} ${place.name}`;
 
 const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
   kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";

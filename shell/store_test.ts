@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Effect } from "effect";
+import { Effect, Fiber } from "effect";
 import type { JsonObject } from "../core/json.ts";
 import { packed, unpacked } from "./packed.ts";
 import { Store } from "./store.ts";
@@ -100,9 +100,9 @@ Deno.test("Store.put() drops what was overtaken, wherever it comes from, and bel
       ({ objects }) => (objects.get("Service/my")?.metadata as JsonObject).resourceVersion,
     );
     yield* store.put(at(9), "watch");
-    yield* store.put(at(8), "write");
+    yield* store.writing(at(8), Effect.succeed(at(8)));
     strictEqual(yield* kept, "9");
-    yield* store.put(at(10), "write");
+    yield* store.writing(at(10), Effect.succeed(at(10)));
     yield* store.put(at(9), "watch");
     strictEqual(yield* kept, "10");
     // The versions of an API server whose database was restored begin lower.
@@ -113,20 +113,48 @@ Deno.test("Store.put() drops what was overtaken, wherever it comes from, and bel
 Deno.test("Store.put() takes the watch's echo of a write for no news, and every other change for some", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
-    const at = (resourceVersion: string) => ({
-      ...RESOURCE,
-      metadata: { ...RESOURCE.metadata as JsonObject, resourceVersion },
-    });
+    yield* store.writing(at(7), Effect.succeed(at(7)));
     deepStrictEqual(
       [
-        yield* store.put(at("7"), "write"),
-        yield* store.put(at("7"), "watch"),
-        yield* store.put(at("6"), "watch"),
-        yield* store.put(at("8"), "watch"),
-        yield* store.put(at("8"), "list"),
+        yield* store.put(at(7), "watch"),
+        yield* store.put(at(6), "watch"),
+        yield* store.put(at(8), "watch"),
+        yield* store.put(at(8), "list"),
       ],
-      [true, false, false, true, true],
+      [false, false, true, true],
     );
+  })));
+
+Deno.test("Store.writing() lets what a watch tells meanwhile wait, and tells of what is somebody else's", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    const disturbed = yield* Effect.forkChild(Effect.forever(
+      Effect.flatMap(store.disturbed, (key) => Effect.sync(() => told.push(key))),
+    ));
+    const told: Array<string> = [];
+    const during = (version: number, ...meanwhile: ReadonlyArray<number>) =>
+      store.writing(
+        at(version),
+        Effect.gen(function* () {
+          for (const one of meanwhile) strictEqual(yield* store.put(at(one), "watch"), false);
+          return yield* version === FAILS ? Effect.fail("refused") : Effect.succeed(at(version));
+        }),
+      ).pipe(Effect.ignore, Effect.andThen(Effect.yieldNow));
+    const kept = Effect.map(
+      store.shelf("a/my"),
+      ({ objects }) => (objects.get("Service/my")?.metadata as JsonObject).resourceVersion,
+    );
+    const FAILS = 15;
+
+    yield* during(7, 6, 7);
+    deepStrictEqual([yield* kept, told], ["7", []]);
+    yield* during(9, 9, 10);
+    deepStrictEqual([yield* kept, told], ["10", ["a/my"]]);
+    // Of a write that failed nothing is known: whatever came is news.
+    yield* during(FAILS, 12);
+    deepStrictEqual([yield* kept, told], ["12", ["a/my", "a/my"]]);
+    strictEqual(yield* store.put(at(13), "watch"), true);
+    yield* Fiber.interrupt(disturbed);
   })));
 
 Deno.test("Store.put() brings nothing back that was deleted while its write was under way", () =>
@@ -135,7 +163,7 @@ Deno.test("Store.put() brings nothing back that was deleted while its write was 
     yield* store.put(RESOURCE, "list");
     yield* store.put(at(9), "watch");
     yield* store.drop(at(11));
-    yield* store.put(at(10), "write");
+    yield* store.writing(at(10), Effect.succeed(at(10)));
     strictEqual((yield* store.shelf("a/my")).objects.size, 0);
   })));
 
@@ -143,7 +171,8 @@ Deno.test("Store.drop() leaves what was made anew under the name of the deleted 
   run(Effect.gen(function* () {
     const store = yield* Store;
     const anew = at(12);
-    yield* store.put({ ...anew, metadata: { ...anew.metadata as JsonObject, uid: "2" } }, "write");
+    const other = { ...anew, metadata: { ...anew.metadata as JsonObject, uid: "2" } };
+    yield* store.writing(other, Effect.succeed(other));
     yield* store.drop(at(11));
     strictEqual((yield* store.shelf("a/my")).objects.size, 1);
   })));

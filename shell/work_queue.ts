@@ -1,10 +1,18 @@
-/** Keys to work on: each at most once at a time and once in line, however often it is asked for. */
+/**
+ * Keys to work on: each at most once at a time and once in line, however often it is asked for.
+ *
+ * There are two lines. What somebody asked for (an edited resource, a changed Secret) goes before what follows of our own
+ * writes (pods come, a status moves), so that a thousand new resources get their Deployments before the first of them gets
+ * its second look. The second line is never starved: one of every `FAIR_SHARE` keys is taken from it.
+ */
 import { Duration, Effect, FiberMap, Queue } from "effect";
 import { keyAdded } from "./metrics.ts";
 
 export interface WorkQueue {
   /** Asks for a pass; a key that is being worked on gets another one afterwards. */
   readonly add: (key: string) => Effect.Effect<void>;
+  /** As `add`, in the second line; a key that is already in one of them stays there. */
+  readonly addFollowUp: (key: string) => Effect.Effect<void>;
   /** Asks for a pass after a pause; a later call replaces an earlier one that has not come due. */
   readonly addAfter: (key: string, delayMs: number) => Effect.Effect<void>;
   /** Waits for a key; it counts as worked on until `done`. */
@@ -14,30 +22,61 @@ export interface WorkQueue {
   readonly size: Effect.Effect<number>;
 }
 
+/** Of so many keys taken, one is of the second line while both have some. */
+const FAIR_SHARE = 4;
+
+type Line = "asked" | "follow-up";
+interface Place {
+  readonly at: "queued" | "running" | "again";
+  readonly line: Line;
+}
+
 /** Needs a scope, in which the timers live. Holds as many keys as there are resources. */
 export const makeWorkQueue = Effect.gen(function* () {
-  const line = yield* Queue.unbounded<string>();
+  // One signal for each key in line; which key it is for is said when it is taken.
+  const signals = yield* Queue.unbounded<void>();
   const timers = yield* FiberMap.make<string>();
-  const state = new Map<string, "queued" | "running" | "again">();
-  const add = (key: string) =>
+  const places = new Map<string, Place>();
+  const lines: Record<Line, Set<string>> = { asked: new Set(), "follow-up": new Set() };
+  let taken = 0;
+
+  const put = (line: Line) => (key: string) =>
     Effect.suspend(() => {
-      const now = state.get(key);
-      if (now === "queued" || now === "again") return Effect.void;
-      state.set(key, now === "running" ? "again" : "queued");
-      return Effect.andThen(keyAdded, now === "running" ? Effect.void : Effect.asVoid(Queue.offer(line, key)));
+      const now = places.get(key);
+      const isInLine = now?.at === "queued" || now?.at === "again";
+      if (isInLine && (now.line === line || line === "follow-up")) return Effect.void;
+      places.set(key, { at: now === undefined ? "queued" : now.at === "running" ? "again" : now.at, line });
+      if (isInLine) {
+        if (lines["follow-up"].delete(key)) lines[line].add(key);
+        return Effect.void;
+      }
+      if (now !== undefined) return keyAdded;
+      lines[line].add(key);
+      return Effect.andThen(keyAdded, Effect.asVoid(Queue.offer(signals, undefined)));
     });
+  const next = (): string => {
+    taken++;
+    const [asked, followUp] = [lines.asked, lines["follow-up"]];
+    const from = asked.size === 0 || (followUp.size > 0 && taken % FAIR_SHARE === 0) ? followUp : asked;
+    const [key = ""] = from;
+    from.delete(key);
+    places.set(key, { at: "running", line: "asked" });
+    return key;
+  };
+  const add = put("asked");
   const queue: WorkQueue = {
     add,
+    addFollowUp: put("follow-up"),
     addAfter: (key, delayMs) =>
       Effect.asVoid(FiberMap.run(timers, key, Effect.andThen(Effect.sleep(Duration.millis(delayMs)), add(key)))),
-    take: Effect.tap(Queue.take(line), (key) => Effect.sync(() => state.set(key, "running"))),
+    take: Effect.map(Queue.take(signals), next),
     done: (key) =>
       Effect.suspend(() => {
-        const again = state.get(key) === "again";
-        state.delete(key);
-        return again ? add(key) : Effect.void;
+        const place = places.get(key);
+        places.delete(key);
+        return place?.at === "again" ? put(place.line)(key) : Effect.void;
       }),
-    size: Effect.sync(() => state.size),
+    size: Effect.sync(() => places.size),
   };
   return queue;
 });

@@ -40,3 +40,28 @@ Deno.test("makeWorkQueue() gives a delayed key when its time has come, the lates
     yield* TestClock.adjust("4 seconds");
     strictEqual(yield* Fiber.join(taken), "a");
   })));
+
+Deno.test("makeWorkQueue() gives what was asked for before follow-ups, of which one in four goes on", () =>
+  run(Effect.gen(function* () {
+    const queue = yield* makeWorkQueue;
+    for (const key of ["f1", "f2"]) yield* queue.addFollowUp(key);
+    for (const key of ["a1", "a2", "a3", "a4", "a5"]) yield* queue.add(key);
+    const order = yield* Effect.all(Array.from({ length: 7 }, () => queue.take));
+    deepStrictEqual(order, ["a1", "a2", "a3", "f1", "a4", "a5", "f2"]);
+  })));
+
+Deno.test("makeWorkQueue() moves a follow-up ahead when it is asked for, once, in line or while it is worked on", () =>
+  run(Effect.gen(function* () {
+    const queue = yield* makeWorkQueue;
+    for (const key of ["f1", "f2"]) yield* queue.addFollowUp(key);
+    yield* queue.add("f2");
+    yield* queue.addFollowUp("f2");
+    deepStrictEqual([yield* queue.take, yield* queue.take], ["f2", "f1"]);
+    yield* queue.addFollowUp("f2");
+    yield* queue.add("f2");
+    yield* queue.add("f1");
+    yield* queue.done("f1");
+    yield* queue.done("f2");
+    deepStrictEqual([yield* queue.take, yield* queue.take], ["f1", "f2"]);
+    strictEqual(yield* queue.size, 2);
+  })));

@@ -1,7 +1,10 @@
 /** How the program is started wherever it is started: by the tests, in the image, compiled. */
 
-/** Small semi-spaces keep garbage from growing the process; the old space is bounded well above what 5,000 resources need. */
-export const V8_FLAGS = "--max-semi-space-size=2,--max-old-space-size=256";
+/**
+ * Semi-spaces of 8 MiB: 16 take a tenth less processor time and leave 30 MiB more behind after 1,000 resources, 2 take a
+ * seventh more. The old space is bounded well above what 5,000 resources need.
+ */
+export const V8_FLAGS = "--max-semi-space-size=8,--max-old-space-size=256";
 
 /**
  * Settings of glibc's malloc, in bytes but for the first. One arena: the threads of the runtime otherwise keep what they once
