@@ -10,7 +10,7 @@ export const V8_FLAGS = "--max-semi-space-size=8,--max-old-space-size=256";
  * Settings of glibc's malloc, in bytes but for the first. One arena: the threads of the runtime otherwise keep what they once
  * needed, about 20 MiB. Fixed thresholds: by itself malloc raises both after the first large buffer, and keeps about 5 MiB more.
  */
-export const MEMORY = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072" };
+export const MEMORY = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "16384", MALLOC_TRIM_THRESHOLD_: "131072" };
 
 export const UNSTABLE = ["--unstable-net", "--unstable-no-legacy-abort"];
 

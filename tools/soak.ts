@@ -26,7 +26,12 @@ const main = async (): Promise<number> => {
   const rows: Array<string> = [];
   let failed = 0;
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-soak-" });
-  for (const part of partsFor(minutes).filter(({ file }) => file.includes(only))) {
+  const parts = partsFor(minutes);
+  const asked = parts.filter(({ file }) => file.includes(only));
+  if (asked.length === 0) {
+    throw new Error(`--only ${only} is in the name of none of ${parts.map(({ file }) => file).join(", ")}`);
+  }
+  for (const part of asked) {
     const started = performance.now();
     const logs = join(folder, part.file);
     await Deno.mkdir(logs);

@@ -8,7 +8,12 @@
 interface Part {
   readonly name: string;
   readonly args: ReadonlyArray<string>;
+  /** Test files at the same time; as many as there are cores when absent, where the runner does several at all. */
+  readonly jobs?: number;
 }
+
+/** Tests with real parts spend half of their time waiting; more of them at once would only wait for each other. */
+const JOBS_WITH_REAL_PARTS = 2;
 
 const TEST = ["test", "--allow-all", "--quiet"];
 
@@ -32,8 +37,12 @@ const PARTS: ReadonlyArray<Part> = [
     ],
   },
   { name: "properties", args: [...TEST, "tests/properties_test.ts", "tests/conversion_properties_test.ts"] },
-  { name: "real Kubernetes API server", args: [...TEST, "tests/cluster"] },
-  { name: "real Llama Stack and OGX servers", args: [...TEST, "tests/server"] },
+  { name: "real Kubernetes API server", args: [...TEST, "--parallel", "tests/cluster"], jobs: JOBS_WITH_REAL_PARTS },
+  {
+    name: "real Llama Stack and OGX servers",
+    args: [...TEST, "--parallel", "tests/server"],
+    jobs: JOBS_WITH_REAL_PARTS,
+  },
   { name: "real node", args: ["task", "--quiet", "node"] },
 ];
 
@@ -58,12 +67,12 @@ const main = async (): Promise<number> => {
   return total.failed === 0 ? 0 : 1;
 };
 
-const run = async ({ name, args }: Part): Promise<Count> => {
+const run = async ({ name, args, jobs }: Part): Promise<Count> => {
   console.log(`== ${name}`);
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd: new URL("../", import.meta.url),
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...(jobs === undefined ? {} : { DENO_JOBS: String(jobs) }) },
     stdout: "piped",
     stderr: "inherit",
   }).spawn();
