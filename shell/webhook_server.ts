@@ -2,7 +2,7 @@
  * The HTTPS server that the API server calls. node:https, because its certificate can be replaced under open connections
  * (`setSecureContext`); what is answered is decided by the routes.
  */
-import { createServer, type Server } from "node:https";
+import type { Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Duration, Effect } from "effect";
 import { LISTENER_CLOSE_MS, WEBHOOK_BODY_MS, WEBHOOK_HEADERS_MS, WEBHOOK_IDLE_MS } from "./limits.ts";
@@ -43,6 +43,8 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   readonly drainMs: number;
 }) {
   const context = yield* Effect.context<R>();
+  // Loaded here: it takes 20 ms, and most commands of the program never serve.
+  const { createServer } = yield* Effect.promise(() => import("node:https"));
   let draining = false;
   let answering = 0;
   const server = createServer({ ...options.certificate, minVersion: "TLSv1.2" }, (request, response) => {
