@@ -211,9 +211,9 @@ const pass = Effect.fnUntraced(function* (
   waiting: WaitingRoom,
   wake: Effect.Effect<void>,
 ) {
-  const key = yield* queue.take;
-  // Bursts become one pass: what arrives within this pause is seen by it.
-  yield* Effect.sleep(Duration.millis(COALESCE_MS));
+  const { key, line } = yield* queue.take;
+  // Our own writes answer in bursts, which become one pass; somebody who asked does not wait for one.
+  if (line === "follow-up") yield* Effect.sleep(Duration.millis(COALESCE_MS));
   const [namespace = "", name = ""] = key.split("/");
   const startNanos = yield* Clock.monotonicTimeNanos;
   const exit = yield* Effect.exit(reconcile(key)).pipe(Effect.annotateLogs({ namespace, name }));

@@ -38,7 +38,7 @@ export const WRITES_AT_ONCE = 4;
 export const BACKOFF_MS_MIN = 500;
 export const BACKOFF_MS_MAX = 300_000;
 
-/** Changes that arrive within this many milliseconds become one pass. */
+/** What follows of our own writes within this many milliseconds becomes one pass. */
 export const COALESCE_MS = 5;
 
 /** Time in seconds after which another replica may take a lease that was not renewed; the value of Kubernetes' own components. */

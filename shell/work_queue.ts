@@ -8,6 +8,8 @@
 import { Duration, Effect, FiberMap, Queue } from "effect";
 import { keyAdded } from "./metrics.ts";
 
+export type Line = "asked" | "follow-up";
+
 export interface WorkQueue {
   /** Asks for a pass; a key that is being worked on gets another one afterwards. */
   readonly add: (key: string) => Effect.Effect<void>;
@@ -15,8 +17,8 @@ export interface WorkQueue {
   readonly addFollowUp: (key: string) => Effect.Effect<void>;
   /** Asks for a pass after a pause; a later call replaces an earlier one that has not come due. */
   readonly addAfter: (key: string, delayMs: number) => Effect.Effect<void>;
-  /** Waits for a key; it counts as worked on until `done`. */
-  readonly take: Effect.Effect<string>;
+  /** Waits for a key, and tells of which line it was; it counts as worked on until `done`. */
+  readonly take: Effect.Effect<{ readonly key: string; readonly line: Line }>;
   readonly done: (key: string) => Effect.Effect<void>;
   /** Keys in line or being worked on. */
   readonly size: Effect.Effect<number>;
@@ -25,7 +27,6 @@ export interface WorkQueue {
 /** Of so many keys taken, one is of the second line while both have some. */
 const FAIR_SHARE = 4;
 
-type Line = "asked" | "follow-up";
 interface Place {
   readonly at: "queued" | "running" | "again";
   readonly line: Line;
@@ -54,14 +55,14 @@ export const makeWorkQueue = Effect.gen(function* () {
       lines[line].add(key);
       return Effect.andThen(keyAdded, Effect.asVoid(Queue.offer(signals, undefined)));
     });
-  const next = (): string => {
+  const next = (): { readonly key: string; readonly line: Line } => {
     taken++;
-    const [asked, followUp] = [lines.asked, lines["follow-up"]];
-    const from = asked.size === 0 || (followUp.size > 0 && taken % FAIR_SHARE === 0) ? followUp : asked;
-    const [key = ""] = from;
-    from.delete(key);
-    places.set(key, { at: "running", line: "asked" });
-    return key;
+    const followUps = lines["follow-up"].size;
+    const line = lines.asked.size === 0 || (followUps > 0 && taken % FAIR_SHARE === 0) ? "follow-up" : "asked";
+    const [key = ""] = lines[line];
+    lines[line].delete(key);
+    places.set(key, { at: "running", line });
+    return { key, line };
   };
   const add = put("asked");
   const queue: WorkQueue = {
