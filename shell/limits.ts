@@ -38,6 +38,9 @@ export const WRITES_AT_ONCE = 4;
 export const BACKOFF_MS_MIN = 500;
 export const BACKOFF_MS_MAX = 300_000;
 
+/** Of so many keys taken from the work queue, one is a follow-up of our own writes while there are keys of both kinds. */
+export const FOLLOW_UP_SHARE = 4;
+
 /** What follows of our own writes within this many milliseconds becomes one pass. */
 export const COALESCE_MS = 5;
 

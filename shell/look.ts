@@ -4,6 +4,7 @@ import { converted } from "../core/api/convert.ts";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 import { HMAC_SECRET } from "../core/own_objects.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, put, stringAt, withMember } from "../core/json.ts";
+import { newestFirst } from "../core/newest_first.ts";
 import { groupPath, OWN_KINDS, POD_KINDS, ROUTES } from "../core/plan/kinds.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
 import type { World } from "../core/plan/world.ts";
@@ -161,11 +162,6 @@ export const surroundingsOf = Effect.fn("surroundingsOf")(function* (resource: J
 const SETS_HEARD = 2;
 const PODS_HEARD = 5;
 const EVENTS_PER_OBJECT = "50";
-
-const newestFirst = (objects: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> => {
-  const made = (one: JsonObject) => stringAt(one, "metadata", "creationTimestamp") ?? "";
-  return objects.toSorted((a, b) => made(b) < made(a) ? -1 : 1);
-};
 
 /** A resource of a file as the API server would store it, and what had to be guessed. */
 export interface Intended {

@@ -4,6 +4,7 @@ import { Result } from "effect";
 import { kvSecretName, sqlSecretName } from "../core/config/storage.ts";
 import { decodeResource } from "../core/api/decode.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
+import { newestFirst } from "../core/newest_first.ts";
 import { prepare, type Prepared } from "../core/plan/prepare.ts";
 import { referencesOf } from "../core/plan/references.ts";
 import { keyOf } from "../core/plan/step.ts";
@@ -104,17 +105,12 @@ const withUnlabelled = Effect.fnUntraced(function* (mirrored: World["live"], { b
 });
 
 const resourceOwned = (objects: ReadonlyMap<string, JsonObject>) => {
-  const configs = [...objects.values()].filter((one) =>
+  const configs = newestFirst([...objects.values()].filter((one) =>
     one.kind === "ConfigMap" &&
     stringAt(one, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
-  ).sort((a, b) => made(b).localeCompare(made(a)) || version(b) - version(a));
+  ));
   return { live: objects, configs };
 };
-
-const made = (object: JsonObject): string => stringAt(object, "metadata", "creationTimestamp") ?? "";
-
-/** Edits of one second give several configs of one time. */
-const version = (object: JsonObject): number => Number(stringAt(object, "metadata", "resourceVersion"));
 
 interface Wanted {
   readonly namespace: string;

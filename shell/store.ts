@@ -1,6 +1,7 @@
 /** What was last seen of our own objects, and which version of the foreign ones that resources name. Bodies of foreign objects are never kept. */
 import { Context, Effect, Exit, Layer, Queue } from "effect";
 import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../core/json.ts";
+import { versionOf } from "../core/newest_first.ts";
 import { type Away, awayOf } from "../core/plan/pacing.ts";
 import { FIELD_MANAGER } from "../core/plan/scale.ts";
 import { liveKey } from "../core/plan/world.ts";
@@ -136,16 +137,17 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
     put: (object, from) => Effect.sync(() => keep(object, from)),
     writing: (target, write) =>
       Effect.suspend(() => {
-        const place = nameOfPlace(placeOf(target));
+        const found = placeOf(target);
+        if (found === undefined) return write;
+        const place = nameOfPlace(found);
         underWay.set(place, undefined);
         const told = (written: JsonObject | undefined) =>
           Effect.suspend(() => {
             const meanwhile = underWay.get(place);
             underWay.delete(place);
             if (written !== undefined) keep(written, "write");
-            const key = placeOf(target)?.key;
-            return meanwhile !== undefined && keep(meanwhile, "watch") && key !== undefined
-              ? Effect.asVoid(Queue.offer(disturbed, key))
+            return meanwhile !== undefined && keep(meanwhile, "watch")
+              ? Effect.asVoid(Queue.offer(disturbed, found.key))
               : Effect.void;
           });
         return Effect.onExit(write, (exit) => told(Exit.isSuccess(exit) ? exit.value : undefined));
@@ -155,9 +157,10 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
       Effect.sync(() => {
         const found = placeOf(object);
         remember(gone, uidOf(object));
+        if (found === undefined) return;
         if (underWay.has(nameOfPlace(found))) underWay.set(nameOfPlace(found), undefined);
-        const shelf = found === undefined ? undefined : shelves.get(found.key);
-        if (found === undefined || shelf === undefined) return;
+        const shelf = shelves.get(found.key);
+        if (shelf === undefined) return;
         // Made anew under the same name before its end was told.
         if (newerThan(versionOf(object), keptAt(shelf, found))) return;
         if (found.part === "resource") shelf.resource = undefined;
@@ -214,9 +217,7 @@ const all = (map: ReadonlyMap<string, Kept>): ReadonlyArray<JsonObject> =>
 const keptAt = (shelf: Shelf, { part, name }: Place): Kept | undefined =>
   part === "resource" ? shelf.resource : shelf[part].get(name);
 
-/** Kubernetes gives resourceVersions of one kind an order; what is no number is taken as it comes. */
-const versionOf = (object: JsonObject): number => Number(stringAt(object, "metadata", "resourceVersion"));
-
+/** What is no number is never newer, and taken as it comes. */
 const newerThan = (version: number, kept: Kept | undefined): boolean => kept !== undefined && kept.version > version;
 
 const uidOf = (object: JsonObject): string => stringAt(object, "metadata", "uid") ?? "";
@@ -249,8 +250,7 @@ const placeOf = (object: JsonObject): Place | undefined => {
   return { key, kind, part, name: part === "objects" ? liveKey(kind, name) : name };
 };
 
-const nameOfPlace = (place: Place | undefined): string =>
-  place === undefined ? "" : `${place.key} ${place.part} ${place.name}`;
+const nameOfPlace = ({ key, part, name }: Place): string => `${key} ${part} ${name}`;
 
 const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
   kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";

@@ -3,9 +3,10 @@
  *
  * There are two lines. What somebody asked for (an edited resource, a changed Secret) goes before what follows of our own
  * writes (pods come, a status moves), so that a thousand new resources get their Deployments before the first of them gets
- * its second look. The second line is never starved: one of every `FAIR_SHARE` keys is taken from it.
+ * its second look. The second line is never starved: one of every `FOLLOW_UP_SHARE` keys is taken from it.
  */
 import { Duration, Effect, FiberMap, Queue } from "effect";
+import { FOLLOW_UP_SHARE } from "./limits.ts";
 import { keyAdded } from "./metrics.ts";
 
 export type Line = "asked" | "follow-up";
@@ -24,44 +25,38 @@ export interface WorkQueue {
   readonly size: Effect.Effect<number>;
 }
 
-/** Of so many keys taken, one is of the second line while both have some. */
-const FAIR_SHARE = 4;
-
-interface Place {
-  readonly at: "queued" | "running" | "again";
-  readonly line: Line;
-}
-
 /** Needs a scope, in which the timers live. Holds as many keys as there are resources. */
 export const makeWorkQueue = Effect.gen(function* () {
   // One signal for each key in line; which key it is for is said when it is taken.
   const signals = yield* Queue.unbounded<void>();
   const timers = yield* FiberMap.make<string>();
-  const places = new Map<string, Place>();
-  const lines: Record<Line, Set<string>> = { asked: new Set(), "follow-up": new Set() };
+  const lines: Readonly<Record<Line, Set<string>>> = { asked: new Set(), "follow-up": new Set() };
+  // Keys that are worked on, each with the line that it goes to afterwards, if any.
+  const running = new Map<string, Line | undefined>();
   let taken = 0;
 
   const put = (line: Line) => (key: string) =>
     Effect.suspend(() => {
-      const now = places.get(key);
-      const isInLine = now?.at === "queued" || now?.at === "again";
-      if (isInLine && (now.line === line || line === "follow-up")) return Effect.void;
-      places.set(key, { at: now === undefined ? "queued" : now.at === "running" ? "again" : now.at, line });
-      if (isInLine) {
-        if (lines["follow-up"].delete(key)) lines[line].add(key);
+      if (running.has(key)) {
+        const afterwards = running.get(key);
+        if (afterwards !== "asked") running.set(key, line);
+        return afterwards === undefined ? keyAdded : Effect.void;
+      }
+      if (lines.asked.has(key)) return Effect.void;
+      if (lines["follow-up"].has(key)) {
+        if (line === "asked" && lines["follow-up"].delete(key)) lines.asked.add(key);
         return Effect.void;
       }
-      if (now !== undefined) return keyAdded;
       lines[line].add(key);
       return Effect.andThen(keyAdded, Effect.asVoid(Queue.offer(signals, undefined)));
     });
   const next = (): { readonly key: string; readonly line: Line } => {
     taken++;
     const followUps = lines["follow-up"].size;
-    const line = lines.asked.size === 0 || (followUps > 0 && taken % FAIR_SHARE === 0) ? "follow-up" : "asked";
+    const line = lines.asked.size === 0 || (followUps > 0 && taken % FOLLOW_UP_SHARE === 0) ? "follow-up" : "asked";
     const [key = ""] = lines[line];
     lines[line].delete(key);
-    places.set(key, { at: "running", line });
+    running.set(key, undefined);
     return { key, line };
   };
   const add = put("asked");
@@ -73,11 +68,11 @@ export const makeWorkQueue = Effect.gen(function* () {
     take: Effect.map(Queue.take(signals), next),
     done: (key) =>
       Effect.suspend(() => {
-        const place = places.get(key);
-        places.delete(key);
-        return place?.at === "again" ? put(place.line)(key) : Effect.void;
+        const afterwards = running.get(key);
+        running.delete(key);
+        return afterwards === undefined ? Effect.void : put(afterwards)(key);
       }),
-    size: Effect.sync(() => places.size),
+    size: Effect.sync(() => lines.asked.size + lines["follow-up"].size + running.size),
   };
   return queue;
 });

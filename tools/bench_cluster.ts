@@ -6,6 +6,7 @@
  * as rows of Markdown; `--resources N` (1,000) sets the size, `--growth` also tells the time of a pass at 100 and 5,000.
  */
 import { customResourceDefinition } from "../core/api/crd.ts";
+import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
 import type { JsonObject } from "../core/json.ts";
 import { decide } from "../core/plan/decide.ts";
@@ -18,6 +19,7 @@ import { type ControlPlane, startControlPlane } from "./cluster/control_plane.ts
 import { type Definition, installDefinition } from "./cluster/custom_resource_definition.ts";
 import { bundleOperator } from "./bundle_operator.ts";
 import { type BundledOperator, startBundledOperator } from "./cluster/operator_process.ts";
+import { pathOf } from "../shell/object_path.ts";
 import { EMPTY_WORLD } from "./empty_world.ts";
 
 /** Resources that the bare client has in flight; more did not make this API server faster. */
@@ -84,7 +86,6 @@ const main = async (): Promise<void> => {
       `${((full - before) / 1024 / count).toFixed(1)} KiB each, goal 25`,
     );
 
-    await quiet(operator);
     const bareTimes = await createdToDeployment(cluster, "alone", (name) => bareOne(cluster, "alone", name));
     row("bare client, one resource created → Deployment written, median", `${percentile(bareTimes, 50).toFixed(0)} ms`);
     row("the same, 99th percentile", `${percentile(bareTimes, 99).toFixed(0)} ms`);
@@ -244,7 +245,7 @@ const bareOne = async (cluster: ControlPlane, namespace: string, name: string): 
   for (const step of steps.filter((step) => isOf(step, "Deployment"))) await writeStep(cluster, resource, step);
 };
 
-const TYPE = { apiVersion: "llamastack.io/v1alpha2", kind: "LlamaStackDistribution" };
+const TYPE = { apiVersion: API_VERSION, kind: KIND };
 const isOf = (step: Step, kind: string): boolean => step._tag === "Apply" && step.manifest.kind === kind;
 
 const writeStep = async (cluster: ControlPlane, resource: JsonObject, step: Step): Promise<void> => {
@@ -252,8 +253,7 @@ const writeStep = async (cluster: ControlPlane, resource: JsonObject, step: Step
   switch (step._tag) {
     case "Apply": {
       const { apiVersion, kind, metadata } = step.manifest;
-      const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-      const path = `${group}/namespaces/${namespace}/${kind.toLowerCase()}s/${metadata.name}`;
+      const path = pathOf({ apiVersion, kind, namespace, name: metadata.name });
       const query = `fieldManager=${FIELD_MANAGER}&force=true`;
       await send(cluster, "PATCH", `${path}?${query}`, step.manifest, "application/apply-patch+yaml");
       break;

@@ -12,7 +12,7 @@ interface Part {
   readonly jobs?: number;
 }
 
-/** Tests with real parts spend half of their time waiting; more of them at once would only wait for each other. */
+/** Tests with real parts spend much of their time waiting; more of them at once would only wait for each other. */
 const JOBS_WITH_REAL_PARTS = 2;
 
 const TEST = ["test", "--allow-all", "--quiet"];

@@ -1,5 +1,6 @@
 /** Why pods are not ready, in one sentence: pod, container, reason, exit code, last words, next step. */
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { newestFirst } from "../newest_first.ts";
 
 export interface Trouble {
   /** ImagePullFailed, CrashLoop, Unschedulable or RolloutInProgress. */
@@ -9,10 +10,7 @@ export interface Trouble {
 
 /** The worst trouble of the pods, the newest template first; undefined when none has any. */
 export const podTrouble = (pods: ReadonlyArray<JsonObject>): Trouble | undefined =>
-  pods.toSorted((a, b) =>
-    (stringAt(b, "metadata", "creationTimestamp") ?? "") < (stringAt(a, "metadata", "creationTimestamp") ?? "") ? -1 : 1
-  )
-    .map(troubleOf).find((trouble) => trouble !== undefined);
+  newestFirst(pods).map(troubleOf).find((trouble) => trouble !== undefined);
 
 const PULL_REASONS = [
   "ErrImagePull",
