@@ -63,7 +63,12 @@ export class Cluster extends Context.Service<Cluster, {
     visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void>,
   ) => Effect.Effect<string, ClusterError>;
   readonly watch: (selection: Selection, resourceVersion: string) => Stream.Stream<WatchEvent, ClusterError>;
-  readonly apply: (manifest: Manifest, fieldManager: string) => Effect.Effect<JsonObject, ClusterError>;
+  /** `new`: 409 where an object of that name is there, which then stays as it is. */
+  readonly apply: (
+    manifest: Manifest,
+    fieldManager: string,
+    expected: "new" | "any",
+  ) => Effect.Effect<JsonObject, ClusterError>;
   /** Server-side apply of a part of an object that has no namespace, at its path. */
   readonly applyAt: (path: string, part: JsonObject, fieldManager: string) => Effect.Effect<JsonObject, ClusterError>;
   /** Who owns which fields, replaced as a whole at the version that was seen; the object itself does not change. */
@@ -276,10 +281,12 @@ const connect = (connection: Connection) =>
       list,
       eachPage,
       watch,
-      apply: (manifest, fieldManager) =>
+      apply: (manifest, fieldManager, expected) =>
         applied(
           pathOf({ ...manifest, namespace: manifest.metadata.namespace, name: manifest.metadata.name }),
-          manifest,
+          expected === "any"
+            ? manifest
+            : { ...manifest, metadata: { ...manifest.metadata, resourceVersion: VERSION_OF_NONE } },
           fieldManager,
         ),
       applyAt: applied,
@@ -346,6 +353,12 @@ const connect = (connection: Connection) =>
         ),
     });
   });
+
+/**
+ * No object has it, since the first version of the database is that of its own beginning. An apply that names a version creates
+ * where there is no object, and is refused where one has another version (seen on 1.33 – 1.37, for custom resources too).
+ */
+const VERSION_OF_NONE = "1";
 
 const BACKOFF = Schedule.jittered(Schedule.exponential("200 millis"));
 

@@ -73,16 +73,22 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     server: yield* (yield* AskedServers).answers(key, question),
   };
   const prepared = prepare(world, decoded);
-  const live = Result.isFailure(prepared) ? world.live : yield* withUnlabelled(world.live, prepared.success);
+  const isFresh = member(resource, "status") === undefined && !(yield* store.isDoubted(key));
+  const live = Result.isFailure(prepared) ? world.live : yield* withUnlabelled(world.live, prepared.success, isFresh);
   const observed: Observed = { world: { ...world, live }, prepared };
   return observed;
 });
 
 /**
  * Objects without our label are not mirrored, and one of them may have a name that we need: each name that the mirror does
- * not know is asked for once before it is written.
+ * not know is asked for before it is written. For a resource that nobody has worked on only the Deployment is: what stands in
+ * the way there would leave everything before it made in vain, and the other writes are refused where a name is taken.
  */
-const withUnlabelled = Effect.fnUntraced(function* (mirrored: World["live"], { blueprint, objects }: Prepared) {
+const withUnlabelled = Effect.fnUntraced(function* (
+  mirrored: World["live"],
+  { blueprint, objects }: Prepared,
+  isFresh: boolean,
+) {
   const cluster = yield* Cluster;
   const polling = yield* SecretPolling;
   const { name, namespace } = blueprint;
@@ -95,7 +101,8 @@ const withUnlabelled = Effect.fnUntraced(function* (mirrored: World["live"], { b
   }));
   const live = new Map([...mirrored].filter(([key]) => !polling || !key.startsWith("Secret/")));
   const wanted = listed(objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
-  const unknown = [...secrets, ...wanted.filter(({ kind, name }) => !live.has(liveKey(kind, name)))];
+  const asked = isFresh ? wanted.filter(({ kind }) => kind === "Deployment") : wanted;
+  const unknown = [...secrets, ...asked.filter(({ kind, name }) => !live.has(liveKey(kind, name)))];
   const found = yield* Effect.forEach(unknown, (one) => cluster.get(one, "cached"), { concurrency: 8 });
   found.forEach((object, index) => {
     const key = unknown[index];

@@ -14,6 +14,7 @@ interface Shelf {
   readonly pods: Map<string, Kept>;
   readonly replicaSets: Map<string, Kept>;
   resource: Kept | undefined;
+  doubted: boolean;
 }
 
 interface Kept {
@@ -40,6 +41,9 @@ export interface StoreShape {
   ) => Effect.Effect<JsonObject, E, R>;
   /** Waits for a resource `namespace/name` of which somebody else wrote an object while we wrote it. */
   readonly disturbed: Effect.Effect<string>;
+  /** An object that was to be made was there: what the mirrors know of this resource is not the whole. */
+  readonly doubt: (resource: JsonObject) => Effect.Effect<void>;
+  readonly isDoubted: (key: string) => Effect.Effect<boolean>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
    * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
@@ -91,7 +95,13 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
     if (known !== undefined) return known;
-    const made: Shelf = { objects: new Map(), pods: new Map(), replicaSets: new Map(), resource: undefined };
+    const made: Shelf = {
+      objects: new Map(),
+      pods: new Map(),
+      replicaSets: new Map(),
+      resource: undefined,
+      doubted: false,
+    };
     shelves.set(key, made);
     return made;
   };
@@ -153,6 +163,12 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
         return Effect.onExit(write, (exit) => told(Exit.isSuccess(exit) ? exit.value : undefined));
       }),
     disturbed: Queue.take(disturbed),
+    doubt: (resource) =>
+      Effect.sync(() => {
+        const shelf = shelves.get(placeOf(resource)?.key ?? "");
+        if (shelf !== undefined) shelf.doubted = true;
+      }),
+    isDoubted: (key) => Effect.sync(() => shelves.get(key)?.doubted === true),
     drop: (object) =>
       Effect.sync(() => {
         const found = placeOf(object);
@@ -233,7 +249,7 @@ const remember = (uids: Set<string>, uid: string): void => {
 interface Place {
   readonly key: string;
   readonly kind: string;
-  readonly part: keyof Shelf;
+  readonly part: Exclude<keyof Shelf, "doubted">;
   /** In its part of the shelf. */
   readonly name: string;
 }

@@ -177,7 +177,7 @@ const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefi
 /** Only what differs: a pass that changes nothing writes nothing. */
 const writes = (world: World, manifests: ReadonlyArray<Manifest>, why: string, blocks: boolean): ReadonlyArray<Step> =>
   manifests.map(stamped).filter((one) => !isWritten(one, liveOf(world, one)))
-    .map((manifest) => Step.Apply({ manifest, why, blocks }));
+    .map((manifest) => Step.Apply({ manifest, why, creates: liveOf(world, manifest) === undefined, blocks }));
 
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
   if (live === undefined) return false;

@@ -13,8 +13,16 @@ export interface ObjectKey {
 }
 
 export type Step = Data.TaggedEnum<{
-  /** Server-side apply of one object; `blocks` says whether a refusal stops the steps behind it (R35). */
-  Apply: { readonly manifest: Manifest; readonly why: string; readonly blocks: boolean };
+  /**
+   * Server-side apply of one object; `creates` where none of that name was seen: one that is there after all stays as it is.
+   * `blocks` says whether a refusal stops the steps behind it (R35).
+   */
+  Apply: {
+    readonly manifest: Manifest;
+    readonly why: string;
+    readonly creates: boolean;
+    readonly blocks: boolean;
+  };
   /** Makes the fields that a former operator of the resource set our own; the object itself stays as it is. */
   TakeOver: { readonly key: ObjectKey; readonly managers: ReadonlyArray<string>; readonly why: string };
   /** Deletes one object of ours, and only the one that was seen: the uid is a precondition. */

@@ -144,6 +144,48 @@ Deno.test("the operator on a real API server", async (t) => {
         strictEqual(at(listAt(service, "spec", "ports")[0], "port"), 1);
       });
 
+      await t.step("leaves a claim alone that somebody else made under the name of its own", async () => {
+        const claim = {
+          apiVersion: "v1",
+          kind: "PersistentVolumeClaim",
+          metadata: { name: "five-pvc" },
+          spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "7Gi" } } },
+        };
+        await apply(cluster, claim);
+        const path = "/api/v1/namespaces/default/persistentvolumeclaims/five-pvc";
+        await apply(cluster, manifest({ workload: { storage: { size: "1Gi" } } }, "five"));
+        await resourceWhen(cluster, "five", "StorageReady", "False OwnershipConflict");
+        const after = await read(cluster, path);
+        strictEqual(at(after, "spec", "resources", "requests", "storage"), "7Gi");
+        strictEqual(
+          listAt(after, "metadata", "managedFields").some((one) => stringAt(one, "manager") === "llama-stack-operator"),
+          false,
+        );
+        strictEqual(await read(cluster, "/apis/apps/v1/namespaces/default/deployments/five"), undefined);
+      });
+
+      await t.step("makes nothing where the Deployment is somebody else's", async () => {
+        await apply(cluster, {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          metadata: { name: "six" },
+          spec: {
+            replicas: 0,
+            selector: { matchLabels: { a: "b" } },
+            template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "x", image: "x" }] } },
+          },
+        });
+        await apply(cluster, manifest({}, "six"));
+        await resourceWhen(cluster, "six", "DeploymentUpdated", "False OwnershipConflict");
+        strictEqual(await read(cluster, "/api/v1/namespaces/default/serviceaccounts/six-sa"), undefined);
+        // It goes on once the name is free.
+        await cluster.kubectl(["delete", "deployment", "six", "-n", "default"]);
+        await eventually(
+          "the ServiceAccount",
+          () => read(cluster, "/api/v1/namespaces/default/serviceaccounts/six-sa"),
+        );
+      });
+
       await t.step(
         "R35 stops before the Deployment when the API server refuses what it needs, and goes on by itself later",
         async () => {
