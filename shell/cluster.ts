@@ -356,7 +356,7 @@ const connect = (connection: Connection) =>
 
 /**
  * No object has it, since the first version of the database is that of its own beginning. An apply that names a version creates
- * where there is no object, and is refused where one has another version (seen on 1.33 – 1.37, for custom resources too).
+ * where there is no object, and is refused where one has another version (seen on 1.36, for custom resources too).
  */
 const VERSION_OF_NONE = "1";
 

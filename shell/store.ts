@@ -1,10 +1,10 @@
 /** What was last seen of our own objects, and which version of the foreign ones that resources name. Bodies of foreign objects are never kept. */
 import { Context, Effect, Exit, Layer, Queue } from "effect";
-import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../core/json.ts";
+import { type JsonObject, stringAt } from "../core/json.ts";
 import { versionOf } from "../core/newest_first.ts";
 import { type Away, awayOf } from "../core/plan/pacing.ts";
-import { FIELD_MANAGER } from "../core/plan/scale.ts";
 import { liveKey } from "../core/plan/world.ts";
+import { trimmed } from "./kept_fields.ts";
 import { DELETED_REMEMBERED } from "./limits.ts";
 import { type Packed, packed, unpacked } from "./packed.ts";
 
@@ -270,32 +270,3 @@ const nameOfPlace = ({ key, part, name }: Place): string => `${key} ${part} ${na
 
 const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
   kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";
-
-/**
- * Managed fields are most of an object's bytes. It is asked whether a Deployment's number of pods is ours, and whether an
- * operator before us still owns fields; of pods and ReplicaSets nothing is asked.
- */
-const trimmed = (object: JsonObject): JsonObject => {
-  const fields = member(objectAt(object, "metadata"), "managedFields");
-  if (!Array.isArray(fields)) return object;
-  const owningNames = listAt(object, "metadata", "ownerReferences").map((one) => stringAt(one, "name"));
-  const kept = partOf(stringAt(object, "kind") ?? "") !== "objects"
-    ? []
-    : fields.flatMap((one): ReadonlyArray<JsonObject> => {
-      const [manager, operation] = [stringAt(one, "manager") ?? "", stringAt(one, "operation") ?? ""];
-      const replicas = onlyReplicas(objectAt(one, "fieldsV1", "f:spec"));
-      const owners = objectAt(one, "fieldsV1", "f:metadata", "f:ownerReferences");
-      const ours = manager === FIELD_MANAGER;
-      const isAsked = ours
-        ? object.kind === "Deployment"
-        : (operation === "Apply" && owningNames.includes(manager)) || Object.keys(owners).length > 0;
-      return !isAsked || stringAt(one, "subresource") !== undefined ? [] : [{
-        manager,
-        operation,
-        fieldsV1: ours ? { "f:spec": replicas } : { "f:metadata": { "f:ownerReferences": owners } },
-      }];
-    });
-  return put(object, ["metadata", "managedFields"], kept.length === 0 ? undefined : kept);
-};
-
-const onlyReplicas = (spec: JsonObject): JsonObject => Object.hasOwn(spec, "f:replicas") ? { "f:replicas": {} } : {};

@@ -46,11 +46,15 @@ const main = async (): Promise<void> => {
     }
     const bundle = await bundleOperator(folder);
     // The first start parses the whole bundle to see what kind of module it is; a compiled program does not, nor does a second.
-    for (const which of ["first start of the bundle", "later start"]) {
+    for (const which of ["first start of the bundle", "later one"]) {
       const idle = await startBundledOperator(cluster, bundle, ["operated", "one"]);
-      await pause(8000);
+      await pause(SETTLE_SECONDS * 1000);
       before = await idle.residentBytes();
-      row(`resident memory, no resources, ${which}`, `${mebibytes(before)} MiB`, "60 MiB");
+      row(
+        `resident memory, no resources, ${SETTLE_SECONDS} s after the ${which}`,
+        `${mebibytes(before)} MiB`,
+        "60 MiB",
+      );
       await idle.stop();
     }
 

@@ -53,7 +53,8 @@ export const adviceOnFailure = (failure: ReconcileFailure, resource: JsonObject)
     }
     case "OwnershipConflict":
       return {
-        say: `Look whose ${failure.kind} that is. Then give the resource another name, or delete that object`,
+        say:
+          `Look whose ${failure.kind} that is. Then give the resource another name, or delete that object; the operator looks again by itself`,
         command: `kubectl get ${failure.kind.toLowerCase()} ${failure.name} -n ${own} -o yaml`,
       };
     case "ObjectRefused":

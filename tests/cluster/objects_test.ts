@@ -1,13 +1,15 @@
 /** The objects of every sample on a real API server: accepted as they are, and applying them again writes nothing. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import { Effect, Result } from "effect";
 import { decodeResource } from "../../core/api/decode.ts";
 import { derive } from "../../core/derive.ts";
 import { type JsonObject, stringAt } from "../../core/json.ts";
 import type { Manifest } from "../../core/resources/blueprint.ts";
 import { listed, objectsOf } from "../../core/resources/objects.ts";
 import { keyOf } from "../../core/plan/step.ts";
+import { Cluster } from "../../shell/cluster.ts";
 import { pathOf } from "../../shell/object_path.ts";
+import { connectionOf } from "../../shell/settings.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { readManifests } from "../../core/yaml.ts";
 import { SURROUNDINGS } from "../given.ts";
@@ -29,13 +31,27 @@ const apply = async (cluster: ControlPlane, manifest: Manifest): Promise<JsonObj
   return body;
 };
 
+/** What becomes of objects that are made under names that are taken. */
+const madeAgain = (cluster: ControlPlane, all: ReadonlyArray<Manifest>): Promise<ReadonlyArray<number | undefined>> =>
+  Effect.runPromise(
+    Effect.flatMap(
+      Cluster,
+      (door) =>
+        Effect.forEach(
+          all,
+          (one) => Effect.map(Effect.flip(door.apply(one, "somebody", "new")), ({ status }) => status),
+        ),
+    )
+      .pipe(Effect.provide(Cluster.layer(connectionOf(cluster.kubeconfig, undefined)))),
+  );
+
 Deno.test("the objects of every sample on a real API server", async (t) => {
   const cluster = await startControlPlane();
   try {
     let samples = 0;
     for await (const { name } of Deno.readDir(SAMPLES)) {
       await t.step(
-        `${name} is accepted with strict field validation, and applying it again writes nothing`,
+        `${name} is accepted with strict field validation, applying it again writes nothing, and making it again is refused`,
         async () => {
           const documents = Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))));
           const resource = Result.getOrThrow(decodeResource(documents[0] ?? null, "strict"));
@@ -55,6 +71,9 @@ Deno.test("the objects of every sample on a real API server", async (t) => {
             list.map((one) => stringAt(one, "metadata", "resourceVersion"));
           const changed = all.filter((_, index) => versions(second)[index] !== versions(first)[index]);
           deepStrictEqual(changed.map(({ kind, metadata }) => `${kind} ${metadata.name}`), []);
+          deepStrictEqual(new Set(await madeAgain(cluster, all)), new Set([409]));
+          const third = await Promise.all(all.map((one) => apply(cluster, one)));
+          deepStrictEqual(versions(third), versions(second));
           samples++;
         },
       );
