@@ -1,5 +1,6 @@
 /** What the store keeps of an object: what decisions ask for. */
 import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../core/json.ts";
+import { POD_KINDS } from "../core/plan/kinds.ts";
 import { FIELD_MANAGER } from "../core/plan/scale.ts";
 
 /**
@@ -35,5 +36,5 @@ const withFewerManagers = (object: JsonObject): JsonObject => {
 
 const onlyReplicas = (spec: JsonObject): JsonObject => Object.hasOwn(spec, "f:replicas") ? { "f:replicas": {} } : {};
 
-/** Kinds of which nobody asks who owns their fields. */
-const UNASKED = new Set(["Pod", "ReplicaSet"]);
+/** Nobody asks who owns the fields of what Kubernetes makes. */
+const UNASKED = new Set(POD_KINDS.map(({ kind }) => kind));

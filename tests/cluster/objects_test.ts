@@ -1,4 +1,4 @@
-/** The objects of every sample on a real API server: accepted as they are, and applying them again writes nothing. */
+/** The objects of every sample on a real API server: accepted as they are, applied again nothing is written, made again refused. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Result } from "effect";
 import { decodeResource } from "../../core/api/decode.ts";

@@ -77,6 +77,30 @@ Deno.test("mod.ts imports the shell alone", async () => {
   deepStrictEqual((await importsOf("mod.ts")).filter((one) => !target(one).startsWith("shell/")), []);
 });
 
+Deno.test("the top level holds what it is meant to hold", async () => {
+  // Folders that .gitignore names are made by tasks.
+  const made = new Set(["dist", "cov"]);
+  const found: Array<string> = [];
+  for await (const { name } of Deno.readDir(ROOT)) if (!name.startsWith(".") && !made.has(name)) found.push(name);
+  deepStrictEqual(found.sort(), [
+    "ARCHITECTURE.md",
+    "Dockerfile",
+    "LICENSE",
+    "README.md",
+    "configs",
+    "core",
+    "crds",
+    "deno.json",
+    "deno.lock",
+    "deploy",
+    "docs",
+    "mod.ts",
+    "shell",
+    "tests",
+    "tools",
+  ]);
+});
+
 Deno.test("no file has a name that says nothing", async () => {
   const all = [
     ...await filesIn("core/"),
