@@ -262,12 +262,14 @@ const connect = (connection: Connection) =>
           );
       }));
 
-    // Forced: the fields that we name are ours, whoever wrote them before (takeover, hands).
+    // Forced: the fields that we name are ours, whoever wrote them before (takeover, hands). Not validated beyond the schema,
+    // which refuses unknown fields all the same (seen on 1.36): the API server would parse each body twice, for warnings that
+    // nobody here reads, and need a fifth more time for an apply.
     const applied = (path: string, part: Json, fieldManager: string) =>
       call(
         "apply",
         "PATCH",
-        `${path}?${new URLSearchParams({ fieldManager, force: "true" })}`,
+        `${path}?${new URLSearchParams({ fieldManager, force: "true", fieldValidation: "Ignore" })}`,
         { body: part, contentType: "application/apply-patch+yaml" },
       ).pipe(Effect.map((made) => made as JsonObject));
 

@@ -9,7 +9,7 @@ import { prepare, type Prepared } from "../core/plan/prepare.ts";
 import { referencesOf } from "../core/plan/references.ts";
 import { keyOf } from "../core/plan/step.ts";
 import { type ConfigMapContent, liveKey, type Operator, type World } from "../core/plan/world.ts";
-import { listed } from "../core/resources/objects.ts";
+import { allOf } from "../core/resources/objects.ts";
 import { operatorWith } from "../core/settings.ts";
 import { questionOf } from "../core/status/server_answers.ts";
 import { Cluster } from "./cluster.ts";
@@ -100,7 +100,7 @@ const withUnlabelled = Effect.fnUntraced(function* (
     name: one,
   }));
   const live = new Map([...mirrored].filter(([key]) => !polling || !key.startsWith("Secret/")));
-  const wanted = listed(objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
+  const wanted = allOf(objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
   const asked = isFresh ? wanted.filter(({ kind }) => kind === "Deployment") : wanted;
   const unknown = [...secrets, ...asked.filter(({ kind, name }) => !live.has(liveKey(kind, name)))];
   const found = yield* Effect.forEach(unknown, (one) => cluster.get(one, "cached"), { concurrency: 8 });

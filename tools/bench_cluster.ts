@@ -26,7 +26,8 @@ import { EMPTY_WORLD } from "./empty_world.ts";
 const IN_FLIGHT = 32;
 const SAMPLES = 100;
 const IDLE_SECONDS = 60;
-const SETTLE_SECONDS = 30;
+/** V8 gives back what it does not need about 40 s after the last work. */
+const SETTLE_SECONDS = 60;
 const ASKED_EVERY_MS = 500;
 
 const option = (name: string, fallback: number): number => {
@@ -80,7 +81,6 @@ const main = async (): Promise<void> => {
       undefined,
       `${passes.count} passes`,
     );
-    // What garbage collection gives back, it gives back some seconds after the last pass.
     await pause(SETTLE_SECONDS * 1000);
     const full = await operator.residentBytes();
     row(

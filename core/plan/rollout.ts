@@ -118,10 +118,11 @@ export const recorded = (
   cause: Cause,
 ): Manifest => {
   const { deployment } = prepared.objects;
+  const digest = templateDigest(deployment);
   return withRecord(deployment, {
     ...recordOf(prepared, world),
-    [TEMPLATE_ANNOTATION]: templateDigest(deployment),
-    ...lastGood(live, world, templateDigest(deployment)),
+    [TEMPLATE_ANNOTATION]: digest,
+    ...lastGood(live, world, digest),
     [CAUSE_ANNOTATION]: cause,
     ...(prepared.server === undefined ? {} : { [SERVER_ANNOTATION]: prepared.server }),
   });

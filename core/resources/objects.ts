@@ -51,12 +51,26 @@ export const MANIFEST_ANNOTATION = "llamastack.io/manifest-digest";
 
 /** The manifest with its own digest on it. */
 export const stamped = (manifest: Manifest): Manifest => {
+  const known = STAMPED.get(manifest);
+  if (known !== undefined) return known;
   const { ownerReferences: _, ...metadata } = manifest.metadata as JsonObject;
   const digest = sha256Hex(JSON.stringify({ ...manifest, metadata }));
   const annotations = { ...objectAt(manifest.metadata, "annotations"), [MANIFEST_ANNOTATION]: digest };
-  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
+  const made = { ...manifest, metadata: { ...manifest.metadata, annotations } };
+  STAMPED.set(manifest, made);
+  return made;
 };
 
+/** What was made once is planned, and after the writes asked about again for the status. */
+const STAMPED = new WeakMap<Manifest, Manifest>();
+
 /** The same as one list. */
-export const listed = ({ before, deployment, after, optional }: Objects): ReadonlyArray<Manifest> =>
-  [...before, deployment, ...after, ...optional].map(stamped);
+export const allOf = ({ before, deployment, after, optional }: Objects): ReadonlyArray<Manifest> => [
+  ...before,
+  deployment,
+  ...after,
+  ...optional,
+];
+
+/** With their digests. */
+export const listed = (objects: Objects): ReadonlyArray<Manifest> => allOf(objects).map(stamped);
