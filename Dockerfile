@@ -26,7 +26,7 @@ COPY --from=build /llama-stack-operator /llama-stack-operator
 COPY LICENSE /licenses/LICENSE
 # As tools/program_flags.ts: what the runtime once needed goes back to the machine.
 ENV MALLOC_ARENA_MAX=1 \
-    MALLOC_MMAP_THRESHOLD_=16384 \
+    MALLOC_MMAP_THRESHOLD_=4096 \
     MALLOC_TRIM_THRESHOLD_=131072
 USER 65532:65532
 ENTRYPOINT ["/llama-stack-operator"]

@@ -3,19 +3,23 @@
  * memory of its text, and most objects are looked at once in hours.
  */
 import { Buffer } from "node:buffer";
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { deflateSync, inflateSync } from "node:zlib";
 import type { JsonObject } from "../core/json.ts";
 
-export type Packed = string | Uint8Array;
+/**
+ * JSON, or deflated JSON with a letter for each byte. Not as a buffer: those lie for long between others that come and go, and
+ * what is free around them cannot be given back; strings are moved together.
+ */
+export type Packed = string;
 
 /** Characters from which deflating pays; below, the header and the call cost more than they save. */
 const DEFLATED_FROM = 2048;
 
 export const packed = (object: JsonObject): Packed => {
   const text = JSON.stringify(object);
-  // A copy of its own length: the pieces that the library hands out lie in larger buffers.
-  return text.length < DEFLATED_FROM ? text : new Uint8Array(deflateRawSync(Buffer.from(text), { level: 1 }));
+  return text.length < DEFLATED_FROM ? text : deflateSync(Buffer.from(text), { level: 1 }).toString("latin1");
 };
 
+/** What is deflated begins with the `x` of zlib's header. */
 export const unpacked = (one: Packed): JsonObject =>
-  JSON.parse(typeof one === "string" ? one : inflateRawSync(one).toString("utf8")) as JsonObject;
+  JSON.parse(one.startsWith("{") ? one : inflateSync(Buffer.from(one, "latin1")).toString("utf8")) as JsonObject;

@@ -3,7 +3,7 @@
  *
  * `--minutes N` (70) is the length of all parts together, about. From 70 on every part has its full length: watches cut for 30
  * minutes, 10 minutes without a write, 10 minutes of reads while replicas are replaced, a crash before and after every write,
- * 20,000 foreign objects. With less, watches and silence are cut down first; below 26 also reads, crashes and objects.
+ * 20,000 foreign objects, 100,000 edits. With less, watches and silence are cut down first; below 26 also reads, crashes, objects and edits.
  * `--only WORD` runs the parts whose file has that word in its name. What a failed part printed is kept, and told.
  */
 import { join } from "node:path";
@@ -67,6 +67,7 @@ const partsFor = (minutes: number): ReadonlyArray<Part> => {
     { file: "quiet_test.ts", env: { SOAK_QUIET_SECONDS: between(60, restSeconds * 0.3, 600) } },
     { file: "conversion_test.ts", env: { SOAK_ROLLING_SECONDS: isFull ? "600" : "60" } },
     { file: "foreign_load_test.ts", env: { SOAK_FOREIGN_OBJECTS: isFull ? "20000" : "2000" } },
+    { file: "edits_test.ts", env: { SOAK_EDITS: isFull ? "100000" : "4000" } },
   ];
 };
 

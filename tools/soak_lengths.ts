@@ -4,6 +4,7 @@ const sized = (variable: Length, usual: number): number => Number(Deno.env.get(v
 /** Environment variables by which `deno task soak` asks for the long forms. */
 export type Length =
   | "SOAK_CRASH_STRIDE"
+  | "SOAK_EDITS"
   | "SOAK_FOREIGN_OBJECTS"
   | "SOAK_NETWORK_SECONDS"
   | "SOAK_QUIET_SECONDS"
@@ -12,6 +13,9 @@ export type Length =
 
 /** Every how many-th write of the operator is one at which it crashes, before it and after it; 0: a handful of them. */
 export const CRASH_STRIDE = sized("SOAK_CRASH_STRIDE", 0);
+
+/** Edits of resources, one after the other. */
+export const EDITS = sized("SOAK_EDITS", 4000);
 
 /** How long watches are cut, in seconds. */
 export const NETWORK_SECONDS = sized("SOAK_NETWORK_SECONDS", 60);

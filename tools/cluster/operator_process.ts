@@ -25,6 +25,7 @@ export const startBundledOperator = async (
   namespaces: readonly string[] = [],
   flags: readonly string[] = ["--no-leader-elect"],
   url = cluster.url,
+  v8Flags = V8_FLAGS,
 ): Promise<BundledOperator> => {
   const [metrics, health] = freePorts(2) as [number, number];
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-process-" });
@@ -41,7 +42,7 @@ export const startBundledOperator = async (
       "--no-prompt",
       ...PERMISSIONS,
       ...UNSTABLE,
-      `--v8-flags=${V8_FLAGS}`,
+      `--v8-flags=${v8Flags}`,
       bundle,
       "run",
       `--kubeconfig=${kubeconfig}`,

@@ -1,0 +1,71 @@
+/** Work that goes on for ever: what the operator keeps is of the resources that there are, not of what they went through. */
+import { ok } from "node:assert/strict";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import { manifest } from "../given.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { bundleOperator } from "../../tools/bundle_operator.ts";
+import { startBundledOperator } from "../../tools/cluster/operator_process.ts";
+import { EDITS, figure } from "../../tools/soak_lengths.ts";
+import { apply, RESOURCES, settled, withModels } from "./settled.ts";
+
+const RESOURCES_EDITED = 16;
+
+/** About twice what the program itself and these resources need; a heap that is full ends the process. */
+const HEAP_MIB = 40;
+
+const GROWTH_MIB_MAX = 16;
+const MIB = 1024 * 1024;
+
+/** An annotation alone: a pass for each, and nothing to write. */
+const editAll = async (cluster: ControlPlane, count: number): Promise<void> => {
+  let next = 0;
+  await Promise.all(Array.from({ length: RESOURCES_EDITED }, async (_, index) => {
+    while (next++ < count) {
+      const answer = await cluster.fetch(`${RESOURCES}/r${index}`, {
+        method: "PATCH",
+        headers: { "content-type": "application/merge-patch+json" },
+        body: JSON.stringify({ metadata: { annotations: { edit: String(next) } } }),
+      });
+      const text = await answer.text();
+      ok(answer.ok, text);
+    }
+  }));
+};
+
+Deno.test("memory stays where it is, however often resources are edited", async () => {
+  const cluster = await startControlPlane({ kwok: true });
+  const folder = await Deno.makeTempDir();
+  try {
+    await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
+    const running = await startBundledOperator(
+      cluster,
+      await bundleOperator(folder),
+      [],
+      ["--no-leader-elect"],
+      cluster.url,
+      `--max-semi-space-size=2,--max-old-space-size=${HEAP_MIB}`,
+    );
+    for (let index = 0; index < RESOURCES_EDITED; index++) await apply(cluster, manifest(withModels(1), `r${index}`));
+    for (let index = 0; index < RESOURCES_EDITED; index++) await settled(cluster, `r${index}`, 1, 120_000);
+    await editAll(cluster, EDITS / 10);
+    const [before, passes] = [await running.residentBytes(), await running.passSeconds()];
+    await editAll(cluster, EDITS);
+    const [after, later] = [await running.residentBytes(), await running.passSeconds()];
+    figure(
+      "resident memory, resources edited all the time",
+      `${(before / MIB).toFixed(1)} → ${(after / MIB).toFixed(1)} MiB`,
+      `+ ${GROWTH_MIB_MAX} MiB`,
+      `${EDITS} edits, ${later.count - passes.count} passes`,
+    );
+    ok(later.count - passes.count > EDITS / 10, `${later.count - passes.count} passes`);
+    ok(after - before <= GROWTH_MIB_MAX * MIB, `${before} → ${after} bytes`);
+    // It still works.
+    await apply(cluster, manifest(withModels(2), "r0"));
+    await settled(cluster, "r0", 2);
+    await running.stop();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+    await cluster.stop();
+  }
+});
