@@ -11,8 +11,8 @@ import { apply, RESOURCES, settled, withModels } from "./settled.ts";
 
 const RESOURCES_EDITED = 16;
 
-/** About twice what the program itself and these resources need; a heap that is full ends the process. */
-const HEAP_MIB = 40;
+/** Half as much again as the program itself and these resources need; a heap that is full ends the process. */
+const HEAP_MIB = 28;
 
 const GROWTH_MIB_MAX = 16;
 const MIB = 1024 * 1024;
