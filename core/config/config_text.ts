@@ -1,24 +1,23 @@
 /**
  * The text of a config, the same for the same tree.
  *
- * Trees are never changed, so what stages leave as the base has it is the same object in the config of every resource: its text is
- * made once. That is most of a config, and its text was half of the time of a plan.
+ * Trees are never changed, so what the stages leave as the base has it is the same object in the config of every resource: its
+ * text is made once. That is most of a config, and making it was half of the time of a plan.
  */
 import { isList, isObject, type Json, type JsonObject } from "../json.ts";
 import { writeYaml } from "../yaml.ts";
 
-/** Keys of all maps in reading order. The API names under `providers` are such that the server knows (base.ts): one plain line each. */
+/** Keys of all maps in reading order. API names under `providers` are such that the server knows (base.ts): a plain line each. */
 export const textOf = (config: JsonObject): string =>
-  Object.entries(inOrder(Object.entries(config)))
-    .map(([key, value]) => key === PROVIDERS && isObject(value) ? providersText(value) : sectionText(key, value)).join(
-      "",
-    );
+  entriesInOrder(config)
+    .map(([key, value]) => key === PROVIDERS && isObject(value) ? providersText(value) : sectionText(key, value))
+    .join("");
 
 const PROVIDERS = "providers";
 
 /** Entry by entry: a resource that adds a provider shares all others of that API. */
 const providersText = (providers: JsonObject): string => {
-  const lists = Object.entries(inOrder(Object.entries(providers)));
+  const lists = entriesInOrder(providers);
   if (lists.length === 0 || lists.some(([, list]) => !isList(list) || list.length === 0 || !list.every(isObject))) {
     return writeYaml({ [PROVIDERS]: ordered(providers) });
   }
@@ -83,6 +82,8 @@ const ordered = (value: Json): Json => {
   if (!isObject(value)) return value;
   return inOrder(Object.entries(value).map(([key, inner]) => [key, ordered(inner)]));
 };
+
+const entriesInOrder = (map: JsonObject) => Object.entries(inOrder(Object.entries(map)));
 
 const inOrder = (entries: ReadonlyArray<readonly [string, Json]>): JsonObject =>
   Object.fromEntries(
