@@ -3,6 +3,7 @@ import { Result } from "effect";
 import { BaseUnreadable, UnsupportedConfigVersion } from "../failure.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { BASE_BYTES_MAX, BASE_VALUES_MAX } from "../limits.ts";
+import { onceForEach } from "../once_for_each.ts";
 import { readYaml11 } from "../yaml.ts";
 import { providerType } from "./catalogue.ts";
 import { type Server, serverName, SUPPORTED_SERVERS } from "./lines/lines.ts";
@@ -25,15 +26,9 @@ export const readBase = (
  * The same source is parsed once: trees are never changed, and a distribution's base serves every resource of that name.
  * Weak, so that the trees of passing sources (labels, files) go with them.
  */
-const PARSED = new WeakMap<BaseSource, Result.Result<JsonObject, BaseUnreadable>>();
-
-const parsed = (source: BaseSource): Result.Result<JsonObject, BaseUnreadable> => {
-  const known = PARSED.get(source);
-  if (known !== undefined) return known;
-  const read = Result.flatMap(textOf(source.content, source.origin), (text) => treeOf(text, source.origin));
-  PARSED.set(source, read);
-  return read;
-};
+const parsed = onceForEach((source: BaseSource): Result.Result<JsonObject, BaseUnreadable> =>
+  Result.flatMap(textOf(source.content, source.origin), (text) => treeOf(text, source.origin))
+);
 
 const path = ["spec", "distribution"];
 const unreadable = (origin: string, detail: string) => Result.fail(new BaseUnreadable({ path, origin, detail }));

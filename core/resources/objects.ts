@@ -1,6 +1,7 @@
 /** All objects of a resource, in the order in which they are written (R35). */
 import { sha256Hex } from "../digest.ts";
 import { type JsonObject, objectAt } from "../json.ts";
+import { onceForEach } from "../once_for_each.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { autoscaler } from "./autoscaler.ts";
 import { claim } from "./claim.ts";
@@ -49,22 +50,15 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
 /** sha256 of the manifest without its owner; tells that a field was taken out, which a look at the live object cannot. */
 export const MANIFEST_ANNOTATION = "llamastack.io/manifest-digest";
 
-/** The manifest with its own digest on it. */
-export const stamped = (manifest: Manifest): Manifest => {
-  const known = STAMPED.get(manifest);
-  if (known !== undefined) return known;
+/** The manifest with its own digest on it; asked when it is planned, and after the writes again for the status. */
+export const stamped = onceForEach((manifest: Manifest): Manifest => {
   const { ownerReferences: _, ...metadata } = manifest.metadata as JsonObject;
   const digest = sha256Hex(JSON.stringify({ ...manifest, metadata }));
   const annotations = { ...objectAt(manifest.metadata, "annotations"), [MANIFEST_ANNOTATION]: digest };
-  const made = { ...manifest, metadata: { ...manifest.metadata, annotations } };
-  STAMPED.set(manifest, made);
-  return made;
-};
+  return { ...manifest, metadata: { ...manifest.metadata, annotations } };
+});
 
-/** What was made once is planned, and after the writes asked about again for the status. */
-const STAMPED = new WeakMap<Manifest, Manifest>();
-
-/** The same as one list. */
+/** As one list. */
 export const allOf = ({ before, deployment, after, optional }: Objects): ReadonlyArray<Manifest> => [
   ...before,
   deployment,

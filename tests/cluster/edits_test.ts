@@ -4,6 +4,7 @@ import { customResourceDefinition } from "../../core/api/crd.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { inParallel } from "../../tools/in_parallel.ts";
 import { bundleOperator } from "../../tools/bundle_operator.ts";
 import { startBundledOperator } from "../../tools/cluster/operator_process.ts";
 import { EDITS, figure } from "../../tools/soak_lengths.ts";
@@ -18,20 +19,16 @@ const GROWTH_MIB_MAX = 16;
 const MIB = 1024 * 1024;
 
 /** An annotation alone: a pass for each, and nothing to write. */
-const editAll = async (cluster: ControlPlane, count: number): Promise<void> => {
-  let next = 0;
-  await Promise.all(Array.from({ length: RESOURCES_EDITED }, async (_, index) => {
-    while (next++ < count) {
-      const answer = await cluster.fetch(`${RESOURCES}/r${index}`, {
-        method: "PATCH",
-        headers: { "content-type": "application/merge-patch+json" },
-        body: JSON.stringify({ metadata: { annotations: { edit: String(next) } } }),
-      });
-      const text = await answer.text();
-      ok(answer.ok, text);
-    }
-  }));
-};
+const editAll = (cluster: ControlPlane, count: number): Promise<void> =>
+  inParallel(count, RESOURCES_EDITED, async (index) => {
+    const answer = await cluster.fetch(`${RESOURCES}/r${index % RESOURCES_EDITED}`, {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: JSON.stringify({ metadata: { annotations: { edit: crypto.randomUUID() } } }),
+    });
+    const text = await answer.text();
+    ok(answer.ok, text);
+  });
 
 Deno.test("memory stays where it is, however often resources are edited", async () => {
   const cluster = await startControlPlane({ kwok: true });

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { inParallel } from "../../tools/in_parallel.ts";
 import { bundleOperator } from "../../tools/bundle_operator.ts";
 import { type BundledOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
 import { openDoor } from "./faulty_door.ts";
@@ -23,25 +24,22 @@ const MIB = 1024 * 1024;
 const makeForeign = async (cluster: ControlPlane, count: number): Promise<void> => {
   await cluster.kubectl(["create", "namespace", "others"]);
   const value = "x".repeat(FOREIGN_BYTES);
-  let next = 0;
-  await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
-    for (let index = next++; index < count; index = next++) {
-      const isSecret = index % 2 === 0;
-      const body: JsonObject = {
-        apiVersion: "v1",
-        kind: isSecret ? "Secret" : "ConfigMap",
-        metadata: { name: `foreign-${index}`, namespace: "others" },
-        data: { value: isSecret ? btoa(value) : value },
-      };
-      const answer = await cluster.fetch(`/api/v1/namespaces/others/${isSecret ? "secrets" : "configmaps"}`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
-      const text = await answer.text();
-      ok(answer.ok, text.slice(0, 200));
-    }
-  }));
+  await inParallel(count, IN_FLIGHT, async (index) => {
+    const isSecret = index % 2 === 0;
+    const body: JsonObject = {
+      apiVersion: "v1",
+      kind: isSecret ? "Secret" : "ConfigMap",
+      metadata: { name: `foreign-${index}`, namespace: "others" },
+      data: { value: isSecret ? btoa(value) : value },
+    };
+    const answer = await cluster.fetch(`/api/v1/namespaces/others/${isSecret ? "secrets" : "configmaps"}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    ok(answer.ok, text.slice(0, 200));
+  });
 };
 
 Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are never read", async () => {
