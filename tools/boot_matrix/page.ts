@@ -3,6 +3,7 @@ import { CATALOGUES, providerType } from "../../core/config/catalogue.ts";
 import { LINES, serverName, serverOf } from "../../core/config/lines/lines.ts";
 import { type Outcome, STORAGES } from "./cell.ts";
 import type { BootedCell, BootedType, Boots } from "./results.ts";
+import { SERVER_DEFECTS } from "./server_defects.ts";
 
 export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
   const notes: string[] = [];
@@ -75,6 +76,7 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
     "",
     ...processTable(),
     ...tables,
+    ...defectsTable(),
     ...(notes.length === 0 ? [] : ["## Notes", "", ...notes.map((text, index) => `${index + 1}. ${text}`), ""]),
   ].join("\n");
 };
@@ -120,6 +122,17 @@ const typeWord = (row: BootedType | undefined, isOffered: boolean, note: (text: 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
 /** How each line is started and spoken to, as its line file says. */
+const defectsTable = (): readonly string[] => [
+  "## Defects of the servers",
+  "",
+  "What a resource cannot keep them from, seen on the servers named.",
+  "",
+  "| servers | what happens | way out |",
+  "| --- | --- | --- |",
+  ...SERVER_DEFECTS.map(({ servers, happens, wayOut }) => `| ${servers} | ${happens} | ${wayOut} |`),
+  "",
+];
+
 const processTable = (): readonly string[] => [
   "## Lines",
   "",

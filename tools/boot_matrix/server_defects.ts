@@ -1,0 +1,26 @@
+/** Defects that were seen on real servers and that no config mends: users have to know of them. */
+export interface ServerDefect {
+  readonly servers: string;
+  readonly happens: string;
+  readonly wayOut: string;
+}
+
+export const SERVER_DEFECTS: readonly ServerDefect[] = [
+  {
+    servers: "Llama Stack 0.7",
+    happens:
+      "It makes its tables in a new PostgreSQL database at the first request that writes. Responses that others ask " +
+      "for meanwhile are answered with `completed` and not kept; only its log says `Failed to persist streaming state`.",
+    wayOut: "Let one request write before the others come.",
+  },
+  {
+    servers: "Llama Stack 0.6 – OGX 0.8",
+    happens: "A shield that was registered through the API alone ends the next start of `starter`.",
+    wayOut: "Name it in `spec.resources.shields`.",
+  },
+  {
+    servers: "OGX 1.5",
+    happens: "Two workers (`workload.workers`) may meet when they make the same tables, and one start ends.",
+    wayOut: "None needed: the pod starts again and finds the tables.",
+  },
+];
