@@ -88,7 +88,7 @@ export const heard = (what: string) =>
 
 export const passEnded = (result: "success" | "error" | "requeue" | "requeue_after", seconds: number) =>
   Effect.all([
-    Metric.update(Metric.withAttributes(passes, { result }), 1),
+    Metric.update(passes({ result }), 1),
     Metric.update(passSeconds, seconds),
     ...(result === "error" ? [Metric.update(passErrors, 1)] : []),
   ], { discard: true });
@@ -97,24 +97,38 @@ export const keyAdded = Effect.suspend(() => Metric.update(adds, 1));
 
 /** A write that the API server accepted. */
 export const wrote = (kind: string, verb: "apply" | "take_over" | "delete" | "scale" | "create" | "update_status") =>
-  Metric.update(Metric.withAttributes(writes, { kind, verb }), 1);
+  Metric.update(writes({ kind, verb }), 1);
 
 /** A request to the API server; `code` is its answer, or `<error>` without one. */
 export const asked = (method: string, code: number | undefined) =>
-  Metric.update(Metric.withAttributes(requests, { method, code: code === undefined ? "<error>" : String(code) }), 1);
+  Metric.update(requests({ method, code: code === undefined ? "<error>" : String(code) }), 1);
 
 /** A finding of a pass, by the reason that its condition carries. */
-export const failureFound = (reason: string) => Metric.update(Metric.withAttributes(failures, { reason }), 1);
+export const failureFound = (reason: string) => Metric.update(failures({ reason }), 1);
+
+/**
+ * A counter for each set of label values, made when it is first asked for: all values are known beforehand, or few.
+ * `Metric.withAttributes` would make keys and contexts anew for every update, 3 % of the processor time of a new resource.
+ */
+export const counters = (name: string, description: string, common: Metric.Metric.Attributes = {}) => {
+  const made = new Map<string, Metric.Counter<number>>();
+  return (labels: Readonly<Record<string, string>>): Metric.Counter<number> => {
+    const values = Object.values(labels).join(" ");
+    const known = made.get(values);
+    if (known !== undefined) return known;
+    const counter = Metric.counter(name, { description, attributes: { ...common, ...labels }, incremental: true });
+    made.set(values, counter);
+    return counter;
+  };
+};
 
 /** The name under which controller-runtime would run. */
 const CONTROLLER = { controller: "llamastackdistribution", name: "llamastackdistribution" };
 
 const PHASES = ["Pending", "Initializing", "Ready", "Failed", "Terminating"];
 
-const passes = Metric.counter("controller_runtime_reconcile_total", {
-  description: "Passes by result",
-  attributes: { controller: CONTROLLER.controller },
-  incremental: true,
+const passes = counters("controller_runtime_reconcile_total", "Passes by result", {
+  controller: CONTROLLER.controller,
 });
 const passErrors = Metric.counter("controller_runtime_reconcile_errors_total", {
   description: "Passes that ended with an error",
@@ -132,18 +146,9 @@ const adds = Metric.counter("workqueue_adds_total", {
   attributes: CONTROLLER,
   incremental: true,
 });
-const writes = Metric.counter("llama_stack_operator_writes_total", {
-  description: "Accepted writes by kind and verb",
-  incremental: true,
-});
-const requests = Metric.counter("rest_client_requests_total", {
-  description: "Requests to the API server by method and status code",
-  incremental: true,
-});
-const failures = Metric.counter("llama_stack_operator_failures_total", {
-  description: "Failures found by passes, by reason",
-  incremental: true,
-});
+const writes = counters("llama_stack_operator_writes_total", "Accepted writes by kind and verb");
+const requests = counters("rest_client_requests_total", "Requests to the API server by method and status code");
+const failures = counters("llama_stack_operator_failures_total", "Failures found by passes, by reason");
 
 interface Gauge {
   readonly name: string;

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Ref } from "effect";
 import { Result } from "effect";
 import { kvSecretName, sqlSecretName } from "../core/config/storage.ts";
 import { decodeResource } from "../core/api/decode.ts";
-import { type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
+import { at, type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
 import { newestFirst } from "../core/newest_first.ts";
 import { prepare, type Prepared } from "../core/plan/prepare.ts";
 import { referencesOf } from "../core/plan/references.ts";
@@ -73,7 +73,8 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     server: yield* (yield* AskedServers).answers(key, question),
   };
   const prepared = prepare(world, decoded);
-  const isFresh = member(resource, "status") === undefined && !(yield* store.isDoubted(key));
+  // The API server gives every new resource a status (`observedGeneration: -1`); conditions are ours.
+  const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isDoubted(key));
   const live = Result.isFailure(prepared) ? world.live : yield* withUnlabelled(world.live, prepared.success, isFresh);
   const observed: Observed = { world: { ...world, live }, prepared };
   return observed;

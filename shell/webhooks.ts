@@ -11,6 +11,7 @@ import { ADMISSION_BYTES_MAX, ADMISSION_LOOK_MS, CONVERSION_BYTES_MAX } from "..
 import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
 import { Cluster } from "./cluster.ts";
 import { SETTINGS_FRESH_MS } from "./limits.ts";
+import { counters } from "./metrics.ts";
 import { SETTINGS_FIELDS } from "./operator_settings.ts";
 import type { Answer, Route } from "./webhook_server.ts";
 
@@ -54,7 +55,7 @@ const reviewed = <R>(
         { status: 500, body: JSON.stringify({ message: "internal error" }) } satisfies Answer,
       )
     ),
-    Effect.tap(({ status }) => Metric.update(Metric.withAttributes(reviews, { path, code: String(status) }), 1)),
+    Effect.tap(({ status }) => Metric.update(reviews({ path, code: String(status) }), 1)),
   );
 
 const admission = Effect.fnUntraced(function* (
@@ -119,7 +120,4 @@ const freshSettings = Effect.fnUntraced(function* (namespace: string) {
   });
 });
 
-const reviews = Metric.counter("llama_stack_operator_webhook_requests_total", {
-  description: "Reviews answered by path and status code",
-  incremental: true,
-});
+const reviews = counters("llama_stack_operator_webhook_requests_total", "Reviews answered by path and status code");

@@ -37,6 +37,11 @@ export const startBundledOperator = async (
   const logFile = join(LOG_FOLDER ?? folder, `operator-${metrics}.log`);
   const process = await startInBackground({
     command: [
+      // Straight into the file: what is measured beside it shall not pay for carrying the log.
+      "/bin/sh",
+      "-c",
+      'exec "$@" >>"$0" 2>&1',
+      logFile,
       Deno.execPath(),
       "run",
       "--no-prompt",

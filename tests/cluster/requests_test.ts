@@ -1,0 +1,50 @@
+/** What one new resource costs the API server: each request is one that was meant. */
+import { deepStrictEqual } from "node:assert/strict";
+import { type JsonObject, listAt } from "../../core/json.ts";
+import { startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { manifest } from "../given.ts";
+import { openDoor } from "./faulty_door.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply, list, RESOURCES } from "./settled.ts";
+
+const VLLM: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] } };
+
+Deno.test("a new resource costs one look-up, each object, its Events and its status once", async () => {
+  const cluster = await startControlPlane();
+  const requests: Array<string> = [];
+  const door = openDoor(cluster, {
+    instead: (method, path) => {
+      const [, asked] = /\/namespaces\/default\/([^?]*)/.exec(path) ?? [];
+      if (asked !== undefined) requests.push(`${method} ${asked.replace(/\/my(-.*)?(?=\/|$)/, "")}`);
+      return undefined;
+    },
+  });
+  try {
+    const operator = await startOperator(cluster, { url: door.url, operatorNamespace: "kube-public" });
+    try {
+      await apply(cluster, manifest({ ...VLLM, workload: { storage: { size: "1Gi" } } }, "my"));
+      await eventually("a status", async () => {
+        const [resource] = await list(cluster, RESOURCES);
+        return listAt(resource, "status", "conditions").length > 0 || undefined;
+      });
+      // What came behind the status would come at once.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      deepStrictEqual(requests.toSorted(), [
+        "GET deployments",
+        "PATCH configmaps",
+        "PATCH deployments",
+        "PATCH persistentvolumeclaims",
+        "PATCH serviceaccounts",
+        "PATCH services",
+        "POST events",
+        "POST events",
+        "PUT llamastackdistributions/status",
+      ]);
+    } finally {
+      await operator.stop();
+    }
+  } finally {
+    await door.close();
+    await cluster.stop();
+  }
+});
