@@ -52,7 +52,7 @@ const main = async (): Promise<void> => {
     const bundle = await bundleOperator(folder);
     // The first start parses the whole bundle to see what kind of module it is; a compiled program does not, nor does a second.
     for (const which of ["first start of the bundle", "later one"]) {
-      const idle = await startBundledOperator(cluster, bundle, ["operated", "one"]);
+      const idle = await startBundledOperator(cluster, bundle, { namespaces: ["operated", "one"] });
       await pause(SETTLE_SECONDS * 1000);
       before = await idle.residentBytes();
       row(
@@ -164,7 +164,7 @@ const coldStarts = async (cluster: ControlPlane, bundle: string, count: number):
 const coldStart = async (cluster: ControlPlane, bundle: string, namespace: string, count: number) => {
   await createMany(cluster, namespace, 0, count);
   const started = performance.now();
-  const operator = await startBundledOperator(cluster, bundle, [namespace, "one"]);
+  const operator = await startBundledOperator(cluster, bundle, { namespaces: [namespace, "one"] });
   await until(async () => await deployments(cluster, namespace) >= count, 300_000);
   const cold = performance.now() - started;
   await quiet(operator);

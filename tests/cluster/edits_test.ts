@@ -35,14 +35,8 @@ Deno.test("memory stays where it is, however often resources are edited", async 
   const folder = await Deno.makeTempDir();
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
-    const running = await startBundledOperator(
-      cluster,
-      await bundleOperator(folder),
-      [],
-      ["--no-leader-elect"],
-      cluster.url,
-      `--max-semi-space-size=2,--max-old-space-size=${HEAP_MIB}`,
-    );
+    const v8Flags = `--max-semi-space-size=2,--max-old-space-size=${HEAP_MIB}`;
+    const running = await startBundledOperator(cluster, await bundleOperator(folder), { v8Flags });
     for (let index = 0; index < RESOURCES_EDITED; index++) await apply(cluster, manifest(withModels(1), `r${index}`));
     for (let index = 0; index < RESOURCES_EDITED; index++) await settled(cluster, `r${index}`, 1, 120_000);
     await editAll(cluster, EDITS / 10);

@@ -60,7 +60,7 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
     };
     /** After the start and one resource. */
     const rest = async (name: string): Promise<number> => {
-      const running = await startBundledOperator(cluster, bundle, [], ["--no-leader-elect"], door.url);
+      const running = await startBundledOperator(cluster, bundle, { url: door.url });
       await apply(cluster, manifest(withModels(1), name));
       await settled(cluster, name, 1, 60_000);
       const bytes = await lowest(running);
@@ -69,7 +69,7 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
     };
     const without = await rest("one");
     // While it works, and at a start in their midst.
-    const running = await startBundledOperator(cluster, bundle, [], ["--no-leader-elect"], door.url);
+    const running = await startBundledOperator(cluster, bundle, { url: door.url });
     await apply(cluster, manifest(withModels(1), "two"));
     await settled(cluster, "two", 1, 60_000);
     await makeForeign(cluster, FOREIGN_OBJECTS);

@@ -135,10 +135,15 @@ const FULL: JsonObject = {
 
 const BARE: JsonObject = { providers: FULL.providers ?? null, workload: { replicas: 1, storage: { size: "1Gi" } } };
 
+const BROKEN: JsonObject = { storage: { sql: { type: "postgres", connectionString: secret("gone", "url") } } };
+
 /** Every kind of object comes; most of them go again; configs follow each other; a failure leaves scaling possible. */
 const lifeOfAServer = async (cluster: ControlPlane, choices: Choices, name: string): Promise<void> => {
   const operator = await running(cluster, choices);
   try {
+    // Under a resource that has a status already each name is looked up before it is written.
+    await write(cluster, name, { ...FULL, ...BROKEN });
+    await told(cluster, name);
     await write(cluster, name, FULL);
     await cleared(cluster, name, "pdb,hpa,networkpolicy,ingress", 4);
     await write(cluster, name, BARE);
@@ -157,8 +162,7 @@ const lifeOfAServer = async (cluster: ControlPlane, choices: Choices, name: stri
       const found = await cluster.kubectl(["get", "configmaps", "-n", PLACE, "-l", labels, "-o", "name"]);
       return found.trim().split("\n").length === 2 ? true : undefined;
     });
-    const broken = { storage: { sql: { type: "postgres", connectionString: secret("gone", "url") } } };
-    await write(cluster, name, { ...BARE, ...broken, workload: { replicas: 2, storage: { size: "1Gi" } } });
+    await write(cluster, name, { ...BARE, ...BROKEN, workload: { replicas: 2, storage: { size: "1Gi" } } });
     await eventually("the new number of pods", async () => {
       const deployment = await get(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments/${name}`);
       return member(objectAt(deployment, "spec"), "replicas") === 2 ? true : undefined;
@@ -197,6 +201,8 @@ const lifeOfARoute = async (cluster: ControlPlane, choices: Choices): Promise<vo
   });
   const operator = await running(cluster, choices);
   try {
+    await write(cluster, "routed", BARE);
+    await told(cluster, "routed");
     await write(cluster, "routed", { ...BARE, networking: { expose: {} } });
     await cleared(cluster, "routed", "routes.route.openshift.io", 1);
     await write(cluster, "routed", BARE);
@@ -224,13 +230,21 @@ const cleared = (cluster: ControlPlane, name: string, kinds: string, count: numb
     return found.split("\n").filter((line) => line !== "").length === count ? true : undefined;
   }, 60_000);
 
+const statusOf = async (cluster: ControlPlane, name: string): Promise<JsonObject> =>
+  objectAt(
+    await get(cluster, `/apis/llamastack.io/v1alpha2/namespaces/${PLACE}/llamastackdistributions/${name}`),
+    "status",
+  );
+
+const told = (cluster: ControlPlane, name: string): Promise<true> =>
+  eventually(
+    `a status of ${name}`,
+    async () => member(await statusOf(cluster, name), "conditions") === undefined ? undefined : true,
+  );
+
 const isReady = (cluster: ControlPlane, name: string, models: number): Promise<true> =>
   eventually(`${name} with ${models} models`, async () => {
-    const resource = await get(
-      cluster,
-      `/apis/llamastack.io/v1alpha2/namespaces/${PLACE}/llamastackdistributions/${name}`,
-    );
-    const status = objectAt(resource, "status");
+    const status = await statusOf(cluster, name);
     return stringAt(status, "phase") === "Ready" &&
         member(objectAt(status, "configGeneration"), "resourceCount") === models
       ? true

@@ -43,7 +43,7 @@ const startReplica = async (cluster: ControlPlane, bundle: string): Promise<Repl
       return undefined;
     },
   });
-  return { process: await startBundledOperator(cluster, bundle, [], [], door.url), door, wroteAt };
+  return { process: await startBundledOperator(cluster, bundle, { leaderElect: true, url: door.url }), door, wroteAt };
 };
 
 const end = async ({ process, door }: Replica): Promise<void> => {

@@ -19,13 +19,20 @@ export interface BundledOperator {
   readonly logFile: string;
 }
 
+export interface BundleOptions {
+  /** Watched namespaces; all when empty. */
+  readonly namespaces?: readonly string[];
+  /** One replica needs no election. */
+  readonly leaderElect?: boolean;
+  /** Of the API server, or of a door before it. */
+  readonly url?: string;
+  readonly v8Flags?: string;
+}
+
 export const startBundledOperator = async (
   cluster: ControlPlane,
   bundle: string,
-  namespaces: readonly string[] = [],
-  flags: readonly string[] = ["--no-leader-elect"],
-  url = cluster.url,
-  v8Flags = V8_FLAGS,
+  { namespaces = [], leaderElect = false, url = cluster.url, v8Flags = V8_FLAGS }: BundleOptions = {},
 ): Promise<BundledOperator> => {
   const [metrics, health] = freePorts(2) as [number, number];
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-process-" });
@@ -54,7 +61,7 @@ export const startBundledOperator = async (
       `--metrics-address=127.0.0.1:${metrics}`,
       `--health-address=127.0.0.1:${health}`,
       ...namespaces.map((one) => `--namespace=${one}`),
-      ...flags,
+      ...(leaderElect ? [] : ["--no-leader-elect"]),
     ],
     env: { HOME: folder, DENO_DIR: dirname(bundle), POD_NAMESPACE: "default", ...MEMORY },
     logFile,
