@@ -1,7 +1,7 @@
-import { strictEqual } from "node:assert/strict";
+import { rejects, strictEqual } from "node:assert/strict";
 import { Duration, Effect } from "effect";
 import { type ClusterError, unreached } from "./cluster_error.ts";
-import { renewableClient } from "./http_client.ts";
+import { renewableClient, within } from "./http_client.ts";
 
 const WAIT_MS = 200;
 
@@ -60,3 +60,26 @@ for (const how of ["failed", "given up"] as const) {
     }
   });
 }
+
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+
+Deno.test("within() ends a run whose caller gave up, before it began or since, and says why", async () => {
+  const caller = new AbortController();
+  const running = within(60_000, caller.signal, untilAborted);
+  caller.abort(new Error("given up"));
+  await rejects(running, /given up/);
+  await rejects(within(60_000, caller.signal, untilAborted), /given up/);
+});
+
+Deno.test("within() ends a run when its time is up, and leaves an answer alone that came before", async () => {
+  const { signal } = new AbortController();
+  await rejects(within(10, signal, untilAborted), /no answer within 10 ms/);
+  let given: AbortSignal | undefined;
+  strictEqual(await within(10, signal, (both) => Promise.resolve((given = both, "answer"))), "answer");
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  strictEqual(given?.aborted, false);
+});
