@@ -191,13 +191,13 @@ const until = async (isSo: () => Promise<boolean>, withinMs: number): Promise<vo
   }
 };
 
-/** No pass for two seconds. */
+/** No write for two seconds. Passes never end: what is not available, as all is here, is looked at every five minutes. */
 const quiet = async (operator: BundledOperator): Promise<void> => {
   let last = -1;
   await until(async () => {
-    const { count } = await operator.passSeconds();
-    const same = count === last;
-    last = count;
+    const [, writes] = await operator.requests();
+    const same = writes === last;
+    last = writes;
     if (!same) await pause(2000);
     return same;
   }, 600_000);
