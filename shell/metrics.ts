@@ -108,7 +108,7 @@ export const failureFound = (reason: string) => Metric.update(failures({ reason 
 
 /**
  * A counter for each set of label values, made when it is first asked for: all values are known beforehand, or few.
- * `Metric.withAttributes` would make keys and contexts anew for every update, 3 % of the processor time of a new resource.
+ * `Metric.withAttributes` would make keys and contexts anew for every update: 3 % of the main thread, in a profile of new resources.
  */
 export const counters = (name: string, description: string, common: Metric.Metric.Attributes = {}) => {
   const made = new Map<string, Metric.Counter<number>>();

@@ -70,17 +70,21 @@ Deno.test("FR-021 R20 every embedded base boots by the environment that it reads
       strictEqual(body.choices?.[0].message.content, `You said: ${distribution}`, JSON.stringify(body));
       if (!distribution.includes("postgres")) return;
       const as = { user: database, password, database };
-      // On a new database one answer does not do: of a server that is still making its tables, what is written meanwhile
-      // is lost and only its log says so. Here the stored chat above starts making them. Source:
-      // `SqlAlchemySqlStoreImpl._ensure_engine`, Llama Stack 0.6 to OGX 1.5.
-      const isKept = await eventually(async () => {
+      const answered = async (): Promise<string> => {
         const request = { model: `${vllm.provider_id}/test-model`, input: "keep this" };
         const response = await stack.post("/v1/responses", request);
         strictEqual(response.status, 200, JSON.stringify(response.body));
-        if (await postgres.query("select to_regclass('responses')", as) === "") return false;
-        return Number(await postgres.query("select count(*) from responses", as)) > 0;
-      });
-      ok(isKept, `${distribution} keeps no response; its log:\n${await stack.log()}`);
+        return response.body.id;
+      };
+      const isKept = async (id: string): Promise<boolean> =>
+        await postgres.query("select to_regclass('responses')", as) !== "" &&
+        await postgres.query(`select count(*) from responses where id = '${id}'`, as) === "1";
+      // On a new database the first answer may not do: of a server that is still making its tables, what is written meanwhile
+      // is lost and only its log says so. Here the stored chat above starts making them. Source:
+      // `SqlAlchemySqlStoreImpl._ensure_engine`, Llama Stack 0.6 to OGX 1.5.
+      ok(await eventually(async () => await isKept(await answered())), `no response in ${distribution}`);
+      const id = await answered();
+      ok(await eventually(() => isKept(id)), `${distribution} lost a response; its log:\n${await stack.log()}`);
     }));
   } finally {
     await postgres.stop();

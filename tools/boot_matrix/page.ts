@@ -121,7 +121,6 @@ const typeWord = (row: BootedType | undefined, isOffered: boolean, note: (text: 
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
-/** How each line is started and spoken to, as its line file says. */
 const defectsTable = (): readonly string[] => [
   "## Defects of the servers",
   "",
@@ -133,6 +132,7 @@ const defectsTable = (): readonly string[] => [
   "",
 ];
 
+/** How each line is started and spoken to, as its line file says. */
 const processTable = (): readonly string[] => [
   "## Lines",
   "",

@@ -10,13 +10,13 @@ export const SERVER_DEFECTS: readonly ServerDefect[] = [
     servers: "Llama Stack 0.7",
     happens:
       "It makes its tables in a new PostgreSQL database at the first request that writes. Responses that others ask " +
-      "for meanwhile are answered with `completed` and not kept; only its log says `Failed to persist streaming state`.",
+      'for meanwhile are answered with `completed` and not kept; only its log says so (`relation "responses" does not exist`).',
     wayOut: "Let one request write before the others come.",
   },
   {
     servers: "Llama Stack 0.6 – OGX 0.8",
     happens: "A shield that was registered through the API alone ends the next start of `starter`.",
-    wayOut: "Name it in `spec.resources.shields`.",
+    wayOut: "Name shields in `spec.resources.shields` instead of registering them.",
   },
   {
     servers: "OGX 1.5",
