@@ -7,15 +7,17 @@ import { Context, Effect, Layer, Schedule, Stream } from "effect";
 import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
 import type { Manifest } from "../core/resources/blueprint.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
-import { ClusterError, refusal, unreached, watchError } from "./cluster_error.ts";
+import { ClusterError, refusal, unreached } from "./cluster_error.ts";
 import { asked } from "./metrics.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
 import { fenced, isFenced } from "./fence.ts";
-import { renewableClient, within } from "./http_client.ts";
+import { renewableClient, silenceAlarm, within } from "./http_client.ts";
 import { pathOf } from "./object_path.ts";
 import { Patience } from "./patience.ts";
+import { eventsOf, type WatchEvent } from "./watch_events.ts";
 
 export { ClusterError } from "./cluster_error.ts";
+export type { WatchEvent } from "./watch_events.ts";
 
 /** Where the API server is and how it is spoken to; the token is asked for each call, since it is rotated under us. */
 export interface Connection {
@@ -25,11 +27,6 @@ export interface Connection {
   readonly token: () => string | undefined;
   /** Namespace of the kubeconfig's context, where it names one. */
   readonly namespace?: string;
-}
-
-export interface WatchEvent {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
-  readonly object: JsonObject;
 }
 
 /** A list and the version from which a watch can go on. */
@@ -220,7 +217,13 @@ const connect = (connection: Connection) =>
         const accept = metadataOnly === true ? METADATA_ONLY_WATCH : "application/json";
         const target = `${path}?${query}`;
         const controller = new AbortController();
-        yield* Effect.addFinalizer(() => Effect.sync(() => controller.abort()));
+        const silence = silenceAlarm(patience.watchMs, () => controller.abort(new Error("silent for too long")));
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            silence.stop();
+            controller.abort();
+          })
+        );
         const response = yield* watches.using((client) =>
           Effect.tryPromise({
             try: async () => {
@@ -241,25 +244,15 @@ const connect = (connection: Connection) =>
           Effect.tap(() => asked("GET", 200)),
           Effect.tapError((error) => asked("GET", error.status)),
         );
-        const body = response.body ?? new ReadableStream<Uint8Array>({ start: (empty) => empty.close() });
-        return Stream.fromReadableStream({ evaluate: () => body, onError: (cause) => unreached("watch", path, cause) })
-          .pipe(
-            // Bookmarks come about once a minute: silence means a connection that nobody holds any more.
-            Stream.timeoutOrElse({
-              duration: patience.watchMs,
-              orElse: () => Stream.fail(unreached("watch", path, new Error("silent for too long"))),
-            }),
-            Stream.decodeText(),
-            Stream.splitLines,
-            Stream.filter((line) => line !== ""),
-            Stream.mapEffect((line) =>
-              Effect.try({
-                try: () => eventOf(line, path),
-                // Something between here and there ended the answer in the middle of an event.
-                catch: (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
-              })
-            ),
-          );
+        if (response.body === null) return Stream.empty;
+        silence.start();
+        return Stream.flattenIterable(
+          Stream.fromAsyncIterable(
+            eventsOf(response.body, path, silence.heard),
+            // Something between here and there may have ended the answer in the middle of an event.
+            (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
+          ),
+        );
       }));
 
     // Forced: the fields that we name are ours, whoever wrote them before (takeover, hands). Not validated beyond the schema,
@@ -363,9 +356,3 @@ const connect = (connection: Connection) =>
 const VERSION_OF_NONE = "1";
 
 const BACKOFF = Schedule.jittered(Schedule.exponential("200 millis"));
-
-const eventOf = (line: string, path: string): WatchEvent => {
-  const event = JSON.parse(line) as WatchEvent;
-  if (event.type === "ERROR") throw watchError(path, event.object);
-  return event;
-};

@@ -8,7 +8,7 @@ import { heard, passEnded, showFigures } from "./metrics.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { LiveSettings, SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { type Outcome, reconcile } from "./reconcile.ts";
-import { referenceIndex } from "./reference_index.ts";
+import { Named } from "./reference_index.ts";
 import { type Mirror, nameOf, reflect } from "./reflector.ts";
 import { AskedServers } from "./server_answers.ts";
 import { ownerOf, Store } from "./store.ts";
@@ -27,7 +27,7 @@ export const controller = Effect.gen(function* () {
   const store = yield* Store;
   const queue = yield* makeWorkQueue;
   yield* showFigures({ resources: store.resources, depth: queue.size });
-  const named = referenceIndex();
+  const named = yield* Named;
   // No pass before every mirror is complete: half a picture would be reported as the whole.
   const complete = yield* Latch.make();
   const first = new Set<string>();
@@ -69,7 +69,6 @@ export const controller = Effect.gen(function* () {
         if (!(yield* store.put(object, how === "listed" ? "list" : "watch"))) return;
         const before = formerly();
         if (before !== undefined && sameButStatus(before, object)) return;
-        named.remember(key, object);
         yield* queue.add(key);
       }),
     listed: (seen) =>
@@ -86,7 +85,17 @@ export const controller = Effect.gen(function* () {
     failed: logFailure(what),
   }));
 
+  const wakeDependants = (kind: string, object: JsonObject) =>
+    Effect.forEach(named.dependants(kind, nameOf(object)), (key) => queue.add(key), { discard: true });
+
   const polling = yield* SecretPolling;
+  const followed: ReadonlyArray<string> = polling ? ["ConfigMap"] : ["Secret", "ConfigMap"];
+  // As a deletion of our own objects: what is named and not there may have been deleted while no watch looked. Each of the two
+  // lists of a kind shows a part of it; a pass too many writes nothing.
+  const wakeDependantsOfMissing = (kind: string, seen: ReadonlySet<string>) =>
+    Effect.forEach(followed.includes(kind) ? named.missing(kind, seen) : [], (key) => queue.add(key), {
+      discard: true,
+    });
   const mirrored = [
     ...[...OWN_KINDS.filter(({ kind }) => !polling || kind !== "Secret"), ...(routes ? [ROUTES] : [])].map((kind) => ({
       ...kind,
@@ -98,6 +107,7 @@ export const controller = Effect.gen(function* () {
     reflectIn(namespaces, groupPath(apiVersion), plural, { labels }, (what) => ({
       changed: (object, how) =>
         Effect.gen(function* () {
+          yield* wakeDependants(kind, object);
           const isNews = how === "gone"
             ? Effect.as(store.drop(object), true)
             : store.put(object, how === "listed" ? "list" : "watch");
@@ -112,23 +122,17 @@ export const controller = Effect.gen(function* () {
           const watched = (key: string) =>
             namespaces.length === 0 || what.includes(`/namespaces/${key.split("/")[0]}/`);
           for (const owner of yield* store.retain(kind, watched, seen)) yield* queue.add(owner);
+          yield* wakeDependantsOfMissing(kind, seen);
           yield* listedOnce(what);
         }),
       failed: logFailure(what),
     }))
   );
 
-  const followed = polling ? ["ConfigMap"] as const : ["Secret", "ConfigMap"] as const;
   const foreign = followed.map((kind) =>
-    reflectIn(namespaces, "/api/v1", `${kind.toLowerCase()}s`, { metadataOnly: true }, (what) => ({
-      changed: (object) =>
-        Effect.forEach(named.dependants(kind, nameOf(object)), (key) => queue.add(key), { discard: true }),
-      listed: (seen) =>
-        Effect.gen(function* () {
-          // As above: what is named and not there may have been deleted while no watch looked.
-          for (const key of named.missing(kind, seen)) yield* queue.add(key);
-          yield* listedOnce(what);
-        }),
+    reflectIn(namespaces, "/api/v1", `${kind.toLowerCase()}s`, { labels: FOREIGN, metadataOnly: true }, (what) => ({
+      changed: (object) => wakeDependants(kind, object),
+      listed: (seen) => Effect.andThen(wakeDependantsOfMissing(kind, seen), listedOnce(what)),
       failed: logFailure(what),
     }))
   );
@@ -163,12 +167,7 @@ export const controller = Effect.gen(function* () {
   );
   const asked = yield* AskedServers;
   const answers = Effect.forever(Effect.flatMap(asked.changed, queue.addFollowUp));
-  const disturbances = Effect.forever(Effect.gen(function* () {
-    const key = yield* store.disturbed;
-    const object = yield* store.resource(key);
-    if (object !== undefined) named.remember(key, object);
-    yield* queue.add(key);
-  }));
+  const disturbances = Effect.forever(Effect.flatMap(store.disturbed, queue.add));
   // Nothing tells of a changed Secret: each resource that names one looks at it now and then.
   const polls = Effect.forever(Effect.gen(function* () {
     yield* Effect.sleep(Duration.millis(SECRET_POLL_MS));
@@ -182,6 +181,9 @@ export const controller = Effect.gen(function* () {
 
 /** Objects that we make carry this label. */
 export const OURS = "app.kubernetes.io/managed-by=llama-stack-operator";
+
+/** All others. Ours are mirrored already: what is told of them twice is paid for twice, by the API server too. */
+const FOREIGN = "app.kubernetes.io/managed-by!=llama-stack-operator";
 
 /** Pods and ReplicaSets carry the labels of the Deployment's selector only. */
 export const POD_LABELS = "app=llama-stack";

@@ -56,3 +56,28 @@ export const within = async <A>(
     signal.removeEventListener("abort", follow);
   }
 };
+
+/**
+ * Rings once nothing was heard for `ms`. Bookmarks come about once a minute: silence means a connection that nobody holds any
+ * more. The timer is set anew when it ends, not with each event.
+ */
+export const silenceAlarm = (ms: number, ring: () => void) => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let heardAtMs = 0;
+  const wait = (forMs: number): void => {
+    timer = setTimeout(() => {
+      const leftMs = heardAtMs + ms - performance.now();
+      if (leftMs <= 0) ring();
+      else wait(leftMs);
+    }, forMs);
+  };
+  const heard = (): void => void (heardAtMs = performance.now());
+  return {
+    heard,
+    start: (): void => {
+      heard();
+      wait(ms);
+    },
+    stop: (): void => clearTimeout(timer),
+  };
+};

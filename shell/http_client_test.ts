@@ -1,7 +1,7 @@
 import { rejects, strictEqual } from "node:assert/strict";
 import { Duration, Effect } from "effect";
 import { type ClusterError, unreached } from "./cluster_error.ts";
-import { renewableClient, within } from "./http_client.ts";
+import { renewableClient, silenceAlarm, within } from "./http_client.ts";
 
 const WAIT_MS = 200;
 
@@ -82,4 +82,24 @@ Deno.test("within() ends a run when its time is up, and leaves an answer alone t
   strictEqual(await within(10, signal, (both) => Promise.resolve((given = both, "answer"))), "answer");
   await new Promise((resolve) => setTimeout(resolve, 30));
   strictEqual(given?.aborted, false);
+});
+
+Deno.test("silenceAlarm() rings once nothing was heard for its time, and not after it was stopped", async () => {
+  const times = (count: number, ms: number, each: () => void) =>
+    Array.from({ length: count }).reduce<Promise<void>>(
+      (before) => before.then(() => new Promise((resolve) => setTimeout(() => resolve(each()), ms))),
+      Promise.resolve(),
+    );
+  let rung = 0;
+  const alarm = silenceAlarm(200, () => void rung++);
+  alarm.start();
+  await times(20, 20, alarm.heard);
+  strictEqual(rung, 0);
+  await times(1, 300, () => {});
+  strictEqual(rung, 1);
+  const stopped = silenceAlarm(10, () => void rung++);
+  stopped.start();
+  stopped.stop();
+  await times(1, 50, () => {});
+  strictEqual(rung, 1);
 });

@@ -14,6 +14,7 @@ import { operatorWith } from "../core/settings.ts";
 import { questionOf } from "../core/status/server_answers.ts";
 import { Cluster } from "./cluster.ts";
 import { LiveSettings } from "./operator_settings.ts";
+import { Named } from "./reference_index.ts";
 import { AskedServers } from "./server_answers.ts";
 import { Store } from "./store.ts";
 
@@ -41,6 +42,8 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const decoded = decodeResource(resource, "lenient");
   const references = Result.isSuccess(decoded) ? referencesOf(decoded.success.spec) : [];
+  // Before they are read: a change after the read must find the resource.
+  (yield* Named).remember(key, references);
   const secrets = yield* readAll(
     references.filter(({ kind }) => kind === "Secret").map(({ name }) => ({ namespace, name, key: name })),
     "Secret",

@@ -1,8 +1,13 @@
-/** Which resources name a Secret or ConfigMap. */
-import { Result } from "effect";
-import { decodeResource } from "../core/api/decode.ts";
-import { type JsonObject, stringAt } from "../core/json.ts";
-import { referencesOf } from "../core/plan/references.ts";
+/** Which resources name a Secret or ConfigMap, as of the last look at each of them. */
+import { Context } from "effect";
+import type { Reference } from "../core/plan/references.ts";
+
+/** Of the operator that runs: what a pass reads is what wakes the next one. */
+export const Named: Context.Reference<ReferenceIndex> = Context.Reference("llama-stack-operator/shell/Named", {
+  defaultValue: () => referenceIndex(),
+});
+
+export type ReferenceIndex = ReturnType<typeof referenceIndex>;
 
 export const referenceIndex = () => {
   const byResource = new Map<string, ReadonlyArray<string>>();
@@ -16,14 +21,12 @@ export const referenceIndex = () => {
   };
   return {
     forget,
-    remember: (key: string, resource: JsonObject): void => {
+    /** In place of what was known of the resource `namespace/name`. */
+    remember: (key: string, references: ReadonlyArray<Reference>): void => {
       forget(key);
-      const decoded = decodeResource(resource, "lenient");
-      if (Result.isFailure(decoded)) return;
-      const own = stringAt(resource, "metadata", "namespace") ?? "";
-      const objects = referencesOf(decoded.success.spec).map(({ kind, name, namespace = own }) =>
-        `${kind} ${namespace}/${name}`
-      );
+      if (references.length === 0) return;
+      const own = key.slice(0, key.indexOf("/"));
+      const objects = references.map(({ kind, name, namespace = own }) => `${kind} ${namespace}/${name}`);
       byResource.set(key, objects);
       for (const object of objects) byObject.set(object, (byObject.get(object) ?? new Set()).add(key));
     },

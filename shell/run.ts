@@ -14,6 +14,7 @@ import { LiveFigures, newFigures } from "./metrics.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Turns } from "./reconcile.ts";
+import { Named, referenceIndex } from "./reference_index.ts";
 import { AskedServers, type Route } from "./server_answers.ts";
 import { migrateStorage } from "./storage_migration.ts";
 import { Store } from "./store.ts";
@@ -87,6 +88,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideService(SecretPolling, options.secretPolling === true),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(Turns, Semaphore.make(1)),
+    Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
     Effect.provideService(Scope, { namespaces: options.namespaces, routes: facts.platform.routes }),
     Effect.provide(
       Layer.fresh(Layer.provideMerge(AskedServers.layer(options.connection, options.route), Store.layer)),

@@ -111,7 +111,7 @@ Deno.test("the operator on a real API server", async (t) => {
         ok(await template() !== before);
       });
 
-      await t.step("restarts pods when a referenced key is rotated", async () => {
+      await t.step("restarts pods when a referenced key is rotated, whatever labels its Secret carries", async () => {
         const digest = async () =>
           stringAt(
             await read(cluster, "/apis/apps/v1/namespaces/default/deployments/one"),
@@ -121,9 +121,26 @@ Deno.test("the operator on a real API server", async (t) => {
             "annotations",
             "llamastack.io/secrets-digest",
           );
-        const before = await digest();
-        await apply(cluster, { ...SECRET, data: { token: btoa("other-value") } });
-        await eventually("another digest", async () => await digest() === before ? undefined : true);
+        // Objects with our own label are told of by another watch than those without.
+        const labels = { "app.kubernetes.io/managed-by": "llama-stack-operator" };
+        const seen = [await digest()];
+        for (
+          const [value, metadata] of [
+            ["other-value", SECRET.metadata],
+            ["third-value", { name: "vllm", labels }],
+            ["fourth-value", { name: "vllm", labels }],
+            ["fifth-value", SECRET.metadata],
+          ] as const
+        ) {
+          await apply(cluster, { ...SECRET, metadata: metadata ?? {}, data: { token: btoa(value) } });
+          seen.push(
+            await eventually(`another digest for ${value}`, async () => {
+              const now = await digest();
+              return now === seen.at(-1) ? undefined : now;
+            }),
+          );
+        }
+        strictEqual(new Set(seen).size, seen.length);
       });
 
       await t.step("heals a Service that somebody deleted", async () => {
