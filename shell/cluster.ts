@@ -11,7 +11,7 @@ import { ClusterError, refusal, unreached } from "./cluster_error.ts";
 import { asked } from "./metrics.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
 import { fenced, isFenced } from "./fence.ts";
-import { renewableClient, silenceAlarm, within } from "./http_client.ts";
+import { chunksOf, renewableClient, silenceAlarm, within } from "./http_client.ts";
 import { pathOf } from "./object_path.ts";
 import { Patience } from "./patience.ts";
 import { eventsOf, type WatchEvent } from "./watch_events.ts";
@@ -244,11 +244,10 @@ const connect = (connection: Connection) =>
           Effect.tap(() => asked("GET", 200)),
           Effect.tapError((error) => asked("GET", error.status)),
         );
-        if (response.body === null) return Stream.empty;
         silence.start();
         return Stream.flattenIterable(
           Stream.fromAsyncIterable(
-            eventsOf(response.body, path, silence.heard),
+            eventsOf(chunksOf(response, controller.signal), path, silence.heard),
             // Something between here and there may have ended the answer in the middle of an event.
             (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
           ),

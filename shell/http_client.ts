@@ -58,6 +58,34 @@ export const within = async <A>(
 };
 
 /**
+ * The body in the chunks in which it comes; throws the reason of the signal once that aborts.
+ *
+ * The signal of `fetch` is not enough: after its answer has come, Deno 2.9.6 ends the body only if the Response was not
+ * collected meanwhile, and who reads the body for long holds nothing else.
+ */
+export async function* chunksOf(
+  { body }: Pick<Response, "body">,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const end = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    while (true) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read();
+      if (done) break;
+      yield value;
+    }
+    signal.throwIfAborted();
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+  }
+}
+
+/**
  * Rings once nothing was heard for `ms`. Bookmarks come about once a minute: silence means a connection that nobody holds any
  * more. The timer is set anew when it ends, not with each event.
  */

@@ -1,7 +1,7 @@
 import { rejects, strictEqual } from "node:assert/strict";
 import { Duration, Effect } from "effect";
 import { type ClusterError, unreached } from "./cluster_error.ts";
-import { renewableClient, silenceAlarm, within } from "./http_client.ts";
+import { chunksOf, renewableClient, silenceAlarm, within } from "./http_client.ts";
 
 const WAIT_MS = 200;
 
@@ -82,6 +82,60 @@ Deno.test("within() ends a run when its time is up, and leaves an answer alone t
   strictEqual(await within(10, signal, (both) => Promise.resolve((given = both, "answer"))), "answer");
   await new Promise((resolve) => setTimeout(resolve, 30));
   strictEqual(given?.aborted, false);
+});
+
+Deno.test("chunksOf() ends with its signal although nobody holds the answer, and leaves no connection", async () => {
+  let isOpen = false;
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      start: (open) => (isOpen = true, open.enqueue(new TextEncoder().encode("one"))),
+      cancel: () => void (isOpen = false),
+    });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response(body()));
+  try {
+    for (const how of ["aborted", "left"] as const) {
+      const controller = new AbortController();
+      const url = `http://127.0.0.1:${server.addr.port}`;
+      const opened = async () => {
+        const { body } = await fetch(url, { signal: controller.signal });
+        return chunksOf({ body }, controller.signal);
+      };
+      const read = async (): Promise<void> => {
+        for await (const chunk of await opened()) {
+          strictEqual(new TextDecoder().decode(chunk), "one");
+          if (how === "left") return;
+          // Enough for the collector to look at everything that is held.
+          for (let count = 0; count < 40; count++) {
+            new Array(1_000_000).fill(count);
+            await new Promise((resolve) => setTimeout(resolve, 5));
+          }
+          setTimeout(() => controller.abort(new Error("given up")), WAIT_MS);
+        }
+      };
+      const ended = within(
+        20 * WAIT_MS,
+        new AbortController().signal,
+        (late) => Promise.race([read(), untilAborted(late)]),
+      );
+      if (how === "aborted") await rejects(ended, /given up/);
+      else await ended;
+      while (isOpen) await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  } finally {
+    await server.shutdown();
+  }
+});
+
+Deno.test("chunksOf() gives all of a body, and nothing where there is none", async () => {
+  const { signal } = new AbortController();
+  const chunks = async (response: Response): Promise<string> => {
+    let text = "";
+    for await (const chunk of chunksOf(response, signal)) text += new TextDecoder().decode(chunk);
+    return text;
+  };
+  strictEqual(await chunks(new Response("whole")), "whole");
+  strictEqual(await chunks(new Response(null)), "");
+  await rejects(chunks(new Response(new ReadableStream({ start: (it) => it.error(new Error("cut")) }))), /cut/);
 });
 
 Deno.test("silenceAlarm() rings once nothing was heard for its time, and not after it was stopped", async () => {

@@ -5,7 +5,7 @@ import type { ServerAnswers } from "../core/plan/world.ts";
 import { answersOf, type Question } from "../core/status/server_answers.ts";
 import type { Connection } from "./cluster.ts";
 import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASKED_MAX } from "./limits.ts";
-import { within } from "./http_client.ts";
+import { chunksOf, within } from "./http_client.ts";
 import { Store } from "./store.ts";
 
 /** How servers are reached: by the DNS name of their Service, or through the API server from outside the cluster. */
@@ -129,14 +129,14 @@ const fetchJson = (
       await response.body?.cancel();
       throw new Error(`HTTP ${response.status}`);
     }
-    return JSON.parse(await boundedText(response)) as Json;
+    return JSON.parse(await boundedText(response, signal)) as Json;
   });
 
-const boundedText = async (response: Response): Promise<string> => {
+const boundedText = async (response: Response, signal: AbortSignal): Promise<string> => {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of chunksOf(response, signal)) {
     bytes += chunk.length;
     // Leaving the loop cancels the body.
     if (bytes > ASK_BYTES_MAX) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);

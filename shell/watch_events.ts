@@ -15,7 +15,7 @@ export interface WatchEvent {
  * for the events of five objects that are made, what it does with them included.
  */
 export async function* eventsOf(
-  body: ReadableStream<Uint8Array>,
+  body: AsyncIterable<Uint8Array>,
   path: string,
   heard: () => void,
 ): AsyncGenerator<ReadonlyArray<WatchEvent>, void, void> {

@@ -10,7 +10,7 @@ const read = async (chunks: ReadonlyArray<Uint8Array>): Promise<readonly [Readon
   const batches: Array<string> = [];
   let heard = 0;
   try {
-    const body = ReadableStream.from(chunks) as ReadableStream<Uint8Array>;
+    const body = ReadableStream.from(chunks);
     for await (const events of eventsOf(body, "/api/v1/pods", () => void heard++)) {
       batches.push(events.map(({ object }) => (object.metadata as { readonly name: string }).name).join(" "));
     }
