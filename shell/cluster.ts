@@ -10,7 +10,7 @@ import type { ObjectKey } from "../core/plan/step.ts";
 import { ClusterError, refusal, unreached } from "./cluster_error.ts";
 import { asked } from "./metrics.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
-import { fenced, isFenced } from "./fence.ts";
+import { Fence, fenced, isFenced } from "./fence.ts";
 import { chunksOf, renewableClient, silenceAlarm, within } from "./http_client.ts";
 import { pathOf } from "./object_path.ts";
 import { Patience } from "./patience.ts";
@@ -130,11 +130,16 @@ const connect = (connection: Connection) =>
         accept = "application/json",
         absent = "refusal",
       }: CallOptions,
+      mayCall: () => boolean,
     ) =>
       calls.using((client) =>
         Effect.tryPromise({
           try: (signal) =>
             within(patience.callMs, signal, async (both) => {
+              // The runtime sends when nothing is left to run. What else is ready runs first: nothing but other requests
+              // then comes between the fence and the wire, should the process be stopped there and wake without its lease.
+              await Promise.resolve();
+              if (!mayCall()) throw fenced(verb, path);
               const response = await fetch(`${connection.url}${path}`, {
                 method,
                 headers: headersFor(accept, contentType),
@@ -151,25 +156,23 @@ const connect = (connection: Connection) =>
           catch: (cause) => cause instanceof ClusterError ? cause : unreached(verb, path, cause),
         })
       ).pipe(
-        Effect.tapError((error) => asked(method, error.status)),
+        Effect.tapError((error) => isFenced(error) ? Effect.void : asked(method, error.status)),
         Effect.flatMap(({ status, found }) => Effect.as(asked(method, status), found)),
       );
 
     const call = (verb: string, method: string, path: string, options: CallOptions = {}) =>
-      Effect.andThen(
-        // Before each attempt: between two of them the lease may have run out.
-        method === "GET" ? Effect.void : fenced(verb, path),
-        once(verb, method, path, options),
-      ).pipe(
-        Effect.tapError((error) =>
-          error.isPassing && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
-        ),
-        Effect.retry({
-          while: (error) => error.isPassing && !isFenced(error),
-          schedule: BACKOFF,
-          times: CALL_ATTEMPTS_MAX - 1,
-        }),
-      );
+      // Asked before each attempt: between two of them the lease may have run out.
+      Effect.flatMap(Fence, ({ mayWrite }) => once(verb, method, path, options, method === "GET" ? always : mayWrite))
+        .pipe(
+          Effect.tapError((error) =>
+            error.isPassing && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
+          ),
+          Effect.retry({
+            while: (error) => error.isPassing && !isFenced(error),
+            schedule: BACKOFF,
+            times: CALL_ATTEMPTS_MAX - 1,
+          }),
+        );
 
     const eachPage = Effect.fnUntraced(function* (
       { path, labels, fields, metadataOnly }: Selection,
@@ -353,5 +356,7 @@ const connect = (connection: Connection) =>
  * where there is no object, and is refused where one has another version (seen on 1.36, for custom resources too).
  */
 const VERSION_OF_NONE = "1";
+
+const always = (): boolean => true;
 
 const BACKOFF = Schedule.jittered(Schedule.exponential("200 millis"));

@@ -32,8 +32,9 @@ export const leading = Effect.fn("leading")(
     for (;;) {
       const tenure = yield* waitForLease(candidacy);
       yield* Effect.logInfo("leading").pipe(Effect.annotateLogs({ identity: candidacy.identity }));
+      const clock = yield* Clock.Clock;
       const ended = yield* Effect.raceFirst(
-        program.pipe(Effect.provideService(Fence, { mayWrite: mayWrite(tenure) }), Effect.asSome),
+        program.pipe(Effect.provideService(Fence, { mayWrite: () => mayWrite(tenure, clock) }), Effect.asSome),
         Effect.as(untilLost(tenure, candidacy), Option.none<A>()),
       ).pipe(Effect.ensuring(candidacy.releases ? release(tenure, candidacy) : Effect.void));
       if (Option.isSome(ended)) return ended.value;
@@ -58,11 +59,15 @@ const keyIn = (namespace: string) => ({
   name: LEASE,
 });
 
-const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n));
+const msOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
 
-const leftMs = (tenure: Tenure) => Effect.map(monotonicMs, (now) => tenure.renewedAtMs + LEASE_DEADLINE_MS - now);
+const monotonicMs = Clock.clockWith((clock) => Effect.sync(() => msOf(clock)));
 
-const mayWrite = (tenure: Tenure) => Effect.map(leftMs(tenure), (left) => !tenure.lost && left > 0);
+const left = (tenure: Tenure, nowMs: number): number => tenure.renewedAtMs + LEASE_DEADLINE_MS - nowMs;
+
+const leftMs = (tenure: Tenure) => Effect.map(monotonicMs, (nowMs) => left(tenure, nowMs));
+
+const mayWrite = (tenure: Tenure, clock: Clock.Clock): boolean => !tenure.lost && left(tenure, msOf(clock)) > 0;
 
 /** Replicas that were started together must not stay in step. */
 const jittered = (ms: number) => Effect.map(Random.nextBetween(0.8, 1.2), (factor) => ms * factor);
@@ -119,11 +124,11 @@ const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candid
   while (!tenure.lost) {
     const pause = yield* jittered(LEASE_RENEW_MS);
     yield* Effect.sleep(Duration.millis(Math.min(pause, Math.max(0, yield* leftMs(tenure)))));
-    const left = yield* leftMs(tenure);
-    if (left <= 0) tenure.lost = true;
+    const remainingMs = yield* leftMs(tenure);
+    if (remainingMs <= 0) tenure.lost = true;
     else {
       yield* attempt.pipe(
-        Effect.timeout(Duration.millis(Math.min(left, LEASE_CALL_MS))),
+        Effect.timeout(Duration.millis(Math.min(remainingMs, LEASE_CALL_MS))),
         Effect.catchTag("ClusterError", tellFailure),
         Effect.catchTag("TimeoutError", () => Effect.logWarning("lease not renewed in time")),
       );

@@ -27,11 +27,18 @@ export const once = async (
   build: (into: string, finalDir: string) => Promise<void>,
 ): Promise<string> => {
   if (await isComplete(dir)) return dir;
-  await Deno.mkdir(dirname(dir), { recursive: true });
-  const lock = await takeLock(`${dir}.lock`, label);
-  try {
+  await alone(dir, label, async () => {
     if (!await isComplete(dir)) await buildBeside(dir, label, build);
-    return dir;
+  });
+  return dir;
+};
+
+/** Runs `work` while no other process works on `path`, a path in the cache folder that need not be there. */
+export const alone = async (path: string, label: string, work: () => Promise<void>): Promise<void> => {
+  await Deno.mkdir(dirname(path), { recursive: true });
+  const lock = await takeLock(`${path}.lock`, label);
+  try {
+    await work();
   } finally {
     await lock.release();
   }

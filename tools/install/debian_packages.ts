@@ -1,5 +1,6 @@
 /** Programs that come as packages of Debian or Ubuntu. */
 import { join } from "node:path";
+import { alone, cacheDir } from "./cache.ts";
 import { must } from "./run_program.ts";
 
 /** Installs packages where that is possible; else fails with `missing` and what to do about it. */
@@ -8,11 +9,14 @@ export const installPackages = async (packages: readonly string[], missing: stri
   if (Deno.uid() !== 0 || !await isFile(APT_GET)) {
     throw new Error(`${missing} Install the package, for example with "apt-get install ${names}" on Debian.`);
   }
-  console.error(`installing the Debian package ${names} (about 20 s) …`);
-  const startedMs = performance.now();
-  await aptGet("update");
-  await aptGet("-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--no-install-recommends", ...packages);
-  console.error(`installed ${names} in ${Math.round((performance.now() - startedMs) / 1000)} s`);
+  // Of two apt-get at a time one fails at once: it does not wait for the lock of the lists.
+  await alone(cacheDir("apt-get"), `Debian packages, for ${names}`, async () => {
+    console.error(`installing the Debian package ${names} (about 20 s) …`);
+    const startedMs = performance.now();
+    await aptGet("update");
+    await aptGet("-o", "DPkg::Lock::Timeout=300", "install", "--yes", "--no-install-recommends", ...packages);
+    console.error(`installed ${names} in ${Math.round((performance.now() - startedMs) / 1000)} s`);
+  });
 };
 
 /** The path of a system program, after its packages were installed if need be. */
