@@ -6,7 +6,7 @@
 import { Context, Effect, Layer, Schedule, Stream } from "effect";
 import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
 import type { Manifest } from "../core/resources/blueprint.ts";
-import type { ObjectKey } from "../core/plan/step.ts";
+import type { ObjectKey, Seen } from "../core/plan/step.ts";
 import { ClusterError, refusal, unreached } from "./cluster_error.ts";
 import { asked } from "./metrics.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
@@ -60,11 +60,11 @@ export class Cluster extends Context.Service<Cluster, {
     visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void>,
   ) => Effect.Effect<string, ClusterError>;
   readonly watch: (selection: Selection, resourceVersion: string) => Stream.Stream<WatchEvent, ClusterError>;
-  /** `new`: 409 where an object of that name is there, which then stays as it is. */
+  /** 409 where another object of that name is there than the one it is made over, which then stays as it is. */
   readonly apply: (
     manifest: Manifest,
     fieldManager: string,
-    expected: "new" | "any",
+    over: Seen,
   ) => Effect.Effect<JsonObject, ClusterError>;
   /** Server-side apply of a part of an object that has no namespace, at its path. */
   readonly applyAt: (path: string, part: JsonObject, fieldManager: string) => Effect.Effect<JsonObject, ClusterError>;
@@ -278,12 +278,13 @@ const connect = (connection: Connection) =>
       list,
       eachPage,
       watch,
-      apply: (manifest, fieldManager, expected) =>
+      apply: (manifest, fieldManager, over) =>
         applied(
           pathOf({ ...manifest, namespace: manifest.metadata.namespace, name: manifest.metadata.name }),
-          expected === "any"
-            ? manifest
-            : { ...manifest, metadata: { ...manifest.metadata, resourceVersion: VERSION_OF_NONE } },
+          over === "anything" ? manifest : {
+            ...manifest,
+            metadata: { ...manifest.metadata, resourceVersion: over === "nothing" ? VERSION_OF_NONE : over.version },
+          },
           fieldManager,
         ),
       applyAt: applied,

@@ -76,7 +76,7 @@ Deno.test("no write leaves a replica that may not write, and every read does", a
     Effect.gen(function* () {
       const cluster = yield* Cluster;
       const writes: ReadonlyArray<Effect.Effect<unknown, ClusterError>> = [
-        cluster.apply(manifest, "m", "new"),
+        cluster.apply(manifest, "m", "nothing"),
         cluster.applyAt("/x", {}, "m"),
         cluster.replaceManagers(key, "1", []),
         cluster.touch(key, "1"),

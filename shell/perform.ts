@@ -22,8 +22,8 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
       // Seen at once: the next pass must not wait for the watch to bring back what was just written.
       const made = yield* store.writing(
         step.manifest,
-        cluster.apply(step.manifest, FIELD_MANAGER, step.creates ? "new" : "any"),
-      ).pipe(Effect.tapError(({ status }) => step.creates && status === 409 ? store.doubt(resource) : Effect.void));
+        cluster.apply(step.manifest, FIELD_MANAGER, step.over),
+      ).pipe(Effect.tapError(({ status }) => status === 409 ? store.doubt(resource) : Effect.void));
       yield* wrote(step.manifest.kind, "apply");
       yield* Effect.logInfo("applied").pipe(
         Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),

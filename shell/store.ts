@@ -41,7 +41,7 @@ export interface StoreShape {
   ) => Effect.Effect<JsonObject, E, R>;
   /** Waits for a resource `namespace/name` of which somebody else wrote an object while we wrote it. */
   readonly disturbed: Effect.Effect<string>;
-  /** An object that was to be made was there: what the mirrors know of this resource is not the whole. */
+  /** An object that was to be made was there, or was another one: what the mirrors know of this resource is not the whole. */
   readonly doubt: (resource: JsonObject) => Effect.Effect<void>;
   readonly isDoubted: (key: string) => Effect.Effect<boolean>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;

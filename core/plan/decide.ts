@@ -22,7 +22,7 @@ import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION } from "./record.ts"
 import { adopted, recorded, type Rollout, rolloutOf, undone } from "./rollout.ts";
 import { storedDataFindings } from "./stored_data.ts";
 import { handOver, scaling } from "./scale.ts";
-import { type Plan, Step, type Turn } from "./step.ts";
+import { type Plan, type Seen, Step, type Turn } from "./step.ts";
 import { takeOvers } from "./takeover.ts";
 import { liveKey, type World } from "./world.ts";
 
@@ -112,9 +112,18 @@ const settled = (world: World, prepared: Prepared): Plan => {
   const needed = objects.before.map((one) => notShrunk(one, liveOf(world, one)));
   // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
   const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
-  const deployments = waits ? [] : [...handOver(prepared, live), ...writes(world, [wanted], whyOf(rollout), true)];
+  const handed = waits ? [] : handOver(prepared, live);
   const free = (manifests: ReadonlyArray<Manifest>) =>
     manifests.filter((one) => conflictOf(one, liveOf(world, one), uid) === undefined);
+  const taken = [...needed, ...(waits ? [] : [wanted]), ...free(objects.after), ...free(objects.optional)]
+    .flatMap((one) => takeOvers(one, liveOf(world, one), world.resource));
+  // What these change has another version when it is applied.
+  const changed = new Set(
+    [...taken, ...handed].flatMap((one) => "key" in one ? liveKey(one.key.kind, one.key.name) : []),
+  );
+  const write = (manifests: ReadonlyArray<Manifest>, why: string, blocks: boolean) =>
+    writes(world, manifests, changed, why, blocks);
+  const deployments = waits ? [] : [...handed, ...write([wanted], whyOf(rollout), true)];
   const config = blueprint.configFile?.configMapName;
   const all = new Set(
     [...objects.before, wanted, ...objects.after, ...objects.optional].map(({ kind, metadata }) =>
@@ -132,13 +141,12 @@ const settled = (world: World, prepared: Prepared): Plan => {
   const status = summarise(world, decided);
   return {
     steps: [
-      ...[...needed, ...(waits ? [] : [wanted]), ...free(objects.after), ...free(objects.optional)]
-        .flatMap((one) => takeOvers(one, liveOf(world, one), world.resource)),
-      ...writes(world, before, "the resource asks for it", true),
+      ...taken,
+      ...write(before, "the resource asks for it", true),
       ...deployments,
       ...(waits ? scaling(world) : []),
-      ...writes(world, free(objects.after), "the resource asks for it", false),
-      ...writes(world, free(objects.optional), "the resource asks for it", false),
+      ...write(free(objects.after), "the resource asks for it", false),
+      ...write(free(objects.optional), "the resource asks for it", false),
       ...prunedObjects(world, all, uid),
       ...prunedConfigs(world, config, uid),
       ...(rollout.kind === "undo" ? rolledBackTold(world, live) : []),
@@ -175,9 +183,24 @@ const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefi
   world.live.get(liveKey(kind, metadata.name));
 
 /** Only what differs: a pass that changes nothing writes nothing. */
-const writes = (world: World, manifests: ReadonlyArray<Manifest>, why: string, blocks: boolean): ReadonlyArray<Step> =>
+const writes = (
+  world: World,
+  manifests: ReadonlyArray<Manifest>,
+  changed: ReadonlySet<string>,
+  why: string,
+  blocks: boolean,
+): ReadonlyArray<Step> =>
   manifests.map(stamped).filter((one) => !isWritten(one, liveOf(world, one)))
-    .map((manifest) => Step.Apply({ manifest, why, creates: liveOf(world, manifest) === undefined, blocks }));
+    .map((manifest) => Step.Apply({ manifest, why, over: seenOf(world, manifest, changed), blocks }));
+
+/** A replica that wakes without its lease, or a look that is out of date, must not undo what was written since. */
+const seenOf = (world: World, manifest: Manifest, changed: ReadonlySet<string>): Seen => {
+  const live = liveOf(world, manifest);
+  if (live === undefined) return "nothing";
+  const version = stringAt(live, "metadata", "resourceVersion");
+  const isKnown = version !== undefined && !changed.has(liveKey(manifest.kind, manifest.metadata.name));
+  return isKnown ? { version } : "anything";
+};
 
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
   if (live === undefined) return false;

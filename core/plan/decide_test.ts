@@ -374,6 +374,32 @@ Deno.test("decide() hands the number of pods to the autoscaler before it lets go
   ok(order.indexOf("Scale 4") >= 0 && order.indexOf("Scale 4") < order.indexOf("Apply Deployment"), order.join());
 });
 
+Deno.test("decide() applies over the version that it saw, and over anything what a step before changes", () => {
+  const { world: before } = converged(world({ ...GENERATED, workload: { replicas: 4 } }));
+  const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
+  const live = new Map(before.live);
+  live.delete("Service/my-service");
+  const old = live.get("Deployment/my") ?? {};
+  const metadata = { ...(old.metadata as JsonObject), resourceVersion: "41", managedFields: [owned] };
+  live.set("Deployment/my", { ...old, metadata });
+  const over = (spec: JsonObject) =>
+    Object.fromEntries(
+      decide(edited({ ...before, live }, spec)).steps.flatMap((step) =>
+        step._tag === "Apply" && ["Deployment", "Service"].includes(step.manifest.kind)
+          ? [[step.manifest.kind, step.over]]
+          : []
+      ),
+    );
+  deepStrictEqual(over({ ...GENERATED, workload: { replicas: 5 } }), {
+    Deployment: { version: "41" },
+    Service: "nothing",
+  });
+  deepStrictEqual(over({ ...GENERATED, workload: { replicas: 4, autoscaling: { maxReplicas: 8 } } }), {
+    Deployment: "anything",
+    Service: "nothing",
+  });
+});
+
 Deno.test("decide() only says so while a resource is suspended, and does nothing while it is deleted", () => {
   const { world: before } = converged(world(GENERATED));
   const paused =

@@ -12,15 +12,18 @@ export interface ObjectKey {
   readonly name: string;
 }
 
+/** What an apply is made over: nothing of that name, an object of this resourceVersion, or whatever is there. */
+export type Seen = "nothing" | "anything" | { readonly version: string };
+
 export type Step = Data.TaggedEnum<{
   /**
-   * Server-side apply of one object; `creates` where none of that name was seen: one that is there after all stays as it is.
+   * Server-side apply of one object over what was seen: what is there after all, or became another one, stays as it is.
    * `blocks` says whether a refusal stops the steps behind it (R35).
    */
   Apply: {
     readonly manifest: Manifest;
     readonly why: string;
-    readonly creates: boolean;
+    readonly over: Seen;
     readonly blocks: boolean;
   };
   /** Makes the fields that a former operator of the resource set our own; the object itself stays as it is. */

@@ -1,4 +1,4 @@
-/** The objects of every sample on a real API server: accepted as they are, applied again nothing is written, made again refused. */
+/** The objects of every sample on a real API server: accepted as they are, applied again nothing is written, over anything else refused. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Result } from "effect";
 import { decodeResource } from "../../core/api/decode.ts";
@@ -6,7 +6,7 @@ import { derive } from "../../core/derive.ts";
 import { type JsonObject, stringAt } from "../../core/json.ts";
 import type { Manifest } from "../../core/resources/blueprint.ts";
 import { listed, objectsOf } from "../../core/resources/objects.ts";
-import { keyOf } from "../../core/plan/step.ts";
+import { keyOf, type Seen } from "../../core/plan/step.ts";
 import { Cluster } from "../../shell/cluster.ts";
 import { pathOf } from "../../shell/object_path.ts";
 import { connectionOf } from "../../shell/settings.ts";
@@ -31,17 +31,20 @@ const apply = async (cluster: ControlPlane, manifest: Manifest): Promise<JsonObj
   return body;
 };
 
-/** What becomes of objects that are made under names that are taken. */
-const madeAgain = (cluster: ControlPlane, all: ReadonlyArray<Manifest>): Promise<ReadonlyArray<number | undefined>> =>
+/** The status of each apply by somebody else over what is said to have been seen; 200 where it was made. */
+const appliedOver = (
+  cluster: ControlPlane,
+  all: ReadonlyArray<Manifest>,
+  over: (index: number) => Seen,
+): Promise<ReadonlyArray<number | undefined>> =>
   Effect.runPromise(
-    Effect.flatMap(
-      Cluster,
-      (door) =>
-        Effect.forEach(
-          all,
-          (one) => Effect.map(Effect.flip(door.apply(one, "somebody", "new")), ({ status }) => status),
-        ),
-    )
+    Effect.flatMap(Cluster, (door) =>
+      Effect.forEach(all, (one, index) =>
+        Effect.match(door.apply(one, "somebody", over(index)), {
+          onSuccess: () =>
+            200,
+          onFailure: ({ status }) => status,
+        })))
       .pipe(Effect.provide(Cluster.layer(connectionOf(cluster.kubeconfig, undefined)))),
   );
 
@@ -51,7 +54,7 @@ Deno.test("the objects of every sample on a real API server", async (t) => {
     let samples = 0;
     for await (const { name } of Deno.readDir(SAMPLES)) {
       await t.step(
-        `${name} is accepted with strict field validation, applying it again writes nothing, and making it again is refused`,
+        `${name} is accepted with strict field validation, applying it again writes nothing, and an apply over nothing or over an older version is refused`,
         async () => {
           const documents = Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))));
           const resource = Result.getOrThrow(decodeResource(documents[0] ?? null, "strict"));
@@ -71,9 +74,14 @@ Deno.test("the objects of every sample on a real API server", async (t) => {
             list.map((one) => stringAt(one, "metadata", "resourceVersion"));
           const changed = all.filter((_, index) => versions(second)[index] !== versions(first)[index]);
           deepStrictEqual(changed.map(({ kind, metadata }) => `${kind} ${metadata.name}`), []);
-          deepStrictEqual(new Set(await madeAgain(cluster, all)), new Set([409]));
+          const version = (index: number) => Number(versions(second)[index]);
+          deepStrictEqual(new Set(await appliedOver(cluster, all, () => "nothing")), new Set([409]));
+          const stale = await appliedOver(cluster, all, (index) => ({ version: String(version(index) - 1) }));
+          deepStrictEqual(new Set(stale), new Set([409]));
           const third = await Promise.all(all.map((one) => apply(cluster, one)));
           deepStrictEqual(versions(third), versions(second));
+          const seen = await appliedOver(cluster, all, (index) => ({ version: String(version(index)) }));
+          deepStrictEqual(new Set(seen), new Set([200]));
           samples++;
         },
       );

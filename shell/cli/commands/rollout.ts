@@ -23,7 +23,7 @@ export const rollout = Command.make(
     const program = Effect.gen(function* () {
       const world = yield* worldOf(yield* resourceOf(home, input.name));
       const { write, outcome } = rolloutCommand(world);
-      if (write !== undefined) yield* (yield* Cluster).apply(write, FIELD_MANAGER, "any");
+      if (write !== undefined) yield* (yield* Cluster).apply(write, FIELD_MANAGER, "anything");
       return outcome;
     });
     yield* say(yield* looking(program, look));
