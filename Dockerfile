@@ -16,6 +16,11 @@ COPY tools tools
 RUN deno install --frozen --entrypoint mod.ts && \
     deno run --allow-all tools/compile.ts "$TARGETARCH" /llama-stack-operator
 
+# The allocator, for the architecture of the image; unpacked instead of installed, since this stage may be of another one.
+RUN dpkg --add-architecture "$TARGETARCH" && apt-get update && cd /tmp && \
+    apt-get download "libjemalloc2:$TARGETARCH" && dpkg --extract libjemalloc2_*.deb /allocator && \
+    cp /allocator/usr/lib/*/libjemalloc.so.2 /libjemalloc.so.2
+
 # glibc, no shell, no package manager; any uid can run it, and nothing is written.
 FROM ${RUNTIME}
 LABEL org.opencontainers.image.title="Llama Stack operator" \
@@ -24,10 +29,11 @@ LABEL org.opencontainers.image.title="Llama Stack operator" \
       org.opencontainers.image.version="0.1.0"
 COPY --from=build /llama-stack-operator /llama-stack-operator
 COPY LICENSE /licenses/LICENSE
+COPY --from=build /libjemalloc.so.2 /usr/lib/libjemalloc.so.2
+COPY --from=build /allocator/usr/share/doc/libjemalloc2/copyright /licenses/jemalloc
 # As tools/program_flags.ts: what the runtime once needed goes back to the machine.
-ENV MALLOC_ARENA_MAX=1 \
-    MALLOC_MMAP_THRESHOLD_=4096 \
-    MALLOC_TRIM_THRESHOLD_=131072
+ENV LD_PRELOAD=/usr/lib/libjemalloc.so.2 \
+    MALLOC_CONF=narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:true
 USER 65532:65532
 ENTRYPOINT ["/llama-stack-operator"]
 CMD ["run"]

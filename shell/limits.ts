@@ -114,3 +114,12 @@ export const CERTIFICATE_LOOK_MS = 10_000;
 
 /** After a failed look, in milliseconds. */
 export const CERTIFICATE_RETRY_MS = 2000;
+
+/** Objects of one kind that others of it may be packed behind; what fits none of them is packed alone. */
+export const HISTORIES_PER_KIND = 8;
+
+/** One that nothing fitted for this many objects of the kind may be replaced: after an upgrade all look different. */
+export const HISTORY_KEPT_PACKS = 1000;
+
+/** Longer ones are no history: zlib finds nothing that lies further back than 32 KiB. */
+export const HISTORY_BYTES_MAX = 32_000;

@@ -6,7 +6,7 @@ import { type Away, awayOf } from "../core/plan/pacing.ts";
 import { liveKey } from "../core/plan/world.ts";
 import { trimmed } from "./kept_fields.ts";
 import { DELETED_REMEMBERED } from "./limits.ts";
-import { type Packed, packed, unpacked } from "./packed.ts";
+import { type Packed, packer, unpacked } from "./packed.ts";
 
 interface Shelf {
   /** By `Kind/name`. */
@@ -17,10 +17,9 @@ interface Shelf {
   doubted: boolean;
 }
 
-interface Kept {
+interface Kept extends Packed {
   /** Its resourceVersion as a number; of one kind, the larger is the newer. */
   readonly version: number;
-  readonly text: Packed;
 }
 
 export interface StoreShape {
@@ -91,6 +90,7 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
   const gone = new Set<string>();
   // Objects that a write of ours is under way for, with the newest that a watch told of them since; bounded by the workers.
   const underWay = new Map<string, JsonObject | undefined>();
+  const pack = packer();
   let awayVersion = 0;
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
@@ -109,7 +109,7 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
   const noteAway = (key: string, shelf: Shelf, deployment: JsonObject | undefined): void => {
     const now = shelf.resource === undefined || deployment === undefined
       ? undefined
-      : awayOf(unpacked(shelf.resource.text), deployment, all(shelf.pods), all(shelf.replicaSets));
+      : awayOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets));
     const before = away.get(key);
     if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
     if (now === undefined) away.delete(key);
@@ -121,7 +121,7 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
     if (kind === "Deployment") return noteAway(key, shelf, object);
     if (!away.has(key)) return;
     const kept = shelf.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
-    noteAway(key, shelf, kept === undefined ? undefined : unpacked(kept.text));
+    noteAway(key, shelf, kept === undefined ? undefined : unpacked(kept));
   };
   const keep = (object: JsonObject, from: "list" | "watch" | "write"): boolean => {
     const found = placeOf(object);
@@ -137,7 +137,7 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
       return false;
     }
     const kept = trimmed(object);
-    const one = { version, text: packed(kept) };
+    const one = { version, ...pack(kept) };
     if (found.part === "resource") shelf.resource = one;
     else shelf[found.part].set(found.name, one);
     changed(found.key, shelf, found.kind, kept);
@@ -208,7 +208,7 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
         return () => unpackedOf(kept);
       }),
     resources: Effect.sync(() =>
-      [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource.text)])
+      [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
     ),
     keys: Effect.sync(() => [...shelves].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
     away: Effect.sync(() => ({ list: [...away.values()], version: awayVersion })),
@@ -216,7 +216,7 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
       Effect.sync(() => {
         const shelf = shelves.get(key);
         return {
-          objects: new Map([...shelf?.objects ?? []].map(([name, { text }]) => [name, unpacked(text)])),
+          objects: new Map([...shelf?.objects ?? []].map(([name, kept]) => [name, unpacked(kept)])),
           pods: shelf === undefined ? [] : all(shelf.pods),
           replicaSets: shelf === undefined ? [] : all(shelf.replicaSets),
         };
@@ -224,11 +224,9 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
   };
 };
 
-const unpackedOf = (kept: Kept | undefined): JsonObject | undefined =>
-  kept === undefined ? undefined : unpacked(kept.text);
+const unpackedOf = (kept: Kept | undefined): JsonObject | undefined => kept === undefined ? undefined : unpacked(kept);
 
-const all = (map: ReadonlyMap<string, Kept>): ReadonlyArray<JsonObject> =>
-  [...map.values()].map(({ text }) => unpacked(text));
+const all = (map: ReadonlyMap<string, Kept>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
 
 const keptAt = (shelf: Shelf, { part, name }: Place): Kept | undefined =>
   part === "resource" ? shelf.resource : shelf[part].get(name);

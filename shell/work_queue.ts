@@ -5,7 +5,8 @@
  * writes (pods come, a status moves), so that a thousand new resources get their Deployments before the first of them gets
  * its second look. The second line is never starved: one of every `FOLLOW_UP_SHARE` keys is taken from it.
  */
-import { Duration, Effect, FiberMap, Queue } from "effect";
+import { Effect, Queue } from "effect";
+import { delayedKeys } from "./delayed_keys.ts";
 import { FOLLOW_UP_SHARE } from "./limits.ts";
 import { keyAdded } from "./metrics.ts";
 
@@ -29,7 +30,6 @@ export interface WorkQueue {
 export const makeWorkQueue = Effect.gen(function* () {
   // One signal for each key in line; which key it is for is said when it is taken.
   const signals = yield* Queue.unbounded<void>();
-  const timers = yield* FiberMap.make<string>();
   const lines: Readonly<Record<Line, Set<string>>> = { asked: new Set(), "follow-up": new Set() };
   // Keys that are worked on, each with the line that it goes to afterwards, if any.
   const running = new Map<string, Line | undefined>();
@@ -60,11 +60,11 @@ export const makeWorkQueue = Effect.gen(function* () {
     return { key, line };
   };
   const add = put("asked");
+  const addAfter = yield* delayedKeys(add);
   const queue: WorkQueue = {
     add,
     addFollowUp: put("follow-up"),
-    addAfter: (key, delayMs) =>
-      Effect.asVoid(FiberMap.run(timers, key, Effect.andThen(Effect.sleep(Duration.millis(delayMs)), add(key)))),
+    addAfter,
     take: Effect.map(Queue.take(signals), next),
     done: (key) =>
       Effect.suspend(() => {

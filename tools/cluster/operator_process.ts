@@ -1,6 +1,7 @@
 /** The operator as a process of its own: the minified bundle with the V8 flags that it is installed with. */
 import { dirname, join } from "node:path";
-import { MEMORY, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
+import { allocatorEnv, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
+import { installAllocator } from "../install/allocator.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { freePorts, startInBackground } from "./background_process.ts";
 import { LOG_FOLDER } from "../soak_lengths.ts";
@@ -42,6 +43,7 @@ export const startBundledOperator = async (
     (await Deno.readTextFile(cluster.kubeconfig)).replaceAll(cluster.url, url),
   );
   const logFile = join(LOG_FOLDER ?? folder, `operator-${metrics}.log`);
+  const allocator = await installAllocator();
   const process = await startInBackground({
     command: [
       // Straight into the file: what is measured beside it shall not pay for carrying the log.
@@ -63,7 +65,12 @@ export const startBundledOperator = async (
       ...namespaces.map((one) => `--namespace=${one}`),
       ...(leaderElect ? [] : ["--no-leader-elect"]),
     ],
-    env: { HOME: folder, DENO_DIR: dirname(bundle), POD_NAMESPACE: "default", ...MEMORY },
+    env: {
+      HOME: folder,
+      DENO_DIR: dirname(bundle),
+      POD_NAMESPACE: "default",
+      ...(allocator === undefined ? {} : allocatorEnv(allocator)),
+    },
     logFile,
     stopWithinMs: 15_000,
   });

@@ -2,9 +2,10 @@
  * The operator as a container image, made without Docker: as the Dockerfile makes it, but for the program itself, which is
  * the bundle with a Deno beside it in place of one compiled file. Needs the layer of Debian, and root.
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { bundleOperator } from "../bundle_operator.ts";
-import { MEMORY, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
+import { ALLOCATOR_IN_IMAGE, allocatorEnv, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
+import { installAllocator } from "./allocator.ts";
 import { archiveOf, installBase, layerOf } from "./server_images.ts";
 
 /** A folder as `imageArchive` makes it; the caller removes it, and `folder` when the archive has been read. */
@@ -15,6 +16,10 @@ export const operatorArchive = async (name: string, folder: string): Promise<str
   await Deno.mkdir(layer);
   await Deno.rename(await bundleOperator(folder), join(place, "operator.js"));
   await Deno.copyFile(Deno.execPath(), join(place, "deno"));
+  const allocator = await installAllocator();
+  if (allocator === undefined) throw new Error("an image of the operator needs libjemalloc.so.2");
+  await Deno.mkdir(join(root, dirname(ALLOCATOR_IN_IMAGE)), { recursive: true });
+  await Deno.copyFile(allocator, join(root, ALLOCATOR_IN_IMAGE));
   await Deno.writeTextFile(join(root, PROGRAM), START, { mode: 0o755 });
   return await archiveOf([{
     name,
@@ -23,7 +28,11 @@ export const operatorArchive = async (name: string, folder: string): Promise<str
       Cmd: ["run"],
       // Any other works as well; OpenShift chooses one.
       User: "65532:65532",
-      Env: [...Object.entries(MEMORY).map(([key, value]) => `${key}=${value}`), "DENO_DIR=/tmp/deno", "HOME=/tmp"],
+      Env: [
+        ...Object.entries(allocatorEnv(ALLOCATOR_IN_IMAGE)).map(([key, value]) => `${key}=${value}`),
+        "DENO_DIR=/tmp/deno",
+        "HOME=/tmp",
+      ],
     },
     layers: [await installBase(), await layerOf(root, layer)],
   }]);
