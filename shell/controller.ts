@@ -2,6 +2,7 @@
 import { Cause, Clock, Context, Duration, Effect, Exit, Latch, Ref } from "effect";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { groupPath, OWN_KINDS, POD_KINDS, ROUTES } from "../core/plan/kinds.ts";
+import { stopsOf } from "../core/plan/pacing.ts";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, WORKERS } from "./limits.ts";
 import { Cluster, ClusterError, type Selection } from "./cluster.ts";
 import { heard, passEnded, showFigures } from "./metrics.ts";
@@ -46,13 +47,13 @@ export const controller = Effect.gen(function* () {
       );
 
   const waiting = waitingRoom();
-  /** As many as could go now; who really goes is decided in their passes. */
+  /** As many as could go now, and whoever has something else to tell; who really goes is decided in their passes. */
   const wake = Effect.gen(function* () {
     if (waiting.isEmpty()) return;
     const { list, version } = yield* store.away;
     const rolling = list.filter(({ state }) => state === "rolling").length;
     const { upgradeParallelism } = yield* Ref.get(yield* LiveSettings);
-    for (const key of waiting.called(version, upgradeParallelism - rolling)) yield* queue.add(key);
+    for (const key of waiting.called(version, upgradeParallelism - rolling, stopsOf(list))) yield* queue.add(key);
   });
 
   const resources = reflectIn(namespaces, "/apis/llamastack.io/v1alpha2", "llamastackdistributions", {}, (what) => ({

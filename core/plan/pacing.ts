@@ -38,3 +38,18 @@ export const awayOf = (
     state: failed || state === "failed" ? "failed" : "rolling",
   };
 };
+
+/**
+ * At whom each queue stopped, by queue: the first failed one of each pins, as one text. Those that wait in it say so, and say
+ * something else as soon as this changes.
+ */
+export const stopsOf = (away: ReadonlyArray<Away>): ReadonlyMap<string, string> => {
+  const stops = new Map<string, Map<string, string>>();
+  for (const { queue, pins, state, key } of away) {
+    if (state !== "failed") continue;
+    const ofQueue = stops.get(queue) ?? new Map<string, string>();
+    stops.set(queue, ofQueue);
+    if (!ofQueue.has(pins)) ofQueue.set(pins, key);
+  }
+  return new Map([...stops].map(([queue, ofQueue]) => [queue, [...ofQueue].flat().join(" ")]));
+};
