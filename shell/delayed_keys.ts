@@ -1,5 +1,6 @@
 /** Keys that come due later: one alarm for all of them, since a fiber with a timer for each takes 2 KiB of every resource. */
-import { Clock, Effect, FiberHandle } from "effect";
+import { Effect, FiberHandle } from "effect";
+import { monotonicMs } from "./monotonic_clock.ts";
 
 /**
  * `addAfter(key, delayMs)` has `add(key)` run after the delay; a later call replaces an earlier one that has not come due.
@@ -7,7 +8,7 @@ import { Clock, Effect, FiberHandle } from "effect";
  */
 export const delayedKeys = Effect.fnUntraced(function* (add: (key: string) => Effect.Effect<void>) {
   const alarm = yield* FiberHandle.make();
-  // When each key comes due, in milliseconds of the monotonic clock: nobody's wait shall change when the time of day is set.
+  // When each key comes due, by the monotonic clock.
   const dueAtMs = new Map<string, number>();
   let ringsAtMs = Infinity;
 
@@ -40,5 +41,3 @@ export const delayedKeys = Effect.fnUntraced(function* (add: (key: string) => Ef
       return Effect.asVoid(FiberHandle.run(alarm, ringing));
     });
 });
-
-const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6);

@@ -13,6 +13,7 @@ import {
   LEASE_RENEW_MS,
   LEASE_SECONDS,
 } from "./limits.ts";
+import { monotonicMs, msOf } from "./monotonic_clock.ts";
 import { pathOf } from "./object_path.ts";
 
 export interface Candidacy {
@@ -58,10 +59,6 @@ const keyIn = (namespace: string) => ({
   namespace,
   name: LEASE,
 });
-
-const msOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
-
-const monotonicMs = Clock.clockWith((clock) => Effect.sync(() => msOf(clock)));
 
 const left = (tenure: Tenure, nowMs: number): number => tenure.renewedAtMs + LEASE_DEADLINE_MS - nowMs;
 

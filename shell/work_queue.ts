@@ -26,7 +26,7 @@ export interface WorkQueue {
   readonly size: Effect.Effect<number>;
 }
 
-/** Needs a scope, in which the timers live. Holds as many keys as there are resources. */
+/** Needs a scope, in which the alarm of the delayed keys lives. Holds as many keys as there are resources. */
 export const makeWorkQueue = Effect.gen(function* () {
   // One signal for each key in line; which key it is for is said when it is taken.
   const signals = yield* Queue.unbounded<void>();

@@ -9,7 +9,7 @@ export const V8_FLAGS = "--max-semi-space-size=8,--max-old-space-size=256";
 /**
  * Environment of the program where it starts with jemalloc, given its path. The allocator of glibc keeps between 10 and 20 MiB
  * of what 1,000 new resources needed for a while, because it gives back only what lies at the end; settings that make it keep
- * less take a tenth more processor time than jemalloc does. One arena, since most work is done by one thread; what is free goes
+ * less take twice the system time that jemalloc does. One arena, since most work is done by one thread; what is free goes
  * back to the machine after a second, without waiting for the next call.
  */
 export const allocatorEnv = (library: string): Readonly<Record<string, string>> => ({

@@ -39,17 +39,21 @@ export const awayOf = (
   };
 };
 
+/** The first that failed with these pins stops them in its queue; one that failed with others tells nothing about these. */
+export const stopperOf = (away: ReadonlyArray<Away>, queue: string, pins: string): Away | undefined =>
+  away.find((one) => one.state === "failed" && one.queue === queue && one.pins === pins);
+
 /**
- * At whom each queue stopped, by queue: the first failed one of each pins, as one text. Those that wait in it say so, and say
- * something else as soon as this changes.
+ * At whom each queue stopped, by queue: who stops each pins, as one text. Those that wait in it say so, and say something else
+ * as soon as this changes.
  */
 export const stopsOf = (away: ReadonlyArray<Away>): ReadonlyMap<string, string> => {
-  const stops = new Map<string, Map<string, string>>();
-  for (const { queue, pins, state, key } of away) {
-    if (state !== "failed") continue;
-    const ofQueue = stops.get(queue) ?? new Map<string, string>();
-    stops.set(queue, ofQueue);
-    if (!ofQueue.has(pins)) ofQueue.set(pins, key);
+  const stops = new Map<string, string>();
+  for (const one of away) {
+    const { queue, pins, key } = one;
+    if (stopperOf(away, queue, pins) !== one) continue;
+    const before = stops.get(queue);
+    stops.set(queue, `${before === undefined ? "" : `${before} `}${pins} ${key}`);
   }
-  return new Map([...stops].map(([queue, ofQueue]) => [queue, [...ofQueue].flat().join(" ")]));
+  return stops;
 };

@@ -3,7 +3,7 @@ import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import { sha256Hex } from "../digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { type Away, queueOf } from "./pacing.ts";
+import { type Away, queueOf, stopperOf } from "./pacing.ts";
 import type { Prepared } from "./prepare.ts";
 import {
   type Cause,
@@ -90,8 +90,7 @@ const paced = (prepared: Prepared, live: JsonObject, world: World, why: string):
 };
 
 const turnOf = (away: ReadonlyArray<Away>, queue: string, pins: string, max: number): Turn | undefined => {
-  // One that failed with other pins tells nothing about these.
-  const failed = away.find((one) => one.state === "failed" && one.queue === queue && one.pins === pins);
+  const failed = stopperOf(away, queue, pins);
   if (failed !== undefined) return { kind: "stopped", at: failed.key };
   return away.filter(({ state }) => state === "rolling").length >= max ? { kind: "full", max } : undefined;
 };

@@ -75,7 +75,7 @@ Deno.test("upgrades on a real API server", async (t) => {
         "R34 a failing one stops its queue, old pods go on, and a good image lets all of them through",
         async () => {
           await apply(cluster, [override(`0.7.2-${CRASHING}`)]);
-          const stopped = await eventually("one says that it stopped the upgrade", async () => {
+          const stopped = await eventually("one stopped the upgrade, and all that wait say so", async () => {
             const all = await list(cluster, RESOURCES);
             const failed = all.filter((one) => word(one, "DeploymentUpdated") === "False DeploymentUpdateFailed");
             // Until its next pass a resource that waits says for which ones.
