@@ -48,7 +48,9 @@ const main = async (): Promise<number> => {
   if (failed === 0) await Deno.remove(folder);
   const { hardwareConcurrency } = navigator;
   const memory = Math.round(Deno.systemMemoryInfo().total / 1024 ** 3);
-  console.log(`\n## ${new Date().toISOString().slice(0, 10)}: soak of ${minutes} minutes\n`);
+  console.log(
+    `\n## ${new Date().toISOString().slice(0, 10)}: soak, ${only === "" ? `${minutes} minutes` : `only ${only}`}\n`,
+  );
   console.log(`${hardwareConcurrency} cores, ${memory} GiB, shared with other work; failed parts: ${failed}.\n`);
   console.log("| what | figure | bound | length |\n| --- | --- | --- | --- |");
   console.log(rows.join("\n"));

@@ -19,7 +19,7 @@ export const SERVER_DEFECTS: readonly ServerDefect[] = [
     wayOut: "Name shields in `spec.resources.shields` instead of registering them.",
   },
   {
-    servers: "OGX 1.5",
+    servers: "OGX 1.4, 1.5",
     happens: "Two workers (`workload.workers`) may meet when they make the same tables, and one start ends.",
     wayOut: "None needed: the pod starts again and finds the tables.",
   },
