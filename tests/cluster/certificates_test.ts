@@ -12,7 +12,15 @@ import { freePorts } from "../../tools/cluster/background_process.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { manifest } from "../given.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";
-import { balanced, call, installWithWebhooks, pathIn, patiently, validatingConfiguration } from "./webhooks.ts";
+import {
+  balanced,
+  call,
+  installWithWebhooks,
+  pathIn,
+  patiently,
+  untilCreated,
+  validatingConfiguration,
+} from "./webhooks.ts";
 
 const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io";
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/llama-stack-operator";
@@ -115,11 +123,7 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
     await t.step("two replicas that start at once agree on one authority, and both can be called", async () => {
       replicas.push(...await Promise.all(ports.map((port, index) => start(cluster, port, `r${index}`, usual))));
       // An object of the new version, so that a list of the old one is converted.
-      await eventually(
-        "it can be created",
-        async () =>
-          (await call(cluster, "POST", pathIn("v1alpha2"), manifest({}, "kept"))).status === 201 ? true : undefined,
-      );
+      await untilCreated(cluster, "v1alpha2", manifest({}, "kept"));
       await working();
       const found = await authorities(cluster);
       deepStrictEqual([found?.next, found?.retired], [undefined, []]);
@@ -206,11 +210,7 @@ Deno.test("authorities and certificates end and are replaced while they are used
       ),
     );
     // An object of the new version, so that a list of the old one is converted.
-    await eventually(
-      "it can be created",
-      async () =>
-        (await call(cluster, "POST", pathIn("v1alpha2"), manifest({}, "kept"))).status === 201 ? true : undefined,
-    );
+    await untilCreated(cluster, "v1alpha2", manifest({}, "kept"));
     await eventually(
       "it can be read in the old version",
       async () => (await call(cluster, "GET", pathIn("v1alpha1"))).status === 200 ? true : undefined,
@@ -267,10 +267,7 @@ Deno.test("a certificate that somebody else keeps is served from its folder, and
       apiVersion: "llamastack.io/v1alpha1",
       spec: { server: { distribution: { name: "starter" } } },
     };
-    await eventually(
-      "conversion works",
-      async () => (await call(cluster, "POST", pathIn("v1alpha1"), old)).status === 201 ? true : undefined,
-    );
+    await untilCreated(cluster, "v1alpha1", old);
     const calls = traffic(cluster);
     const served = () => peerOf(port, authority.certificate);
     const before = await served();

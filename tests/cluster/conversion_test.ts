@@ -12,7 +12,7 @@ import { freePorts } from "../../tools/cluster/background_process.ts";
 import { figure, ROLLING_SECONDS } from "../../tools/soak_lengths.ts";
 import { goDefinition } from "./go_operator.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";
-import { balanced, call, installWithWebhooks, pathIn, patiently, startWebhooks } from "./webhooks.ts";
+import { balanced, call, installWithWebhooks, pathIn, patiently, startWebhooks, untilCreated } from "./webhooks.ts";
 
 const OLD = "v1alpha1";
 const NOW = "v1alpha2";
@@ -327,15 +327,7 @@ Deno.test("both versions can be read at any moment, by a bare kubectl get too, w
     await installDefinition(cluster, definition as unknown as Definition);
     running.push(await readyReplica(cluster, "r0"));
     balancer.to(running.map(({ port }) => port));
-    await eventually(
-      "an object can be created",
-      async () =>
-        (await call(cluster, "POST", pathIn(NOW), resource(NOW, "kept", { distribution: { name: "starter" } })))
-            .status ===
-            201
-          ? true
-          : undefined,
-    );
+    await untilCreated(cluster, NOW, resource(NOW, "kept", { distribution: { name: "starter" } }));
     const failures: Array<string> = [];
     let [calls, going] = [0, true];
     const readers = [OLD, NOW].map(async (version) => {

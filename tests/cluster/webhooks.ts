@@ -9,6 +9,7 @@ import { webhookRoutes } from "../../shell/webhooks.ts";
 import { webhookServer } from "../../shell/webhook_server.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { eventually } from "./operator.ts";
 
 export interface RunningWebhooks {
   readonly url: string;
@@ -133,6 +134,13 @@ export const patiently = async (ask: () => Promise<Answered>): Promise<Answered>
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 };
+
+/** Tries until it is made. Alone in its wait: a try after that one would be told that the object exists. */
+export const untilCreated = (cluster: ControlPlane, version: string, object: JsonObject): Promise<true> =>
+  eventually(
+    "the object is made",
+    async () => (await call(cluster, "POST", pathIn(version), object)).status === 201 ? true : undefined,
+  );
 
 /** As a Service in front of the replicas: each new connection goes to the next one that takes it. */
 export const balanced = (

@@ -78,11 +78,9 @@ Deno.test("FR-060 FR-061 two workers of every server serve HTTPS on the port of 
       try {
         const certificate = await makeServerCertificate(folder);
         const spec = { networking: { tls: { enabled: true, secretName: "tls" } }, workload: { workers: 2 } };
-        // One for both starts, like the claim of a pod: the second one finds the tables that the first one made.
-        const data = join(folder, "data");
-        await Deno.mkdir(data);
+        // With one folder for both starts, like the claim of a pod: the second finds the tables that the first made.
         const start = () =>
-          boot(resource(server, withModels(spec, models.baseUrl)), { ...server.options, certificate, folder: data });
+          boot(resource(server, withModels(spec, models.baseUrl)), { ...server.options, certificate, folder });
         // Workers make their tables at the same moment; the one that comes second may end, and the server with it. The
         // kubelet then starts the container again, and so does this test, once.
         await using stack = await start().catch((cause) =>
