@@ -14,8 +14,11 @@ export const member = (value: Json | undefined, key: string): Json | undefined =
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
 /** The member at a path of keys, else undefined. */
-export const at = (value: Json | undefined, ...path: ReadonlyArray<string>): Json | undefined =>
-  path.reduce<Json | undefined>((inner, key) => member(inner, key), value);
+export const at = (value: Json | undefined, ...path: ReadonlyArray<string>): Json | undefined => {
+  let inner = value;
+  for (const key of path) inner = member(inner, key);
+  return inner;
+};
 
 /** The member as an object; an absent or other value reads as empty. */
 export const objectAt = (value: Json | undefined, ...path: ReadonlyArray<string>): JsonObject => {

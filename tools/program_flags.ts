@@ -3,8 +3,18 @@
 /**
  * Semi-spaces of 8 MiB: 16 take 3 to 10 % less processor time and hold about 20 MiB more just after 400 to 600 resources (4 MiB
  * more half a minute later); 2 take a seventh more. The old space is bounded well above what 5,000 resources need.
+ *
+ * From that bound V8 would conclude that memory is scarce and mark the old space again whenever it has grown by a third: 26
+ * times while 1,000 resources are new. Now it may grow to three times of what was alive; what is free goes back as before when
+ * the work ends. One thread scavenges: several wait for each other, which costs more than it saves on so small a heap. Both
+ * together take a tenth of the program's processor time away (docs/measurements.md).
  */
-export const V8_FLAGS = "--max-semi-space-size=8,--max-old-space-size=256";
+export const V8_FLAGS = [
+  "--max-semi-space-size=8",
+  "--max-old-space-size=256",
+  "--heap-growing-percent=200",
+  "--no-parallel-scavenge",
+].join(",");
 
 /**
  * Environment of the program where it starts with jemalloc, given its path. The allocator of glibc keeps between 10 and 20 MiB

@@ -32,15 +32,23 @@ export interface RuleFinding {
 }
 
 /** Every rule that `resource` breaks, in the order of the table. */
-export const ruleFindings = (resource: JsonObject): ReadonlyArray<RuleFinding> =>
-  RULES.flatMap((rule) =>
-    placesOf(resource, rule.at === "" ? [] : rule.at.split(".")).flatMap(({ path, self }) => {
+export const ruleFindings = (resource: JsonObject): ReadonlyArray<RuleFinding> => {
+  const found = new Map<string, ReadonlyArray<Place>>();
+  // Many rows stand at one place.
+  const places = (at: string): ReadonlyArray<Place> => {
+    const known = found.get(at) ?? placesOf(resource, at === "" ? [] : at.split("."));
+    found.set(at, known);
+    return known;
+  };
+  return RULES.flatMap((rule) =>
+    places(rule.at).flatMap(({ path, self }) => {
       const message = rule.broken(self);
       if (message === undefined) return [];
       const field = rule.fieldPath === undefined ? [] : rule.fieldPath.slice(1).split(".");
       return [{ rule, path: [...path, ...field], message }];
     })
   );
+};
 
 interface Place {
   readonly path: ReadonlyArray<string | number>;
