@@ -123,3 +123,15 @@ export const HISTORY_KEPT_PACKS = 1000;
 
 /** Longer ones are no history: zlib finds nothing that lies further back than 32 KiB. */
 export const HISTORY_BYTES_MAX = 32_000;
+
+/** Pause between two looks whether there is memory to give back, in milliseconds. */
+export const REST_LOOK_MS = 10_000;
+
+/** An operator in which no more passes than this ended between two looks is at rest. */
+export const REST_PASSES_MAX = 10;
+
+/** At rest it collects when it uses more than after the last time by this share of that. */
+export const REST_GARBAGE_SHARE = 1 / 8;
+
+/** Collections in a row, a look apart. */
+export const REST_COLLECTIONS = 2;

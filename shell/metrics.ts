@@ -93,6 +93,9 @@ export const passEnded = (result: "success" | "error" | "requeue" | "requeue_aft
     ...(result === "error" ? [Metric.update(passErrors, 1)] : []),
   ], { discard: true });
 
+/** Passes that ended so far. */
+export const passesEnded = Effect.map(Effect.suspend(() => Metric.value(passSeconds)), ({ count }) => count);
+
 export const keyAdded = Effect.suspend(() => Metric.update(adds, 1));
 
 /** A write that the API server accepted. */

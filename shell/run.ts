@@ -10,10 +10,11 @@ import { Cluster, type Connection } from "./cluster.ts";
 import { controller, Scope } from "./controller.ts";
 import { serveHealth } from "./health.ts";
 import { leading } from "./leader.ts";
-import { LiveFigures, newFigures } from "./metrics.ts";
+import { LiveFigures, newFigures, passesEnded } from "./metrics.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Turns } from "./reconcile.ts";
+import { collectAtRest, ownMemory } from "./rest.ts";
 import { Named, referenceIndex } from "./reference_index.ts";
 import { AskedServers, type Route } from "./server_answers.ts";
 import { migrateStorage } from "./storage_migration.ts";
@@ -50,6 +51,8 @@ export const operator = (options: RunOptions) =>
     yield* serveHealth({ ...options, isReady: () => reached && callable() });
     const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options });
     callable = webhooks.isReady;
+    const memory = ownMemory();
+    if (memory !== undefined) yield* Effect.forkScoped(collectAtRest(memory, passesEnded));
     const groups = yield* servedGroups;
     // A replica that waits for the lease is ready too, or a rolling update would wait for it.
     reached = true;

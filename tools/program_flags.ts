@@ -5,15 +5,17 @@
  * more half a minute later); 2 take a seventh more. The old space is bounded well above what 5,000 resources need.
  *
  * From that bound V8 would conclude that memory is scarce and mark the old space again whenever it has grown by a third: 26
- * times while 1,000 resources are new. Now it may grow to three times of what was alive; what is free goes back as before when
- * the work ends. One thread scavenges: several wait for each other, which costs more than it saves on so small a heap. Both
- * together take a tenth of the program's processor time away (docs/measurements.md).
+ * times while 1,000 resources are new. Now it may grow to three times of what was alive, and what is free goes back when the
+ * work ends, because the operator collects then by itself (shell/rest.ts). One thread scavenges: several wait for each
+ * other, which costs more than it saves on so small a heap. Both together take a tenth of the program's processor time away
+ * (docs/measurements.md).
  */
 export const V8_FLAGS = [
   "--max-semi-space-size=8",
   "--max-old-space-size=256",
   "--heap-growing-percent=200",
   "--no-parallel-scavenge",
+  "--expose-gc",
 ].join(",");
 
 /**
