@@ -135,3 +135,14 @@ export const REST_GARBAGE_SHARE = 1 / 8;
 
 /** Collections in a row, a look apart. */
 export const REST_COLLECTIONS = 2;
+
+/** Texts of objects that wait to be deflated, in characters; beyond, the oldest are deflated at once. */
+export const PLAIN_CHARACTERS_MAX = 24 * 1024 * 1024;
+
+/** They are deflated when no more objects than this came in since a look, which is made so often, in milliseconds. */
+export const STILL_OBJECTS_MAX = 20;
+export const PACK_LOOK_MS = 1000;
+
+/** So many at a time, about 3 ms of the main thread, and then a pause in milliseconds. */
+export const PACKED_AT_ONCE = 16;
+export const PACK_PAUSE_MS = 20;

@@ -1,6 +1,6 @@
 /**
- * Objects as they are kept between looks: text, the longer ones deflated. A parsed Deployment takes about five times the
- * memory of its text, and most objects are looked at once in hours.
+ * Objects as they are kept between looks: text, the longer ones deflated, sooner or later (shell/packed_later.ts). A parsed
+ * Deployment takes about five times the memory of its text, and most objects are looked at once in hours.
  *
  * Objects of one kind say mostly the same, so each is deflated behind one that was seen before, its history. The preset
  * dictionary of zlib is meant for that, but this runtime ignores it (Deno 2.9.6). Therefore history and text are deflated
@@ -29,14 +29,17 @@ interface History {
   readonly stream: Buffer;
 }
 
-/** Packs, and remembers for each kind what the next ones may stand behind; the latter is bounded by shell/limits.ts. */
-export const packer = (): (object: JsonObject) => Packed => {
+/** As text: costs nothing but the memory. */
+export const plain = (object: JsonObject): Packed => ({ history: undefined, shared: 0, rest: JSON.stringify(object) });
+
+/** Whether deflating pays; below, the call costs more than it saves. */
+export const isLong = ({ history, rest }: Packed): boolean => history === undefined && rest.length >= DEFLATED_FROM;
+
+/** Deflates the text of an object, and remembers for each kind what the next ones may stand behind; bounded by shell/limits.ts. */
+export const packer = (): (kind: string, json: string) => Packed => {
   const kinds = new Map<string, Candidates>();
-  return (object) => {
-    const json = JSON.stringify(object);
-    if (json.length < DEFLATED_FROM) return { history: undefined, shared: 0, rest: json };
+  return (kind, json) => {
     const text = Buffer.from(json);
-    const kind = stringAt(object, "kind") ?? "";
     // What a Secret held is forgotten with it.
     if (kind === "Secret" || text.length > HISTORY_BYTES_MAX) return behind(NONE, text);
     const candidates = kinds.get(kind) ?? { packs: 0, lastFirst: [] };
@@ -51,7 +54,7 @@ export const unpacked = ({ history, shared, rest }: Packed): JsonObject => {
   return JSON.parse(inflateRawSync(stream).toString("utf8", history.text.length)) as JsonObject;
 };
 
-/** Characters from which deflating pays; below, the call costs more than it saves. */
+/** Characters. */
 const DEFLATED_FROM = 2048;
 
 /** A history fits where no more than this part of the text is left. */

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonObject } from "../core/json.ts";
 import { HISTORIES_PER_KIND, HISTORY_BYTES_MAX, HISTORY_KEPT_PACKS } from "./limits.ts";
-import { type Packed, packer, unpacked } from "./packed.ts";
+import { isLong, type Packed, packer, plain, unpacked } from "./packed.ts";
 
 /** Text without repetitions, another one for each seed. */
 const noise = (seed: number, length: number): string => {
@@ -17,10 +17,18 @@ const configMap = (name: string, text: string): JsonObject => ({
   metadata: { name },
   data: { text },
 });
+/** As the store does it, only at once. */
+const packing = () => {
+  const pack = packer();
+  return (object: JsonObject): Packed => {
+    const kept = plain(object);
+    return isLong(kept) ? pack(String(object.kind), kept.rest) : kept;
+  };
+};
 const isAlone = ({ history, shared }: Packed): boolean => history !== undefined && shared === 0;
 
 Deno.test("packer() keeps every value, short or long, alone or after others of its kind", () => {
-  const pack = packer();
+  const pack = packing();
   const texts = [
     "",
     "ü — 漢字 \u{1F999}",
@@ -47,7 +55,7 @@ Deno.test("packer() keeps every value of a random sequence of objects that resem
         { maxLength: 40 },
       ),
       (rows) => {
-        const pack = packer();
+        const pack = packing();
         const objects = rows.map(({ kind, base, cut, more }) => {
           const text = noise(base, 4000);
           return { kind, text: text.slice(0, cut) + more + text.slice(cut) };
@@ -60,7 +68,7 @@ Deno.test("packer() keeps every value of a random sequence of objects that resem
   ));
 
 Deno.test("packer() needs little for an object like one before it, and leaves short ones as they are", () => {
-  const pack = packer();
+  const pack = packing();
   const first = pack(configMap("a", noise(7, 8000)));
   const second = pack(configMap("b", noise(7, 8000)));
   strictEqual(second.history, first.history);
@@ -69,7 +77,7 @@ Deno.test("packer() needs little for an object like one before it, and leaves sh
 });
 
 Deno.test("packer() bounds what it remembers of a kind, and replaces only what nothing fitted for long", () => {
-  const pack = packer();
+  const pack = packing();
   const histories = new Set(
     Array.from({ length: HISTORIES_PER_KIND }, (_, seed) => pack(configMap("a", noise(seed, 3000))).history),
   );
@@ -85,13 +93,13 @@ Deno.test("packer() bounds what it remembers of a kind, and replaces only what n
 });
 
 Deno.test("packer() keeps nothing of a Secret for others", () => {
-  const pack = packer();
+  const pack = packing();
   const secret = { ...configMap("a", noise(1, 4000)), kind: "Secret" };
   ok([pack(secret), pack(secret)].every(isAlone));
 });
 
 Deno.test("packer() packs alone what is longer than zlib looks back", () => {
-  const pack = packer();
+  const pack = packing();
   const long = configMap("a", noise(1, HISTORY_BYTES_MAX));
   ok([pack(long), pack(long)].every(isAlone));
 });

@@ -6,7 +6,8 @@ import { type Away, awayOf } from "../core/plan/pacing.ts";
 import { liveKey } from "../core/plan/world.ts";
 import { trimmed } from "./kept_fields.ts";
 import { DELETED_REMEMBERED } from "./limits.ts";
-import { type Packed, packer, unpacked } from "./packed.ts";
+import { type Packed, plain, unpacked } from "./packed.ts";
+import { type PackedLater, packedLater } from "./packed_later.ts";
 
 interface Shelf {
   /** By `Kind/name`. */
@@ -72,7 +73,14 @@ export interface StoreShape {
 }
 
 export class Store extends Context.Service<Store, StoreShape>()("llama-stack-operator/shell/Store") {
-  static readonly layer = Layer.effect(Store, Effect.map(Queue.unbounded<string>(), (queue) => Store.of(make(queue))));
+  static readonly layer = Layer.effect(
+    Store,
+    Effect.gen(function* () {
+      const later = packedLater();
+      yield* Effect.forkScoped(later.packing);
+      return Store.of(make(yield* Queue.unbounded<string>(), later));
+    }),
+  );
 }
 
 /** The resource that an object belongs to, by its label; `namespace/name`. */
@@ -84,13 +92,12 @@ export const ownerOf = (object: JsonObject): string | undefined => {
     : `${stringAt(object, "metadata", "namespace") ?? ""}/${instance}`;
 };
 
-const make = (disturbed: Queue.Queue<string>): StoreShape => {
+const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape => {
   const shelves = new Map<string, Shelf>();
   const away = new Map<string, Away>();
   const gone = new Set<string>();
   // Objects that a write of ours is under way for, with the newest that a watch told of them since; bounded by the workers.
   const underWay = new Map<string, JsonObject | undefined>();
-  const pack = packer();
   let awayVersion = 0;
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
@@ -137,7 +144,8 @@ const make = (disturbed: Queue.Queue<string>): StoreShape => {
       return false;
     }
     const kept = trimmed(object);
-    const one = { version, ...pack(kept) };
+    const one = { version, ...plain(kept) };
+    later.add(nameOfPlace(found), found.kind, one);
     if (found.part === "resource") shelf.resource = one;
     else shelf[found.part].set(found.name, one);
     changed(found.key, shelf, found.kind, kept);
