@@ -74,11 +74,11 @@ export const controller = Effect.gen(function* () {
       }),
     listed: (seen) =>
       Effect.gen(function* () {
-        for (const object of yield* store.resources) {
-          const watched = namespaces.length === 0 ||
-            what.endsWith(`/${stringAt(object, "metadata", "namespace") ?? ""}/llamastackdistributions`);
-          if (!watched || seen.has(nameOf(object))) continue;
-          named.forget(nameOf(object));
+        for (const key of yield* store.keys) {
+          const watched = namespaces.length === 0 || what.endsWith(`/${key.split("/")[0]}/llamastackdistributions`);
+          const object = watched && !seen.has(key) ? yield* store.resource(key) : undefined;
+          if (object === undefined) continue;
+          named.forget(key);
           yield* store.drop(object);
         }
         yield* listedOnce(what);

@@ -9,7 +9,7 @@
  */
 import { Buffer } from "node:buffer";
 import { constants, deflateRawSync, inflateRawSync } from "node:zlib";
-import { type JsonObject, stringAt } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { HISTORIES_PER_KIND, HISTORY_BYTES_MAX, HISTORY_KEPT_PACKS } from "./limits.ts";
 
 export interface Packed {
