@@ -46,6 +46,10 @@ export const controller = Effect.gen(function* () {
         Effect.annotateLogs({ what, reason: error.reason, detail: error.detail, status: error.status ?? 0 }),
       );
 
+  /** Whether a mirror, by its name, shows objects of the namespace of a resource. */
+  const covers = (what: string, key: string): boolean =>
+    namespaces.length === 0 || what.includes(`/namespaces/${key.split("/")[0]}/`);
+
   const waiting = waitingRoom();
   /** As many as could go now, and whoever has something else to tell; who really goes is decided in their passes. */
   const wake = Effect.gen(function* () {
@@ -75,8 +79,7 @@ export const controller = Effect.gen(function* () {
     listed: (seen) =>
       Effect.gen(function* () {
         for (const key of yield* store.keys) {
-          const watched = namespaces.length === 0 || what.endsWith(`/${key.split("/")[0]}/llamastackdistributions`);
-          const object = watched && !seen.has(key) ? yield* store.resource(key) : undefined;
+          const object = covers(what, key) && !seen.has(key) ? yield* store.resource(key) : undefined;
           if (object === undefined) continue;
           named.forget(key);
           yield* store.drop(object);
@@ -120,9 +123,7 @@ export const controller = Effect.gen(function* () {
       listed: (seen) =>
         Effect.gen(function* () {
           // A deletion that no watch told of shows as an absence in the next list.
-          const watched = (key: string) =>
-            namespaces.length === 0 || what.includes(`/namespaces/${key.split("/")[0]}/`);
-          for (const owner of yield* store.retain(kind, watched, seen)) yield* queue.add(owner);
+          for (const owner of yield* store.retain(kind, (key) => covers(what, key), seen)) yield* queue.add(owner);
           yield* wakeDependantsOfMissing(kind, seen);
           yield* listedOnce(what);
         }),

@@ -12,16 +12,17 @@ import { constants, deflateRawSync, inflateRawSync } from "node:zlib";
 import type { JsonObject } from "../core/json.ts";
 import { HISTORIES_PER_KIND, HISTORY_BYTES_MAX, HISTORY_KEPT_PACKS } from "./limits.ts";
 
+/** Changed once, from text to what is deflated; says the same object before and after. */
 export interface Packed {
   /** None: the rest is JSON. */
-  readonly history: History | undefined;
+  history: History | undefined;
   /** Bytes of the history's stream that come before the rest. */
-  readonly shared: number;
+  shared: number;
   /**
    * A letter for each byte. Not a buffer: those lie for long between others that come and go, and what is free around them
    * cannot be given back; strings are moved together.
    */
-  readonly rest: string;
+  rest: string;
 }
 
 interface History {

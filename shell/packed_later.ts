@@ -8,16 +8,16 @@ import { isLong, type Packed, packer } from "./packed.ts";
 
 export interface PackedLater {
   /** Takes the place of what was given for the same place before; `kept` is changed when its text is deflated. */
-  readonly add: (place: string, kind: string, kept: Kept) => void;
+  readonly add: (place: string, kind: string, kept: Packed) => void;
+  /** What a deleted object held is forgotten with it. */
+  readonly forget: (place: string) => void;
   /** Deflates what waits whenever little is added, until it is interrupted. */
   readonly packing: Effect.Effect<never>;
 }
 
-export type Kept = { -readonly [Field in keyof Packed]: Packed[Field] };
-
 export const packedLater = (): PackedLater => {
   const pack = packer();
-  const waiting = new Map<string, readonly [kind: string, kept: Kept]>();
+  const waiting = new Map<string, readonly [kind: string, kept: Packed]>();
   // Of what waits.
   let characters = 0;
   let added = 0;
@@ -43,6 +43,7 @@ export const packedLater = (): PackedLater => {
       characters += kept.rest.length;
       while (characters > PLAIN_CHARACTERS_MAX) packOldest();
     },
+    forget,
     packing: Effect.gen(function* () {
       while (true) {
         added = 0;

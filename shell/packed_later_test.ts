@@ -2,11 +2,11 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect } from "effect";
 import { TestClock } from "effect/testing";
 import { PACK_LOOK_MS, PACKED_AT_ONCE, PLAIN_CHARACTERS_MAX, STILL_OBJECTS_MAX } from "./limits.ts";
-import { type Kept, type PackedLater, packedLater } from "./packed_later.ts";
-import { plain, unpacked } from "./packed.ts";
+import { type PackedLater, packedLater } from "./packed_later.ts";
+import { type Packed, plain, unpacked } from "./packed.ts";
 
 const object = (length: number) => ({ kind: "ConfigMap", metadata: { name: "a" }, data: { text: "x".repeat(length) } });
-const isDeflated = ({ history }: Kept): boolean => history !== undefined;
+const isDeflated = ({ history }: Packed): boolean => history !== undefined;
 
 const run = (program: (later: PackedLater) => Effect.Effect<void>): Promise<void> =>
   Effect.runPromise(
@@ -19,7 +19,7 @@ const run = (program: (later: PackedLater) => Effect.Effect<void>): Promise<void
   );
 
 /** The last place is `a <count - 1>`. */
-const many = (later: PackedLater, count: number): ReadonlyArray<Kept> =>
+const many = (later: PackedLater, count: number): ReadonlyArray<Packed> =>
   Array.from({ length: count }, (_, index) => {
     const kept = plain(object(5000));
     later.add(`a ${index}`, "ConfigMap", kept);
@@ -50,15 +50,18 @@ Deno.test("packedLater() waits while much is added", () =>
     })
   ));
 
-Deno.test("packedLater() forgets what was replaced, and leaves short objects as they are", () =>
+Deno.test("packedLater() forgets what was replaced or deleted, and leaves short objects as they are", () =>
   run((later) =>
     Effect.gen(function* () {
-      const [first, second, short] = [plain(object(5000)), plain(object(5000)), plain(object(5))];
+      const long = () => plain(object(5000));
+      const [first, second, deleted, short] = [long(), long(), long(), plain(object(5))];
       later.add("a 1", "ConfigMap", first);
       later.add("a 1", "ConfigMap", second);
-      later.add("a 2", "ConfigMap", short);
+      later.add("a 2", "ConfigMap", deleted);
+      later.forget("a 2");
+      later.add("a 3", "ConfigMap", short);
       yield* TestClock.adjust(PACK_LOOK_MS);
-      deepStrictEqual([first, second, short].map(isDeflated), [false, true, false]);
+      deepStrictEqual([first, second, deleted, short].map(isDeflated), [false, true, false, false]);
     })
   ));
 

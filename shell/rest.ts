@@ -26,32 +26,22 @@ export const ownMemory = (): Memory | undefined => {
 
 /** Looks at the memory from time to time until it is interrupted; `passes` are those that ended so far. */
 export const collectAtRest = Effect.fnUntraced(function* (memory: Memory, passes: Effect.Effect<number>) {
-  let rest = restAfter(memory.used());
+  const pause = Effect.sleep(Duration.millis(REST_LOOK_MS));
+  // Bytes that were used after the last row of collections.
+  let floor = memory.used();
   let before = yield* passes;
   while (true) {
-    yield* Effect.sleep(Duration.millis(REST_LOOK_MS));
+    yield* pause;
     const now = yield* passes;
-    rest = looked(rest, memory.used(), now - before <= REST_PASSES_MAX);
+    const atRest = now - before <= REST_PASSES_MAX;
     before = now;
-    if (rest.isDue) memory.collect();
+    if (!atRest || memory.used() - floor < floor * REST_GARBAGE_SHARE) continue;
+    // Buffers whose owners one collection found dead go with the next, and what is left is known a look later.
+    for (let count = 0; count < REST_COLLECTIONS; count++) {
+      memory.collect();
+      yield* pause;
+    }
+    floor = memory.used();
+    before = yield* passes;
   }
 });
-
-interface Rest {
-  /** Bytes that were used after the last row of collections. */
-  readonly floor: number;
-  /** Collections that are still to come in this row. */
-  readonly left: number;
-  readonly isDue: boolean;
-}
-
-const restAfter = (used: number): Rest => ({ floor: used, left: 0, isDue: false });
-
-/** In rows, a look apart: buffers whose owners one collection found dead go with the next, and what is left is known later. */
-const looked = ({ floor, left, isDue }: Rest, used: number, atRest: boolean): Rest => {
-  if (left > 0) return { floor, left: left - 1, isDue: true };
-  if (isDue) return restAfter(used);
-  return atRest && used - floor >= floor * REST_GARBAGE_SHARE
-    ? { floor, left: REST_COLLECTIONS - 1, isDue: true }
-    : { floor, left, isDue };
-};

@@ -187,6 +187,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
         if (shelf === undefined) return;
         // Made anew under the same name before its end was told.
         if (newerThan(versionOf(object), keptAt(shelf, found))) return;
+        later.forget(nameOfPlace(found));
         if (found.part === "resource") shelf.resource = undefined;
         else shelf[found.part].delete(found.name);
         changed(found.key, shelf, found.kind, undefined);
@@ -203,7 +204,10 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
             const bare = part === "objects" ? name.slice(kind.length + 1) : name;
             return (part !== "objects" || name.startsWith(`${kind}/`)) && !seen.has(`${namespace}/${bare}`);
           });
-          for (const name of gone) shelf[part].delete(name);
+          for (const name of gone) {
+            later.forget(nameOfPlace({ key, part, name }));
+            shelf[part].delete(name);
+          }
           if (gone.length > 0) changed(key, shelf, kind, undefined);
           return gone.length > 0 && shelf.resource !== undefined;
         }).map(([key]) => key);
@@ -272,7 +276,7 @@ const placeOf = (object: JsonObject): Place | undefined => {
   return { key, kind, part, name: part === "objects" ? liveKey(kind, name) : name };
 };
 
-const nameOfPlace = ({ key, part, name }: Place): string => `${key} ${part} ${name}`;
+const nameOfPlace = ({ key, part, name }: Omit<Place, "kind">): string => `${key} ${part} ${name}`;
 
 const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
   kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";

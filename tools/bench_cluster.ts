@@ -27,7 +27,7 @@ const SAMPLES = 100;
 /** Between two resources that are timed: the Service, the status and the Events of one are written after its Deployment. */
 const ALONE_MS = 200;
 const IDLE_SECONDS = 60;
-/** V8 gives back what it does not need about 40 s after the last work. */
+/** The operator gives back what it does not need within 30 s of the last work (shell/rest.ts). */
 const SETTLE_SECONDS = 60;
 const ASKED_EVERY_MS = 500;
 

@@ -14,7 +14,7 @@ import { apply, settled, withModels } from "./settled.ts";
 
 const GROWTH_MIB_MAX = 5;
 
-/** V8 gives what a start or a list needed back about 40 s later; what is kept stays. */
+/** The operator gives what a start or a burst needed back within 30 s (shell/rest.ts); what is kept stays. */
 const LOOKS = 30;
 const LOOK_EVERY_MS = 3000;
 const IN_FLIGHT = 8;

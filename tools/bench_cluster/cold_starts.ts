@@ -17,7 +17,7 @@ export interface ColdStart {
 
 const NAMESPACE = "operated";
 const WITHIN_MS = 300_000;
-/** Seldom: to look 20 times a second takes 2 % of the processors that the operator shares with this process. */
+/** Seldom: to look 20 times a second takes 1 % of the processors, which the operator shares with this process. */
 const ASKED_EVERY_MS = 500;
 /** What the API server still does with the resources that were made just before. */
 const SETTLE_MS = 3_000;
