@@ -133,9 +133,6 @@ export const REST_PASSES_MAX = 10;
 /** At rest it collects when it uses more than after the last time by this share of that. */
 export const REST_GARBAGE_SHARE = 1 / 8;
 
-/** Collections in a row, a look apart. */
-export const REST_COLLECTIONS = 2;
-
 /** Texts of objects that wait to be deflated, in characters; beyond, the oldest are deflated at once. */
 export const PLAIN_CHARACTERS_MAX = 24 * 1024 * 1024;
 

@@ -3,31 +3,44 @@
  * time; an operator with little to do would hold for minutes what a burst of changes left, buffers of read bytes above all.
  */
 import { Duration, Effect } from "effect";
-import { REST_COLLECTIONS, REST_GARBAGE_SHARE, REST_LOOK_MS, REST_PASSES_MAX } from "./limits.ts";
+import { REST_GARBAGE_SHARE, REST_LOOK_MS, REST_PASSES_MAX } from "./limits.ts";
 
 export interface Memory {
   /** Bytes of the heap and of the buffers that belong to it, what nobody needs any more included. */
   readonly used: () => number;
   /** Collects the whole heap; stops the program for about 1 ms for each MiB that is needed. */
   readonly collect: () => void;
+  /**
+   * Collects until nothing more is found, two to three times as long, and gives back the free pages of the heap. After a
+   * common collection V8 keeps the semi-spaces as large as a burst made them where it takes the burst for what is usual.
+   */
+  readonly giveBack: () => void;
 }
+
+/** As `--expose-gc` gives it (V8, src/extensions/gc-extension.cc). */
+type Gc = (options: {
+  readonly type: "major";
+  readonly execution: "sync";
+  readonly flavor: "regular" | "last-resort";
+}) => void;
 
 /** Undefined where V8 was started without `--expose-gc` (tools/program_flags.ts). */
 export const ownMemory = (): Memory | undefined => {
-  const { gc } = globalThis as { readonly gc?: () => void };
+  const { gc } = globalThis as { readonly gc?: Gc };
   return gc && {
     used: () => {
       const { heapUsed, external } = Deno.memoryUsage();
       return heapUsed + external;
     },
-    collect: () => gc(),
+    collect: () => gc({ type: "major", execution: "sync", flavor: "regular" }),
+    giveBack: () => gc({ type: "major", execution: "sync", flavor: "last-resort" }),
   };
 };
 
 /** Looks at the memory from time to time until it is interrupted; `passes` are those that ended so far. */
 export const collectAtRest = Effect.fnUntraced(function* (memory: Memory, passes: Effect.Effect<number>) {
   const pause = Effect.sleep(Duration.millis(REST_LOOK_MS));
-  // Bytes that were used after the last row of collections.
+  // Bytes that were used after the last collections.
   let floor = memory.used();
   let before = yield* passes;
   while (true) {
@@ -37,10 +50,10 @@ export const collectAtRest = Effect.fnUntraced(function* (memory: Memory, passes
     before = now;
     if (!atRest || memory.used() - floor < floor * REST_GARBAGE_SHARE) continue;
     // Buffers whose owners one collection found dead go with the next, and what is left is known a look later.
-    for (let count = 0; count < REST_COLLECTIONS; count++) {
-      memory.collect();
-      yield* pause;
-    }
+    memory.collect();
+    yield* pause;
+    memory.giveBack();
+    yield* pause;
     floor = memory.used();
     before = yield* passes;
   }
