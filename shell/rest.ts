@@ -11,8 +11,8 @@ export interface Memory {
   /** Collects the whole heap; stops the program for about 1 ms for each MiB that is needed. */
   readonly collect: () => void;
   /**
-   * Collects until nothing more is found, two to three times as long, and gives back the free pages of the heap. After a
-   * common collection V8 keeps the semi-spaces as large as a burst made them where it takes the burst for what is usual.
+   * Collects until nothing more is found, two to three times as long, and gives back the free pages of the heap. A common
+   * collection leaves the process the empty pages of the semi-spaces, as large as a burst made them (docs/measurements.md).
    */
   readonly giveBack: () => void;
 }

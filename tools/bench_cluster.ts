@@ -8,6 +8,7 @@
 import { bareOne } from "./bench_cluster/bare_client.ts";
 import { bareColdStart, type ColdStart, operatorColdStart } from "./bench_cluster/cold_starts.ts";
 import {
+  ASKED_EVERY_MS,
   collection,
   createMany,
   deployments,
@@ -29,7 +30,6 @@ const ALONE_MS = 200;
 const IDLE_SECONDS = 60;
 /** The operator gives back what it does not need within 30 s of the last work (shell/rest.ts). */
 const SETTLE_SECONDS = 60;
-const ASKED_EVERY_MS = 500;
 
 const option = (name: string, fallback: number): number => {
   const index = Deno.args.indexOf(name);

@@ -6,7 +6,7 @@ import { strictEqual } from "node:assert/strict";
 import { type ControlPlane, startControlPlane } from "../cluster/control_plane.ts";
 import { type BundledOperator, startBundledOperator } from "../cluster/operator_process.ts";
 import { plannedWrites, writeAll } from "./bare_client.ts";
-import { createMany, deployments, pause, prepareCluster } from "./resources.ts";
+import { ASKED_EVERY_MS, createMany, deployments, pause, prepareCluster } from "./resources.ts";
 
 export interface ColdStart {
   /** Until the last Deployment is written, from the first request of the bare client or the start of the operator's process. */
@@ -17,8 +17,6 @@ export interface ColdStart {
 
 const NAMESPACE = "operated";
 const WITHIN_MS = 300_000;
-/** Seldom: to look 20 times a second takes 1 % of the processors, which the operator shares with this process. */
-const ASKED_EVERY_MS = 500;
 /** What the API server still does with the resources that were made just before. */
 const SETTLE_MS = 3_000;
 /** USER_HZ, which is 100 on every Linux that Deno runs on. */

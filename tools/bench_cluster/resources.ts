@@ -64,4 +64,10 @@ export const deployments = async (cluster: ControlPlane, namespace: string): Pro
   return items.length + (metadata.remainingItemCount ?? 0);
 };
 
+/**
+ * Between two looks whether the work is done. Seldom: 20 looks a second take 1 % of the processors, which the operator shares
+ * with the bench.
+ */
+export const ASKED_EVERY_MS = 500;
+
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
