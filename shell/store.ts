@@ -73,14 +73,16 @@ export interface StoreShape {
 }
 
 export class Store extends Context.Service<Store, StoreShape>()("llama-stack-operator/shell/Store") {
-  static readonly layer = Layer.effect(
-    Store,
-    Effect.gen(function* () {
-      const later = packedLater();
-      yield* Effect.forkScoped(later.packing);
-      return Store.of(make(yield* Queue.unbounded<string>(), later));
-    }),
-  );
+  static readonly layerWith = (newLater: () => PackedLater) =>
+    Layer.effect(
+      Store,
+      Effect.gen(function* () {
+        const later = newLater();
+        yield* Effect.forkScoped(later.packing);
+        return Store.of(make(yield* Queue.unbounded<string>(), later));
+      }),
+    );
+  static readonly layer = Store.layerWith(packedLater);
 }
 
 /** The resource that an object belongs to, by its label; `namespace/name`. */

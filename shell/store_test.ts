@@ -1,10 +1,11 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Fiber } from "effect";
 import type { JsonObject } from "../core/json.ts";
+import type { PackedLater } from "./packed_later.ts";
 import { Store } from "./store.ts";
 
-const run = <A>(program: Effect.Effect<A, never, Store>): Promise<A> =>
-  Effect.runPromise(Effect.provide(program, Store.layer));
+const run = <A>(program: Effect.Effect<A, never, Store>, layer = Store.layer): Promise<A> =>
+  Effect.runPromise(Effect.provide(program, layer));
 const own = (kind: string, name: string, more: JsonObject = {}): JsonObject => ({
   kind,
   metadata: { name, namespace: "a", labels: { "app.kubernetes.io/instance": "my" } },
@@ -34,6 +35,32 @@ Deno.test("Store.retain() forgets what a list did not show, of that kind and sco
     deepStrictEqual(yield* store.retain("ConfigMap", () => true, new Set(["a/x"])), ["a/my"]);
     deepStrictEqual([...(yield* store.shelf("a/my")).objects.keys()], ["ConfigMap/x", "Service/x"]);
   })));
+
+Deno.test("Store holds nothing for later of what was deleted or no list shows any more", () => {
+  const waiting = new Set<string>();
+  const later: PackedLater = {
+    add: (place) => void waiting.add(place),
+    forget: (place) => void waiting.delete(place),
+    packing: Effect.never,
+  };
+  const kinds = ["Deployment", "ConfigMap", "Pod", "ReplicaSet"];
+  const objects = [RESOURCE, ...kinds.map((kind) => own(kind, "my"))];
+  return run(
+    Effect.gen(function* () {
+      const store = yield* Store;
+      const putAll = Effect.forEach(objects, (one) => store.put(one, "list"));
+      yield* putAll;
+      strictEqual(waiting.size, objects.length);
+      for (const one of objects.toReversed()) yield* store.drop(one);
+      deepStrictEqual([...waiting], []);
+      yield* putAll;
+      for (const kind of kinds) yield* store.retain(kind, () => true, new Set());
+      // The resource: whoever lists resources drops it.
+      strictEqual(waiting.size, 1);
+    }),
+    Store.layerWith(() => later),
+  );
+});
 
 Deno.test("Store keeps of a Deployment's managed fields only whether its number of pods is ours", () =>
   run(Effect.gen(function* () {

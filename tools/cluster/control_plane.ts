@@ -30,6 +30,8 @@ export interface ControlPlane {
   restartApiServer(downMs?: number): Promise<void>;
   /** Finished requests so far, oldest first, as the API server's audit log has them; needs the option `audit`. */
   auditLog(): Promise<readonly AuditEvent[]>;
+  /** Of every process that it has started. */
+  readonly pids: () => readonly number[];
   stop(): Promise<void>;
 }
 
@@ -150,6 +152,7 @@ export const startControlPlane = async (
       auditLog: async () =>
         (await Deno.readTextFile(join(folder, AUDIT_LOG))).split("\n").filter((line) => line !== "")
           .map((line): AuditEvent => JSON.parse(line)),
+      pids: () => started.map(({ pid }) => pid),
       stop: async () => {
         await stopAll();
         await Deno.remove(folder, { recursive: true });
