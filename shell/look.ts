@@ -11,7 +11,7 @@ import type { World } from "../core/plan/world.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
 import { pathOf } from "./object_path.ts";
-import { OURS, POD_LABELS } from "./controller.ts";
+import { OURS, POD_LABELS } from "./mirrors.ts";
 import { observe, OperatorFacts } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { operatorFacts, servedGroups } from "./run.ts";

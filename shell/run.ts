@@ -7,10 +7,11 @@ import type { Operator } from "../core/plan/world.ts";
 import { SETTINGS_DEFAULT } from "../core/settings.ts";
 import { OPERATOR_VERSION } from "../core/version.ts";
 import { Cluster, type Connection } from "./cluster.ts";
-import { controller, Scope } from "./controller.ts";
+import { controller } from "./controller.ts";
 import { serveHealth } from "./health.ts";
 import { leading } from "./leader.ts";
 import { LiveFigures, newFigures, passesEnded } from "./metrics.ts";
+import { Scope } from "./mirrors.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Turns } from "./reconcile.ts";
@@ -92,7 +93,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(Turns, Semaphore.make(1)),
     Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
-    Effect.provideService(Scope, { namespaces: options.namespaces, routes: facts.platform.routes }),
+    Effect.provideService(Scope, options.namespaces),
     Effect.provide(
       Layer.fresh(Layer.provideMerge(AskedServers.layer(options.connection, options.route), Store.layer)),
     ),
