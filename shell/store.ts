@@ -114,6 +114,11 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
     shelves.set(key, made);
     return made;
   };
+  const removeIfEmpty = (key: string, shelf: Shelf): void => {
+    if (shelf.resource === undefined && shelf.objects.size + shelf.pods.size + shelf.replicaSets.size === 0) {
+      shelves.delete(key);
+    }
+  };
   /** Kept along with each change, since a look at every resource for every decision would not scale. */
   const noteAway = (key: string, shelf: Shelf, deployment: JsonObject | undefined): void => {
     const now = shelf.resource === undefined || deployment === undefined
@@ -193,9 +198,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
         if (found.part === "resource") shelf.resource = undefined;
         else shelf[found.part].delete(found.name);
         changed(found.key, shelf, found.kind, undefined);
-        if (
-          shelf.resource === undefined && shelf.objects.size + shelf.pods.size + shelf.replicaSets.size === 0
-        ) shelves.delete(found.key);
+        removeIfEmpty(found.key, shelf);
       }),
     retain: (kind, inScope, seen) =>
       Effect.sync(() => {
@@ -211,6 +214,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
             shelf[part].delete(name);
           }
           if (gone.length > 0) changed(key, shelf, kind, undefined);
+          removeIfEmpty(key, shelf);
           return gone.length > 0 && shelf.resource !== undefined;
         }).map(([key]) => key);
       }),

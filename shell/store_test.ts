@@ -36,6 +36,18 @@ Deno.test("Store.retain() forgets what a list did not show, of that kind and sco
     deepStrictEqual([...(yield* store.shelf("a/my")).objects.keys()], ["ConfigMap/x", "Service/x"]);
   })));
 
+Deno.test("Store.retain() forgets a resource that is gone with its last object", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
+    yield* store.put(own("ConfigMap", "x"), "list");
+    yield* store.drop(RESOURCE);
+    yield* store.retain("ConfigMap", () => true, new Set());
+    // There is no place left that a doubt could be noted at.
+    yield* store.doubt(RESOURCE);
+    strictEqual(yield* store.isDoubted("a/my"), false);
+  })));
+
 Deno.test("Store holds nothing for later of what was deleted or no list shows any more", () => {
   const waiting = new Set<string>();
   const later: PackedLater = {
