@@ -92,67 +92,30 @@ const refused = (
 };
 
 const settled = (world: World, prepared: Prepared): Plan => {
-  const { objects, blueprint } = prepared;
-  const uid = blueprint.uid;
-  const conflicts = (manifests: ReadonlyArray<Manifest>): ReadonlyArray<OwnershipConflict> =>
-    manifests.flatMap((one) => conflictOf(one, liveOf(world, one), uid) ?? []);
-  const fatal = conflicts([...objects.before, objects.deployment]);
-  if (fatal.length > 0) return refused(world, fatal, { warnings: prepared.warnings, prepared });
+  const { objects, warnings } = prepared;
   const live = liveOf(world, objects.deployment);
   const data = storedDataFindings(prepared, live, world);
-  if (data.failures.length > 0) return refused(world, data.failures, { warnings: prepared.warnings, prepared });
-  const told = [...conflicts([...objects.after, ...objects.optional]), ...world.refusals];
+  const fatal = conflictsOf(world, prepared, [...objects.before, objects.deployment]);
+  const failures = fatal.length > 0 ? fatal : data.failures;
+  if (failures.length > 0) return refused(world, failures, { warnings, prepared });
+  const told = [...conflictsOf(world, prepared, [...objects.after, ...objects.optional]), ...world.refusals];
   const rollout = rolloutOf(prepared, live, world);
-  const wanted = rollout.kind === "undo"
-    ? undone(prepared, world, live, rollout)
-    : rollout.kind === "adopt" && live !== undefined
-    ? adopted(prepared, world, live)
-    : recorded(prepared, world, live, rollout.kind === "apply" ? rollout.cause : "edit");
-  const waits = rollout.kind === "hold" || rollout.kind === "queue" || rollout.kind === "undone";
-  const needed = objects.before.map((one) => notShrunk(one, liveOf(world, one)));
-  // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
-  const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
-  const handed = waits ? [] : handOver(prepared, live);
-  const free = (manifests: ReadonlyArray<Manifest>) =>
-    manifests.filter((one) => conflictOf(one, liveOf(world, one), uid) === undefined);
-  const taken = [...needed, ...(waits ? [] : [wanted]), ...free(objects.after), ...free(objects.optional)]
-    .flatMap((one) => takeOvers(one, liveOf(world, one), world.resource));
-  // What these change has another version when it is applied.
-  const changed = new Set(
-    [...taken, ...handed].flatMap((one) => "key" in one ? liveKey(one.key.kind, one.key.name) : []),
-  );
-  const write = (manifests: ReadonlyArray<Manifest>, why: string, blocks: boolean) =>
-    writes(world, manifests, changed, why, blocks);
-  const deployments = waits ? [] : [...handed, ...write([wanted], whyOf(rollout), true)];
-  const config = blueprint.configFile?.configMapName;
-  const all = new Set(
-    [...objects.before, wanted, ...objects.after, ...objects.optional].map(({ kind, metadata }) =>
-      liveKey(kind, metadata.name)
-    ),
-  );
-  const decided = {
+  const status = summarise(world, {
     prepared,
     failures: told,
-    warnings: prepared.warnings,
+    warnings,
     rollout,
     causedByUpgrade: false,
     suspended: false,
-  };
-  const status = summarise(world, decided);
+  });
+  const { steps, touchesDeployment } = objectSteps(world, prepared, rollout);
   return {
     steps: [
-      ...taken,
-      ...write(before, "the resource asks for it", true),
-      ...deployments,
-      ...(waits ? scaling(world) : []),
-      ...write(free(objects.after), "the resource asks for it", false),
-      ...write(free(objects.optional), "the resource asks for it", false),
-      ...prunedObjects(world, all, uid),
-      ...prunedConfigs(world, config, uid),
+      ...steps,
       ...(rollout.kind === "undo" ? rolledBackTold(world, live) : []),
       ...stopTold(world, status),
       ...(rollout.kind === "apply"
-        ? changesTold(world, prepared, deployments.length > 0 && world.refusals.length === 0, data.notices)
+        ? changesTold(world, prepared, touchesDeployment && world.refusals.length === 0, data.notices)
         : []),
       ...announcements(world, told),
       ...statusSteps(world, status),
@@ -164,6 +127,59 @@ const settled = (world: World, prepared: Prepared): Plan => {
     statusIsOf: rollout.kind === "undo" ? "what was seen" : "what is made",
     turn: turnOf(rollout),
   };
+};
+
+const conflictsOf = (
+  world: World,
+  { blueprint }: Prepared,
+  manifests: ReadonlyArray<Manifest>,
+): ReadonlyArray<OwnershipConflict> =>
+  manifests.flatMap((one) => conflictOf(one, liveOf(world, one), blueprint.uid) ?? []);
+
+/** What is written and removed, in this order. `touchesDeployment`: one of the steps is for the Deployment. */
+const objectSteps = (
+  world: World,
+  prepared: Prepared,
+  rollout: Rollout,
+): { readonly steps: ReadonlyArray<Step>; readonly touchesDeployment: boolean } => {
+  const { objects, blueprint } = prepared;
+  const { uid } = blueprint;
+  const live = liveOf(world, objects.deployment);
+  const deployment = deploymentOf(world, prepared, rollout, live);
+  const waits = rollout.kind === "hold" || rollout.kind === "queue" || rollout.kind === "undone";
+  const needed = objects.before.map((one) => notShrunk(one, liveOf(world, one)));
+  // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
+  const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
+  const ours = [...objects.after, ...objects.optional].filter((one) =>
+    conflictOf(one, liveOf(world, one), uid) === undefined
+  );
+  const taken = [...needed, ...(waits ? [] : [deployment]), ...ours]
+    .flatMap((one) => takeOvers(one, liveOf(world, one), world.resource));
+  const handed = waits ? [] : handOver(prepared, live);
+  // What these change has another version when it is applied.
+  const changed = new Set(
+    [...taken, ...handed].flatMap((one) => "key" in one ? liveKey(one.key.kind, one.key.name) : []),
+  );
+  const deployments = waits ? [] : [...handed, ...writes(world, [deployment], changed, whyOf(rollout), true)];
+  const all = [...objects.before, deployment, ...objects.after, ...objects.optional];
+  return {
+    steps: [
+      ...taken,
+      ...writes(world, before, changed, "the resource asks for it", true),
+      ...deployments,
+      ...(waits ? scaling(world) : []),
+      ...writes(world, ours, changed, "the resource asks for it", false),
+      ...prunedObjects(world, new Set(all.map(({ kind, metadata }) => liveKey(kind, metadata.name))), uid),
+      ...prunedConfigs(world, blueprint.configFile?.configMapName, uid),
+    ],
+    touchesDeployment: deployments.length > 0,
+  };
+};
+
+const deploymentOf = (world: World, prepared: Prepared, rollout: Rollout, live: JsonObject | undefined): Manifest => {
+  if (rollout.kind === "undo") return undone(prepared, world, live, rollout);
+  if (rollout.kind === "adopt" && live !== undefined) return adopted(prepared, world, live);
+  return recorded(prepared, world, live, rollout.kind === "apply" ? rollout.cause : "edit");
 };
 
 const whyOf = (rollout: Rollout): string => {
