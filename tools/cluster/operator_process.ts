@@ -9,6 +9,8 @@ import { LOG_FOLDER } from "../soak_lengths.ts";
 export interface BundledOperator {
   readonly pid: number;
   readonly residentBytes: () => Promise<number>;
+  /** The part of it that is the process's own; the rest are pages of files, as Deno's program, that the kernel may take back. */
+  readonly anonymousBytes: () => Promise<number>;
   /** Passes so far: their number and how long they took together. */
   readonly passSeconds: () => Promise<{ readonly count: number; readonly sum: number }>;
   /** Requests to the API server so far: reads (lists and watches included), writes. */
@@ -85,10 +87,8 @@ export const startBundledOperator = async (
   return {
     pid: process.pid,
     logFile,
-    residentBytes: async () => {
-      const status = await Deno.readTextFile(`/proc/${process.pid}/status`);
-      return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
-    },
+    residentBytes: () => statusBytes(process.pid, "VmRSS"),
+    anonymousBytes: () => statusBytes(process.pid, "RssAnon"),
     passSeconds: async () => ({
       count: total(await figures("controller_runtime_reconcile_time_seconds_count")),
       sum: total(await figures("controller_runtime_reconcile_time_seconds_sum")),
@@ -108,4 +108,10 @@ export const startBundledOperator = async (
       return code;
     },
   };
+};
+
+/** A line of `/proc/PID/status`, which the kernel gives in KiB. */
+const statusBytes = async (pid: number, line: string): Promise<number> => {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`);
+  return Number(new RegExp(`^${line}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) * 1024;
 };
