@@ -1,18 +1,39 @@
 /** Every bound of the core in one place, each with its unit, its reason and its source. */
 
 /**
- * Largest base document, in bytes of UTF-8.
- *
- * The largest base of a published server is 12 kB; a ConfigMap or image label cannot carry more than 1 MiB, which is the
- * limit of the API server's store for one object. Source: Kubernetes documentation, page "ConfigMaps".
+ * Nesting of a spec, in levels, and its values, counted with all maps, lists and scalars. The longest fields of the API reach
+ * 12 levels; a full resource of 192 providers, 256 models and 256 variables has about 8,000 values. Work on a resource grows
+ * with both, and a tenant chooses both.
  */
-export const BASE_BYTES_MAX = 1024 * 1024;
+export const SPEC_DEPTH_MAX = 64;
+export const SPEC_VALUES_MAX = 20_000;
+
+/** Findings of one resource that are reported one by one; nobody fixes more of them at a time. */
+export const FINDINGS_MAX = 32;
+
+/** Different Secrets and ConfigMaps that one resource may name; each is read in every reconciliation. */
+export const REFERENCED_OBJECTS_MAX = 128;
 
 /**
- * Largest rendered config.yaml, in bytes of UTF-8. A quarter of the ConfigMap's 1 MiB is kept back for metadata and
- * `managedFields`, which grow with every field manager.
+ * Longest value of a Secret or ConfigMap key that becomes an environment variable, in bytes. Linux starts no process with a
+ * longer one (MAX_ARG_STRLEN, 128 KiB with name and terminator).
  */
-export const CONFIG_BYTES_MAX = 768 * 1024;
+export const VARIABLE_BYTES_MAX = 128 * 1024 - 512;
+
+/** All values of Secrets that one resource uses, in bytes; the environment of a process on Linux has at most 2 MiB. */
+export const SECRET_VALUES_BYTES_MAX = 1024 * 1024;
+
+/** Longest config.yaml that is read, in bytes: 512 KiB take js-yaml about 200 ms. The largest one seen has 20 kB. */
+export const CONFIG_TEXT_BYTES_MAX = 512 * 1024;
+
+/** Largest base document, in bytes of UTF-8; the largest base of a published server has 12 kB. */
+export const BASE_BYTES_MAX = CONFIG_TEXT_BYTES_MAX;
+
+/**
+ * Largest rendered config.yaml, in bytes of UTF-8. The operator reads it back before it replaces it, and half of the
+ * ConfigMap's 1 MiB is left for metadata and `managedFields`, which grow with every field manager.
+ */
+export const CONFIG_BYTES_MAX = CONFIG_TEXT_BYTES_MAX;
 
 /** Aliases in one YAML document. No published base has any; a bomb needs thousands. */
 export const YAML_ALIASES_MAX = 64;
@@ -20,8 +41,14 @@ export const YAML_ALIASES_MAX = 64;
 /** Nesting of one YAML document, in levels. The deepest published base has 8. */
 export const YAML_DEPTH_MAX = 64;
 
-/** Values in one base document after its aliases are expanded; 64 aliases could otherwise multiply a large anchor. */
-export const BASE_VALUES_MAX = 50_000;
+/** Values in one YAML document after its aliases are expanded; 64 aliases could otherwise multiply a large anchor. */
+export const YAML_VALUES_MAX = 50_000;
+
+/** Documents in one manifest file. Four million separators would fit into the largest file. */
+export const MANIFEST_DOCUMENTS_MAX = 1000;
+
+/** Values in all documents of one manifest file, aliases expanded. */
+export const MANIFEST_VALUES_MAX = 400_000;
 
 /** Largest custom resource file read by the CLI, in bytes. etcd refuses requests above 1.5 MiB; several documents may share a file. */
 export const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;

@@ -26,7 +26,15 @@ import {
   YAMLException,
 } from "js-yaml";
 import type { Json } from "./json.ts";
-import { YAML_ALIASES_MAX, YAML_DEPTH_MAX } from "./limits.ts";
+import {
+  CONFIG_TEXT_BYTES_MAX,
+  MANIFEST_DOCUMENTS_MAX,
+  MANIFEST_VALUES_MAX,
+  YAML_ALIASES_MAX,
+  YAML_DEPTH_MAX,
+  YAML_VALUES_MAX,
+} from "./limits.ts";
+import { excessOf } from "./tree_size.ts";
 
 /** A text that is not YAML, or is YAML that no config may be: `detail` says where and why, without quoting the text. */
 export class NotYaml extends Data.TaggedError("NotYaml")<{ readonly detail: string }> {
@@ -44,16 +52,46 @@ export class NotYaml extends Data.TaggedError("NotYaml")<{ readonly detail: stri
 export const writeYaml = (value: unknown): string =>
   dump(value, { lineWidth: -1, noRefs: true, quoteStyle: "double", scalarStyleRules: STYLE_RULES });
 
-/** Reads one document as PyYAML would (YAML 1.1: `yes`, `012`, merge keys), with bounded aliases and depth. */
+/** Reads one document as PyYAML would (YAML 1.1: `yes`, `012`, merge keys), with bounded length, aliases, depth and values. */
 export const readYaml11 = (text: string): Result.Result<Json, NotYaml> =>
-  reading(() => load(text, { schema: PYYAML, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json);
+  text.length > CONFIG_TEXT_BYTES_MAX
+    ? Result.fail(new NotYaml({ detail: `${text.length} characters; at most ${CONFIG_TEXT_BYTES_MAX} are read` }))
+    : Result.flatMap(
+      reading(() => load(text, { schema: PYYAML, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json),
+      within(YAML_VALUES_MAX),
+    );
 
-/** Reads the documents of a manifest file as kubectl does (`yes` and `on` are booleans); empty documents are left out. */
+/**
+ * Reads the documents of a manifest file as kubectl does (`yes` and `on` are booleans); empty documents are left out. Their
+ * number is bounded, and so are the values of all of them together.
+ */
 export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, NotYaml> =>
-  reading(() =>
-    (loadAll(text, { schema: KUBECTL, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as ReadonlyArray<Json>)
-      .filter((document) => document !== null && document !== undefined)
-  );
+  separatorsIn(text) > MANIFEST_DOCUMENTS_MAX
+    ? Result.fail(new NotYaml({ detail: `more than ${MANIFEST_DOCUMENTS_MAX} documents` }))
+    : Result.flatMap(
+      reading(() =>
+        (loadAll(text, { schema: KUBECTL, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as ReadonlyArray<
+          Json
+        >).filter((document) => document !== null && document !== undefined)
+      ),
+      within(MANIFEST_VALUES_MAX),
+    );
+
+/** A mapping that holds itself, or few anchors that stand for millions of values, would end whoever walks it. */
+const within = (values: number) => <A extends Json>(tree: A): Result.Result<A, NotYaml> =>
+  // A list of documents is a level of its own.
+  excessOf(tree, { depth: YAML_DEPTH_MAX + 1, values }) === undefined
+    ? Result.succeed(tree)
+    : Result.fail(new NotYaml({ detail: `more than ${values} values once aliases are expanded` }));
+
+/** Lines that begin with `---`: the parser would make an object of each before anybody could count them. */
+const separatorsIn = (text: string): number => {
+  let count = text.startsWith("---") ? 1 : 0;
+  for (let at = text.indexOf("\n---"); at >= 0 && count <= MANIFEST_DOCUMENTS_MAX; at = text.indexOf("\n---", at + 4)) {
+    count++;
+  }
+  return count;
+};
 
 const reading = <A>(read: () => A): Result.Result<A, NotYaml> =>
   Result.try({

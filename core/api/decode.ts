@@ -5,6 +5,9 @@ import { InvalidName, RuleBroken, SchemaMismatch } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../json.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
+import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../limits.ts";
+import { excessOf } from "../tree_size.ts";
+import { referenceNameFindings } from "./reference_names.ts";
 import { isUsableName, NAME_MESSAGE, ruleFindings } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { API_VERSION, KIND, Spec } from "./v1alpha2.ts";
@@ -29,6 +32,9 @@ export const decodeResource = (
 ): Result.Result<Resource, ReadonlyArray<DecodeFailure>> => {
   const identity = identityFindings(value);
   if (!isObject(value) || identity.length > 0) return Result.fail(identity);
+  // Before anything that recurses or compares: what follows costs time that grows with both.
+  const size = sizeFindings(value);
+  if (size.length > 0) return Result.fail(size);
   const decoded = decodeSpec(member(value, "spec") ?? {}, {
     errors: "all",
     onExcessProperty: mode === "strict" ? "error" : "ignore",
@@ -42,8 +48,10 @@ export const decodeResource = (
   const naming = isUsableName(name)
     ? []
     : [new InvalidName({ path: ["metadata", "name"], name, detail: NAME_MESSAGE })];
-  const findings = [...naming, ...stray, ...schema, ...rules];
-  if (Result.isFailure(decoded) || findings.length > 0) return Result.fail(findings);
+  const references = Result.isFailure(decoded) ? [] : referenceNameFindings(value)
+    .map(({ path, detail }) => new SchemaMismatch({ path, detail }));
+  const findings = [...naming, ...stray, ...schema, ...references, ...rules];
+  if (Result.isFailure(decoded) || findings.length > 0) return Result.fail(bounded(findings));
   return Result.succeed({
     name,
     namespace: stringAt(value, "metadata", "namespace"),
@@ -53,6 +61,25 @@ export const decodeResource = (
 };
 
 const decodeSpec = Schema.decodeUnknownResult(Spec);
+
+const sizeFindings = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
+  const excess = excessOf(member(value, "spec") ?? {}, { depth: SPEC_DEPTH_MAX, values: SPEC_VALUES_MAX });
+  return excess === undefined ? [] : [
+    new SchemaMismatch({
+      path: ["spec", ...excess.path],
+      detail: excess.what === "depth"
+        ? `Nested too deeply: at most ${SPEC_DEPTH_MAX} levels are supported`
+        : `Too many values: a spec may have at most ${SPEC_VALUES_MAX}`,
+    }),
+  ];
+};
+
+/** The first ones, and how many more there are. */
+const bounded = (findings: ReadonlyArray<DecodeFailure>): ReadonlyArray<DecodeFailure> =>
+  findings.length <= FINDINGS_MAX ? findings : [
+    ...findings.slice(0, FINDINGS_MAX),
+    new SchemaMismatch({ path: ["spec"], detail: `${findings.length - FINDINGS_MAX} more errors` }),
+  ];
 
 const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
   if (!isObject(value)) return [new SchemaMismatch({ path: [], detail: "Expected a Kubernetes object" })];

@@ -4,6 +4,14 @@
  * Annotations stand before checks: an annotation behind a check lands on the check and is lost to the CRD.
  */
 import { Schema } from "effect";
+import {
+  DATA_KEY,
+  DATA_KEY_MAX,
+  NAMESPACE_NAME,
+  NAMESPACE_NAME_MAX,
+  OBJECT_NAME,
+  OBJECT_NAME_MAX,
+} from "./object_names.ts";
 
 /** A string with length bounds in characters, as the API server counts them. */
 export const text = (doc: string, bounds: { min?: number; max: number; pattern?: RegExp }) => {
@@ -17,6 +25,30 @@ export const text = (doc: string, bounds: { min?: number; max: number; pattern?:
     Schema.isPattern(bounds.pattern, { expected: `a string that matches ${bounds.pattern.source}` }),
   );
 };
+
+/** Name of a referenced Secret, ConfigMap, claim or ServiceAccount. */
+export const objectName = (doc: string) =>
+  named(doc, OBJECT_NAME_MAX, OBJECT_NAME, `a name of at most ${OBJECT_NAME_MAX} lower-case letters, digits, "-" and "."`);
+
+/** Name of a namespace. */
+export const namespaceName = (doc: string) =>
+  named(
+    doc,
+    NAMESPACE_NAME_MAX,
+    NAMESPACE_NAME,
+    `a namespace of at most ${NAMESPACE_NAME_MAX} lower-case letters, digits and "-"`,
+  );
+
+/** Key of a referenced Secret or ConfigMap. */
+export const dataKey = (doc: string) =>
+  named(doc, DATA_KEY_MAX, DATA_KEY, `a key of at most ${DATA_KEY_MAX} letters, digits, "-", "_" and "."`);
+
+/** One sentence for both checks: a name that breaks one of them is not two mistakes. */
+const named = (doc: string, max: number, pattern: RegExp, expected: string) =>
+  Schema.String.annotate({ description: doc }).check(
+    Schema.isBetweenCodePoints(1, max, { expected }).abort(),
+    Schema.isPattern(pattern, { expected }),
+  );
 
 /** One of a few words. */
 export const oneOf = <const Words extends ReadonlyArray<string>>(doc: string, words: Words, fallback?: Words[number]) =>
@@ -52,10 +84,14 @@ export const set = <Item extends Schema.Top>(doc: string, item: Item, bounds: { 
       expected: `a list of ${bounds.min ?? 0} to ${bounds.max} items`,
     }),
     Schema.makeFilter(
-      (items: ReadonlyArray<unknown>) =>
-        items.flatMap((entry, index) =>
-          items.indexOf(entry) === index ? [] : [{ path: [index], issue: `Duplicate value: ${JSON.stringify(entry)}` }]
-        ),
+      (items: ReadonlyArray<unknown>) => {
+        const seen = new Set<unknown>();
+        return items.flatMap((entry, index) => {
+          if (seen.has(entry)) return [{ path: [index], issue: `Duplicate value: ${JSON.stringify(entry)}` }];
+          seen.add(entry);
+          return [];
+        });
+      },
       { expected: "no item twice" },
     ),
   );

@@ -146,7 +146,9 @@ const uniqueIds: Rule = {
   reason: "FieldValueInvalid",
   broken: (self) => {
     const ids = PROVIDER_LISTS.flatMap(({ field }) => listAt(self, field).map(effectiveId));
-    const twice = ids.filter((id) => ids.filter((other) => other === id).length > 1);
+    const counts = new Map<string, number>();
+    for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+    const twice = ids.filter((id) => (counts.get(id) ?? 0) > 1);
     return twice.length === 0 ? undefined : `provider ids must be unique: ${twice.join(", ")}`;
   },
 };

@@ -11,12 +11,15 @@ import { DISABLED_NAMES } from "./api_names.ts";
 import { embedded } from "./embedded.ts";
 import {
   bool,
+  dataKey,
   freeForm,
   int32,
   int64,
   intOrString,
   list,
   map,
+  namespaceName,
+  objectName,
   oneOf,
   optional,
   quantity,
@@ -31,8 +34,8 @@ export const API_VERSION = `${GROUP}/v1alpha2`;
 
 const SecretKeyRef = struct("A key of a Secret in the namespace of this resource.", {
   secretKeyRef: struct("The Secret and the key within it.", {
-    name: text("Name of the Secret.", { max: 253 }),
-    key: text("Key within the Secret.", { max: 253 }),
+    name: objectName("Name of the Secret."),
+    key: dataKey("Key within the Secret."),
   }),
 });
 export type SecretKeyRef = typeof SecretKeyRef.Type;
@@ -158,12 +161,12 @@ const Networking = struct("How the server is reached.", {
   port: optional(int32("Port of the server and of its Service.", { min: 1, max: 65535, fallback: PORT_DEFAULT })),
   tls: optional(struct("TLS: serving, and trust for outgoing calls.", {
     enabled: optional(bool("Serve HTTPS with the certificate of secretName.")),
-    secretName: optional(text("Secret of type kubernetes.io/tls.", { max: 253 })),
+    secretName: optional(objectName("Secret of type kubernetes.io/tls.")),
     caBundle: optional(struct("Certificate authorities that the server trusts in outgoing calls.", {
-      configMapName: text("ConfigMap with PEM certificates.", { max: 253 }),
-      configMapNamespace: optional(text("Namespace of the ConfigMap, when it is another one.", { max: 253 })),
+      configMapName: objectName("ConfigMap with PEM certificates."),
+      configMapNamespace: optional(namespaceName("Namespace of the ConfigMap, when it is another one.")),
       configMapKeys: optional(
-        list("Keys of the ConfigMap; ca-bundle.crt when absent.", text("Key.", { max: 253 }), { max: 50 }),
+        list("Keys of the ConfigMap; ca-bundle.crt when absent.", dataKey("Key."), { max: 50 }),
       ),
     })),
   })),
@@ -171,7 +174,7 @@ const Networking = struct("How the server is reached.", {
     enabled: optional(bool("false switches it off again.")),
     hostname: optional(text("Host name; without it the Route or Ingress controller chooses.", { min: 0, max: 253 })),
     ingressClassName: optional(text("Ingress class.", { max: 253 })),
-    tlsSecretName: optional(text("Secret with the certificate of the Ingress.", { max: 253 })),
+    tlsSecretName: optional(objectName("Secret with the certificate of the Ingress.")),
     annotations: optional(
       map("Annotations of the Ingress or Route.", text("Value.", { min: 0, max: 4096 }), { max: 64 }),
     ),
@@ -189,7 +192,7 @@ const Networking = struct("How the server is reached.", {
 export const STARTUP_SECONDS_DEFAULT = 600;
 
 const Overrides = struct("Changes to the pod; they win over what the operator sets.", {
-  serviceAccountName: optional(text("ServiceAccount of the pod, instead of the operator's.", { max: 253 })),
+  serviceAccountName: optional(objectName("ServiceAccount of the pod, instead of the operator's.")),
   env: optional(
     list("Environment variables; one of the same name replaces the operator's.", embedded("EnvVar"), { max: 256 }),
   ),
@@ -227,7 +230,7 @@ const Workload = struct("The Deployment and its pod.", {
     mountPath: optional(text("Where the volume is mounted; /.llama when absent.", { min: 0, max: 4096 })),
     storageClassName: optional(text("Storage class.", { min: 0, max: 253 })),
     accessMode: optional(oneOf("Access mode of the claim.", ["ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"])),
-    existingClaim: optional(text("A claim that is there already.", { max: 253 })),
+    existingClaim: optional(objectName("A claim that is there already.")),
     retentionPolicy: optional(
       oneOf("What becomes of the claim when this resource is deleted.", ["Retain", "Delete"], "Retain"),
     ),
@@ -287,8 +290,8 @@ export const Spec = struct("What the server should be.", {
   workload: optional(Workload.annotate({ default: {} })),
   externalProviders: optional(ExternalProviders),
   overrideConfig: optional(struct("A complete config.yaml of your own, instead of a generated one.", {
-    configMapName: text("ConfigMap in the namespace of this resource.", { max: 253 }),
-    key: optional(text("Key of the ConfigMap.", { max: 253 }).annotate({ default: "config.yaml" })),
+    configMapName: objectName("ConfigMap in the namespace of this resource."),
+    key: optional(dataKey("Key of the ConfigMap.").annotate({ default: "config.yaml" })),
   })),
   suspend: optional(bool("Pauses reconciliation; what runs goes on running.", false)),
 });

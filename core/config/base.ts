@@ -2,7 +2,7 @@
 import { Result } from "effect";
 import { BaseUnreadable, UnsupportedConfigVersion } from "../failure.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
-import { BASE_BYTES_MAX, BASE_VALUES_MAX } from "../limits.ts";
+import { BASE_BYTES_MAX } from "../limits.ts";
 import { onceForEach } from "../once_for_each.ts";
 import { readYaml11 } from "../yaml.ts";
 import { providerType } from "./catalogue.ts";
@@ -47,23 +47,7 @@ const treeOf = (text: string, origin: string): Result.Result<JsonObject, BaseUnr
   const read = readYaml11(text);
   if (Result.isFailure(read)) return unreadable(origin, read.failure.detail);
   if (!isObject(read.success)) return unreadable(origin, "its top level is no map");
-  if (valuesIn(read.success) > BASE_VALUES_MAX) {
-    return unreadable(origin, `it holds more than ${BASE_VALUES_MAX} values once aliases are expanded`);
-  }
   return Result.succeed(read.success);
-};
-
-/** Counts with a running total, so that a bomb of aliases stops the count instead of the process. */
-const valuesIn = (tree: Json): number => {
-  let count = 0;
-  const rest: Array<Json> = [tree];
-  while (rest.length > 0 && count <= BASE_VALUES_MAX) {
-    const value = rest.pop();
-    count++;
-    if (isList(value)) rest.push(...value.slice(0, BASE_VALUES_MAX));
-    else if (isObject(value)) rest.push(...Object.values(value).slice(0, BASE_VALUES_MAX));
-  }
-  return count;
 };
 
 const fitting = (

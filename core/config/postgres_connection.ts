@@ -27,6 +27,9 @@ export const SQL_VARIABLES: ReadonlyArray<{ readonly name: string; readonly opti
   { name: "PGSSLROOTCERT", optional: true },
 ];
 
+/** A URL with the longest host, names and certificate paths stays far below; the patterns here need time for long texts. */
+const CONNECTION_CHARACTERS_MAX = 4096;
+
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
 /** PostgreSQL's own port. */
@@ -43,6 +46,9 @@ export const parsePostgres = (
   path: FieldPath,
 ): Result.Result<PostgresConnection, SecretValueUnusable> => {
   const refuse = (detail: string) => Result.fail(new SecretValueUnusable({ path, key, detail }));
+  if (text.length > CONNECTION_CHARACTERS_MAX) {
+    return refuse(`it is longer than ${CONNECTION_CHARACTERS_MAX} characters`);
+  }
   const raw = /^postgres(ql)?:\/\//i.test(text.trim()) ? fromUrl(text.trim()) : fromKeywords(text);
   if (typeof raw === "string") return refuse(raw);
   const { host, port = String(POSTGRES_PORT), user, password, dbname, sslmode, sslrootcert, ...others } = raw;

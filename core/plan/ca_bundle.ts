@@ -8,6 +8,9 @@ import type { ConfigMapContent } from "./world.ts";
 /** Bytes of PEM in one bundle; a ConfigMap holds 1 MiB, some of which its metadata needs. */
 export const CA_BUNDLE_BYTES_MAX = 1000 * 1024;
 
+/** Certificates in one bundle: the public authorities of Mozilla are 144; checking 1,000 takes about 60 ms. */
+const CERTIFICATES_MAX = 1000;
+
 /** Undefined when the resource names no bundle, or none of its keys is there (that is told elsewhere). */
 export const bundled = (
   references: ReadonlyArray<Reference>,
@@ -16,17 +19,21 @@ export const bundled = (
 ): Result.Result<string | undefined, CaBundleInvalid> => {
   const found: Array<string> = [];
   for (const { name, namespace = ownNamespace, key = "", path } of references) {
-    const text = maps.get(`${namespace}/${name}`)?.data[key];
+    const data = maps.get(`${namespace}/${name}`)?.data ?? {};
+    const text = Object.hasOwn(data, key) ? data[key] : undefined;
     if (text === undefined) continue;
     const refuse = (detail: string) => Result.fail(new CaBundleInvalid({ path, key: `${name}/${key}`, detail }));
-    const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g)].map(([block]) =>
-      block
-    );
+    const blocks = certificatesIn(text);
+    if (blocks.length > CERTIFICATES_MAX) return refuse(`more than ${CERTIFICATES_MAX} certificates`);
     // Blank content is an empty bundle, as the cluster's own injectors leave it before they have run.
     if (blocks.length === 0 && text.trim() !== "") return refuse("there is no BEGIN CERTIFICATE in it");
     const broken = blocks.findIndex((block) => !isCertificate(block));
     if (broken >= 0) return refuse(`certificate ${broken + 1} of ${blocks.length} is not readable`);
     found.push(...blocks.map((block) => block.replaceAll("\r\n", "\n")));
+  }
+  if (found.length > CERTIFICATES_MAX) {
+    const [{ path, name } = { path: [], name: "" }] = references;
+    return Result.fail(new CaBundleInvalid({ path, key: name, detail: `more than ${CERTIFICATES_MAX} certificates` }));
   }
   if (references.length === 0) return Result.succeed(undefined);
   const pem = [...new Set(found)].sort().map((block) => `${block}\n`).join("");
@@ -36,4 +43,18 @@ export const bundled = (
       new CaBundleInvalid({ path, key: name, detail: `${pem.length} bytes, a ConfigMap takes ${CA_BUNDLE_BYTES_MAX}` }),
     )
     : Result.succeed(pem === "" ? undefined : pem);
+};
+
+const [BEGIN, END] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"] as const;
+
+/** Each from its first line to its last. Searched forward only: the time grows with the length of the text alone. */
+const certificatesIn = (text: string): ReadonlyArray<string> => {
+  const blocks: Array<string> = [];
+  for (let from = text.indexOf(BEGIN); from >= 0 && blocks.length <= CERTIFICATES_MAX;) {
+    const end = text.indexOf(END, from);
+    if (end < 0) break;
+    blocks.push(text.slice(from, end + END.length));
+    from = text.indexOf(BEGIN, end);
+  }
+  return blocks;
 };

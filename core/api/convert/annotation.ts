@@ -149,11 +149,22 @@ const parsed = (text: string): Json | undefined => {
 
 const depthOf = (text: string): number => {
   let [deepest, depth] = [0, 0];
-  for (const [part] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
-    if (part === "[" || part === "{") deepest = Math.max(deepest, ++depth);
-    else if (part === "]" || part === "}") depth--;
+  for (let index = 0; index < text.length; index++) {
+    const letter = text[index];
+    if (letter === '"') index = endOfString(text, index);
+    else if (letter === "[" || letter === "{") deepest = Math.max(deepest, ++depth);
+    else if (letter === "]" || letter === "}") depth--;
   }
   return deepest;
+};
+
+/** Index of the quote that ends the string begun at `from`, or of the end of the text. */
+const endOfString = (text: string, from: number): number => {
+  for (let index = from + 1; index < text.length; index++) {
+    if (text[index] === "\\") index++;
+    else if (text[index] === '"') return index;
+  }
+  return text.length;
 };
 
 /**

@@ -1,0 +1,47 @@
+/** How large a JSON tree is, told without recursion: a hostile one must not end the process that measures it. */
+import { isList, isObject, type Json } from "./json.ts";
+
+export interface TreeBounds {
+  /** Levels of maps and lists; a scalar has none. */
+  readonly depth: number;
+  /** Maps, lists and scalars together. Where one value stands in several places, it counts in each. */
+  readonly values: number;
+}
+
+export interface Excess {
+  readonly what: "depth" | "values";
+  /** The first steps to the place where the bound was passed. */
+  readonly path: ReadonlyArray<string | number>;
+}
+
+/** Steps of a path that are remembered on the way; enough to find the place. */
+const STEPS_MAX = 6;
+
+/** Undefined when the tree is within the bounds. Stops at the first excess, so an alias bomb ends the count, not the process. */
+export const excessOf = (tree: Json, { depth, values }: TreeBounds): Excess | undefined => {
+  interface Place {
+    readonly value: Json;
+    readonly level: number;
+    readonly path: ReadonlyArray<string | number>;
+  }
+  const rest: Array<Place> = [{ value: tree, level: 1, path: [] }];
+  // What waits counts as seen: a long list must not be put on the stack before it is counted.
+  let count = 1;
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const { value, level, path } = next;
+    if (!isList(value) && !isObject(value)) continue;
+    if (level > depth) return { what: "depth", path };
+    const step = (key: string | number) => path.length < STEPS_MAX ? [...path, key] : path;
+    if (isList(value)) {
+      count += value.length;
+      if (count > values) return { what: "values", path };
+      value.forEach((inner, index) => rest.push({ value: inner, level: level + 1, path: step(index) }));
+    } else {
+      const entries = Object.entries(value);
+      count += entries.length;
+      if (count > values) return { what: "values", path };
+      for (const [key, inner] of entries) rest.push({ value: inner, level: level + 1, path: step(key) });
+    }
+  }
+  return undefined;
+};
