@@ -346,6 +346,36 @@ export class ConfigMapKeyMissing extends Data.TaggedError("ConfigMapKeyMissing")
   }
 }
 
+/** More Secrets and ConfigMaps than one resource may name. */
+export class TooManyReferences extends Data.TaggedError("TooManyReferences")<{
+  readonly path: FieldPath;
+  readonly count: number;
+  readonly max: number;
+}> {
+  override get message(): string {
+    return `${
+      formatPath(this.path)
+    }: refers to ${this.count} Secrets and ConfigMaps, at most ${this.max} are supported; ` +
+      `put several keys into one Secret`;
+  }
+}
+
+/** What the resource uses of its Secrets or ConfigMaps is more than an environment or the operator can hold. */
+export class ReferenceTooLarge extends Data.TaggedError("ReferenceTooLarge")<{
+  readonly path: FieldPath;
+  readonly kind: "Secret" | "ConfigMap";
+  readonly name: string;
+  readonly namespace: string;
+  readonly bytesMax: number;
+}> {
+  override get message(): string {
+    return `${
+      formatPath(this.path)
+    }: ${this.kind} "${this.name}" in namespace "${this.namespace}" is too large: all keys ` +
+      `that this resource uses of its ${this.kind}s may have ${this.bytesMax} bytes together`;
+  }
+}
+
 /** The author's own config is no YAML document (R36). */
 export class OverrideConfigInvalid extends Data.TaggedError("OverrideConfigInvalid")<{
   readonly path: FieldPath;
@@ -466,6 +496,8 @@ export type ReferenceFailure = SecretNotFound | SecretKeyMissing | ConfigMapNotF
 export type ReconcileFailure =
   | GenerationFailure
   | ReferenceFailure
+  | TooManyReferences
+  | ReferenceTooLarge
   | OverrideConfigInvalid
   | CaBundleInvalid
   | LineChangeLosesData

@@ -23,6 +23,9 @@ export const VARIABLE_BYTES_MAX = 128 * 1024 - 512;
 /** All values of Secrets that one resource uses, in bytes; the environment of a process on Linux has at most 2 MiB. */
 export const SECRET_VALUES_BYTES_MAX = 1024 * 1024;
 
+/** All content of ConfigMaps that one resource uses, in bytes: a config of one's own and a bundle of certificates of 1 MiB each. */
+export const CONFIG_MAPS_BYTES_MAX = 2 * 1024 * 1024;
+
 /** Longest config.yaml that is read, in bytes: 512 KiB take js-yaml about 200 ms. The largest one seen has 20 kB. */
 export const CONFIG_TEXT_BYTES_MAX = 512 * 1024;
 

@@ -54,6 +54,8 @@ export const verdictOn = (failure: ReconcileFailure): Verdict => {
     case "SecretKeyMissing":
     case "ConfigMapNotFound":
     case "ConfigMapKeyMissing":
+    case "TooManyReferences":
+    case "ReferenceTooLarge":
     case "OverrideConfigInvalid":
     case "LineChangeLosesData":
     case "RegistryConflict":

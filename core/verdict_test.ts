@@ -41,6 +41,8 @@ const one = {
   accept: "a: b",
   changed: ["c"],
   way: "w",
+  count: 2,
+  max: 1,
 } as const;
 
 for (const [name, Failure] of Object.entries(failure)) {

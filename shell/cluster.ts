@@ -4,14 +4,21 @@
  * It is over 300 lines so that every kind of call stands in one place.
  */
 import { Context, Effect, Layer, Schedule, Stream } from "effect";
-import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
+import { isObject, type Json, type JsonObject, member, stringAt } from "../core/json.ts";
 import type { Manifest } from "../core/resources/blueprint.ts";
 import type { ObjectKey, Seen } from "../core/plan/step.ts";
-import { ClusterError, refusal, unreached } from "./cluster_error.ts";
+import { ClusterError, isTooLong, refusal, tooLong, unnameable, unreached } from "./cluster_error.ts";
 import { asked } from "./metrics.ts";
-import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS, LIST_PAGE_ITEMS, WATCH_SECONDS } from "./limits.ts";
+import {
+  CALL_ATTEMPTS_MAX,
+  CONNECTION_IDLE_MS,
+  LIST_PAGE_BYTES_MAX,
+  LIST_PAGE_ITEMS,
+  LIST_PAGE_SHRINK,
+  WATCH_SECONDS,
+} from "./limits.ts";
 import { Fence, fenced, isFenced } from "./fence.ts";
-import { chunksOf, renewableClient, silenceAlarm, within } from "./http_client.ts";
+import { chunksOf, renewableClient, silenceAlarm, textWithin, within } from "./http_client.ts";
 import { pathOf } from "./object_path.ts";
 import { Patience } from "./patience.ts";
 import { eventsOf, type WatchEvent } from "./watch_events.ts";
@@ -96,6 +103,8 @@ interface CallOptions {
   readonly accept?: string;
   /** Whether an object that is not there is a refusal, or an answer like another. */
   readonly absent?: "refusal" | "null";
+  /** Longest answer that is read, in bytes; without it as long as it is. */
+  readonly bytesMax?: number;
 }
 
 const connect = (connection: Connection) =>
@@ -129,6 +138,7 @@ const connect = (connection: Connection) =>
         contentType = body === undefined ? undefined : "application/json",
         accept = "application/json",
         absent = "refusal",
+        bytesMax,
       }: CallOptions,
       mayCall: () => boolean,
     ) =>
@@ -147,7 +157,8 @@ const connect = (connection: Connection) =>
                 client,
                 ...(body === undefined ? {} : { body: JSON.stringify(body) }),
               });
-              const text = await response.text();
+              const text = bytesMax === undefined ? await response.text() : await textWithin(response, bytesMax, both);
+              if (text === undefined) throw tooLong(verb, path, bytesMax ?? 0);
               const { ok, status } = response;
               if (status === 404 && absent === "null") return { status, found: null };
               if (!ok) throw refusal(verb, path, response, text);
@@ -174,6 +185,11 @@ const connect = (connection: Connection) =>
           }),
         );
 
+    const callAt = (verb: string, method: string, key: ObjectKey, behind: string, options: CallOptions = {}) => {
+      const path = pathOf(key);
+      return path === undefined ? Effect.fail(unnameable(verb, key)) : call(verb, method, `${path}${behind}`, options);
+    };
+
     const eachPage = Effect.fnUntraced(function* (
       { path, labels, fields, metadataOnly }: Selection,
       visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void>,
@@ -181,12 +197,22 @@ const connect = (connection: Connection) =>
       const accept = metadataOnly === true ? METADATA_ONLY : "application/json";
       let resourceVersion = "";
       let next = "";
+      let limit = LIST_PAGE_ITEMS;
       do {
-        const query = new URLSearchParams({ limit: String(LIST_PAGE_ITEMS) });
+        const query = new URLSearchParams({ limit: String(limit) });
         if (labels !== undefined) query.set("labelSelector", labels);
         if (fields !== undefined) query.set("fieldSelector", fields);
         if (next !== "") query.set("continue", next);
-        const page = yield* call("list", "GET", `${path}?${query}`, { accept });
+        const answer = yield* call("list", "GET", `${path}?${query}`, {
+          accept,
+          // One object always fits, or what somebody wrote would keep the whole list from being read.
+          ...(limit === 1 ? {} : { bytesMax: LIST_PAGE_BYTES_MAX }),
+        }).pipe(Effect.catchIf(isTooLong, () => Effect.succeed(TOO_LONG)));
+        if (answer === TOO_LONG) {
+          limit = Math.max(1, Math.floor(limit / LIST_PAGE_SHRINK));
+          continue;
+        }
+        const page = answer as Json;
         const kind = (stringAt(page, "kind") ?? "").replace(/List$/, "");
         const apiVersion = stringAt(page, "apiVersion") ?? "";
         // Items of a list carry neither kind nor version.
@@ -197,7 +223,8 @@ const connect = (connection: Connection) =>
         })));
         resourceVersion = stringAt(page, "metadata", "resourceVersion") ?? "";
         next = stringAt(page, "metadata", "continue") ?? "";
-      } while (next !== "");
+        if (next === "") break;
+      } while (true);
       return resourceVersion;
     });
 
@@ -260,58 +287,61 @@ const connect = (connection: Connection) =>
     // Forced: the fields that we name are ours, whoever wrote them before (takeover, hands). Not validated beyond the schema,
     // which refuses unknown fields all the same (seen on 1.36): the API server would parse each body twice, for warnings that
     // nobody here reads, and need a fifth more time for an apply.
-    const applied = (path: string, part: Json, fieldManager: string) =>
-      call(
-        "apply",
-        "PATCH",
-        `${path}?${new URLSearchParams({ fieldManager, force: "true", fieldValidation: "Ignore" })}`,
-        { body: part, contentType: "application/apply-patch+yaml" },
-      ).pipe(Effect.map((made) => made as JsonObject));
+    const applyQuery = (fieldManager: string) =>
+      `?${new URLSearchParams({ fieldManager, force: "true", fieldValidation: "Ignore" })}`;
+    const applied = (body: Json) => ({ body, contentType: "application/apply-patch+yaml" });
 
     return Cluster.of({
       get: (key, cached) =>
-        call("get", "GET", `${pathOf(key)}${cached === undefined ? "" : "?resourceVersion=0"}`, { absent: "null" })
-          .pipe(
-            Effect.map((found) => isObject(found) ? found : undefined),
-          ),
+        callAt("get", "GET", key, cached === undefined ? "" : "?resourceVersion=0", { absent: "null" }).pipe(
+          Effect.map((found) => isObject(found) ? found : undefined),
+        ),
       read: (path) => call("get", "GET", path),
       list,
       eachPage,
       watch,
       apply: (manifest, fieldManager, over) =>
-        applied(
-          pathOf({ ...manifest, namespace: manifest.metadata.namespace, name: manifest.metadata.name }),
-          over === "anything" ? manifest : {
-            ...manifest,
-            metadata: { ...manifest.metadata, resourceVersion: over === "nothing" ? VERSION_OF_NONE : over.version },
-          },
-          fieldManager,
-        ),
-      applyAt: applied,
+        callAt(
+          "apply",
+          "PATCH",
+          { ...manifest, namespace: manifest.metadata.namespace, name: manifest.metadata.name },
+          applyQuery(fieldManager),
+          applied(
+            over === "anything" ? manifest : {
+              ...manifest,
+              metadata: { ...manifest.metadata, resourceVersion: over === "nothing" ? VERSION_OF_NONE : over.version },
+            },
+          ),
+        ).pipe(Effect.map((made) => made as JsonObject)),
+      applyAt: (path, part, fieldManager) =>
+        call("apply", "PATCH", `${path}${applyQuery(fieldManager)}`, applied(part))
+          .pipe(Effect.map((made) => made as JsonObject)),
       replaceManagers: (key, resourceVersion, managedFields) =>
-        call(
+        callAt(
           "take over",
           "PATCH",
-          pathOf(key),
+          key,
+          "",
           { body: { metadata: { resourceVersion, managedFields } }, contentType: "application/merge-patch+json" },
         ).pipe(Effect.map((changed) => changed as JsonObject)),
       touch: (key, resourceVersion) =>
         Effect.asVoid(
-          call("touch", "PATCH", pathOf(key), {
+          callAt("touch", "PATCH", key, "", {
             body: { metadata: { resourceVersion } },
             contentType: "application/merge-patch+json",
           }),
         ),
       scale: (key, replicas, fieldManager) =>
-        Effect.asVoid(call(
+        Effect.asVoid(callAt(
           "scale",
           "PATCH",
-          `${pathOf(key)}/scale?${new URLSearchParams({ fieldManager })}`,
+          key,
+          `/scale?${new URLSearchParams({ fieldManager })}`,
           { body: { spec: { replicas } }, contentType: "application/merge-patch+json" },
         )),
       remove: (key, uid) =>
         Effect.asVoid(
-          call("delete", "DELETE", pathOf(key), {
+          callAt("delete", "DELETE", key, "", {
             body: {
               kind: "DeleteOptions",
               apiVersion: "v1",
@@ -327,16 +357,24 @@ const connect = (connection: Connection) =>
           namespace: stringAt(resource, "metadata", "namespace") ?? "",
           name: stringAt(resource, "metadata", "name") ?? "",
         };
-        // A whole replacement at the version that was seen: a status made from an older look must not win.
+        // At the version that was seen: a status made from an older look must not win. The API server takes nothing but
+        // the status from the body, and fills the rest from what is stored.
         const body = {
-          ...resource,
-          metadata: { ...objectAt(resource, "metadata"), managedFields: [] },
+          apiVersion: key.apiVersion,
+          kind: key.kind,
+          metadata: {
+            name: key.name,
+            namespace: key.namespace,
+            resourceVersion: stringAt(resource, "metadata", "resourceVersion") ?? "",
+            uid: stringAt(resource, "metadata", "uid") ?? "",
+          },
           status: status as JsonObject,
         };
-        return call(
+        return callAt(
           "update status of",
           "PUT",
-          `${pathOf(key)}/status?${new URLSearchParams({ fieldManager })}`,
+          key,
+          `/status?${new URLSearchParams({ fieldManager })}`,
           { body },
         )
           .pipe(Effect.map((written) => written as JsonObject));
@@ -359,5 +397,8 @@ const connect = (connection: Connection) =>
 const VERSION_OF_NONE = "1";
 
 const always = (): boolean => true;
+
+/** In place of a page that would take too much memory. */
+const TOO_LONG = Symbol("too long");
 
 const BACKOFF = Schedule.jittered(Schedule.exponential("200 millis"));

@@ -1,6 +1,7 @@
 /** What can go wrong between us and the API server, born on the line where the foreign answer or exception arrives. */
 import { Data } from "effect";
 import { type Json, type JsonObject, member, stringAt } from "../core/json.ts";
+import type { ObjectKey } from "../core/plan/step.ts";
 import { RETRY_AFTER_MS_MAX } from "./limits.ts";
 
 /** A call that the API server refused, or that never reached it. */
@@ -35,6 +36,32 @@ export const refusal = (verb: string, path: string, response: Response, text: st
     retryAfterMs: retryAfter > 0 ? Math.min(retryAfter * 1000, RETRY_AFTER_MS_MAX) : undefined,
   });
 };
+
+/** For names that no object can have: asked for as they stand, they would be a request for something else. */
+export const unnameable = (verb: string, { kind, namespace }: ObjectKey): ClusterError =>
+  new ClusterError({
+    verb,
+    path: `${kind} in namespace ${namespace}`,
+    status: 400,
+    reason: "InvalidName",
+    detail: "no object can have this name",
+    retryAfterMs: undefined,
+  });
+
+const TOO_LONG = "TooLong";
+
+/** The answer is longer than the caller reads. */
+export const tooLong = (verb: string, path: string, bytesMax: number): ClusterError =>
+  new ClusterError({
+    verb,
+    path: path.split("?")[0] ?? path,
+    status: 200,
+    reason: TOO_LONG,
+    detail: `more than ${bytesMax} bytes`,
+    retryAfterMs: undefined,
+  });
+
+export const isTooLong = ({ reason }: ClusterError): boolean => reason === TOO_LONG;
 
 export const watchError = (path: string, status: JsonObject): ClusterError =>
   new ClusterError({

@@ -85,6 +85,24 @@ export async function* chunksOf(
   }
 }
 
+/** The body as text; undefined, and the rest unread, where it is longer than `bytesMax`. */
+export const textWithin = async (
+  response: Pick<Response, "body">,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const decoder = new TextDecoder();
+  const parts: Array<string> = [];
+  let bytes = 0;
+  for await (const chunk of chunksOf(response, signal)) {
+    bytes += chunk.length;
+    // Leaving the loop cancels the body.
+    if (bytes > bytesMax) return undefined;
+    parts.push(decoder.decode(chunk, { stream: true }));
+  }
+  return parts.join("") + decoder.decode();
+};
+
 /**
  * Rings once nothing was heard for `ms`. Bookmarks come about once a minute: silence means a connection that nobody holds any
  * more. The timer is set anew when it ends, not with each event.

@@ -13,6 +13,57 @@ export const trimmed = (object: JsonObject): JsonObject => {
   return { ...withFewerManagers(object), spec: { volumes: listAt(object, "spec", "volumes") } };
 };
 
+/**
+ * What is kept of an object that is too large to be kept: who it is and whose. Of a resource also what other resources' turns
+ * in an upgrade depend on. Its text is short, whatever somebody wrote into the object.
+ */
+export const essential = (object: JsonObject): JsonObject => {
+  const metadata = objectAt(object, "metadata");
+  const labels = objectAt(metadata, "labels");
+  const controller = listAt(metadata, "ownerReferences").filter((one) => member(one, "controller") === true).slice(
+    0,
+    1,
+  );
+  const few = Object.fromEntries(
+    ESSENTIAL_METADATA.flatMap((key) => {
+      const value = member(metadata, key);
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+  const kept = {
+    apiVersion: object.apiVersion ?? "",
+    kind: object.kind ?? "",
+    metadata: {
+      ...few,
+      labels: Object.fromEntries(
+        ESSENTIAL_LABELS.flatMap((key) => labels[key] === undefined ? [] : [[key, labels[key]]]),
+      ),
+      ...(controller.length === 0 ? {} : { ownerReferences: controller }),
+    },
+  };
+  if (object.kind !== "LlamaStackDistribution") return kept;
+  const { name, image } = objectAt(object, "spec", "distribution");
+  return {
+    ...kept,
+    spec: {
+      distribution: { ...(name === undefined ? {} : { name }), ...(image === undefined ? {} : { image }) },
+      suspend: member(objectAt(object, "spec"), "suspend") ?? false,
+    },
+    status: { phase: stringAt(object, "status", "phase") ?? "Pending" },
+  };
+};
+
+const ESSENTIAL_METADATA = [
+  "name",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+];
+const ESSENTIAL_LABELS = ["component", "instance", "managed-by"].map((name) => `app.kubernetes.io/${name}`);
+
 const withFewerManagers = (object: JsonObject): JsonObject => {
   const fields = member(objectAt(object, "metadata"), "managedFields");
   if (!Array.isArray(fields)) return object;

@@ -14,7 +14,6 @@ import {
   LEASE_SECONDS,
 } from "./limits.ts";
 import { monotonicMs, msOf } from "./monotonic_clock.ts";
-import { pathOf } from "./object_path.ts";
 
 export interface Candidacy {
   readonly namespace: string;
@@ -92,16 +91,18 @@ const waitForLease = Effect.fnUntraced(function* (candidacy: Candidacy) {
   }
 });
 
+const leasesIn = (namespace: string): string =>
+  `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+
 /** Fails with a conflict when another replica was faster. */
 const write = Effect.fnUntraced(function* (before: JsonObject | undefined, { namespace, identity }: Candidacy) {
   const cluster = yield* Cluster;
   const renewedAtMs = yield* monotonicMs;
   const nowMs = yield* Clock.currentTimeMillis;
   const wanted = claimed(before, { namespace, name: LEASE, holder: identity, seconds: LEASE_SECONDS, nowMs });
-  const path = pathOf(keyIn(namespace));
   const lease = before === undefined
-    ? yield* cluster.create(path.slice(0, path.lastIndexOf("/")), wanted)
-    : yield* cluster.replace(path, wanted);
+    ? yield* cluster.create(leasesIn(namespace), wanted)
+    : yield* cluster.replace(`${leasesIn(namespace)}/${LEASE}`, wanted);
   const tenure: Tenure = { lease, renewedAtMs, lost: false };
   return tenure;
 });
@@ -141,7 +142,7 @@ const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
     tenure.lost = true;
     const lease = tenure.lease ?? (yield* cluster.get(keyIn(namespace)));
     if (lease === undefined || holderOf(lease) !== identity) return;
-    yield* cluster.replace(pathOf(keyIn(namespace)), released(lease, yield* Clock.currentTimeMillis));
+    yield* cluster.replace(`${leasesIn(namespace)}/${LEASE}`, released(lease, yield* Clock.currentTimeMillis));
     yield* Effect.logInfo("lease released");
   }).pipe(
     Effect.timeout(Duration.millis(LEASE_RELEASE_MS)),

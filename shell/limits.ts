@@ -12,8 +12,15 @@ export const RETRY_AFTER_MS_MAX = 30_000;
 /** An idle connection is closed after this many milliseconds, before the API server does it (90 s): a call on one just closed fails. */
 export const CONNECTION_IDLE_MS = 60_000;
 
-/** Objects per page of a list; keeps one answer below a few MiB. */
+/** Objects per page of a list; usual objects make a few MiB of them. */
 export const LIST_PAGE_ITEMS = 500;
+
+/**
+ * Longest page of a list, in bytes. A longer one is asked for again with a quarter of the objects, down to one: objects of
+ * 1.5 MiB each would otherwise make a page of 750 MiB.
+ */
+export const LIST_PAGE_BYTES_MAX = 8 * 1024 * 1024;
+export const LIST_PAGE_SHRINK = 4;
 
 /** A watch is asked to end after this many seconds, so that a forgotten one cannot live for ever. */
 export const WATCH_SECONDS = 300;
@@ -65,8 +72,9 @@ export const LEASE_RELEASE_MS = 2000;
 /** One question to a server, in milliseconds; an idle server answers in a few. */
 export const ASK_TIMEOUT_MS = 5000;
 
-/** Longest answer of a server that is read, in bytes; 512 models are about 200 kB. */
-export const ASK_BYTES_MAX = 4 * 1024 * 1024;
+/** Longest answer of a server that is read, in bytes, and its values; 512 models are about 200 kB and 8,000 values. */
+export const ASK_BYTES_MAX = 1024 * 1024;
+export const ASK_VALUES_MAX = 40_000;
 
 /** Pause before a server that answered is asked again, in milliseconds. */
 export const ASK_AGAIN_MS = 300_000;
@@ -143,3 +151,26 @@ export const PACK_LOOK_MS = 1000;
 /** So many at a time, about 3 ms of the main thread, and then a pause in milliseconds. */
 export const PACKED_AT_ONCE = 16;
 export const PACK_PAUSE_MS = 20;
+
+/**
+ * Memory for what is kept of the cluster, in bytes of packed text: in all, and for one namespace. 5,000 usual resources with
+ * their objects take about 12 MiB; new ones wait unpacked for a while (PLAIN_CHARACTERS_MAX).
+ */
+export const KEPT_BYTES_MAX = 80 * 1024 * 1024;
+export const KEPT_NAMESPACE_BYTES_MAX = 40 * 1024 * 1024;
+
+/**
+ * Longest text of one object that is kept, in characters: of a resource, and of an object made for one. Resources of a few KiB
+ * are usual, a Deployment or generated config has about 12.
+ */
+export const KEPT_RESOURCE_MAX = 64 * 1024;
+export const KEPT_OBJECT_MAX = 128 * 1024;
+
+/** Objects, pods and ReplicaSets that are kept for one resource; a few dozen are usual. */
+export const KEPT_OBJECTS_MAX = 512;
+
+/** Reconciliations of resources too large to be kept wait for each other; one that found another at work looks again after this. */
+export const LARGE_RETRY_MS = 500;
+
+/** Secrets and ConfigMaps of others that are in memory at the same time, over all reconciliations. */
+export const FOREIGN_READS_MAX = 2;

@@ -5,13 +5,12 @@ import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 import { HMAC_SECRET } from "../core/own_objects.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, put, stringAt, withMember } from "../core/json.ts";
 import { newestFirst } from "../core/newest_first.ts";
-import { groupPath, OWN_KINDS, POD_KINDS, ROUTES } from "../core/plan/kinds.ts";
+import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
 import type { World } from "../core/plan/world.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
 import { pathOf } from "./object_path.ts";
-import { OURS, POD_LABELS } from "./mirrors.ts";
 import { observe, OperatorFacts } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { operatorFacts, servedGroups } from "./run.ts";
@@ -97,8 +96,8 @@ export const resourceOf = Effect.fn("resourceOf")(function* (namespace: string, 
 export const worldOf = Effect.fn("worldOf")(function* (resource: JsonObject) {
   const store = yield* Store;
   const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
-  yield* ownObjectsOf(resource);
   yield* store.put(resource, "list");
+  yield* ownObjectsOf(resource);
   const world: World | undefined = (yield* observe(key))?.world;
   return world ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
 });
@@ -111,7 +110,7 @@ const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) 
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const instance = `app.kubernetes.io/instance=${stringAt(resource, "metadata", "name")}`;
   const kinds = [
-    ...[...OWN_KINDS, ...(routes ? [ROUTES] : [])].map((kind) => ({ ...kind, labels: OURS })),
+    ...[...OWN_KINDS, ...(routes ? [ROUTES] : [])].map((kind) => ({ ...kind, labels: OWN_LABELS })),
     ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
   ];
   yield* Effect.forEach(
@@ -182,9 +181,11 @@ export const intended = Effect.fn("intended")(function* (document: JsonObject, n
   const before = live === undefined ? undefined : converted(live, stringAt(document, "apiVersion") ?? "");
   const wanted = converted(laidOver(document, namespace, before), API_VERSION);
   const query = `?${new URLSearchParams({ dryRun: "All", fieldValidation: "Strict" })}`;
-  const asked = live === undefined
-    ? cluster.create(`${pathOf(key).slice(0, -name.length - 1)}${query}`, wanted)
-    : cluster.replace(`${pathOf(key)}${query}`, wanted);
+  const collection = `${groupPath(API_VERSION)}/namespaces/${encodeURIComponent(namespace)}/llamastackdistributions`;
+  const path = pathOf(key);
+  const asked = live === undefined || path === undefined
+    ? cluster.create(`${collection}${query}`, wanted)
+    : cluster.replace(`${path}${query}`, wanted);
   const answer = yield* Effect.result(asked);
   if (Result.isSuccess(answer)) {
     const stored: Intended = { resource: answer.success, note: undefined };

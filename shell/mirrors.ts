@@ -1,7 +1,7 @@
 /** What is watched, and whom a change of it wakes. */
 import { Context, Effect, Latch } from "effect";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { groupPath, type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../core/plan/kinds.ts";
+import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
 import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
 import { heard } from "./metrics.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
@@ -14,14 +14,8 @@ import type { WorkQueue } from "./work_queue.ts";
 /** The namespaces that are watched; empty means all. */
 export class Scope extends Context.Service<Scope, ReadonlyArray<string>>()("llama-stack-operator/shell/Scope") {}
 
-/** Objects that we make carry this label. */
-export const OURS = "app.kubernetes.io/managed-by=llama-stack-operator";
-
 /** All others. Ours are mirrored already: what is told of them twice is paid for twice, by the API server too. */
 const FOREIGN = "app.kubernetes.io/managed-by!=llama-stack-operator";
-
-/** Pods and ReplicaSets carry the labels of the Deployment's selector only. */
-export const POD_LABELS = "app=llama-stack";
 
 /**
  * All mirrors, each of which runs until it is interrupted. `complete` ends with the first list of the last one; until then half a
@@ -34,34 +28,41 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
   const followed = polling ? ["ConfigMap"] : ["Secret", "ConfigMap"];
   const ours = [...OWN_KINDS.filter(({ kind }) => !polling || kind !== "Secret"), ...(platform.routes ? [ROUTES] : [])];
   const labelled = [
-    ...ours.map((kind) => ({ ...kind, labels: OURS })),
+    ...ours.map((kind) => ({ ...kind, labels: OWN_LABELS })),
     ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
   ];
-  const mirrored = [
-    yield* resources(queue),
-    ...(yield* Effect.forEach(labelled, (kind) => ownObjects(queue, wake, kind, followed.includes(kind.kind)))),
-    ...(yield* Effect.forEach(followed, (kind) => foreignObjects(queue, kind))),
-  ];
+  const first = partsIn(namespaces, yield* resources(queue));
   const parts = [
-    ...mirrored.flatMap((of) => partsIn(namespaces, of)),
+    ...first,
+    ...(yield* Effect.forEach(labelled, (kind) => ownObjects(queue, wake, kind, followed.includes(kind.kind))))
+      .flatMap((of) => partsIn(namespaces, of)),
+    ...(yield* Effect.forEach(followed, (kind) => foreignObjects(queue, kind))).flatMap((of) =>
+      partsIn(namespaces, of)
+    ),
     ...partsIn([platform.operatorNamespace], yield* settings(queue)),
   ];
   const complete = yield* Latch.make();
   const unlisted = new Set(parts.map(({ what }) => what));
+  // The store keeps what belongs to a resource that it knows.
+  const resourcesKnown = yield* Latch.make();
+  const resourcesUnlisted = new Set(first.map(({ what }) => what));
   const listedOnce = (what: string) =>
-    Effect.suspend(() => {
-      unlisted.delete(what);
-      return unlisted.size === 0 ? Effect.asVoid(Latch.open(complete)) : Effect.void;
+    Effect.gen(function* () {
+      if (resourcesUnlisted.delete(what) && resourcesUnlisted.size === 0) yield* Latch.open(resourcesKnown);
+      if (unlisted.delete(what) && unlisted.size === 0) yield* Latch.open(complete);
     });
   return {
     complete: Latch.await(complete),
     running: parts.map(({ what, selection, covers, of }) =>
-      reflect(selection, {
-        changed: of.changed,
-        listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, listedOnce(what)),
-        heard: heard(what),
-        failed: logFailure(what),
-      })
+      Effect.andThen(
+        resourcesUnlisted.has(what) ? Effect.void : Latch.await(resourcesKnown),
+        reflect(selection, {
+          changed: of.changed,
+          listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, listedOnce(what)),
+          heard: heard(what),
+          failed: logFailure(what),
+        }),
+      )
     ),
   };
 });
@@ -110,17 +111,15 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
         const key = nameOf(object);
         if (how === "gone") return yield* forget(key, object);
         const formerly = yield* store.resourceNow(key);
-        // Our own status writes come back as changes; they ask for nothing.
         if (!(yield* store.put(object, how === "listed" ? "list" : "watch"))) return;
-        const before = formerly();
-        if (before !== undefined && sameButStatus(before, object)) return;
+        if (formerly(object)) return;
         yield* queue.add(key);
       }),
     listed: (seen, covers) =>
       Effect.gen(function* () {
         for (const key of yield* store.keys) {
-          const object = covers(key) && !seen.has(key) ? yield* store.resource(key) : undefined;
-          if (object !== undefined) yield* forget(key, object);
+          const kept = covers(key) && !seen.has(key) ? yield* store.resource(key) : undefined;
+          if (kept !== undefined) yield* forget(key, kept.object);
         }
       }),
   } satisfies Mirrored;
@@ -197,11 +196,3 @@ const logFailure = (what: string) => (error: ClusterError) =>
   Effect.logWarning("watch failed").pipe(
     Effect.annotateLogs({ what, reason: error.reason, detail: error.detail, status: error.status ?? 0 }),
   );
-
-const sameButStatus = (a: JsonObject, b: JsonObject): boolean =>
-  stringAt(a, "metadata", "uid") === stringAt(b, "metadata", "uid") &&
-  JSON.stringify([a.spec, annotationsOf(a), deletionOf(a)]) ===
-    JSON.stringify([b.spec, annotationsOf(b), deletionOf(b)]);
-
-const annotationsOf = (object: JsonObject) => (object.metadata as JsonObject | undefined)?.annotations ?? null;
-const deletionOf = (object: JsonObject) => stringAt(object, "metadata", "deletionTimestamp") ?? "";

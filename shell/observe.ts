@@ -3,18 +3,23 @@ import { Clock, Context, Effect, Ref } from "effect";
 import { Result } from "effect";
 import { kvSecretName, sqlSecretName } from "../core/config/storage.ts";
 import { decodeResource } from "../core/api/decode.ts";
-import { at, type JsonObject, member, objectAt, stringAt } from "../core/json.ts";
+import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
+import { at, type JsonObject, stringAt } from "../core/json.ts";
+import { REFERENCED_OBJECTS_MAX } from "../core/limits.ts";
 import { newestFirst } from "../core/newest_first.ts";
+import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../core/plan/kinds.ts";
 import { prepare, type Prepared } from "../core/plan/prepare.ts";
-import { referencesOf } from "../core/plan/references.ts";
+import { type Reference, referencedObjects, referencesOf } from "../core/plan/references.ts";
 import { keyOf } from "../core/plan/step.ts";
-import { type ConfigMapContent, liveKey, type Operator, type World } from "../core/plan/world.ts";
+import { liveKey, type Operator, type World } from "../core/plan/world.ts";
 import { allOf } from "../core/resources/objects.ts";
+import { configMapsOf, templateSpec } from "../core/resources/pod_spec.ts";
 import { operatorWith } from "../core/settings.ts";
 import { questionOf } from "../core/status/server_answers.ts";
 import { Cluster } from "./cluster.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Named } from "./reference_index.ts";
+import { readReferences } from "./referenced_objects.ts";
 import { AskedServers } from "./server_answers.ts";
 import { Store } from "./store.ts";
 
@@ -37,26 +42,18 @@ export interface Observed {
 export const observe = Effect.fnUntraced(function* (key: string) {
   const store = yield* Store;
   const operator = operatorWith(yield* OperatorFacts, yield* Ref.get(yield* LiveSettings));
-  const resource = yield* store.resource(key);
+  const resource = yield* wholeResource(key);
   if (resource === undefined) return undefined;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const decoded = decodeResource(resource, "lenient");
-  const references = Result.isSuccess(decoded) ? referencesOf(decoded.success.spec) : [];
+  const references = Result.isSuccess(decoded) ? readable(referencesOf(decoded.success.spec)) : [];
   // Before they are read: a change after the read must find the resource.
   (yield* Named).remember(key, references);
-  const secrets = yield* readAll(
-    references.filter(({ kind }) => kind === "Secret").map(({ name }) => ({ namespace, name, key: name })),
-    "Secret",
-    secretOf,
-  );
-  const configMaps = yield* readAll(
-    references.filter(({ kind }) => kind === "ConfigMap")
-      .map(({ name, namespace: other = namespace }) => ({ namespace: other, name, key: `${other}/${name}` })),
-    "ConfigMap",
-    configMapOf,
-  );
-  const { objects, pods, replicaSets } = yield* store.shelf(key);
-  const own = resourceOwned(objects);
+  const { secrets, configMaps, tooLarge } = yield* readReferences(references, namespace);
+  // The API server gives every new resource a status (`observedGeneration: -1`); conditions are ours.
+  const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isDoubted(key));
+  const { objects, partial, pods, replicaSets } = yield* filledShelf(key, resource, isFresh);
+  const own = yield* resourceOwned(objects, partial);
   const deployment = own.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
   const question = Result.isSuccess(decoded)
     ? questionOf(resource, decoded.success.spec, deployment, secrets)
@@ -67,6 +64,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     operator,
     secrets,
     configMaps,
+    tooLarge,
     live: own.live,
     configs: own.configs,
     replicaSets,
@@ -76,9 +74,9 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     server: yield* (yield* AskedServers).answers(key, question),
   };
   const prepared = prepare(world, decoded);
-  // The API server gives every new resource a status (`observedGeneration: -1`); conditions are ours.
-  const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isDoubted(key));
   const live = Result.isFailure(prepared) ? world.live : yield* withUnlabelled(world.live, prepared.success, isFresh);
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.lacksNothing(key);
   const observed: Observed = { world: { ...world, live }, prepared };
   return observed;
 });
@@ -115,52 +113,65 @@ const withUnlabelled = Effect.fnUntraced(function* (
   return live;
 });
 
-const resourceOwned = (objects: ReadonlyMap<string, JsonObject>) => {
-  const configs = newestFirst([...objects.values()].filter((one) =>
+const resourceOwned = Effect.fnUntraced(function* (
+  objects: ReadonlyMap<string, JsonObject>,
+  partial: ReadonlyArray<JsonObject>,
+) {
+  const configs = newestFirst([...objects.values(), ...partial].filter((one) =>
     one.kind === "ConfigMap" &&
     stringAt(one, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
   ));
-  return { live: objects, configs };
-};
-
-interface Wanted {
-  readonly namespace: string;
-  readonly name: string;
-  readonly key: string;
-}
-
-/** Read each time it is needed and forgotten afterwards: nothing foreign stays in memory. */
-const readAll = Effect.fnUntraced(
-  function* <A>(wanted: ReadonlyArray<Wanted>, kind: string, content: (object: JsonObject) => A) {
-    const cluster = yield* Cluster;
-    const once = [...new Map(wanted.map((one) => [one.key, one])).values()];
-    const found = yield* Effect.forEach(
-      once,
-      ({ namespace, name }) => cluster.get({ apiVersion: "v1", kind, namespace, name }),
-      { concurrency: 8 },
+  const running = [...objects.values()].filter(({ kind }) => kind === "Deployment")
+    .flatMap((one) => configMapsOf(templateSpec(one)));
+  const cluster = yield* Cluster;
+  // What the store has only a part of is read where it counts: the config that the pods run on.
+  const whole = yield* Effect.forEach(configs, (one) => {
+    const name = stringAt(one, "metadata", "name") ?? "";
+    return !partial.includes(one) || !running.includes(name) ? Effect.succeed(one) : Effect.map(
+      cluster.get({
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        namespace: stringAt(one, "metadata", "namespace") ?? "",
+        name,
+      }),
+      (found) => found ?? one,
     );
-    return new Map(once.flatMap(({ key }, index): ReadonlyArray<readonly [string, A]> => {
-      const object = found[index];
-      return object === undefined ? [] : [[key, content(object)]];
-    }));
-  },
-);
-
-const secretOf = (secret: JsonObject): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(objectAt(secret, "data")).map(([key, value]) => [key, decodedText(String(value))]),
-  );
-
-const configMapOf = (map: JsonObject): ConfigMapContent => ({
-  data: stringsOf(map, "data"),
-  binaryData: stringsOf(map, "binaryData"),
+  });
+  return { live: objects, configs: whole };
 });
 
-const stringsOf = (object: JsonObject, field: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries((member(object, field) ?? {}) as JsonObject).map(([key, value]) => [key, String(value)]),
-  );
+/** A resource too large for the store is read again. */
+const wholeResource = Effect.fnUntraced(function* (key: string) {
+  const kept = yield* (yield* Store).resource(key);
+  if (kept === undefined || kept.whole) return kept?.object;
+  const [namespace = "", name = ""] = key.split("/");
+  return yield* (yield* Cluster).get({ apiVersion: API_VERSION, kind: KIND, namespace, name });
+});
 
-/** Bytes that are no text become U+FFFD; such a value is compared and hashed, and no server could take it from its environment. */
-const decodedText = (base64: string): string =>
-  new TextDecoder().decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+/**
+ * What the store has of a resource. Objects that were there before their resource, as after a restore from a backup, were not
+ * kept when the watches told of them: they are listed once. A new resource has none, which the look at its Deployment shows.
+ */
+const filledShelf = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
+  const store = yield* Store;
+  if (isFresh || !(yield* store.mayLack(key))) return yield* store.shelf(key);
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const instance = `app.kubernetes.io/instance=${stringAt(resource, "metadata", "name") ?? ""}`;
+  const cluster = yield* Cluster;
+  const kinds = [
+    ...OWN_KINDS.filter(({ kind }) => kind === "ConfigMap" || kind === "Deployment")
+      .map((kind) => ({ ...kind, labels: OWN_LABELS })),
+    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
+  ];
+  yield* Effect.forEach(kinds, ({ apiVersion, plural, labels }) =>
+    cluster.eachPage(
+      { path: `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`, labels: `${labels},${instance}` },
+      (items) => Effect.forEach(items, (item) => store.put(item, "watch"), { discard: true }),
+    ), { discard: true });
+  yield* store.lacksNothing(key);
+  return yield* store.shelf(key);
+});
+
+/** More are refused by the core; they are not even asked for. */
+const readable = (references: ReadonlyArray<Reference>): ReadonlyArray<Reference> =>
+  referencedObjects(references).length > REFERENCED_OBJECTS_MAX ? [] : references;

@@ -31,7 +31,17 @@ interface History {
 }
 
 /** As text: costs nothing but the memory. */
-export const plain = (object: JsonObject): Packed => ({ history: undefined, shared: 0, rest: JSON.stringify(object) });
+export const plain = (text: string): Packed => ({ history: undefined, shared: 0, rest: text });
+
+/** Undefined where the object is nested so deeply that it cannot be written: the writer of the runtime recurses. */
+export const textOf = (object: JsonObject): string | undefined => {
+  try {
+    return JSON.stringify(object);
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined;
+    throw cause;
+  }
+};
 
 /** Whether deflating pays; below, the call costs more than it saves. */
 export const isLong = ({ history, rest }: Packed): boolean => history === undefined && rest.length >= DEFLATED_FROM;

@@ -7,8 +7,11 @@ import { PACK_LOOK_MS, PACK_PAUSE_MS, PACKED_AT_ONCE, PLAIN_CHARACTERS_MAX, STIL
 import { isLong, type Packed, packer } from "./packed.ts";
 
 export interface PackedLater {
-  /** Takes the place of what was given for the same place before; `kept` is changed when its text is deflated. */
-  readonly add: (place: string, kind: string, kept: Packed) => void;
+  /**
+   * Takes the place of what was given for the same place before; `kept` is changed when its text is deflated, and `deflated`
+   * is called then.
+   */
+  readonly add: (place: string, kind: string, kept: Packed, deflated?: () => void) => void;
   /** What a deleted object held is forgotten with it. */
   readonly forget: (place: string) => void;
   /** Deflates what waits whenever little is added, until it is interrupted. */
@@ -17,7 +20,7 @@ export interface PackedLater {
 
 export const packedLater = (): PackedLater => {
   const pack = packer();
-  const waiting = new Map<string, readonly [kind: string, kept: Packed]>();
+  const waiting = new Map<string, readonly [kind: string, kept: Packed, deflated: () => void]>();
   // Of what waits.
   let characters = 0;
   let added = 0;
@@ -30,16 +33,17 @@ export const packedLater = (): PackedLater => {
   const packOldest = (): void => {
     const [oldest] = waiting;
     if (oldest === undefined) return;
-    const [place, [kind, kept]] = oldest;
+    const [place, [kind, kept, deflated]] = oldest;
     forget(place);
     Object.assign(kept, pack(kind, kept.rest));
+    deflated();
   };
   return {
-    add: (place, kind, kept) => {
+    add: (place, kind, kept, deflated = () => {}) => {
       added++;
       forget(place);
       if (!isLong(kept)) return;
-      waiting.set(place, [kind, kept]);
+      waiting.set(place, [kind, kept, deflated]);
       characters += kept.rest.length;
       while (characters > PLAIN_CHARACTERS_MAX) packOldest();
     },

@@ -21,7 +21,7 @@ const run = (program: (later: PackedLater) => Effect.Effect<void>): Promise<void
 /** The last place is `a <count - 1>`. */
 const many = (later: PackedLater, count: number): ReadonlyArray<Packed> =>
   Array.from({ length: count }, (_, index) => {
-    const kept = plain(object(5000));
+    const kept = plain(JSON.stringify(object(5000)));
     later.add(`a ${index}`, "ConfigMap", kept);
     return kept;
   });
@@ -53,8 +53,8 @@ Deno.test("packedLater() waits while much is added", () =>
 Deno.test("packedLater() forgets what was replaced or deleted, and leaves short objects as they are", () =>
   run((later) =>
     Effect.gen(function* () {
-      const long = () => plain(object(5000));
-      const [first, second, deleted, short] = [long(), long(), long(), plain(object(5))];
+      const long = () => plain(JSON.stringify(object(5000)));
+      const [first, second, deleted, short] = [long(), long(), long(), plain(JSON.stringify(object(5)))];
       later.add("a 1", "ConfigMap", first);
       later.add("a 1", "ConfigMap", second);
       later.add("a 2", "ConfigMap", deleted);
@@ -68,7 +68,7 @@ Deno.test("packedLater() forgets what was replaced or deleted, and leaves short 
 Deno.test("packedLater() deflates the oldest at once when too much waits", () =>
   run((later) =>
     Effect.sync(() => {
-      const kept = Array.from({ length: 4 }, () => plain(object(PLAIN_CHARACTERS_MAX / 3)));
+      const kept = Array.from({ length: 4 }, () => plain(JSON.stringify(object(PLAIN_CHARACTERS_MAX / 3))));
       kept.forEach((one, index) => later.add(`a ${index}`, "ConfigMap", one));
       deepStrictEqual(kept.map(isDeflated), [true, true, false, false]);
     })

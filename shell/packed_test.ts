@@ -21,7 +21,7 @@ const configMap = (name: string, text: string): JsonObject => ({
 const packing = () => {
   const pack = packer();
   return (object: JsonObject): Packed => {
-    const kept = plain(object);
+    const kept = plain(JSON.stringify(object));
     return isLong(kept) ? pack(String(object.kind), kept.rest) : kept;
   };
 };

@@ -3,7 +3,7 @@
  *
  * Every branch that is a decision is in core/plan/decide.ts; here is only what a refused write means for the rest (R35).
  */
-import { Context, Effect, Semaphore } from "effect";
+import { Context, Effect, Option, Semaphore } from "effect";
 import { ObjectRefused } from "../core/failure.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { decide, report } from "../core/plan/decide.ts";
@@ -11,7 +11,7 @@ import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { verdictOn } from "../core/verdict.ts";
 import { liveKey } from "../core/plan/world.ts";
 import type { ClusterError } from "./cluster.ts";
-import { WRITES_AT_ONCE } from "./limits.ts";
+import { LARGE_RETRY_MS, WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";
 import { observe, type Observed } from "./observe.ts";
 import { perform } from "./perform.ts";
@@ -25,8 +25,22 @@ export const Turns: Context.Reference<Semaphore.Semaphore> = Context.Reference("
   defaultValue: () => Semaphore.makeUnsafe(1),
 });
 
-/** The pause until the next look in milliseconds; undefined: wait for a change. */
+/** Resources that are too large to be kept take much memory while they are worked on: one at a time. */
+const Large: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-stack-operator/shell/Large", {
+  defaultValue: () => Semaphore.makeUnsafe(1),
+});
+
+/** What becomes of the resource; undefined when there is none any more. */
 export const reconcile = Effect.fn("reconcile")(function* (key: string) {
+  const kept = yield* (yield* Store).resource(key);
+  if (kept === undefined) return undefined;
+  if (kept.whole) return yield* pass(key);
+  const done = yield* Semaphore.withPermitsIfAvailable(yield* Large, 1)(pass(key));
+  // A worker that waited here would be missed by everybody else.
+  return Option.getOrElse(done, (): Outcome => ({ ...NOTHING_DONE, lookAgainMs: LARGE_RETRY_MS }));
+});
+
+const pass = Effect.fnUntraced(function* (key: string) {
   const observed = yield* observe(key);
   if (observed === undefined) return undefined;
   const plan = decide(observed.world, observed.prepared);
@@ -76,13 +90,15 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
     );
   }
   const next: Outcome = {
+    ...NOTHING_DONE,
     lookAgainMs: plan.lookAgainMs,
     backOff: failures.some((one) => verdictOn(one)._tag === "BackOff"),
     waitsIn: plan.turn.kind === "waiting" ? plan.turn.queue : undefined,
-    awayVersion: undefined,
   };
   return next;
 });
+
+const NOTHING_DONE = { backOff: false, waitsIn: undefined, awayVersion: undefined } as const;
 
 /** What becomes of the resource after a pass without an error. */
 export interface Outcome {

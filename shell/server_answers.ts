@@ -4,8 +4,8 @@ import type { Json } from "../core/json.ts";
 import type { ServerAnswers } from "../core/plan/world.ts";
 import { answersOf, type Question } from "../core/status/server_answers.ts";
 import type { Connection } from "./cluster.ts";
-import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASKED_MAX } from "./limits.ts";
-import { chunksOf, within } from "./http_client.ts";
+import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASK_VALUES_MAX, ASKED_MAX } from "./limits.ts";
+import { textWithin, within } from "./http_client.ts";
 import { Store } from "./store.ts";
 
 /** How servers are reached: by the DNS name of their Service, or through the API server from outside the cluster. */
@@ -129,18 +129,23 @@ const fetchJson = (
       await response.body?.cancel();
       throw new Error(`HTTP ${response.status}`);
     }
-    return JSON.parse(await boundedText(response, signal)) as Json;
+    const text = await textWithin(response, ASK_BYTES_MAX, signal);
+    if (text === undefined) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);
+    if (valuesIn(text) > ASK_VALUES_MAX) throw new Error(`more than ${ASK_VALUES_MAX} values`);
+    return JSON.parse(text) as Json;
   });
 
-const boundedText = async (response: Response, signal: AbortSignal): Promise<string> => {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of chunksOf(response, signal)) {
-    bytes += chunk.length;
-    // Leaving the loop cancels the body.
-    if (bytes > ASK_BYTES_MAX) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);
-    text += decoder.decode(chunk, { stream: true });
+/**
+ * An upper bound of the values in a JSON text, without making any of them: each but the first stands behind a comma or opens
+ * a list or map. A few MiB of `{},{},…` would become a hundred times that in objects.
+ */
+const valuesIn = (text: string): number => {
+  let count = 1;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === COMMA || code === BRACKET || code === BRACE) count++;
   }
-  return text + decoder.decode();
+  return count;
 };
+
+const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b] as const;

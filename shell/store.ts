@@ -1,12 +1,17 @@
-/** What was last seen of our own objects, and which version of the foreign ones that resources name. Bodies of foreign objects are never kept. */
+/**
+ * What was last seen of resources and of the objects made for them. Only what belongs to a resource that exists is kept, and no
+ * more of it than the bounds allow (kept_bytes.ts): the rest is read again by whoever needs it.
+ */
 import { Context, Effect, Exit, Layer, Queue } from "effect";
-import { type JsonObject, stringAt } from "../core/json.ts";
+import { sha256Hex } from "../core/digest.ts";
+import { type JsonObject, objectAt, stringAt } from "../core/json.ts";
 import { versionOf } from "../core/newest_first.ts";
 import { type Away, awayOf } from "../core/plan/pacing.ts";
 import { liveKey } from "../core/plan/world.ts";
-import { trimmed } from "./kept_fields.ts";
-import { DELETED_REMEMBERED } from "./limits.ts";
-import { type Packed, plain, unpacked } from "./packed.ts";
+import { bytesOf, keptBytes } from "./kept_bytes.ts";
+import { essential, trimmed } from "./kept_fields.ts";
+import { DELETED_REMEMBERED, KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "./limits.ts";
+import { type Packed, plain, textOf, unpacked } from "./packed.ts";
 import { type PackedLater, packedLater } from "./packed_later.ts";
 
 interface Shelf {
@@ -16,11 +21,17 @@ interface Shelf {
   readonly replicaSets: Map<string, Kept>;
   resource: Kept | undefined;
   doubted: boolean;
+  /** The resource was told of by a watch: what was there before it was not kept. */
+  mayLack: boolean;
 }
 
 interface Kept extends Packed {
   /** Its resourceVersion as a number; of one kind, the larger is the newer. */
   readonly version: number;
+  /** False: only the essential part of it, since the whole is too large. */
+  readonly whole: boolean;
+  /** Of a resource that is not whole: digest of what asks for a reconciliation when it changes. */
+  readonly asks: string | undefined;
 }
 
 export interface StoreShape {
@@ -44,6 +55,10 @@ export interface StoreShape {
   /** An object that was to be made was there, or was another one: what the mirrors know of this resource is not the whole. */
   readonly doubt: (resource: JsonObject) => Effect.Effect<void>;
   readonly isDoubted: (key: string) => Effect.Effect<boolean>;
+  /** Whether objects of the resource may have been there before the store knew it. */
+  readonly mayLack: (key: string) => Effect.Effect<boolean>;
+  /** They were not, or have been put here since. */
+  readonly lacksNothing: (key: string) => Effect.Effect<void>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
    * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
@@ -54,19 +69,25 @@ export interface StoreShape {
     inScope: (key: string) => boolean,
     seen: ReadonlySet<string>,
   ) => Effect.Effect<ReadonlyArray<string>>;
-  /** The resource of `namespace/name`, as it was last seen. */
-  readonly resource: (key: string) => Effect.Effect<JsonObject | undefined>;
-  /** The same for later, which costs nothing as long as nobody looks at it. */
-  readonly resourceNow: (key: string) => Effect.Effect<() => JsonObject | undefined>;
+  /** The resource of `namespace/name`, as it was last seen; not whole where it is too large to be kept. */
+  readonly resource: (
+    key: string,
+  ) => Effect.Effect<{ readonly object: JsonObject; readonly whole: boolean } | undefined>;
+  /** The same for later, which costs nothing as long as nobody looks at it: whether it asks for the same as `now`. */
+  readonly resourceNow: (key: string) => Effect.Effect<(now: JsonObject) => boolean>;
   readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>;
   /** The same as names, `namespace/name`. */
   readonly keys: Effect.Effect<ReadonlyArray<string>>;
   readonly knows: (key: string) => Effect.Effect<boolean>;
   /** Resources that an upgrade has away, and a number that grows with every change of that list (R34). */
   readonly away: Effect.Effect<{ readonly list: ReadonlyArray<Away>; readonly version: number }>;
-  /** Objects that carry the label of the resource, by `Kind/name`; pods and ReplicaSets apart. */
+  /**
+   * Objects that carry the label of the resource, by `Kind/name`; pods and ReplicaSets apart. `partial` are ConfigMaps of which
+   * only the essential part is kept.
+   */
   readonly shelf: (key: string) => Effect.Effect<{
     readonly objects: ReadonlyMap<string, JsonObject>;
+    readonly partial: ReadonlyArray<JsonObject>;
     readonly pods: ReadonlyArray<JsonObject>;
     readonly replicaSets: ReadonlyArray<JsonObject>;
   }>;
@@ -101,6 +122,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
   // Objects that a write of ours is under way for, with the newest that a watch told of them since; bounded by the workers.
   const underWay = new Map<string, JsonObject | undefined>();
   let awayVersion = 0;
+  const bytes = keptBytes();
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
     if (known !== undefined) return known;
@@ -110,6 +132,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
       replicaSets: new Map(),
       resource: undefined,
       doubted: false,
+      mayLack: true,
     };
     shelves.set(key, made);
     return made;
@@ -144,19 +167,60 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
       underWay.set(nameOfPlace(found), object);
       return false;
     }
-    const shelf = shelfOf(found.key);
+    const known = shelves.get(found.key);
+    // Labels are anybody's to write: what belongs to no resource is not kept.
+    if (found.part !== "resource" && known?.resource === undefined) return false;
+    const shelf = known ?? shelfOf(found.key);
     const version = versionOf(object);
     const before = keptAt(shelf, found);
     if (from !== "list" && (gone.has(uidOf(object)) || newerThan(version, before) || version === before?.version)) {
       return false;
     }
+    // A list of resources comes before those of their objects.
+    if (found.part === "resource" && from === "list") shelf.mayLack = false;
     const kept = trimmed(object);
-    const one = { version, ...plain(kept) };
-    later.add(nameOfPlace(found), found.kind, one);
-    if (found.part === "resource") shelf.resource = one;
-    else shelf[found.part].set(found.name, one);
+    const entry = entryOf(found, shelf, kept, version);
+    remove(shelf, found);
+    if (entry !== undefined) insert(shelf, found, entry);
     changed(found.key, shelf, found.kind, kept);
     return true;
+  };
+  const forgetObjects = (key: string, shelf: Shelf): void => {
+    for (const part of ["objects", "pods", "replicaSets"] as const) {
+      for (const name of [...shelf[part].keys()]) remove(shelf, { key, kind: "", part, name });
+    }
+    if (away.delete(key)) awayVersion++;
+  };
+  const namespaceIn = (key: string): string => key.slice(0, key.indexOf("/"));
+  const remove = (shelf: Shelf, place: Place): void => {
+    const entry = keptAt(shelf, place);
+    if (entry === undefined) return;
+    later.forget(nameOfPlace(place));
+    bytes.forget(namespaceIn(place.key), entry);
+    if (place.part === "resource") shelf.resource = undefined;
+    else shelf[place.part].delete(place.name);
+  };
+  const insert = (shelf: Shelf, place: Place, entry: Kept): void => {
+    const count = () => bytes.count(namespaceIn(place.key), entry, bytesOf(entry));
+    count();
+    later.add(nameOfPlace(place), place.kind, entry, count);
+    if (place.part === "resource") shelf.resource = entry;
+    else shelf[place.part].set(place.name, entry);
+  };
+  /** Undefined: there is no room for it. A resource and a ConfigMap then leave their essential part. */
+  const entryOf = (place: Place, shelf: Shelf, object: JsonObject, version: number): Kept | undefined => {
+    const isResource = place.part === "resource";
+    const size = shelf.objects.size + shelf.pods.size + shelf.replicaSets.size;
+    if (!isResource && size >= KEPT_OBJECTS_MAX && keptAt(shelf, place) === undefined) return undefined;
+    const text = textOf(object);
+    const whole = text === undefined || text.length > (isResource ? KEPT_RESOURCE_MAX : KEPT_OBJECT_MAX)
+      ? undefined
+      : { version, whole: true, asks: undefined, ...plain(text) };
+    if (whole !== undefined && bytes.hasRoom(namespaceIn(place.key), bytesOf(whole))) return whole;
+    if (!isResource && place.kind !== "ConfigMap") return undefined;
+    const part = plain(JSON.stringify(essential(object)));
+    const partial = { version, whole: false, asks: isResource ? asksOf(object) : undefined, ...part };
+    return isResource || bytes.hasRoom(namespaceIn(place.key), bytesOf(partial)) ? partial : undefined;
   };
   return {
     put: (object, from) => Effect.sync(() => keep(object, from)),
@@ -183,6 +247,12 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
         const shelf = shelves.get(placeOf(resource)?.key ?? "");
         if (shelf !== undefined) shelf.doubted = true;
       }),
+    mayLack: (key) => Effect.sync(() => shelves.get(key)?.mayLack === true),
+    lacksNothing: (key) =>
+      Effect.sync(() => {
+        const shelf = shelves.get(key);
+        if (shelf !== undefined) shelf.mayLack = false;
+      }),
     isDoubted: (key) => Effect.sync(() => shelves.get(key)?.doubted === true),
     drop: (object) =>
       Effect.sync(() => {
@@ -194,9 +264,9 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
         if (shelf === undefined) return;
         // Made anew under the same name before its end was told.
         if (newerThan(versionOf(object), keptAt(shelf, found))) return;
-        later.forget(nameOfPlace(found));
-        if (found.part === "resource") shelf.resource = undefined;
-        else shelf[found.part].delete(found.name);
+        remove(shelf, found);
+        // What was made for it goes with it; until then it is nobody's.
+        if (found.part === "resource") forgetObjects(found.key, shelf);
         changed(found.key, shelf, found.kind, undefined);
         removeIfEmpty(found.key, shelf);
       }),
@@ -204,26 +274,28 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
       Effect.sync(() => {
         const part = partOf(kind);
         return [...shelves].filter(([key, shelf]) => {
-          const namespace = key.slice(0, key.indexOf("/"));
+          const namespace = namespaceIn(key);
           const gone = !inScope(key) ? [] : [...shelf[part].keys()].filter((name) => {
             const bare = part === "objects" ? name.slice(kind.length + 1) : name;
             return (part !== "objects" || name.startsWith(`${kind}/`)) && !seen.has(`${namespace}/${bare}`);
           });
-          for (const name of gone) {
-            later.forget(nameOfPlace({ key, part, name }));
-            shelf[part].delete(name);
-          }
+          for (const name of gone) remove(shelf, { key, kind, part, name });
           if (gone.length > 0) changed(key, shelf, kind, undefined);
           removeIfEmpty(key, shelf);
           return gone.length > 0 && shelf.resource !== undefined;
         }).map(([key]) => key);
       }),
     knows: (key) => Effect.sync(() => shelves.get(key)?.resource !== undefined),
-    resource: (key) => Effect.sync(() => unpackedOf(shelves.get(key)?.resource)),
-    resourceNow: (key) =>
+    resource: (key) =>
       Effect.sync(() => {
         const kept = shelves.get(key)?.resource;
-        return () => unpackedOf(kept);
+        return kept === undefined ? undefined : { object: unpacked(kept), whole: kept.whole };
+      }),
+    resourceNow: (key) =>
+      Effect.sync(() => {
+        const before = shelves.get(key)?.resource;
+        return (now) =>
+          before !== undefined && (before.whole ? asksSame(unpacked(before), now) : before.asks === asksOf(now));
       }),
     resources: Effect.sync(() =>
       [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
@@ -234,7 +306,10 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
       Effect.sync(() => {
         const shelf = shelves.get(key);
         return {
-          objects: new Map([...shelf?.objects ?? []].map(([name, kept]) => [name, unpacked(kept)])),
+          objects: new Map(
+            [...shelf?.objects ?? []].filter(([, { whole }]) => whole).map(([name, kept]) => [name, unpacked(kept)]),
+          ),
+          partial: [...shelf?.objects.values() ?? []].filter(({ whole }) => !whole).map(unpacked),
           pods: shelf === undefined ? [] : all(shelf.pods),
           replicaSets: shelf === undefined ? [] : all(shelf.replicaSets),
         };
@@ -242,7 +317,23 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
   };
 };
 
-const unpackedOf = (kept: Kept | undefined): JsonObject | undefined => kept === undefined ? undefined : unpacked(kept);
+/** What of a resource asks for a reconciliation: our own status writes come back as changes, and ask for nothing. */
+const asking = (resource: JsonObject) => [
+  uidOf(resource),
+  resource.spec ?? null,
+  (resource.metadata as JsonObject | undefined)?.annotations ?? null,
+  stringAt(resource, "metadata", "deletionTimestamp") ?? "",
+];
+
+const asksSame = (before: JsonObject, now: JsonObject): boolean =>
+  uidOf(before) === uidOf(now) && asksOf(before) === asksOf(now);
+
+/** What cannot be written is told by its generation, which the API server counts up with each change of the spec. */
+const asksOf = (resource: JsonObject): string => {
+  const text = textOf({ asking: asking(resource) });
+  if (text === undefined) return `${uidOf(resource)} ${Number(objectAt(resource, "metadata").generation)}`;
+  return text.length > KEPT_RESOURCE_MAX ? sha256Hex(text) : text;
+};
 
 const all = (map: ReadonlyMap<string, Kept>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
 
@@ -265,7 +356,7 @@ const remember = (uids: Set<string>, uid: string): void => {
 interface Place {
   readonly key: string;
   readonly kind: string;
-  readonly part: Exclude<keyof Shelf, "doubted">;
+  readonly part: Exclude<keyof Shelf, "doubted" | "mayLack">;
   /** In its part of the shelf. */
   readonly name: string;
 }
@@ -282,7 +373,7 @@ const placeOf = (object: JsonObject): Place | undefined => {
   return { key, kind, part, name: part === "objects" ? liveKey(kind, name) : name };
 };
 
-const nameOfPlace = ({ key, part, name }: Omit<Place, "kind">): string => `${key} ${part} ${name}`;
+const nameOfPlace = ({ key, part, name }: Place): string => `${key} ${part} ${name}`;
 
 const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
   kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";

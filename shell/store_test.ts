@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Fiber } from "effect";
 import type { JsonObject } from "../core/json.ts";
 import type { PackedLater } from "./packed_later.ts";
+import { KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "./limits.ts";
 import { Store } from "./store.ts";
 
 const run = <A>(program: Effect.Effect<A, never, Store>, layer = Store.layer): Promise<A> =>
@@ -66,6 +67,9 @@ Deno.test("Store holds nothing for later of what was deleted or no list shows an
       for (const one of objects.toReversed()) yield* store.drop(one);
       deepStrictEqual([...waiting], []);
       yield* putAll;
+      yield* store.drop(RESOURCE);
+      deepStrictEqual([...waiting], []);
+      yield* putAll;
       for (const kind of kinds) yield* store.retain(kind, () => true, new Set());
       // The resource: whoever lists resources drops it.
       strictEqual(waiting.size, 1);
@@ -77,6 +81,7 @@ Deno.test("Store holds nothing for later of what was deleted or no list shows an
 Deno.test("Store keeps of a Deployment's managed fields only whether its number of pods is ours", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
     const entry = (manager: string) => ({
       manager,
       operation: "Apply",
@@ -130,6 +135,7 @@ Deno.test("Store.put() drops what was overtaken, wherever it comes from, and bel
       store.shelf("a/my"),
       ({ objects }) => (objects.get("Service/my")?.metadata as JsonObject).resourceVersion,
     );
+    yield* store.put(RESOURCE, "list");
     yield* store.put(at(9), "watch");
     yield* store.writing(at(8), Effect.succeed(at(8)));
     strictEqual(yield* kept, "9");
@@ -144,6 +150,7 @@ Deno.test("Store.put() drops what was overtaken, wherever it comes from, and bel
 Deno.test("Store.put() takes the watch's echo of a write for no news, and every other change for some", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
     yield* store.writing(at(7), Effect.succeed(at(7)));
     deepStrictEqual(
       [
@@ -159,6 +166,7 @@ Deno.test("Store.put() takes the watch's echo of a write for no news, and every 
 Deno.test("Store.writing() lets what a watch tells meanwhile wait, and tells of what is somebody else's", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
     const disturbed = yield* Effect.forkChild(Effect.forever(
       Effect.flatMap(store.disturbed, (key) => Effect.sync(() => told.push(key))),
     ));
@@ -201,9 +209,58 @@ Deno.test("Store.put() brings nothing back that was deleted while its write was 
 Deno.test("Store.drop() leaves what was made anew under the name of the deleted object", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
     const anew = at(12);
     const other = { ...anew, metadata: { ...anew.metadata as JsonObject, uid: "2" } };
     yield* store.writing(other, Effect.succeed(other));
     yield* store.drop(at(11));
     strictEqual((yield* store.shelf("a/my")).objects.size, 1);
+  })));
+
+const sized = (kind: string, name: string, characters: number): JsonObject =>
+  own(kind, name, { data: { text: "x".repeat(characters) } });
+
+Deno.test("Store keeps nothing that carries our labels and belongs to no resource", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    strictEqual(yield* store.put(own("ConfigMap", "stray"), "list"), false);
+    yield* store.put(RESOURCE, "watch");
+    strictEqual((yield* store.shelf("a/my")).objects.size, 0);
+    strictEqual(yield* store.mayLack("a/my"), true);
+  })));
+
+Deno.test("Store keeps the essential part of a large resource and of a large ConfigMap, and nothing of other large objects", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    const large = { ...RESOURCE, spec: { text: "x".repeat(KEPT_RESOURCE_MAX) } };
+    yield* store.put(large, "list");
+    const kept = yield* store.resource("a/my");
+    deepStrictEqual([kept?.whole, JSON.stringify(kept?.object).length < 1000], [false, true]);
+    yield* store.put(sized("ConfigMap", "c", KEPT_OBJECT_MAX), "list");
+    yield* store.put(sized("Deployment", "my", KEPT_OBJECT_MAX), "list");
+    const { objects, partial } = yield* store.shelf("a/my");
+    deepStrictEqual([[...objects.keys()], partial.length], [[], 1]);
+    // A change of what is not kept is noticed all the same.
+    const before = yield* store.resourceNow("a/my");
+    deepStrictEqual(
+      [before(large), before({ ...large, status: { phase: "Ready" } }), before({ ...large, spec: { other: 1 } })],
+      [true, true, false],
+    );
+  })));
+
+Deno.test("Store takes a resource that is nested too deeply to be written", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    let deep: JsonObject = {};
+    for (let level = 0; level < 20_000; level++) deep = { a: deep };
+    yield* store.put({ ...RESOURCE, spec: deep }, "list");
+    strictEqual((yield* store.resource("a/my"))?.whole, false);
+  })));
+
+Deno.test("Store keeps a bounded number of objects for one resource", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
+    for (let index = 0; index < KEPT_OBJECTS_MAX + 50; index++) yield* store.put(own("Pod", `p${index}`), "list");
+    strictEqual((yield* store.shelf("a/my")).pods.length, KEPT_OBJECTS_MAX);
   })));

@@ -4,6 +4,7 @@ import type { World } from "../core/plan/world.ts";
 export const EMPTY_WORLD: Omit<World, "nowMs" | "operator" | "resource"> = {
   secrets: new Map(),
   configMaps: new Map(),
+  tooLarge: [],
   live: new Map(),
   configs: [],
   replicaSets: [],

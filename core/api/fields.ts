@@ -28,7 +28,12 @@ export const text = (doc: string, bounds: { min?: number; max: number; pattern?:
 
 /** Name of a referenced Secret, ConfigMap, claim or ServiceAccount. */
 export const objectName = (doc: string) =>
-  named(doc, OBJECT_NAME_MAX, OBJECT_NAME, `a name of at most ${OBJECT_NAME_MAX} lower-case letters, digits, "-" and "."`);
+  named(
+    doc,
+    OBJECT_NAME_MAX,
+    OBJECT_NAME,
+    `a name of at most ${OBJECT_NAME_MAX} lower-case letters, digits, "-" and "."`,
+  );
 
 /** Name of a namespace. */
 export const namespaceName = (doc: string) =>

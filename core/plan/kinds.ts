@@ -49,3 +49,9 @@ export const OTHER_KINDS: ReadonlyArray<Kind> = [
 /** `/api/v1`, `/apis/apps/v1`. */
 export const groupPath = (apiVersion: string): string =>
   apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+
+/** Objects that we make carry this label. */
+export const OWN_LABELS = "app.kubernetes.io/managed-by=llama-stack-operator";
+
+/** Pods and ReplicaSets carry the labels of the Deployment's selector only. */
+export const POD_LABELS = "app=llama-stack";

@@ -13,12 +13,15 @@ import {
   OverrideConfigInvalid,
   type ReconcileFailure,
   type ReferenceFailure,
+  ReferenceTooLarge,
   SecretKeyMissing,
   SecretNotFound,
   SecretValueUnusable,
+  TooManyReferences,
 } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { objectAt, put, sortedKeys, stringAt } from "../json.ts";
+import { CONFIG_MAPS_BYTES_MAX, REFERENCED_OBJECTS_MAX, SECRET_VALUES_BYTES_MAX } from "../limits.ts";
 import type { Warning } from "../warning.ts";
 import { readYaml11 } from "../yaml.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
@@ -27,7 +30,7 @@ import type { ConnectionParts } from "../resources/connection_secrets.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import { bundled } from "./ca_bundle.ts";
-import { type Reference, referencesOf } from "./references.ts";
+import { type Reference, referencedObjects, referencesOf } from "./references.ts";
 import type { World } from "./world.ts";
 
 export interface Prepared {
@@ -62,7 +65,7 @@ export interface Unprepared {
 }
 
 /** What the objects of a resource are made from; what is there already has no part in it. */
-export type Sources = Pick<World, "resource" | "operator" | "secrets" | "configMaps">;
+export type Sources = Pick<World, "resource" | "operator" | "secrets" | "configMaps" | "tooLarge">;
 
 /** `decoded` is the resource of the same sources, where it was needed earlier. */
 export const prepare = (
@@ -75,6 +78,11 @@ export const prepare = (
   const resource = decoded.success;
   const namespace = stringAt(world.resource, "metadata", "namespace") ?? "default";
   const references = referencesOf(resource.spec);
+  const count = referencedObjects(references).length;
+  if (count > REFERENCED_OBJECTS_MAX) {
+    const failure = new TooManyReferences({ path: ["spec"], count, max: REFERENCED_OBJECTS_MAX });
+    return Result.fail({ failures: [failure], warnings: [], resource });
+  }
   const derived = derive(resource, world.operator.surroundings);
   const missing = missingReferences(references, world, namespace);
   // Which server it is decides how a connection is split; the stricter rules hold where that is unknown.
@@ -82,9 +90,11 @@ export const prepare = (
     ? derived.success.server.line.rawSqlUrl
     : true;
   const found = contentsOf(resource, references, world, namespace, rawUrl);
+  const oversized = oversizedReferences(references, world, namespace);
   const failures: ReadonlyArray<ReconcileFailure> = [
     ...(Result.isFailure(derived) ? derived.failure.failures : []),
-    ...missing,
+    // Of these nothing was kept: what they seem to lack they may well have.
+    ...(oversized.length > 0 ? oversized : missing),
     ...found.failures,
     ...(Result.isSuccess(derived) ? connectionFailures(found.connections) : []),
   ];
@@ -111,7 +121,7 @@ export const prepare = (
     blueprint,
     objects: objectsOf(blueprint, contents),
     warnings: derived.success._tag === "Generated" ? derived.success.config.warnings : [],
-    secretReferences: references.filter(({ kind }) => kind === "Secret").length,
+    secretReferences: references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true).length,
     inputs: inputsOf(resource, found, world),
     pins: pinsOf(derived.success),
     server: derived.success._tag === "Generated"
@@ -161,6 +171,19 @@ const missingReferences = (
       : [new ConfigMapKeyMissing({ path, name, namespace, key })];
   });
 
+const oversizedReferences = (
+  references: ReadonlyArray<Reference>,
+  world: Sources,
+  ownNamespace: string,
+): ReadonlyArray<ReferenceTooLarge> =>
+  world.tooLarge.flatMap(({ kind, name }) => {
+    const first = references.find((one) => one.kind === kind && one.name === name);
+    if (first === undefined) return [];
+    const { path, namespace = ownNamespace } = first;
+    const bytesMax = kind === "Secret" ? SECRET_VALUES_BYTES_MAX : CONFIG_MAPS_BYTES_MAX;
+    return [new ReferenceTooLarge({ path, kind, name, namespace, bytesMax })];
+  });
+
 const contentsOf = (
   resource: Resource,
   references: ReadonlyArray<Reference>,
@@ -168,14 +191,15 @@ const contentsOf = (
   namespace: string,
   rawUrl: boolean,
 ): Found => {
-  const values = references.filter(({ kind }) => kind === "Secret").flatMap(({ name, key }) => {
+  const used = references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true);
+  const values = used.flatMap(({ name, key }) => {
     const secret = world.secrets.get(name) ?? {};
     const keys = key === undefined ? Object.keys(secret).sort() : Object.hasOwn(secret, key) ? [key] : [];
     return keys.map((one): readonly [string, string] => [`${name}/${one}`, secret[one] ?? ""]);
   });
   const own = ownConfigOf(resource, world, namespace);
   const bundle = bundled(references.filter(({ path }) => path.includes("caBundle")), world.configMaps, namespace);
-  const maps = references.filter(({ kind }) => kind === "ConfigMap")
+  const maps = referencedObjects(references).filter(({ kind }) => kind === "ConfigMap")
     .map(({ name, namespace: other = namespace }) => JSON.stringify(world.configMaps.get(`${other}/${name}`) ?? null));
   return {
     ownConfig: Result.isSuccess(own) ? own.success : undefined,

@@ -13,7 +13,39 @@ export interface Reference {
   readonly path: FieldPath;
   /** The pod starts without it. */
   readonly optional: boolean;
+  /** The other keys are used too: all keys of the author's own config are mounted. */
+  readonly wholeObject?: true;
+  /** Read by the operator alone, and not by the pod: a change of it restarts nothing. */
+  readonly operatorOnly?: true;
 }
+
+/** One object with all that is used of it. */
+export interface ReferencedObject {
+  readonly kind: Reference["kind"];
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** Undefined: all keys. */
+  readonly keys: ReadonlyArray<string> | undefined;
+}
+
+/** Each object once, in the order in which the resource names them. */
+export const referencedObjects = (references: ReadonlyArray<Reference>): ReadonlyArray<ReferencedObject> => {
+  const objects = new Map<string, { readonly of: Reference; readonly keys: Set<string>; all: boolean }>();
+  for (const reference of references) {
+    const { kind, name, namespace = "", key, wholeObject } = reference;
+    const id = `${kind} ${namespace}/${name}`;
+    const known = objects.get(id) ?? { of: reference, keys: new Set<string>(), all: false };
+    if (key !== undefined) known.keys.add(key);
+    known.all ||= key === undefined || wholeObject === true;
+    objects.set(id, known);
+  }
+  return [...objects.values()].map(({ of: { kind, name, namespace }, keys, all }) => ({
+    kind,
+    name,
+    namespace,
+    keys: all ? undefined : [...keys],
+  }));
+};
 
 export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
   ...providerReferences(spec),
@@ -72,6 +104,17 @@ const networkReferences = ({ networking, overrideConfig }: Spec): ReadonlyArray<
         optional: false,
       }))
       : []),
+    ...(tls?.enabled === true && tls.secretName !== undefined
+      ? [{
+        kind: "Secret" as const,
+        name: tls.secretName,
+        namespace: undefined,
+        key: "ca.crt",
+        path: tlsPath,
+        optional: true,
+        operatorOnly: true as const,
+      }]
+      : []),
     ...(bundle === undefined ? [] : keys.map((key, index): Reference => ({
       kind: "ConfigMap",
       name: bundle.configMapName,
@@ -93,6 +136,7 @@ const networkReferences = ({ networking, overrideConfig }: Spec): ReadonlyArray<
       key: overrideConfig.key ?? "config.yaml",
       path: ["spec", "overrideConfig"],
       optional: false,
+      wholeObject: true as const,
     }]),
   ];
 };

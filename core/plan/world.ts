@@ -15,6 +15,8 @@ export interface World {
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Referenced ConfigMaps that exist, by `namespace/name`. */
   readonly configMaps: ReadonlyMap<string, ConfigMapContent>;
+  /** Referenced objects whose used content is beyond the bounds (limits.ts); they stand above with no content. */
+  readonly tooLarge: ReadonlyArray<{ readonly kind: "Secret" | "ConfigMap"; readonly name: string }>;
   /** Objects that carry one of our names, by `Kind/name`, whoever made them. */
   readonly live: ReadonlyMap<string, JsonObject>;
   /** Every generated ConfigMap of this resource, newest first. */

@@ -20,7 +20,7 @@ const UID = "00000000-0000-0000-0000-000000000000";
 
 const apply = async (cluster: ControlPlane, manifest: Manifest): Promise<JsonObject> => {
   const { kind, metadata } = manifest;
-  const path = pathOf(keyOf(manifest));
+  const path = pathOf(keyOf(manifest)) ?? "";
   const answer = await cluster.fetch(`${path}?fieldManager=llama-stack-operator&force=true&fieldValidation=Strict`, {
     method: "PATCH",
     headers: { "content-type": "application/apply-patch+yaml" },

@@ -1,14 +1,14 @@
 /** What there is once a resource is ready, and how to go on from there. */
 import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
 import { groupPath, OWN_KINDS } from "../../core/plan/kinds.ts";
-import { OURS } from "../../shell/mirrors.ts";
+import { OWN_LABELS } from "../../core/plan/kinds.ts";
 import { type Api, nameOf, namespaceOf } from "./api.ts";
 import type { UpCluster } from "./cluster.ts";
 
 /** Objects and address of a ready resource; where its server can answer, what it says of its models. */
 export const showResult = async (api: Api, resource: JsonObject): Promise<void> => {
   const namespace = namespaceOf(resource) ?? "";
-  const query = new URLSearchParams({ labelSelector: `${OURS},app.kubernetes.io/instance=${nameOf(resource)}` });
+  const query = new URLSearchParams({ labelSelector: `${OWN_LABELS},app.kubernetes.io/instance=${nameOf(resource)}` });
   const lists = await Promise.all(
     OWN_KINDS.map(({ apiVersion, plural }) =>
       api.get(`${groupPath(apiVersion)}/namespaces/${namespace}/${plural}?${query}`)

@@ -1,0 +1,68 @@
+/**
+ * The Secrets and ConfigMaps that a resource names. Each is read when it is needed; of its content only what the resource uses
+ * is kept, within bounds, and forgotten after the reconciliation. Nothing foreign stays in memory.
+ */
+import { Context, Effect, Semaphore } from "effect";
+import { type Json, type JsonObject, objectAt } from "../core/json.ts";
+import { type Reference, type ReferencedObject, referencedObjects } from "../core/plan/references.ts";
+import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../core/limits.ts";
+import type { ConfigMapContent, World } from "../core/plan/world.ts";
+import { Cluster } from "./cluster.ts";
+import { FOREIGN_READS_MAX } from "./limits.ts";
+
+/** A Secret of 1 MiB takes ten times that while it is read: few are in memory at a time, over all reconciliations. */
+const Reads: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-stack-operator/shell/Reads", {
+  defaultValue: () => Semaphore.makeUnsafe(FOREIGN_READS_MAX),
+});
+
+export const readReferences = Effect.fnUntraced(function* (references: ReadonlyArray<Reference>, namespace: string) {
+  const cluster = yield* Cluster;
+  const reads = yield* Reads;
+  const secrets = new Map<string, Readonly<Record<string, string>>>();
+  const configMaps = new Map<string, ConfigMapContent>();
+  const tooLarge: Array<World["tooLarge"][number]> = [];
+  const left = { Secret: SECRET_VALUES_BYTES_MAX, ConfigMap: CONFIG_MAPS_BYTES_MAX };
+  /** Whether the content still fits; what does not is not kept. */
+  const fits = (object: ReferencedObject, content: ReadonlyArray<Readonly<Record<string, string>>>): boolean => {
+    const bytes = content.flatMap((values) => Object.values(values)).reduce((sum, value) => sum + value.length, 0);
+    if (bytes <= left[object.kind]) {
+      left[object.kind] -= bytes;
+      return true;
+    }
+    tooLarge.push({ kind: object.kind, name: object.name });
+    return false;
+  };
+  for (const object of referencedObjects(references)) {
+    const { kind, name, namespace: other = namespace } = object;
+    yield* Semaphore.withPermits(reads, 1)(
+      Effect.map(cluster.get({ apiVersion: "v1", kind, namespace: other, name }), (found) => {
+        if (found === undefined) return;
+        if (kind === "Secret") {
+          const values = decodedValues(used(objectAt(found, "data"), object));
+          secrets.set(name, fits(object, [values]) ? values : {});
+        } else {
+          const data = texts(used(objectAt(found, "data"), object));
+          const binaryData = texts(used(objectAt(found, "binaryData"), object));
+          const content = fits(object, [data, binaryData]) ? { data, binaryData } : { data: {}, binaryData: {} };
+          configMaps.set(`${other}/${name}`, content);
+        }
+      }),
+    );
+  }
+  return { secrets, configMaps, tooLarge };
+});
+
+/** What the resource uses of the data: the keys that it names, or all of them. */
+const used = (data: JsonObject, { keys }: ReferencedObject): JsonObject =>
+  keys === undefined
+    ? data
+    : Object.fromEntries(keys.filter((key) => Object.hasOwn(data, key)).map((key) => [key, data[key] ?? ""]));
+
+const texts = (data: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)]));
+
+const decodedValues = (data: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decodedText(value)]));
+
+/** Bytes that are no text become U+FFFD; such a value is compared and hashed, and no server could take it from its environment. */
+const decodedText = (base64: Json): string => new TextDecoder().decode(Uint8Array.fromBase64(String(base64)));
