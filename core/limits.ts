@@ -64,15 +64,21 @@ export const DIFF_LINES_MAX = 3000;
 
 /**
  * Largest ConversionReview, in bytes. The API server sends a whole list in one, of which one object has at most 3 MiB;
- * clients that ask for no pages get thousands. Text, objects and answer together take about four times as much memory.
+ * clients that ask for no pages get thousands. It is converted object by object, so that text and answer are what it takes.
  */
 export const CONVERSION_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Largest AdmissionReview, in bytes: an object and what it was before, each at most 3 MiB, and room for the rest. */
 export const ADMISSION_BYTES_MAX = 8 * 1024 * 1024;
 
+/** Largest review of a caller who may be anybody, in bytes: one object. */
+export const UNPROVEN_BYTES_MAX = 4 * 1024 * 1024;
+
 /** Looking for referenced Secrets and ConfigMaps may take this long, in milliseconds; the API server waits 5 s in all. */
 export const ADMISSION_LOOK_MS = 2000;
+
+/** References that one admission looks for; the others are told in the status. */
+export const ADMISSION_REFERENCES_MAX = 64;
 
 /** Warnings of one admission; beyond 4096 characters in all the API server cuts them. */
 export const ADMISSION_WARNINGS_MAX = 16;

@@ -30,6 +30,8 @@ export interface Keeping<E, R = Cluster> {
   readonly serve: (certificate: ServingCertificate) => Effect.Effect<void, E, R>;
   /** Whether this replica may be called. */
   readonly servable: (is: boolean) => void;
+  /** Called with the last segment of the paths that only the API server is told. */
+  readonly proven: (segment: string) => void;
 }
 
 /** Runs until it is interrupted. */
@@ -64,6 +66,10 @@ interface Kept {
 const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Kept) {
   const { times } = yield* CertificateLife;
   const { secret, look } = yield* looked(keeping, kept);
+  if (secret !== undefined && look.authorities !== undefined && segmentIn(secret) === undefined) {
+    yield* writeSecret(keeping.namespace, secret, look.authorities);
+    return true;
+  }
   keeping.servable(isServable(look));
   const step = nextStep(look, times);
   if (step === undefined) return false;
@@ -87,7 +93,7 @@ const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Kept)
         yield* writeSecret(keeping.namespace, secret, { ...from, next });
       }),
     Write: ({ authorities }) => Effect.asVoid(writeSecret(keeping.namespace, secret, authorities)),
-    Publish: ({ target, pem }) => publish(target, pem),
+    Publish: ({ target, pem }) => publish(target, pem, segmentIn(secret) ?? ""),
     IssueLeaf: ({ signer, notBeforeMs, notAfterMs }) =>
       Effect.gen(function* () {
         const leaf = yield* Effect.promise(() => makeLeaf(signer, keeping.names, { notBeforeMs, notAfterMs }));
@@ -99,10 +105,12 @@ const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Kept)
   return true;
 });
 
-const looked = Effect.fnUntraced(function* <E>({ namespace, names }: Keeping<E>, kept: Kept) {
+const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Keeping<E>, kept: Kept) {
   const cluster = yield* Cluster;
   const secret = yield* cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name: AUTHORITY_SECRET });
-  const bundles = yield* caBundles(kept.seen);
+  const segment = segmentIn(secret);
+  if (segment !== undefined) proven(segment);
+  const bundles = yield* caBundles(kept.seen, segment ?? "");
   const nowMs = yield* Clock.currentTimeMillis;
   const read = authoritiesIn(textOf(secret));
   const authorities = read !== undefined && (yield* Effect.promise(() => areUsable(read))) ? read : undefined;
@@ -141,7 +149,10 @@ const writeSecret = (
   Effect.gen(function* () {
     const cluster = yield* Cluster;
     const path = `/api/v1/namespaces/${namespace}/secrets`;
-    const data = { [AUTHORITY_KEY]: btoa(authoritiesText(authorities)) };
+    const data = {
+      [AUTHORITY_KEY]: btoa(authoritiesText(authorities)),
+      [SEGMENT_KEY]: btoa(segmentIn(found) ?? newSegment()),
+    };
     return found === undefined
       ? yield* cluster.create(path, {
         apiVersion: "v1",
@@ -157,8 +168,24 @@ const writeSecret = (
       : yield* cluster.replace(`${path}/${AUTHORITY_SECRET}`, { ...found, data });
   });
 
-const textOf = (secret: JsonObject | undefined): string | undefined => {
-  const encoded = stringAt(secret ?? null, "data", AUTHORITY_KEY);
+/** Key of the path segment by which the API server shows who it is; every replica and every later one uses the same. */
+const SEGMENT_KEY = "webhook-path";
+
+/** 128 bits, in hex. */
+const SEGMENT = /^[0-9a-f]{32}$/;
+
+const newSegment = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const segmentIn = (secret: JsonObject | undefined): string | undefined => {
+  const text = decodedAt(secret, SEGMENT_KEY);
+  return text !== undefined && SEGMENT.test(text) ? text : undefined;
+};
+
+const textOf = (secret: JsonObject | undefined): string | undefined => decodedAt(secret, AUTHORITY_KEY);
+
+const decodedAt = (secret: JsonObject | undefined, key: string): string | undefined => {
+  const encoded = stringAt(secret ?? null, "data", key);
   try {
     return encoded === undefined ? undefined : atob(encoded);
   } catch {

@@ -101,6 +101,21 @@ export const WEBHOOK_BODY_MS = 30_000;
  */
 export const WEBHOOK_IDLE_MS = 120_000;
 
+/** Connections to the webhooks at the same time; an API server keeps a handful, one for each of its webhook clients. */
+export const WEBHOOK_CONNECTIONS_MAX = 500;
+
+/**
+ * Bytes of requests that are in memory at the same time, by who sends them: what anybody in the cluster may send must not take
+ * the room of the API server. An answer takes about as much again.
+ */
+export const WEBHOOK_IN_FLIGHT_BYTES_MAX: Readonly<Record<"API server" | "anybody", number>> = {
+  "API server": 96 * 1024 * 1024,
+  anybody: 16 * 1024 * 1024,
+};
+
+/** The main thread is given to others after so many milliseconds of conversion. */
+export const CONVERSION_SLICE_MS = 20;
+
 /**
  * A replica that was asked to stop goes on answering webhooks for this long, in milliseconds: until the Service no longer
  * names it. The process has 10 s in all.

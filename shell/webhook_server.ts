@@ -5,7 +5,14 @@
 import type { Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Duration, Effect } from "effect";
-import { LISTENER_CLOSE_MS, WEBHOOK_BODY_MS, WEBHOOK_HEADERS_MS, WEBHOOK_IDLE_MS } from "./limits.ts";
+import {
+  LISTENER_CLOSE_MS,
+  WEBHOOK_BODY_MS,
+  WEBHOOK_CONNECTIONS_MAX,
+  WEBHOOK_HEADERS_MS,
+  WEBHOOK_IDLE_MS,
+  WEBHOOK_IN_FLIGHT_BYTES_MAX,
+} from "./limits.ts";
 import { SettingsError } from "./settings.ts";
 
 /** PEM of a certificate, with those that it hangs on, and of its key. */
@@ -14,16 +21,32 @@ export interface ServingCertificate {
   readonly key: string;
 }
 
+/** How a caller is treated: one that has shown to be the API server, or anybody who reaches the port. */
+export type Caller = "API server" | "anybody";
+
 export interface Route<R> {
   /** Longest request in bytes. */
-  readonly bytesMax: number;
-  readonly answer: (text: string) => Effect.Effect<Answer, never, R>;
+  readonly bytesMax: Readonly<Record<Caller, number>>;
+  readonly answer: (body: Uint8Array, caller: Caller) => Effect.Effect<Answer, never, R>;
 }
 
 export interface Answer {
   readonly status: number;
-  readonly body: string;
+  readonly type?: string;
+  /** Sent one after the other; a long answer never stands in memory twice. */
+  readonly body: ReadonlyArray<Uint8Array | string>;
 }
+
+/** What only the API server can know or have. */
+export interface Proof {
+  /** Last segment of the paths that the API server was told; undefined: nobody was told one. */
+  readonly segment: () => string | undefined;
+  /** PEM of the authority whose client certificates the API server has; undefined: it shows none. */
+  readonly clientCaPem?: string | undefined;
+}
+
+/** Nobody can show to be the API server. */
+export const NO_PROOF: Proof = { segment: () => undefined };
 
 export interface WebhookServer {
   readonly port: number;
@@ -41,28 +64,49 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   readonly certificate: ServingCertificate;
   readonly routes: Readonly<Record<string, Route<R>>>;
   readonly drainMs: number;
+  readonly proof?: Proof;
 }) {
   const context = yield* Effect.context<R>();
+  const proof = options.proof ?? NO_PROOF;
   // Loaded here: it takes 6 ms and 1 MiB, and most commands of the program never serve.
   const { createServer } = yield* Effect.promise(() => import("node:https"));
+  const clients = proof.clientCaPem === undefined
+    ? {}
+    : { ca: proof.clientCaPem, requestCert: true, rejectUnauthorized: false };
   let draining = false;
   let answering = 0;
-  const server = createServer({ ...options.certificate, minVersion: "TLSv1.2" }, (request, response) => {
+  const inFlight: Record<Caller, number> = { "API server": 0, anybody: 0 };
+  const settings = { ...options.certificate, ...clients, minVersion: "TLSv1.2" } as const;
+  const server = createServer(settings, (request, response) => {
     if (draining) response.setHeader("connection", "close");
     answering++;
     response.once("close", () => answering--);
-    const path = (request.url ?? "").split("?")[0] ?? "";
-    const route = Object.hasOwn(options.routes, path) ? options.routes[path] : undefined;
+    const { route, caller } = routed(request, options.routes, proof);
     if (route === undefined) return plain(response, 404, `try ${Object.keys(options.routes).join(", ")}`);
     if (request.method !== "POST") return plain(response, 405, "POST a review");
-    read(request, route.bytesMax, (text) => {
-      if (typeof text === "number") {
-        // What was not read would be taken for the next request.
-        response.setHeader("connection", "close");
-        return plain(response, text, text === 413 ? `more than ${route.bytesMax} bytes` : "the request did not end");
+    const refuse = (status: number, body: string) => {
+      // What was not read would be taken for the next request.
+      response.setHeader("connection", "close");
+      plain(response, status, body);
+    };
+    let held = 0;
+    /** Bytes of this request that are in memory from now on; false: there is no room for them. */
+    const hold = (bytes: number): boolean => {
+      if (inFlight[caller] + bytes > WEBHOOK_IN_FLIGHT_BYTES_MAX[caller]) return false;
+      held += bytes;
+      inFlight[caller] += bytes;
+      return true;
+    };
+    response.once("close", () => void (inFlight[caller] -= held));
+    read(request, route.bytesMax[caller], hold, (body) => {
+      if (body === 413) return refuse(413, `more than ${route.bytesMax[caller]} bytes`);
+      if (body === 503) {
+        response.setHeader("retry-after", "1");
+        return refuse(503, "too many requests at the same time");
       }
-      Effect.runPromiseWith(context)(route.answer(text)).then(
-        ({ status, body }) => sent(response, status, body, "application/json"),
+      if (typeof body === "number") return refuse(body, "the request did not end");
+      Effect.runPromiseWith(context)(route.answer(body, caller)).then(
+        (answer) => sent(response, answer),
         () => plain(response, 500, "internal error"),
       );
     });
@@ -70,6 +114,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   server.headersTimeout = WEBHOOK_HEADERS_MS;
   server.requestTimeout = WEBHOOK_BODY_MS;
   server.keepAliveTimeout = WEBHOOK_IDLE_MS;
+  server.maxConnections = WEBHOOK_CONNECTIONS_MAX;
   yield* Effect.acquireRelease(
     listening(server, options.hostname, options.port),
     () =>
@@ -82,9 +127,36 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : options.port,
-    renew: (certificate) => server.setSecureContext({ ...certificate, minVersion: "TLSv1.2" }),
+    renew: (certificate) => server.setSecureContext({ ...settings, ...certificate }),
   } satisfies WebhookServer;
 });
+
+/** The route of a path, with or without the segment behind it that only the API server was told. */
+const routed = <R>(
+  request: IncomingMessage,
+  routes: Readonly<Record<string, Route<R>>>,
+  proof: Proof,
+): { readonly route: Route<R> | undefined; readonly caller: Caller } => {
+  const path = (request.url ?? "").split("?")[0] ?? "";
+  const routeAt = (place: string) => Object.hasOwn(routes, place) ? routes[place] : undefined;
+  const { authorized } = request.socket as { readonly authorized?: boolean };
+  const hasCertificate = proof.clientCaPem !== undefined && authorized === true;
+  const exact = routeAt(path);
+  if (exact !== undefined) return { route: exact, caller: hasCertificate ? "API server" : "anybody" };
+  const slash = path.lastIndexOf("/");
+  const segment = proof.segment();
+  return segment !== undefined && isSame(path.slice(slash + 1), segment)
+    ? { route: routeAt(path.slice(0, slash)), caller: "API server" }
+    : { route: undefined, caller: "anybody" };
+};
+
+/** In a time that does not tell how much of it is right. */
+const isSame = (given: string, known: string): boolean =>
+  given.length === known.length &&
+  Array.from(known).reduce(
+      (difference, letter, index) => difference | (letter.charCodeAt(0) ^ given.charCodeAt(index)),
+      0,
+    ) === 0;
 
 const listening = (server: Server, hostname: string, port: number) =>
   Effect.callback<void, SettingsError>((done) => {
@@ -113,40 +185,54 @@ const closed = (server: Server, answering: () => number) =>
 
 const LOOK_MS = 20;
 
-/** The text of a request, or the status with which it is refused. */
-const read = (request: IncomingMessage, bytesMax: number, done: (text: string | number) => void): void => {
+/** The body of a request, or the status with which it is refused. `hold` asks for room for what is about to be kept. */
+const read = (
+  request: IncomingMessage,
+  bytesMax: number,
+  hold: (bytes: number) => boolean,
+  done: (body: Uint8Array | number) => void,
+): void => {
+  const announced = Number(request.headers["content-length"] ?? 0);
   const parts: Array<Uint8Array> = [];
   let bytes = 0;
   let over = false;
-  const end = (result: () => string | number) => {
+  const end = (result: () => Uint8Array | number) => {
     if (over) return;
     over = true;
     done(result());
   };
+  if (announced > bytesMax) end(() => 413);
   request.on("data", (part: Uint8Array) => {
+    if (over) return;
     bytes += part.length;
     if (bytes > bytesMax) end(() => 413);
-    else if (!over) parts.push(part);
+    else if (!hold(part.length)) end(() => 503);
+    else parts.push(part);
   });
-  request.on("end", () => end(() => text(parts, bytes)));
+  request.on("end", () => end(() => joined(parts, bytes)));
   request.on("error", () => end(() => 400));
+  request.on("close", () => end(() => 400));
 };
 
-const text = (parts: ReadonlyArray<Uint8Array>, bytes: number): string => {
+const joined = (parts: Array<Uint8Array>, bytes: number): Uint8Array => {
+  if (parts.length === 1 && parts[0] !== undefined) return parts[0];
   const all = new Uint8Array(bytes);
   let offset = 0;
   for (const part of parts) {
     all.set(part, offset);
     offset += part.length;
   }
-  return new TextDecoder().decode(all);
+  parts.length = 0;
+  return all;
 };
 
 const plain = (response: ServerResponse, status: number, body: string): void =>
-  sent(response, status, `${body}\n`, "text/plain; charset=utf-8");
+  sent(response, { status, type: "text/plain; charset=utf-8", body: [`${body}\n`] });
 
-const sent = (response: ServerResponse, status: number, body: string, type: string): void => {
-  const bytes = new TextEncoder().encode(body);
-  response.writeHead(status, { "content-type": type, "content-length": bytes.length });
-  response.end(bytes);
+const sent = (response: ServerResponse, { status, type = "application/json", body }: Answer): void => {
+  const parts = body.map((part) => typeof part === "string" ? new TextEncoder().encode(part) : part);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  response.writeHead(status, { "content-type": type, "content-length": length });
+  for (const part of parts) response.write(part);
+  response.end();
 };

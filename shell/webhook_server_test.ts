@@ -1,17 +1,18 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Exit, Scope } from "effect";
 import { makeAuthority, makeLeaf } from "./certificate_maker.ts";
-import { type Route, webhookServer } from "./webhook_server.ts";
+import { WEBHOOK_IN_FLIGHT_BYTES_MAX } from "./limits.ts";
+import { NO_PROOF, type Proof, type Route, webhookServer } from "./webhook_server.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
 
-const running = async (routes: Readonly<Record<string, Route<never>>>, drainMs = 0) => {
+const running = async (routes: Readonly<Record<string, Route<never>>>, drainMs = 0, proof: Proof = NO_PROOF) => {
   const authority = await makeAuthority(validity);
   const leaf = () => makeLeaf(authority, ["127.0.0.1"], validity);
   const certificate = await leaf();
   const scope = Scope.makeUnsafe();
   const server = await Effect.runPromise(
-    webhookServer({ hostname: "127.0.0.1", port: 0, certificate, routes, drainMs }).pipe(Scope.provide(scope)),
+    webhookServer({ hostname: "127.0.0.1", port: 0, certificate, routes, drainMs, proof }).pipe(Scope.provide(scope)),
   );
   const newClient = () => Deno.createHttpClient({ caCerts: [authority.certificate] });
   const post = async (client: Deno.HttpClient, path: string, body: string, method = "POST") => {
@@ -36,7 +37,12 @@ const running = async (routes: Readonly<Record<string, Route<never>>>, drainMs =
   };
 };
 
-const ECHO: Route<never> = { bytesMax: 1000, answer: (text) => Effect.succeed({ status: 200, body: text }) };
+const echo = (bytesMax: number): Route<never> => ({
+  bytesMax: { "API server": bytesMax, anybody: bytesMax },
+  answer: (body, caller) =>
+    Effect.succeed({ status: 200, body: caller === "anybody" ? [body] : [body, " (API server)"] }),
+});
+const ECHO = echo(1000);
 
 Deno.test("webhookServer() answers its routes and says what else there is", async () => {
   using server = await running({ "/echo": ECHO });
@@ -56,7 +62,7 @@ Deno.test("webhookServer() refuses a body beyond its bound and goes on", async (
 });
 
 Deno.test("webhookServer() answers 500 for an answer that fails and goes on", async () => {
-  using server = await running({ "/bad": { bytesMax: 10, answer: () => Effect.die(new Error("no")) }, "/echo": ECHO });
+  using server = await running({ "/bad": { ...ECHO, answer: () => Effect.die(new Error("no")) }, "/echo": ECHO });
   strictEqual((await server.post("/bad", "x")).status, 500);
   strictEqual((await server.post("/echo", "x")).status, 200);
   await server.stop();
@@ -91,4 +97,49 @@ Deno.test("webhookServer() goes on answering while it drains, and ends each conn
   deepStrictEqual([late.status, late.connection], [200, "close"]);
   await stopped;
   await server.post("/echo", "x").then(() => ok(false, "still answers"), () => {});
+});
+
+Deno.test("webhookServer() takes for the API server who knows the segment that it was told, and nobody else", async () => {
+  using server = await running({ "/echo": ECHO }, 0, { segment: () => "0123456789abcdef" });
+  deepStrictEqual(
+    await server.post("/echo/0123456789abcdef?timeout=5s", "a").then(({ text }) => text),
+    "a (API server)",
+  );
+  deepStrictEqual(await server.post("/echo", "a").then(({ text }) => text), "a");
+  for (const path of ["/echo/0123456789abcdee", "/echo/", "/echo/0123456789abcdef0", "/echo/0123456789abcdef/x"]) {
+    strictEqual((await server.post(path, "a")).status, 404, path);
+  }
+  await server.stop();
+});
+
+Deno.test("webhookServer() knows no API server while nobody was told a segment", async () => {
+  using server = await running({ "/echo": ECHO });
+  for (const path of ["/echo/", "/echo/undefined"]) strictEqual((await server.post(path, "a")).status, 404, path);
+  await server.stop();
+});
+
+Deno.test("webhookServer() bounds what anybody may send at the same time, and the API server keeps its room", async () => {
+  const segment = "0123456789abcdef";
+  const most = WEBHOOK_IN_FLIGHT_BYTES_MAX.anybody;
+  let goOn = () => {};
+  const waits = new Promise<void>((resolve) => void (goOn = resolve));
+  let waiting = 0;
+  const slow: Route<never> = {
+    bytesMax: { "API server": most, anybody: most },
+    answer: () =>
+      Effect.promise(async () => {
+        waiting++;
+        await waits;
+        return { status: 200, body: ["done"] };
+      }),
+  };
+  using server = await running({ "/slow": slow, "/echo": ECHO }, 0, { segment: () => segment });
+  const first = server.post("/slow", "x".repeat(most - 100));
+  while (waiting === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  strictEqual((await server.postAnew("/echo", "x".repeat(200))).status, 503);
+  strictEqual((await server.postAnew(`/echo/${segment}`, "x".repeat(200))).status, 200);
+  goOn();
+  strictEqual((await first).status, 200);
+  strictEqual((await server.postAnew("/echo", "x".repeat(200))).status, 200);
+  await server.stop();
 });

@@ -14,6 +14,8 @@ export interface WebhookOptions {
   readonly webhookAddress: string;
   /** A folder with `tls.crt` and `tls.key` that somebody else keeps; undefined: the operator makes its own certificates. */
   readonly certificateDirectory?: string | undefined;
+  /** PEM of the authority that signs the client certificates which the API server shows to webhooks. */
+  readonly clientCaPem?: string | undefined;
   /** Names and addresses by which the API server calls, beside those of the Service. */
   readonly webhookNames?: ReadonlyArray<string>;
   readonly operatorNamespace: string;
@@ -33,7 +35,9 @@ export interface Webhooks {
 export const startWebhooks = Effect.fnUntraced(function* (options: WebhookOptions) {
   if (options.webhookAddress === "0") return { isReady: () => true, failed: Effect.never } satisfies Webhooks;
   const { hostname, port } = yield* parsedAddress(options.webhookAddress);
-  const routes = yield* webhookRoutes(options);
+  let segment: string | undefined;
+  const proof = { segment: () => segment, clientCaPem: options.clientCaPem };
+  const routes = yield* webhookRoutes(options, () => segment !== undefined || proof.clientCaPem !== undefined);
   const scope = yield* Effect.scope;
   let server: WebhookServer | undefined;
   let servable = false;
@@ -42,19 +46,21 @@ export const startWebhooks = Effect.fnUntraced(function* (options: WebhookOption
     names: [...serviceNames(options.operatorNamespace), ...(options.webhookNames ?? [])],
     serve: (certificate: ServingCertificate) =>
       server === undefined
-        ? webhookServer({ hostname, port, certificate, routes, drainMs: options.drainMs ?? WEBHOOK_DRAIN_MS }).pipe(
-          Scope.provide(scope),
-          Effect.tap((started) => Effect.sync(() => void (server = started))),
-          Effect.tap(() =>
-            Effect.logInfo("listening").pipe(
-              Effect.annotateLogs({ address: options.webhookAddress, paths: Object.keys(routes).join(" ") }),
-            )
-          ),
-          Effect.asVoid,
-        )
+        ? webhookServer({ hostname, port, certificate, routes, proof, drainMs: options.drainMs ?? WEBHOOK_DRAIN_MS })
+          .pipe(
+            Scope.provide(scope),
+            Effect.tap((started) => Effect.sync(() => void (server = started))),
+            Effect.tap(() =>
+              Effect.logInfo("listening").pipe(
+                Effect.annotateLogs({ address: options.webhookAddress, paths: Object.keys(routes).join(" ") }),
+              )
+            ),
+            Effect.asVoid,
+          )
         : Effect.sync(() => server?.renew(certificate)),
     // Once it could be called, a broken moment later on must not take every replica out of the Service at once.
     servable: (is: boolean) => void (servable ||= is),
+    proven: (by: string) => void (segment = by),
   };
   const fiber = yield* Effect.forkScoped(
     options.certificateDirectory === undefined

@@ -1,5 +1,5 @@
 /** What the webhooks answer: the reviews are read and written here, and decided in core/admission. */
-import { Cause, Clock, Duration, Effect, Metric, Ref, Result } from "effect";
+import { Cause, Clock, Duration, Effect, Metric, Ref, Result, Semaphore } from "effect";
 import { accepted, admissionAnswer, type Change, questionIn } from "../core/admission/admission_review.ts";
 import { conversionAnswer } from "../core/admission/conversion_review.ts";
 import { readReview, writeReview } from "../core/admission/exact_numbers.ts";
@@ -7,13 +7,19 @@ import { type Found, judge, newReferences, referenceName } from "../core/admissi
 import { CONVERT_PATH, VALIDATE_PATH } from "../core/own_objects.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../core/json.ts";
-import { ADMISSION_BYTES_MAX, ADMISSION_LOOK_MS, CONVERSION_BYTES_MAX } from "../core/limits.ts";
+import {
+  ADMISSION_BYTES_MAX,
+  ADMISSION_LOOK_MS,
+  ADMISSION_REFERENCES_MAX,
+  CONVERSION_BYTES_MAX,
+  UNPROVEN_BYTES_MAX,
+} from "../core/limits.ts";
 import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
 import { Cluster } from "./cluster.ts";
-import { SETTINGS_FRESH_MS } from "./limits.ts";
+import { CONVERSION_SLICE_MS, SETTINGS_FRESH_MS } from "./limits.ts";
 import { counters } from "./metrics.ts";
 import { SETTINGS_FIELDS } from "./operator_settings.ts";
-import type { Answer, Route } from "./webhook_server.ts";
+import type { Answer, Caller, Route } from "./webhook_server.ts";
 
 export interface WebhookFacts {
   readonly operatorNamespace: string;
@@ -22,37 +28,75 @@ export interface WebhookFacts {
   readonly relatedImages: ReadonlyMap<string, string>;
 }
 
-/** The routes of every replica, the leader or not. */
-export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts) {
+/**
+ * The routes of every replica, the leader or not. `isProvable`: whether the API server can show who it is; where it cannot, it
+ * is served like anybody else, and everybody may send what it sends.
+ */
+export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, isProvable: () => boolean = () => true) {
   const settings = yield* freshSettings(facts.operatorNamespace);
+  const reviews = yield* Semaphore.make(1);
+  const bytesMax = (most: number) => ({
+    "API server": most,
+    get anybody() {
+      return isProvable() ? Math.min(most, UNPROVEN_BYTES_MAX) : most;
+    },
+  });
+  const conversion: Route<Cluster> = {
+    bytesMax: bytesMax(CONVERSION_BYTES_MAX),
+    answer: (body) => counted(CONVERT_PATH, conversionOf(body)),
+  };
+  const validation: Route<Cluster> = {
+    bytesMax: bytesMax(ADMISSION_BYTES_MAX),
+    answer: (body, caller) => {
+      const answer = counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, caller)));
+      // Callers who may be anybody wait for each other, and never keep the API server waiting.
+      return caller === "API server" ? answer : Semaphore.withPermits(reviews, 1)(answer);
+    },
+  };
   const routes: Readonly<Record<string, Route<Cluster>>> = {
-    [CONVERT_PATH]: {
-      bytesMax: CONVERSION_BYTES_MAX,
-      answer: (text) => reviewed(CONVERT_PATH, text, (review) => Effect.sync(() => conversionAnswer(review))),
-    },
-    [VALIDATE_PATH]: {
-      bytesMax: ADMISSION_BYTES_MAX,
-      answer: (text) => reviewed(VALIDATE_PATH, text, (review) => admission(review, facts, settings)),
-    },
+    [CONVERT_PATH]: conversion,
+    [VALIDATE_PATH]: validation,
   };
   return routes;
 });
 
-const reviewed = <R>(
-  path: string,
-  text: string,
+/** Object by object; others get their turn in between. */
+const conversionOf = (body: Uint8Array): Effect.Effect<Answer> =>
+  Result.match(conversionAnswer(body), {
+    onFailure: (detail) => Effect.succeed(badRequest(detail)),
+    onSuccess: ({ before, count, object, after }) =>
+      Effect.promise(async () => {
+        const parts: Array<Uint8Array | string> = [before];
+        let sinceMs = performance.now();
+        for (let index = 0; index < count; index++) {
+          parts.push(...(index === 0 ? [] : [","]), object(index));
+          if (performance.now() - sinceMs < CONVERSION_SLICE_MS) continue;
+          await new Promise((resolve) => setTimeout(resolve, 0));
+          sinceMs = performance.now();
+        }
+        return { status: 200, body: [...parts, after] } satisfies Answer;
+      }),
+  });
+
+const admissionOf = <R>(
+  body: Uint8Array,
   answer: (review: Json) => Effect.Effect<JsonObject, never, R>,
 ): Effect.Effect<Answer, never, R> =>
-  Result.match(readReview(text), {
-    onFailure: (detail) => Effect.succeed<Answer>({ status: 400, body: JSON.stringify({ message: detail }) }),
+  Result.match(readReview(new TextDecoder().decode(body)), {
+    onFailure: (detail) => Effect.succeed(badRequest(detail)),
     onSuccess: ({ value, marked }) =>
-      Effect.map(answer(value), (made): Answer => ({ status: 200, body: writeReview(made, marked) })),
-  }).pipe(
+      Effect.map(answer(value), (made): Answer => ({ status: 200, body: [writeReview(made, marked)] })),
+  });
+
+const badRequest = (detail: string): Answer => ({ status: 400, body: [JSON.stringify({ message: detail })] });
+
+const counted = <R>(path: string, answer: Effect.Effect<Answer, never, R>): Effect.Effect<Answer, never, R> =>
+  answer.pipe(
     // Without an answer the API server goes on by its failurePolicy; here somebody should read why.
     Effect.catchCause((cause) =>
       Effect.as(
         Effect.logError("review failed").pipe(Effect.annotateLogs({ path, cause: Cause.pretty(cause) })),
-        { status: 500, body: JSON.stringify({ message: "internal error" }) } satisfies Answer,
+        { status: 500, body: [JSON.stringify({ message: "internal error" })] } satisfies Answer,
       )
     ),
     Effect.tap(({ status }) => Metric.update(reviews({ path, code: String(status) }), 1)),
@@ -62,6 +106,7 @@ const admission = Effect.fnUntraced(function* (
   review: Json,
   { namespaces, relatedImages }: WebhookFacts,
   settings: Effect.Effect<Settings, never, Cluster>,
+  caller: Caller,
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
@@ -70,15 +115,19 @@ const admission = Effect.fnUntraced(function* (
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };
-  const verdict = judge(change, surroundings, admissionReferences, yield* lookedFor(change));
+  const verdict = judge(change, surroundings, admissionReferences, yield* lookedFor(change, caller));
   return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
 });
 
-/** What cannot be read in time, or not at all, is not known, and nothing is said of it. */
-const lookedFor = Effect.fnUntraced(function* (change: Change) {
+/**
+ * What cannot be read in time, or not at all, is not known, and nothing is said of it. Only the API server is told what exists:
+ * anybody else would learn of any namespace which Secrets it has.
+ */
+const lookedFor = Effect.fnUntraced(function* (change: Change, caller: Caller) {
   const cluster = yield* Cluster;
   const found = new Map<string, Found>();
-  yield* Effect.forEach(newReferences(change), (reference) =>
+  const references = caller === "API server" ? newReferences(change).slice(0, ADMISSION_REFERENCES_MAX) : [];
+  yield* Effect.forEach(references, (reference) =>
     cluster.get({
       apiVersion: "v1",
       kind: reference.kind,

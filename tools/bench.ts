@@ -6,7 +6,6 @@
  */
 import { Result } from "effect";
 import { conversionAnswer } from "../core/admission/conversion_review.ts";
-import { readReview, writeReview } from "../core/admission/exact_numbers.ts";
 import { converted } from "../core/api/convert.ts";
 import { decodeResource } from "../core/api/decode.ts";
 import { NO_OVERRIDES } from "../core/config/distribution.ts";
@@ -50,10 +49,11 @@ const main = async (): Promise<void> => {
   report("convert it back to v1alpha2", inProcess(() => converted(old, "llamastack.io/v1alpha2")), "goal 1 ms");
   for (const [desiredAPIVersion, object] of [["llamastack.io/v1alpha1", stored], ["llamastack.io/v1alpha2", old]]) {
     const request = { uid: "u", desiredAPIVersion, objects: Array.from({ length: 1000 }, () => object) } as JsonObject;
-    const text = JSON.stringify({ request });
+    const review = new TextEncoder().encode(JSON.stringify({ request }));
     const times = Array.from({ length: 12 }, () => {
       const started = performance.now();
-      writeReview(conversionAnswer(Result.getOrThrow(readReview(text)).value), true);
+      const { count, object } = Result.getOrThrow(conversionAnswer(review));
+      for (let index = 0; index < count; index++) object(index);
       return (performance.now() - started) / 1000;
     });
     report(`one of 1,000 in a review to ${desiredAPIVersion}, JSON included`, times.slice(2), "goal 1 ms");

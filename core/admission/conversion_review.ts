@@ -1,25 +1,58 @@
-/** `/convert`: a ConversionReview, answered. Never fails and never judges: a failure here would stop every list and delete. */
+/**
+ * `/convert`: a ConversionReview, answered object by object. Never judges, and no object makes it fail for the others: a failure
+ * here would stop every list and delete.
+ */
+import { Result } from "effect";
 import { converted } from "../api/convert.ts";
-import { isObject, type Json, type JsonObject, listAt, stringAt } from "../json.ts";
+import { isObject, type Json, type JsonObject, stringAt } from "../json.ts";
+import { readReview, writeReview } from "./exact_numbers.ts";
+import { type Slice, slicedReview, withApiVersion } from "./review_slices.ts";
 
-/** Objects come back in their order, each in the wanted version; what is no object comes back as it came. */
-export const conversionAnswer = (review: Json): JsonObject => {
-  const wanted = stringAt(review, "request", "desiredAPIVersion") ?? "";
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "ConversionReview",
-    response: {
-      uid: stringAt(review, "request", "uid") ?? "",
-      convertedObjects: listAt(review, "request", "objects").map((object) =>
-        isObject(object) ? surely(object, wanted) : object
-      ),
-      result: { status: "Success" },
-    },
-  };
+/** An answer in its parts: `before`, the objects with commas between them, `after`. */
+export interface ConversionAnswer {
+  readonly before: string;
+  readonly count: number;
+  /** The object of that index in the wanted version, as JSON text. */
+  readonly object: (index: number) => Uint8Array;
+  readonly after: string;
+}
+
+/** Fails with what is wrong with the text of the review itself. */
+export const conversionAnswer = (bytes: Uint8Array): Result.Result<ConversionAnswer, string> => {
+  const sliced = slicedReview(bytes);
+  return Result.map(readReview(sliced?.rest ?? new TextDecoder().decode(bytes)), ({ value }) => {
+    const wanted = stringAt(value, "request", "desiredAPIVersion") ?? "";
+    const objects = sliced?.objects ?? [];
+    return {
+      before: `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":${
+        JSON.stringify(stringAt(value, "request", "uid") ?? "")
+      },"result":{"status":"Success"},"convertedObjects":[`,
+      count: objects.length,
+      object: (index) => convertedText(bytes, objects[index] ?? NOWHERE, wanted),
+      after: "]}}",
+    };
+  });
 };
 
-/** A defect of ours would stop every list of resources: then the one object comes back as it came, in name only. */
-const surely = (object: JsonObject, wanted: string): JsonObject => {
+const NOWHERE: Slice = { start: 0, end: 0, depth: 0 };
+
+/** The runtime writes and compares by recursion; objects of people have a dozen levels. */
+const DEPTH_MAX = 200;
+
+/**
+ * Objects come back in their order, each in the wanted version; what is no object comes back as it came. A defect of ours, and
+ * what is nested too deeply, cost that one object its conversion: it comes back as it came, in name only.
+ */
+const convertedText = (review: Uint8Array, { start, end, depth }: Slice, wanted: string): Uint8Array => {
+  const bytes = review.subarray(start, end);
+  if (depth > DEPTH_MAX) return withApiVersion(bytes, wanted);
+  const read = readReview(new TextDecoder().decode(bytes));
+  if (Result.isFailure(read)) return new TextEncoder().encode("null");
+  const { value, marked } = read.success;
+  return new TextEncoder().encode(writeReview(isObject(value) ? surely(value, wanted) : value, marked));
+};
+
+const surely = (object: JsonObject, wanted: string): Json => {
   try {
     return converted(object, wanted);
   } catch {

@@ -1,4 +1,5 @@
-import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { Result } from "effect";
 import fc from "fast-check";
 import { at, type Json, type JsonObject, listAt } from "../json.ts";
 import { conversionAnswer } from "./conversion_review.ts";
@@ -10,9 +11,19 @@ const OLD: JsonObject = {
   spec: { replicas: 1, server: { distribution: { name: "starter" } } },
 };
 
+const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+
+/** The whole answer as the API server would read it. */
+const answered = (review: Uint8Array): string => {
+  const { before, count, object, after } = Result.getOrThrow(conversionAnswer(review));
+  const objects = Array.from({ length: count }, (_, index) => new TextDecoder().decode(object(index)));
+  return `${before}${objects.join(",")}${after}`;
+};
+const answerTo = (review: unknown): Json => JSON.parse(answered(text(review))) as Json;
+
 Deno.test("conversionAnswer() gives every object back in its order, with its own metadata", () => {
   const objects = ["a", "b", "c"].map((name) => ({ ...OLD, metadata: { name, uid: name } }));
-  const answer = conversionAnswer({
+  const answer = answerTo({
     request: {
       uid: "r",
       desiredAPIVersion: "llamastack.io/v1alpha2",
@@ -28,12 +39,38 @@ Deno.test("conversionAnswer() gives every object back in its order, with its own
 
 Deno.test("FR-081 conversionAnswer() answers whatever it is asked", () => {
   fc.assert(fc.property(fc.jsonValue(), fc.jsonValue(), (review, object) => {
-    conversionAnswer(review as Json);
+    answerTo(review);
     const request = {
       uid: 1,
       desiredAPIVersion: "llamastack.io/v1alpha2",
       objects: [object as Json, { ...OLD, spec: object as Json }],
     };
-    strictEqual(listAt(conversionAnswer({ request }), "response", "convertedObjects").length, 2);
+    strictEqual(listAt(answerTo({ request }), "response", "convertedObjects").length, 2);
   }));
+});
+
+Deno.test("conversionAnswer() keeps numbers of 64 bits in each object", () => {
+  const review =
+    `{"request":{"uid":"r","desiredAPIVersion":"llamastack.io/v1alpha2","objects":[ {"a":9007199254740993} , 1]}}`;
+  const answer = answered(new TextEncoder().encode(review));
+  ok(answer.includes('[{"a":9007199254740993},1]'), answer);
+});
+
+Deno.test("conversionAnswer() gives an object that is nested too deeply back in name only, and converts the others", () => {
+  const deep = `{"apiVersion":"llamastack.io/v1alpha1","metadata":{"name":"deep"},"spec":${
+    "[".repeat(9000)
+  }12345678901234567890${"]".repeat(9000)}}`;
+  const review = `{"request":{"uid":"r","desiredAPIVersion":"llamastack.io/v1alpha2","objects":[${deep},${
+    JSON.stringify(OLD)
+  }]}}`;
+  const answer = answered(new TextEncoder().encode(review));
+  ok(answer.includes(deep.replace("v1alpha1", "v1alpha2")), answer.slice(0, 300));
+  const made = listAt(JSON.parse(answer) as Json, "response", "convertedObjects");
+  deepStrictEqual([made.length, at(made[1] ?? null, "apiVersion")], [2, "llamastack.io/v1alpha2"]);
+});
+
+Deno.test("conversionAnswer() says what is wrong with a text that is no review", () => {
+  for (const bad of ["", "{", '{"request":{"objects":[', "\u0000"]) {
+    ok(Result.isFailure(conversionAnswer(new TextEncoder().encode(bad))), bad);
+  }
 });

@@ -4,12 +4,16 @@
  */
 import { Result } from "effect";
 import type { Json } from "../json.ts";
+import { depthOf } from "./review_slices.ts";
 
 const MARK = "\u0000int:";
 /** A run of digits that may be such a number; resource versions are strings and do not count. */
 const SUSPECT = /[:[,]\s*-?\d{16,}/;
 /** The mark at the start of a string of its own; inside another string its escape has two backslashes. */
 const WRITTEN = /(?<!\\)"\\u0000int:(-?\d+)"/g;
+
+/** Levels; objects of people have a dozen. */
+const DEPTH_MAX = 500;
 
 export interface Review {
   readonly value: Json;
@@ -20,7 +24,8 @@ export interface Review {
 export const readReview = (text: string): Result.Result<Review, string> => {
   const marked = text.search(WRITTEN) < 0;
   try {
-    const value = marked && SUSPECT.test(text)
+    // The reviver recurses, the parser does not: what is nested deeply is read without it.
+    const value = marked && SUSPECT.test(text) && depthOf(new TextEncoder().encode(text)) <= DEPTH_MAX
       ? JSON.parse(text, (_key, value, context?: { readonly source?: string }) => exact(value, context?.source)) as Json
       : JSON.parse(text) as Json;
     return Result.succeed({ value, marked });

@@ -5,7 +5,7 @@
  * before is not his doing, and an edit of labels is never refused.
  */
 import { Result } from "effect";
-import { decodeResource } from "../api/decode.ts";
+import { decodeResource, isOversized } from "../api/decode.ts";
 import { leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings } from "../derive.ts";
@@ -56,7 +56,9 @@ export const judge = (
     const failure = missingAs(one, found.get(referenceName(one)), namespace);
     return failure === undefined ? [] : [failure];
   });
-  const unchanged = before !== undefined && same(object.spec, before.spec);
+  // The comparison recurses; what is too large for it is refused by the decoder.
+  const unchanged = before !== undefined && !isOversized(object) && !isOversized(before) &&
+    same(object.spec, before.spec);
   const fresh = unchanged ? NOTHING : findingsOf(object, surroundings);
   const old = unchanged || before === undefined ? NOTHING : findingsOf(before, surroundings);
   const known = new Set([...old.refusals.map(({ message }) => message), ...old.warnings]);

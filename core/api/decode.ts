@@ -62,8 +62,14 @@ export const decodeResource = (
 
 const decodeSpec = Schema.decodeUnknownResult(Spec);
 
+const excessIn = (value: Json) =>
+  excessOf(member(value, "spec") ?? {}, { depth: SPEC_DEPTH_MAX, values: SPEC_VALUES_MAX });
+
+/** Whether the spec is larger or nested more deeply than the operator works on. */
+export const isOversized = (value: Json): boolean => excessIn(value) !== undefined;
+
 const sizeFindings = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
-  const excess = excessOf(member(value, "spec") ?? {}, { depth: SPEC_DEPTH_MAX, values: SPEC_VALUES_MAX });
+  const excess = excessIn(value);
   return excess === undefined ? [] : [
     new SchemaMismatch({
       path: ["spec", ...excess.path],

@@ -12,11 +12,20 @@ const TIMEOUT_SECONDS = 5;
 /** Without webhooks nothing converts: the old version is then not served, rather than served wrong. */
 export const definition = (choices: Choices): JsonObject => {
   const crd = customResourceDefinition();
-  if (choices.webhooks) return annotated(crd, choices);
+  if (choices.webhooks) {
+    return annotated(uncalled(crd, ["spec", "conversion", "webhook", "clientConfig"], choices), choices);
+  }
   const versions = listAt(crd, "spec", "versions").filter(isObject)
     .map((one) => one.name === "v1alpha2" ? one : { ...one, served: false });
   return put(put(crd, ["spec", "versions"], versions), ["spec", "conversion"], { strategy: "None" }) as JsonObject;
 };
+
+/**
+ * Where the operator writes the caBundle, it writes the path too, which ends in a segment that nobody else knows. A path here
+ * would be taken back with each `kubectl apply` of this file.
+ */
+const uncalled = (object: JsonObject, client: ReadonlyArray<string>, { certificates }: Choices): JsonObject =>
+  certificates === "self-managed" ? put(object, [...client, "service", "path"], undefined) as JsonObject : object;
 
 /** Ignore: an operator that is down must not stop anybody, and repeats every rule when it is up (R49). */
 export const webhookConfiguration = (choices: Choices): JsonObject =>
@@ -27,7 +36,11 @@ export const webhookConfiguration = (choices: Choices): JsonObject =>
     webhooks: [{
       name: `validate.${GROUP}`,
       ...WEBHOOK,
-      clientConfig: { service: { namespace: NAMESPACE, name: WEBHOOK_SERVICE, path: VALIDATE_PATH, port: 443 } },
+      ...uncalled(
+        { clientConfig: { service: { namespace: NAMESPACE, name: WEBHOOK_SERVICE, path: VALIDATE_PATH, port: 443 } } },
+        ["clientConfig"],
+        choices,
+      ),
     }],
   }, choices);
 

@@ -35,7 +35,7 @@ Deno.test("FR-073 FR-074 referencesOf() finds every Secret and ConfigMap with it
       "Secret /d u storage.sql.connectionString",
       "Secret /t tls.crt networking.tls.secretName",
       "Secret /t tls.key networking.tls.secretName",
-    "Secret /t ca.crt? networking.tls.secretName",
+      "Secret /t ca.crt? networking.tls.secretName",
       "ConfigMap other/ca ca-bundle.crt networking.tls.caBundle.configMapName",
       "Secret /e k? workload.overrides.env[0]",
       "ConfigMap /f k workload.overrides.env[1]",

@@ -4,7 +4,7 @@ import { customResourceDefinition } from "../../core/api/crd.ts";
 import { type Json, type JsonObject, put } from "../../core/json.ts";
 import { makeAuthority, makeLeaf } from "../../shell/certificate_maker.ts";
 import { Cluster } from "../../shell/cluster.ts";
-import { VALIDATE_PATH } from "../../core/own_objects.ts";
+import { CONVERT_PATH, VALIDATE_PATH } from "../../core/own_objects.ts";
 import { webhookRoutes } from "../../shell/webhooks.ts";
 import { webhookServer } from "../../shell/webhook_server.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -13,11 +13,16 @@ import { eventually } from "./operator.ts";
 
 export interface RunningWebhooks {
   readonly url: string;
+  /** Paths behind it as the API server is told them; anybody else knows them without the last segment. */
+  readonly paths: { readonly convert: string; readonly validate: string };
   readonly caPem: string;
   /** Another certificate of the same authority, from the next connection on. */
   readonly renew: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
+
+/** What the operator makes up for each installation. */
+const SEGMENT = "0123456789abcdef0123456789abcdef";
 
 export const startWebhooks = async (
   cluster: Pick<ControlPlane, "url" | "adminToken" | "caPem">,
@@ -38,13 +43,21 @@ export const startWebhooks = async (
     Effect.gen(function* () {
       const context = yield* Layer.build(Cluster.layer(connection));
       const routes = yield* webhookRoutes({ operatorNamespace: "default", namespaces, relatedImages: new Map() });
-      return yield* webhookServer({ hostname: "127.0.0.1", port: 0, certificate, routes, drainMs: 0 }).pipe(
+      return yield* webhookServer({
+        hostname: "127.0.0.1",
+        port: 0,
+        certificate,
+        routes,
+        drainMs: 0,
+        proof: { segment: () => SEGMENT },
+      }).pipe(
         Effect.provide(context),
       );
     }).pipe(Scope.provide(scope)),
   );
   return {
     url: `https://127.0.0.1:${server.port}`,
+    paths: { convert: `${CONVERT_PATH}/${SEGMENT}`, validate: `${VALIDATE_PATH}/${SEGMENT}` },
     caPem: authority.certificate,
     renew: async () => server.renew(await leaf()),
     stop: () => Effect.runPromise(Scope.close(scope, Exit.void)),
@@ -59,7 +72,7 @@ export const installWithWebhooks = async (
   const definition = put(
     customResourceDefinition(),
     ["spec", "conversion", "webhook", "clientConfig"],
-    { url: `${url}/convert`, caBundle: btoa(caPem) },
+    { url: `${url}${CONVERT_PATH}/${SEGMENT}`, caBundle: btoa(caPem) },
   );
   await installDefinition(cluster, definition as unknown as Definition);
 };
@@ -89,7 +102,10 @@ export const validatingConfiguration = (
     }],
     sideEffects: "None",
     timeoutSeconds: 5,
-    clientConfig: { url: `${url}${VALIDATE_PATH}`, ...(caPem === undefined ? {} : { caBundle: btoa(caPem) }) },
+    clientConfig: {
+      url: `${url}${VALIDATE_PATH}/${SEGMENT}`,
+      ...(caPem === undefined ? {} : { caBundle: btoa(caPem) }),
+    },
   }],
 });
 
