@@ -1,5 +1,6 @@
 /** A decoded resource → what its server is configured with: a generated config, the author's own, or the image's own. */
 import { Data, Result } from "effect";
+import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "./allowances.ts";
 import type { EnvVar } from "./api/embedded.ts";
 import type { Resource } from "./api/decode.ts";
 import {
@@ -20,6 +21,8 @@ import { BaseConfigRequired, UnsupportedServer } from "./failure.ts";
 export interface Surroundings {
   readonly distributions: DistributionTable;
   readonly overrides: ImageOverrides;
+  /** What authors of resources may ask for; without it the defaults. */
+  readonly allow?: Allowances;
   /** A server version that replaces that of the distribution (`--server-version`). */
   readonly serverVersion?: string;
   /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
@@ -46,10 +49,15 @@ export type Derived = Data.TaggedEnum<{
 export const Derived = Data.taggedEnum<Derived>();
 
 /** Same resource and surroundings, same result. */
-export const derive = (
-  { name, spec }: Resource,
-  surroundings: Surroundings,
-): Result.Result<Derived, Refusal> => {
+export const derive = (resource: Resource, surroundings: Surroundings): Result.Result<Derived, Refusal> => {
+  const denied = notAllowedIn(resource.spec, surroundings.allow ?? ALLOWANCES_DEFAULT);
+  const derived = derivedFrom(resource, surroundings);
+  if (denied.length === 0) return derived;
+  const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
+  return Result.fail({ failures: [...denied, ...failures], warnings });
+};
+
+const derivedFrom = ({ name, spec }: Resource, surroundings: Surroundings): Result.Result<Derived, Refusal> => {
   const asked = surroundings.serverVersion;
   if (asked !== undefined && serverOf(asked) === undefined) {
     const path = ["spec", "distribution", "serverVersion"];

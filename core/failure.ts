@@ -204,6 +204,20 @@ export class NotSupportedOnLine extends Data.TaggedError("NotSupportedOnLine")<{
   }
 }
 
+/** The operator's settings do not let the author of a resource ask for it. */
+export class NotAllowed extends Data.TaggedError("NotAllowed")<{
+  readonly path: FieldPath;
+  /** The subject of the sentence. */
+  readonly what: string;
+  /** The setting that would allow it. */
+  readonly setting: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.what} is not allowed by the operator's setting ${this.setting}; ` +
+      `remove the field, or ask the administrator of the operator`;
+  }
+}
+
 /** A field of the API that this operator does not act on yet. */
 export class NotBuiltYet extends Data.TaggedError("NotBuiltYet")<{
   readonly path: FieldPath;
@@ -465,6 +479,7 @@ export type GenerationFailure =
   | MissingProviderForResource
   | EnvNameCollision
   | NotSupportedOnLine
+  | NotAllowed
   | NotBuiltYet
   | MissingSetting
   | ForbiddenSetting

@@ -1,7 +1,8 @@
 /** The operator's own settings: the ConfigMap `llama-stack-operator-config` of its namespace → typed values. */
 import { Result } from "effect";
 import { didYouMean } from "./closest.ts";
-import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "./json.ts";
+import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "./json.ts";
 import type { Operator } from "./plan/world.ts";
 import { readYaml11 } from "./yaml.ts";
 
@@ -18,6 +19,8 @@ export interface Settings {
   readonly upgradeParallelism: number;
   /** Whether admission warns of a missing Secret or ConfigMap, or refuses the resource (R16). */
   readonly admissionReferences: "Warn" | "Reject";
+  /** What authors of resources may make the operator do to nodes and network. */
+  readonly allow: Allowances;
 }
 
 export const SETTINGS_DEFAULT: Settings = {
@@ -26,14 +29,18 @@ export const SETTINGS_DEFAULT: Settings = {
   rolloutOnUpgrade: "Held",
   upgradeParallelism: 5,
   admissionReferences: "Warn",
+  allow: ALLOWANCES_DEFAULT,
 };
 
 /** One key of the ConfigMap, as the docs show it. */
 export interface SettingRow {
   readonly key: string;
   readonly field: keyof Settings;
+  /** Of `allow`, the one allowance that it sets. */
+  readonly part?: keyof Allowances;
   readonly value: string;
   readonly meaning: string;
+  /** `before`: the values so far, of which this row replaces its own. */
   readonly read: (text: string, before: Settings) => Reading;
 }
 
@@ -80,6 +87,7 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     meaning: "What admission does when a Secret or ConfigMap that a resource names is missing",
     read: (text, before) => word(text, before, "admissionReferences", ["Warn", "Reject"]),
   },
+  ...allowRows(),
 ];
 
 /**
@@ -94,17 +102,54 @@ export const readSettings = (
   const complaints = Object.keys(data ?? {}).filter((key) => !SETTING_ROWS.some((row) => row.key === key))
     .map((key) => `${key} is no setting${didYouMean(key, SETTING_ROWS.map((row) => row.key))}`);
   let settings = SETTINGS_DEFAULT;
-  for (const { key, field, read } of SETTING_ROWS) {
+  for (const { key, field, part, read } of SETTING_ROWS) {
     const text = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
     if (text === undefined || text.trim() === "") continue;
     const reading = read(text, before);
     complaints.push(...reading.complaints.map((one) => `${key}${one}`));
-    settings = { ...settings, [field]: reading.settings[field] };
+    settings = part === undefined
+      ? { ...settings, [field]: reading.settings[field] }
+      : { ...settings, allow: { ...settings.allow, [part]: reading.settings.allow[part] } };
   }
   const strange = [...settings.imageOverrides.keys()].filter((name) => !distributions.includes(name))
     .map((name) => `image-overrides: there is no distribution "${name}"${didYouMean(name, distributions)}`);
   return { settings, complaints: [...complaints, ...strange] };
 };
+
+/** The rows of what authors may ask for. A function, since it is called above its place. */
+function allowRows(): ReadonlyArray<SettingRow> {
+  const patterns = (part: Exclude<keyof Allowances, "privileged">, fallback: string, meaning: string): SettingRow => ({
+    key: `allow.${part}`,
+    field: "allow",
+    part,
+    value: `YAML list, default ${fallback}`,
+    meaning,
+    read: (text, before) => names(text, before, part),
+  });
+  return [
+    patterns(
+      "volumes",
+      `\`[${ALLOWANCES_DEFAULT.volumes.join(", ")}]\``,
+      "Kinds of volumes that workload.overrides.volumes may have",
+    ),
+    {
+      key: "allow.privileged",
+      field: "allow",
+      part: "privileged",
+      value: "`true` or `false` (default)",
+      meaning:
+        "Whether workload.overrides may ask for what the restricted Pod Security Standard forbids: root, unconfined profiles, unsafe sysctls",
+      read: (text, before) => privileged(text, before),
+    },
+    patterns(
+      "ingressAnnotations",
+      '`["*", "!*snippet*"]`',
+      "Names of annotations that networking.expose may set; `*` stands for any text, `!` excludes",
+    ),
+    patterns("ingressHosts", '`["*"]`', "Host names that networking.expose may ask for, e.g. `*.apps.example.com`"),
+    patterns("serviceAccounts", '`["*"]`', "ServiceAccounts that workload.overrides.serviceAccountName may name"),
+  ];
+}
 
 /** What the operator is, with these settings. */
 export const operatorWith = (facts: Operator, settings: Settings): Operator => ({
@@ -112,6 +157,7 @@ export const operatorWith = (facts: Operator, settings: Settings): Operator => (
   surroundings: {
     ...facts.surroundings,
     overrides: { ...facts.surroundings.overrides, settings: settings.imageOverrides },
+    allow: settings.allow,
   },
   platform: { ...facts.platform, networkPolicies: settings.networkPolicies },
   rolloutOnUpgrade: settings.rolloutOnUpgrade,
@@ -169,6 +215,27 @@ const featureFlags = (text: string, before: Settings): Reading => {
     ],
   };
 };
+
+const PATTERNS_MAX = 256;
+
+const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "privileged">): Reading => {
+  const read = readYaml11(text);
+  const list = Result.isSuccess(read) && isList(read.success) ? read.success : undefined;
+  return list !== undefined && list.length <= PATTERNS_MAX && list.every((one) => typeof one === "string")
+    ? { settings: { ...before, allow: { ...before.allow, [part]: list } }, complaints: [] }
+    : {
+      settings: before,
+      complaints: [`: expected a list of at most ${PATTERNS_MAX} names; the last good value stays`],
+    };
+};
+
+const privileged = (text: string, before: Settings): Reading =>
+  ["true", "false"].includes(text.trim())
+    ? { settings: { ...before, allow: { ...before.allow, privileged: text.trim() === "true" } }, complaints: [] }
+    : {
+      settings: before,
+      complaints: [`: ${shown(text.trim())} is neither true nor false; ${before.allow.privileged} stays`],
+    };
 
 const word = (
   text: string,

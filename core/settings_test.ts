@@ -13,6 +13,8 @@ Deno.test("readSettings() reads each key, and takes every default where there is
     rolloutOnUpgrade: "Paced\n",
     upgradeParallelism: "2",
     "admission.references": "Reject",
+    "allow.privileged": "true",
+    "allow.volumes": "[configMap, secret]",
   });
   deepStrictEqual(complaints, []);
   deepStrictEqual([...settings.imageOverrides.keys()], NAMES);
@@ -22,6 +24,7 @@ Deno.test("readSettings() reads each key, and takes every default where there is
     rolloutOnUpgrade: "Paced",
     upgradeParallelism: 2,
     admissionReferences: "Reject",
+    allow: { ...SETTINGS_DEFAULT.allow, privileged: true, volumes: ["configMap", "secret"] },
   });
   deepStrictEqual(read(undefined, settings).settings, SETTINGS_DEFAULT);
 });

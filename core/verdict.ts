@@ -45,6 +45,7 @@ export const verdictOn = (failure: ReconcileFailure): Verdict => {
       // Objects of others are not watched: nobody tells when the name becomes free.
       return Verdict.BackOff({ reason: failure._tag });
     case "InvalidName":
+    case "NotAllowed":
     case "UnknownDistribution":
     case "BaseConfigRequired":
     case "MissingProviderForResource":

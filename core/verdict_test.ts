@@ -42,6 +42,7 @@ const one = {
   changed: ["c"],
   way: "w",
   count: 2,
+  setting: "allow.x",
   max: 1,
 } as const;
 

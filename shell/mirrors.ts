@@ -1,6 +1,6 @@
 /** What is watched, and whom a change of it wakes. */
 import { Context, Effect, Latch } from "effect";
-import { type JsonObject, stringAt } from "../core/json.ts";
+import type { JsonObject } from "../core/json.ts";
 import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
 import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
 import { heard } from "./metrics.ts";

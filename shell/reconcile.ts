@@ -6,10 +6,10 @@
 import { Context, Effect, Option, Semaphore } from "effect";
 import { ObjectRefused } from "../core/failure.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { decide, report } from "../core/plan/decide.ts";
+import { decide, refusedObject, report } from "../core/plan/decide.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { verdictOn } from "../core/verdict.ts";
-import { liveKey } from "../core/plan/world.ts";
+import { liveKey, type World } from "../core/plan/world.ts";
 import type { ClusterError } from "./cluster.ts";
 import { LARGE_RETRY_MS, WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";
@@ -65,7 +65,7 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
     if (refusals.some(({ blocks }) => blocks)) break;
     const outcomes = yield* Effect.forEach(
       group,
-      (step) => refusable(step, Effect.map(perform(step, world.resource), (made) => made ?? undefined)),
+      (step) => refusable(step, world, Effect.map(perform(step, world.resource), (made) => made ?? undefined)),
       {
         concurrency: WRITES_AT_ONCE,
       },
@@ -114,20 +114,12 @@ export interface Outcome {
 /** A refusal of an object is a finding; everything else that fails ends the pass, which is then tried again. */
 const refusable = <R>(
   step: Step,
+  world: World,
   run: Effect.Effect<JsonObject | undefined, ClusterError, R>,
 ): Effect.Effect<JsonObject | ObjectRefused | undefined, ClusterError, R> =>
   step._tag !== "Apply" ? run : run.pipe(
     Effect.catchIf(
       (error) => !error.isPassing && error.status !== 409,
-      ({ detail }) =>
-        Effect.succeed<JsonObject | ObjectRefused | undefined>(
-          new ObjectRefused({
-            path: ["metadata", "name"],
-            kind: step.manifest.kind,
-            name: step.manifest.metadata.name,
-            detail,
-            blocks: step.blocks,
-          }),
-        ),
+      ({ detail }) => Effect.succeed<JsonObject | ObjectRefused | undefined>(refusedObject(step, detail, world)),
     ),
   );

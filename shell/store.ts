@@ -1,6 +1,8 @@
 /**
  * What was last seen of resources and of the objects made for them. Only what belongs to a resource that exists is kept, and no
  * more of it than the bounds allow (kept_bytes.ts): the rest is read again by whoever needs it.
+ *
+ * It is over 300 lines because all of its functions change the same few maps.
  */
 import { Context, Effect, Exit, Layer, Queue } from "effect";
 import { sha256Hex } from "../core/digest.ts";

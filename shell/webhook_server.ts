@@ -141,13 +141,14 @@ const routed = <R>(
   const routeAt = (place: string) => Object.hasOwn(routes, place) ? routes[place] : undefined;
   const { authorized } = request.socket as { readonly authorized?: boolean };
   const hasCertificate = proof.clientCaPem !== undefined && authorized === true;
-  const exact = routeAt(path);
-  if (exact !== undefined) return { route: exact, caller: hasCertificate ? "API server" : "anybody" };
+  const isKnown = (segment: string | undefined, given: string) => segment !== undefined && isSame(given, segment);
   const slash = path.lastIndexOf("/");
-  const segment = proof.segment();
-  return segment !== undefined && isSame(path.slice(slash + 1), segment)
-    ? { route: routeAt(path.slice(0, slash)), caller: "API server" }
-    : { route: undefined, caller: "anybody" };
+  // A segment that is none, or was one before the Secret was lost, makes the caller anybody, and not unheard.
+  const isTold = routeAt(path) === undefined && isKnown(proof.segment(), path.slice(slash + 1));
+  return {
+    route: routeAt(path) ?? routeAt(path.slice(0, slash)),
+    caller: hasCertificate || isTold ? "API server" : "anybody",
+  };
 };
 
 /** In a time that does not tell how much of it is right. */

@@ -106,7 +106,10 @@ Deno.test("webhookServer() takes for the API server who knows the segment that i
     "a (API server)",
   );
   deepStrictEqual(await server.post("/echo", "a").then(({ text }) => text), "a");
-  for (const path of ["/echo/0123456789abcdee", "/echo/", "/echo/0123456789abcdef0", "/echo/0123456789abcdef/x"]) {
+  for (const path of ["/echo/0123456789abcdee", "/echo/", "/echo/0123456789abcdef0"]) {
+    deepStrictEqual((await server.post(path, "a")).text, "a", path);
+  }
+  for (const path of ["/echo/0123456789abcdef/x", "/0123456789abcdef"]) {
     strictEqual((await server.post(path, "a")).status, 404, path);
   }
   await server.stop();
@@ -114,7 +117,7 @@ Deno.test("webhookServer() takes for the API server who knows the segment that i
 
 Deno.test("webhookServer() knows no API server while nobody was told a segment", async () => {
   using server = await running({ "/echo": ECHO });
-  for (const path of ["/echo/", "/echo/undefined"]) strictEqual((await server.post(path, "a")).status, 404, path);
+  for (const path of ["/echo/", "/echo/undefined"]) deepStrictEqual((await server.post(path, "a")).text, "a", path);
   await server.stop();
 });
 

@@ -110,8 +110,9 @@ const admission = Effect.fnUntraced(function* (
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
-  const { imageOverrides, admissionReferences } = yield* settings;
+  const { imageOverrides, admissionReferences, allow } = yield* settings;
   const surroundings = {
+    allow,
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };

@@ -68,7 +68,7 @@ const withoutSecrets = (value: Json): Json => {
     Object.entries(value).map(([key, inner]): [string, Json] => {
       if (key === "apiKey") return [key, bareReference(inner)];
       if (key === "secretRefs" || key === "settings") return [key, "…"];
-      return [key, key === "endpoint" ? bareEndpoint(inner) : withoutSecrets(inner)];
+      return [key, key === "endpoint" ? "…" : withoutSecrets(inner)];
     }),
   );
 };
@@ -77,5 +77,3 @@ const bareReference = (value: Json): Json => {
   const { name, key } = objectAt(value, "secretKeyRef");
   return typeof name === "string" && typeof key === "string" ? { secretKeyRef: { name, key } } : "…";
 };
-
-const bareEndpoint = (value: Json): Json => typeof value === "string" ? value.replace(/\/\/[^/@]*@/, "//…@") : value;

@@ -13,7 +13,7 @@ Deno.test("R1 expandShorthand() reads one provider object and bare model names i
   deepStrictEqual(at(resource, "spec", "providers", "inference"), [{ provider: "vllm", endpoint: "http://v" }]);
   deepStrictEqual(at(resource, "spec", "resources", "models"), [{ name: "a" }, { name: "b" }]);
   deepStrictEqual(warnings.map(({ message }) => message.split("\n").slice(1).join("\n")), [
-    "    inference:\n      - provider: vllm\n        endpoint: http://v",
+    "    inference:\n      - provider: vllm\n        endpoint: …",
     "    models:\n      - name: a\n      - name: b",
   ]);
 });

@@ -7,7 +7,8 @@ import { FIELD_MANAGER } from "../plan/scale.ts";
 import type { ObjectKey, Step } from "../plan/step.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { redacted } from "../status/findings.ts";
+import { knownValues } from "../status/pod_secrets.ts";
+import { withoutSecrets } from "../status/redaction.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
 import { lineChanges } from "./line_changes.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
@@ -83,15 +84,16 @@ const differencesOf = ({ label, world }: DiffSubject): Differences => {
   return {
     resource: label,
     steps: plan.steps.flatMap((step) => stepOf(step, seen)).map((step) => cleaned(step, seen)),
-    errors: plan.failures.map(({ message }) => redacted(message, seen)),
+    errors: plan.failures.map(({ message }) => withoutSecrets(message, knownValues(seen))),
     remarks: remarksOf(seen, plan.steps),
   };
 };
 
 /** A hand may have put a secret anywhere; what the cluster knows as one is printed nowhere. */
 const cleaned = <A>(value: A, world: World): A => {
+  const values = knownValues(world);
   const clean = (part: unknown): unknown => {
-    if (typeof part === "string") return redacted(part, world);
+    if (typeof part === "string") return withoutSecrets(part, values);
     if (Array.isArray(part)) return part.map(clean);
     return isObject(part) ? Object.fromEntries(Object.entries(part).map(([key, one]) => [key, clean(one)])) : part;
   };

@@ -4,6 +4,7 @@ import { secret } from "../../tests/given.ts";
 import { converged, edited, world } from "../../tests/worlds.ts";
 import { isObject, type JsonObject, objectAt, put } from "../json.ts";
 import { liveKey, type World } from "../plan/world.ts";
+import { WITHHELD } from "../status/redaction.ts";
 import { diffCommand } from "./diff.ts";
 import { PLAIN } from "./outcome.ts";
 
@@ -67,7 +68,7 @@ Deno.test("diffCommand() hides a Secret's value that a hand has put somewhere el
   const live = new Map(before.live);
   live.set(key, put(live.get(key) ?? {}, ["metadata", "labels", "app.kubernetes.io/part-of"], CANARY));
   const { stdout, code } = diff({ ...before, live });
-  ok(stdout.includes('"…" → "llama-stack"'), stdout);
+  ok(stdout.includes(`"${WITHHELD}" → "llama-stack"`), stdout);
   strictEqual(code, 1);
 });
 

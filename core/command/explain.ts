@@ -6,7 +6,8 @@ import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from ".
 import { decide } from "../plan/decide.ts";
 import { FIELD_MANAGER } from "../plan/scale.ts";
 import { liveKey, type World } from "../plan/world.ts";
-import { redacted } from "../status/findings.ts";
+import { knownValues } from "../status/pod_secrets.ts";
+import { withoutSecrets } from "../status/redaction.ts";
 import { type Advice, adviceOnFailure, adviceOnReason } from "./next_steps.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
@@ -64,7 +65,8 @@ export const explanationOf = (seen: Seen): Explanation => {
   const status = plan?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
   const state = stateOf(resource, written);
   const failures = plan?.failures ?? [];
-  const clean = (text: string): string => world === undefined ? text : redacted(text, world);
+  const values = world === undefined ? [] : knownValues(world);
+  const clean = (text: string): string => withoutSecrets(text, values);
   const failing = failingOf(status);
   // A condition repeats its failures, several in one sentence.
   const others = failing.filter(isCause).map(({ message }) => message)
@@ -76,10 +78,12 @@ export const explanationOf = (seen: Seen): Explanation => {
     ...place,
     ...state,
     phase: written.phase ?? "Pending",
-    why: [...why, ...(why.length > 0 || state.ready ? [] : quietCauses(seen))].map(clean),
-    happened: [...happenedOf(seen, written), ...seen.pods.map(podLine), ...(state.ready ? [] : eventLines(seen))].map(
-      clean,
-    ),
+    why: [...why, ...(why.length > 0 || state.ready ? [] : quietCauses(seen, clean))],
+    happened: [
+      ...happenedOf(seen, written),
+      ...seen.pods.map(podLine),
+      ...(state.ready ? [] : eventLines(seen, clean)),
+    ],
     next: nextOf(seen, state, failures, failing),
     serviceURL: url(written.serviceURL),
     routeURL: url(written.routeURL),
@@ -135,9 +139,9 @@ const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>
   reason !== "ReplicasUnavailable" || all.length === 1;
 
 /** Nothing failed, and still no server: what Kubernetes says is the best guess. */
-const quietCauses = ({ events, resource }: Seen): ReadonlyArray<string> => {
+const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string): ReadonlyArray<string> => {
   const warning = newestFirst(events).find((event) => stringAt(event, "type") === "Warning");
-  if (warning !== undefined) return [`${objectOf(warning)}: ${wordsOf(warning)}`];
+  if (warning !== undefined) return [`${objectOf(warning)}: ${clean(wordsOf(warning))}`];
   const ready = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "Ready");
   const said = stringAt(ready, "message");
   return said === undefined || stringAt(ready, "status") === "True" ? [] : [said];
@@ -174,10 +178,12 @@ const podLine = (pod: JsonObject): string => {
 /** Events that are shown; the newest say most. */
 const EVENTS_SHOWN_MAX = 8;
 
-const eventLines = ({ events, nowMs }: Seen): ReadonlyArray<string> =>
+const eventLines = ({ events, nowMs }: Seen, clean: (text: string) => string): ReadonlyArray<string> =>
   newestFirst(events).slice(0, EVENTS_SHOWN_MAX).map((event) => {
     const count = Number(member(objectAt(event, "series"), "count") ?? member(event, "count") ?? 1);
-    return `${ago(nowMs - timeOf(event))} ${objectOf(event)}: ${wordsOf(event)}${count > 1 ? ` (${count} times)` : ""}`;
+    return `${ago(nowMs - timeOf(event))} ${objectOf(event)}: ${clean(wordsOf(event))}${
+      count > 1 ? ` (${count} times)` : ""
+    }`;
   });
 
 const newestFirst = (events: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> =>

@@ -37,7 +37,7 @@ export const addressFields = (
   const url = urlOf(endpoint);
   if (url === undefined) {
     return known.fields[name]?.type === "url"
-      ? unusable(path, `"${withoutUserInfo(endpoint)}" is no http:// or https:// URL; write e.g. http://host:8000`)
+      ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000")
       : { config: { [name]: endpoint }, warnings: [], failures: [] };
   }
   const expected = endpointExpectation(facts.server.catalogue, api, type)?.path ?? "";
@@ -49,7 +49,7 @@ export const addressFields = (
     warnings: [
       ...(completed
         ? [
-          warning("EndpointCompleted", path, `${type} expects the path ${expected}: used as ${withoutUserInfo(value)}`),
+          warning("EndpointCompleted", path, `${type} expects the path ${expected}, which is added to the endpoint`),
         ]
         : []),
       ...credentialWarnings(url, path),
@@ -58,9 +58,7 @@ export const addressFields = (
   };
 };
 
-/** The text without what stands between scheme and `@`. */
-export const withoutUserInfo = (address: string): string => address.replace(/^([a-z+.-]*:\/\/)?[^/@]*@/i, "$1…@");
-
+/** What somebody wrote as an address may be a key, or hold a password: no sentence quotes it. */
 const unusable = (path: FieldPath, detail: string): Address => ({
   config: {},
   warnings: [],
@@ -89,9 +87,7 @@ const hostAndPort = (endpoint: string, hostField: string, portField: string, pat
   if (found === null || port !== undefined && (port < 1 || port > 65535)) {
     return unusable(
       path,
-      `"${
-        withoutUserInfo(endpoint)
-      }" is no host or host:port; database, user and password go to settings and secretRefs`,
+      "the value is neither a host nor host:port; database, user and password go to settings and secretRefs",
     );
   }
   const host = (found[1] ?? "").replace(/^\[|\]$/g, "");

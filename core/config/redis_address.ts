@@ -31,7 +31,7 @@ export const parseRedis = (
     return refuse("the server cannot ask Redis Sentinel; name one Redis, e.g. redis://redis:6379");
   }
   if (scheme !== undefined && scheme !== "redis") {
-    return refuse(`"${scheme}://" is no Redis address; write redis://host:port or host:port`);
+    return refuse("the value is not a Redis address; write redis://host:port or host:port");
   }
   const rest = scheme === undefined ? endpoint : endpoint.slice("redis://".length);
   const cut = rest.lastIndexOf("@");
@@ -41,7 +41,7 @@ export const parseRedis = (
     return refuse("the server talks to one Redis; write a single host:port, e.g. of a proxy for the cluster");
   }
   const found = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?(\/.*)?(\?.*)?$/.exec(place);
-  if (found === null) return refuse("this is no Redis address; write redis://host:port or host:port");
+  if (found === null) return refuse("the value is not a Redis address; write redis://host:port or host:port");
   if (found[4] !== undefined) {
     return refuse("the server reads no options of a Redis address; remove what follows the ?");
   }
@@ -49,7 +49,7 @@ export const parseRedis = (
     return refuse("the server cannot choose a database number; use database 0 and remove the path");
   }
   const port = found[2] === undefined ? REDIS_PORT : Number(found[2]);
-  if (port < 1 || port > 65535) return refuse(`${port} is no port; use 1 to 65535`);
+  if (port < 1 || port > 65535) return refuse("the port is not a number from 1 to 65535");
   const [user, password] = userInfoOf(userInfo);
   if (user === null || password === null) return refuse("its user or password is not percent-encoded correctly");
   return { address: { host: found[1] ?? "", port, user, password } };

@@ -112,11 +112,11 @@ for (
     ["redis://redis:6379/1", "database number"],
     ["redis+sentinel://redis", "Sentinel"],
     ["redis://redis:6379?ssl=true", "options"],
-    ["http://redis", "no Redis address"],
+    ["http://redis", "not a Redis address"],
     ["a:1,b:2", "one Redis"],
-    ["redis:99999", "no port"],
+    ["redis:99999", "port is not a number"],
     ["redis://:%zz@redis", "percent-encoded"],
-    ["re dis", "no Redis address"],
+    ["re dis", "not a Redis address"],
   ] as const
 ) {
   Deno.test(`FR-051 parseRedis() refuses ${endpoint} with the reason`, () => {

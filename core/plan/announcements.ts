@@ -68,10 +68,14 @@ export const stopTold = (world: World, status: Status): ReadonlyArray<Step> => {
 };
 
 /** The pods that failed are gone a moment later: what they said is said now. */
-export const rolledBackTold = (world: World, live: JsonObject | undefined): ReadonlyArray<Step> => [
+export const rolledBackTold = (
+  world: World,
+  live: JsonObject | undefined,
+  prepared: Prepared,
+): ReadonlyArray<Step> => [
   Step.Announce({
     note: events.rolledBack(
-      troubleIn(live === undefined ? world.pods : podsOfTemplate(live, world.pods, world.replicaSets), world),
+      troubleIn(live === undefined ? world.pods : podsOfTemplate(live, world.pods, world.replicaSets), world, prepared),
     ),
   }),
 ];

@@ -6,11 +6,13 @@
  */
 import { Result } from "effect";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { OwnershipConflict, ReconcileFailure } from "../failure.ts";
+import { ObjectRefused, type OwnershipConflict, type ReconcileFailure } from "../failure.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, sortedKeys, stringAt } from "../json.ts";
 import { LOOK_AGAIN_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
+import { knownValues } from "../status/pod_secrets.ts";
+import { withoutSecrets } from "../status/redaction.ts";
 import { summarise } from "../status/summarise.ts";
 import type { Warning } from "../warning.ts";
 import { announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
@@ -56,6 +58,20 @@ export const report = (world: World, before?: Result.Result<Prepared, Unprepared
   const plan = decide(world, before);
   return { ...plan, steps: plan.steps.filter(({ _tag }) => _tag === "Announce" || _tag === "SetStatus") };
 };
+
+/** `detail` is the API server's own sentence, or that of a webhook behind it, which may quote what it was sent. */
+export const refusedObject = (
+  { manifest, blocks }: Extract<Step, { readonly _tag: "Apply" }>,
+  detail: string,
+  world: World,
+): ObjectRefused =>
+  new ObjectRefused({
+    path: ["metadata", "name"],
+    kind: manifest.kind,
+    name: manifest.metadata.name,
+    detail: withoutSecrets(detail, knownValues(world)),
+    blocks,
+  });
 
 const suspended = (world: World): Plan => ({
   steps: statusSteps(
@@ -112,7 +128,7 @@ const settled = (world: World, prepared: Prepared): Plan => {
   return {
     steps: [
       ...steps,
-      ...(rollout.kind === "undo" ? rolledBackTold(world, live) : []),
+      ...(rollout.kind === "undo" ? rolledBackTold(world, live, prepared) : []),
       ...stopTold(world, status),
       ...(rollout.kind === "apply"
         ? changesTold(world, prepared, touchesDeployment && world.refusals.length === 0, data.notices)

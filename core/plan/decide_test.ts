@@ -265,7 +265,7 @@ Deno.test("NFR-003 decide() puts no secret value into anything but the Secret th
     [...plan.steps, ...next.steps].filter((step) => !(step._tag === "Apply" && step.manifest.kind === "Secret")),
   );
   ok(!text.includes(canary) && !text.includes(btoa(canary)));
-  ok(JSON.stringify(next.steps).includes("bad …"), JSON.stringify(next.steps));
+  ok(JSON.stringify(next.steps).includes("exit code 1 after 0 restarts. See kubectl logs"), JSON.stringify(next.steps));
   deepStrictEqual(said(plan).filter((one) => one === "Apply Secret").length, 2);
 });
 

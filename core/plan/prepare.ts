@@ -1,4 +1,8 @@
-/** From what was seen to what should be: the objects of a resource, or everything that stands in the way. */
+/**
+ * From the observed state to the desired objects of a resource, or everything that stands in the way.
+ *
+ * It is over 300 lines so that every use of a Secret's value stands in one place.
+ */
 import { Result } from "effect";
 import { decodeResource, type Resource } from "../api/decode.ts";
 import { parsePostgres, postgresSecret } from "../config/postgres_connection.ts";

@@ -7,9 +7,12 @@ import { liveKey, type World } from "../plan/world.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
 import { type Finding, truth, unknown, untruth } from "./conditions.ts";
+import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout.ts";
 import { podsOfTemplate, rolloutState } from "../plan/rollout_state.ts";
-import { podTrouble } from "./pods.ts";
+import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
+import { podTrouble, type Shown } from "./pods.ts";
+import { reveals, withoutSecrets } from "./redaction.ts";
 import type { Decided } from "./summarise.ts";
 
 /** Ready comes first: it carries the first failing reason, which `kubectl get -o wide` shows. */
@@ -138,14 +141,14 @@ const updatedFinding = (
       return untruth("DeploymentUpdated", "UpgradeQueued", queued(rollout, world));
     case "undo":
     case "undone":
-      return untruth("DeploymentUpdated", "RolledBack", rolledBack(world, deployment, rollout));
+      return untruth("DeploymentUpdated", "RolledBack", rolledBack(world, deployment, rollout, prepared));
     case "adopt":
     case "hold":
       return updatedWith(configIn(deployment));
     case "apply":
       return rollout.cause === "upgrade" && deployment !== undefined &&
           rolloutState(deployment, world.pods, world.replicaSets) === "failed"
-        ? untruth("DeploymentUpdated", "DeploymentUpdateFailed", upgradeStopped(world, deployment))
+        ? untruth("DeploymentUpdated", "DeploymentUpdateFailed", upgradeStopped(world, deployment, prepared))
         : updatedWith(prepared.blueprint.configFile?.configMapName);
   }
 };
@@ -177,7 +180,12 @@ const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, world: Wo
 };
 
 /** Kept as it was first said: the pods that it speaks of are gone. */
-const rolledBack = (world: World, deployment: JsonObject | undefined, rollout: Rollout): string => {
+const rolledBack = (
+  world: World,
+  deployment: JsonObject | undefined,
+  rollout: Rollout,
+  prepared: Prepared,
+): string => {
   const said = listAt(world.resource, "status", "conditions").find((one) => stringAt(one, "reason") === "RolledBack");
   const before = stringAt(said, "message");
   if (rollout.kind === "undone" && before !== undefined) return before;
@@ -185,16 +193,28 @@ const rolledBack = (world: World, deployment: JsonObject | undefined, rollout: R
     ? podsOfTemplate(deployment, world.pods, world.replicaSets)
     : [];
   return "The change did not become ready and was undone; the template before it runs again. Edit the resource to try " +
-    `another one. What happened: ${troubleIn(pods, world)}`;
+    `another one. What happened: ${troubleIn(pods, world, prepared)}`;
 };
 
-export const upgradeStopped = (world: World, deployment: JsonObject): string =>
+export const upgradeStopped = (world: World, deployment: JsonObject, prepared: Prepared): string =>
   "The operator's new image or base did not become ready here, and its upgrade stopped: " +
-  troubleIn(podsOfTemplate(deployment, world.pods, world.replicaSets), world);
+  troubleIn(podsOfTemplate(deployment, world.pods, world.replicaSets), world, prepared);
 
 /** Why pods are not ready, fit for people to read. */
-export const troubleIn = (pods: ReadonlyArray<JsonObject>, world: World): string =>
-  redacted(podTrouble(pods)?.message ?? "its pods did not become ready in time", world);
+export const troubleIn = (
+  pods: ReadonlyArray<JsonObject>,
+  world: World,
+  prepared: Prepared | undefined,
+): string => podTrouble(pods, shownOf(world, prepared))?.message ?? "its pods did not become ready in time";
+
+/** A server may log what it was given: no value of a Secret goes into status. */
+const shownOf = (world: World, prepared: Prepared | undefined): Shown => {
+  const values = knownValues(world);
+  return {
+    text: (text) => withoutSecrets(text, values),
+    log: (pod, text) => knowsSecretsOf(pod, world, prepared) && !reveals(text, values),
+  };
+};
 
 const availableFinding = (world: World, { prepared }: Decided, deployment: JsonObject | undefined): Finding => {
   if (deployment === undefined) {
@@ -211,20 +231,10 @@ const availableFinding = (world: World, { prepared }: Decided, deployment: JsonO
   if (rolloutState(deployment, world.pods, world.replicaSets) === "complete") {
     return truth("Available", "MinimumReplicasAvailable", said);
   }
-  const trouble = podTrouble(world.pods);
-  if (trouble !== undefined) return untruth("Available", trouble.reason, redacted(trouble.message, world));
+  const trouble = podTrouble(world.pods, shownOf(world, prepared));
+  if (trouble !== undefined) return untruth("Available", trouble.reason, trouble.message);
   return untruth("Available", "RolloutInProgress", said);
 };
-
-/** Shortest secret that is looked for in the words of a server; shorter ones are in every text. */
-const SECRET_CHARACTERS_MIN = 4;
-
-/** A server may log what it was given: no referenced value goes into status. */
-export const redacted = (text: string, { secrets }: World): string =>
-  [...secrets.values()].flatMap((values) => Object.values(values)).filter((value) =>
-    value.length >= SECRET_CHARACTERS_MIN
-  )
-    .reduce((clean, value) => clean.replaceAll(value, "…"), text);
 
 const objectFindings = (world: World, { prepared, failures }: Decided): ReadonlyArray<Finding> => {
   const service = conflictOn(failures, ["Service"]);

@@ -1,6 +1,7 @@
 /** Why pods are not ready, in one sentence: pod, container, reason, exit code, last words, next step. */
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { newestFirst } from "../newest_first.ts";
+import { exceptionClass } from "./redaction.ts";
 
 export interface Trouble {
   /** ImagePullFailed, CrashLoop, Unschedulable or RolloutInProgress. */
@@ -8,9 +9,17 @@ export interface Trouble {
   readonly message: string;
 }
 
+/** What may be shown of texts that others wrote. */
+export interface Shown {
+  /** Of Kubernetes' own: scheduler, kubelet. */
+  readonly text: (text: string) => string;
+  /** Whether the end of a container's log may be quoted; else the class of its exception stands alone. */
+  readonly log: (pod: JsonObject, text: string) => boolean;
+}
+
 /** The worst trouble of the pods, the newest template first; undefined when none has any. */
-export const podTrouble = (pods: ReadonlyArray<JsonObject>): Trouble | undefined =>
-  newestFirst(pods).map(troubleOf).find((trouble) => trouble !== undefined);
+export const podTrouble = (pods: ReadonlyArray<JsonObject>, shown: Shown): Trouble | undefined =>
+  newestFirst(pods).map((pod) => troubleOf(pod, shown)).find((trouble) => trouble !== undefined);
 
 const PULL_REASONS = [
   "ErrImagePull",
@@ -21,18 +30,24 @@ const PULL_REASONS = [
 ];
 const CONFIG_REASONS = ["CreateContainerConfigError", "CreateContainerError", "RunContainerError"];
 
-const troubleOf = (pod: JsonObject): Trouble | undefined => {
+const troubleOf = (pod: JsonObject, shown: Shown): Trouble | undefined => {
   const name = stringAt(pod, "metadata", "name") ?? "?";
   const scheduled = listAt(pod, "status", "conditions").find((one) => member(one, "type") === "PodScheduled");
   if (member(scheduled, "status") === "False") {
     const why = stringAt(scheduled, "message") ?? "no node takes it";
-    return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${why}` };
+    return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${shown.text(why)}` };
   }
   const all = [...listAt(pod, "status", "initContainerStatuses"), ...listAt(pod, "status", "containerStatuses")];
-  return all.filter(isObject).map((status) => containerTrouble(name, status)).find((trouble) => trouble !== undefined);
+  return all.filter(isObject).map((status) => containerTrouble(pod, name, status, shown))
+    .find((trouble) => trouble !== undefined);
 };
 
-const containerTrouble = (pod: string, status: JsonObject): Trouble | undefined => {
+const containerTrouble = (
+  object: JsonObject,
+  pod: string,
+  status: JsonObject,
+  shown: Shown,
+): Trouble | undefined => {
   const container = stringAt(status, "name") ?? "?";
   const waiting = objectAt(status, "state", "waiting");
   const reason = stringAt(waiting, "reason") ?? "";
@@ -41,21 +56,26 @@ const containerTrouble = (pod: string, status: JsonObject): Trouble | undefined 
     return {
       reason: "ImagePullFailed",
       message:
-        `Pod ${pod} cannot pull image ${image} (${reason}): ${stringAt(waiting, "message") ?? "no reason given"}. ` +
+        `Pod ${pod} cannot pull image ${image} (${reason}): ${
+          shown.text(stringAt(waiting, "message") ?? "no reason given")
+        }. ` +
         `Check the image name, the registry and imagePullSecrets`,
     };
   }
   if (CONFIG_REASONS.includes(reason)) {
     return {
       reason: "CrashLoop",
-      message: `Pod ${pod}, container ${container}: ${reason}: ${stringAt(waiting, "message") ?? "no reason given"}`,
+      message: `Pod ${pod}, container ${container}: ${reason}: ${
+        shown.text(stringAt(waiting, "message") ?? "no reason given")
+      }`,
     };
   }
   const ended = endedState(status);
   if (ended === undefined) return undefined;
   // OGX 1.2 and newer end with 0 when their start failed: any early end is a failed start.
   const code = member(ended, "exitCode");
-  const words = lastLine(stringAt(ended, "message"));
+  const log = stringAt(ended, "message") ?? "";
+  const words = shown.log(object, log) ? lastLine(log) : exceptionClass(log) ?? "";
   const restarts = Number(member(status, "restartCount") ?? 0);
   return {
     reason: "CrashLoop",
@@ -76,8 +96,8 @@ const endedState = (status: JsonObject): Json | undefined => {
 const QUOTED_MAX = 300;
 
 /** What a Python traceback comes down to, wherever it stands; else the very last line. */
-const lastLine = (text: string | undefined): string => {
-  const lines = (text ?? "").trimEnd().split("\n");
+const lastLine = (text: string): string => {
+  const lines = text.trimEnd().split("\n");
   const error = lines.findLast((line) => /^[A-Za-z_.]*(Error|Exception): \S/.test(line));
   return (error ?? lines.at(-1) ?? "").trim().slice(0, QUOTED_MAX);
 };

@@ -1,6 +1,9 @@
 import { ok, strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../json.ts";
-import { podTrouble } from "./pods.ts";
+import { podTrouble as troubleOf, type Shown } from "./pods.ts";
+
+const EVERYTHING: Shown = { text: (text) => text, log: () => true };
+const podTrouble = (pods: ReadonlyArray<JsonObject>, shown = EVERYTHING) => troubleOf(pods, shown);
 
 const pod = (status: JsonObject, name = "my-1", creationTimestamp = "2026-01-01T00:00:00Z"): JsonObject => ({
   metadata: { name, creationTimestamp },
@@ -73,4 +76,12 @@ Deno.test("podTrouble() quotes the error of a traceback, not the line that happe
     status: { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 1, message } } }] },
   };
   ok(podTrouble([pod])?.message.includes("ValueError: no such provider"));
+});
+
+Deno.test("podTrouble() quotes nothing of a log but the class of its exception where it may not be shown", () => {
+  const ended = (message: string) =>
+    podTrouble([pod(container({ terminated: { exitCode: 1, message } }))], { text: (text) => text, log: () => false })
+      ?.message ?? "";
+  ok(ended("ValueError: bad sk-1\nx").includes(": ValueError. See kubectl logs"));
+  ok(ended("sk-1 is no key").includes("after 3 restarts. See kubectl logs"));
 });

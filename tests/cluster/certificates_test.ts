@@ -179,14 +179,17 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
       await call(cluster, "PATCH", CONFIGURATION, wrong, "application/json-patch+json");
     }, false);
 
-    await t.step("only caBundle is owned by the operator in what others installed", async () => {
+    await t.step("only caBundle and path are owned by the operator in what others installed", async () => {
       for (const path of [CRD, CONFIGURATION]) {
         const managed = listAt((await call(cluster, "GET", path)).body, "metadata", "managedFields")
           .filter((one) => stringAt(one, "manager") === "llama-stack-operator-certificates");
         const leaves: ReadonlyArray<string> = JSON.stringify(managed.map((one) =>
           at(one, "fieldsV1")
         )).match(/"f:[a-zA-Z]+":\{\}/g) ?? [];
-        ok(leaves.every((leaf) => ['"f:caBundle":{}', '"f:name":{}', '"f:strategy":{}'].includes(leaf)), leaves.join());
+        ok(
+          leaves.every((leaf) => ['"f:caBundle":{}', '"f:name":{}', '"f:strategy":{}', '"f:url":{}'].includes(leaf)),
+          leaves.join(),
+        );
         ok(leaves.includes('"f:caBundle":{}'));
       }
     });
