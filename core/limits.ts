@@ -91,3 +91,9 @@ export const ADMISSION_WARNING_MAX = 250;
  * on, so this is for what a watch may have kept from us; often, it would be the largest load of a cluster full of starting servers.
  */
 export const LOOK_AGAIN_MS = 300_000;
+
+/** Longest time for which one upgrade may hold a slot, in milliseconds; a slow start is the author's choice, the queue is everybody's. */
+export const UPGRADE_SLOT_MS_MAX = 30 * 60_000;
+
+/** So many namespaces with a failed upgrade to the same image and base config stop it in all of them. */
+export const UPGRADE_STOPS_AT_NAMESPACES = 3;

@@ -1,7 +1,6 @@
 /** Changes in the cluster → keys → passes; what follows a pass is decided in one place, the switch on its outcome. */
 import { Cause, Clock, Duration, Effect, Exit, Ref } from "effect";
-import { stopsOf } from "../core/plan/pacing.ts";
-import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, WORKERS } from "./limits.ts";
+import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "./limits.ts";
 import { ClusterError } from "./cluster.ts";
 import { passEnded, showFigures } from "./metrics.ts";
 import { mirrors } from "./mirrors.ts";
@@ -20,14 +19,16 @@ export const controller = Effect.gen(function* () {
   const queue = yield* makeWorkQueue;
   yield* showFigures({ resources: store.resources, depth: queue.size });
   const waiting = waitingRoom();
-  /** As many as could go now, and whoever has something else to tell; who really goes is decided in their passes. */
+  /** Who really takes a slot is decided in their reconciliations. */
   const wake = Effect.gen(function* () {
     if (waiting.isEmpty()) return;
-    const { list, version } = yield* store.away;
-    const rolling = list.filter(({ state }) => state === "rolling").length;
+    const upgrades = yield* store.away;
     const { upgradeParallelism } = yield* Ref.get(yield* LiveSettings);
-    for (const key of waiting.called(version, upgradeParallelism - rolling, stopsOf(list))) yield* queue.add(key);
+    const nowMs = yield* Clock.currentTimeMillis;
+    for (const key of waiting.called(upgrades, nowMs, upgradeParallelism)) yield* queue.add(key);
   });
+  // A slot whose time is over is no event.
+  const slotsEnd = Effect.forever(Effect.andThen(Effect.sleep(Duration.millis(SLOTS_LOOK_MS)), wake));
   const { running, complete } = yield* mirrors(queue, wake);
   // Failed passes in a row, by key; gone with the first good one.
   const failed = new Map<string, number>();
@@ -39,7 +40,7 @@ export const controller = Effect.gen(function* () {
   const answers = Effect.forever(Effect.flatMap(asked.changed, queue.addFollowUp));
   const disturbances = Effect.forever(Effect.flatMap(store.disturbed, queue.add));
   const polls = (yield* SecretPolling) ? [pollSecrets(queue)] : [];
-  yield* Effect.all([...running, ...workers, answers, disturbances, ...polls], {
+  yield* Effect.all([...running, ...workers, answers, disturbances, slotsEnd, ...polls], {
     concurrency: "unbounded",
     discard: true,
   });
@@ -84,14 +85,7 @@ const pass = Effect.fnUntraced(function* (
     failed.delete(key);
     if (exit.value?.lookAgainMs !== undefined) yield* queue.addAfter(key, exit.value.lookAgainMs);
   }
-  if (Exit.isSuccess(exit)) {
-    waiting.place(key, exit.value?.waitsIn);
-    // A place became free between the decision and now: nobody would call this one.
-    const { version } = yield* (yield* Store).away;
-    if (exit.value?.waitsIn !== undefined && exit.value.awayVersion !== version) {
-      yield* queue.addAfter(key, COALESCE_MS);
-    }
-  }
+  waiting.reconciled(key, Exit.isSuccess(exit) ? exit.value?.waiting : undefined);
   yield* wake;
   yield* queue.done(key);
 });

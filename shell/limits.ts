@@ -189,3 +189,6 @@ export const LARGE_RETRY_MS = 500;
 
 /** Secrets and ConfigMaps of others that are in memory at the same time, over all reconciliations. */
 export const FOREIGN_READS_MAX = 2;
+
+/** Pause between two looks whether the time of an upgrade slot is over, in milliseconds. */
+export const SLOTS_LOOK_MS = 10_000;

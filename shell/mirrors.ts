@@ -109,7 +109,11 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
     changed: (object, how) =>
       Effect.gen(function* () {
         const key = nameOf(object);
-        if (how === "gone") return yield* forget(key, object);
+        if (how === "gone") {
+          yield* forget(key, object);
+          // So that nobody waits for it any more.
+          return yield* queue.add(key);
+        }
         const formerly = yield* store.resourceNow(key);
         if (!(yield* store.put(object, how === "listed" ? "list" : "watch"))) return;
         if (formerly(object)) return;
@@ -119,7 +123,9 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
       Effect.gen(function* () {
         for (const key of yield* store.keys) {
           const kept = covers(key) && !seen.has(key) ? yield* store.resource(key) : undefined;
-          if (kept !== undefined) yield* forget(key, kept.object);
+          if (kept === undefined) continue;
+          yield* forget(key, kept.object);
+          yield* queue.add(key);
         }
       }),
   } satisfies Mirrored;

@@ -16,14 +16,7 @@ import { failureFound } from "./metrics.ts";
 import { observe, type Observed } from "./observe.ts";
 import { perform } from "./perform.ts";
 import { Store } from "./store.ts";
-
-/**
- * One at a time decides whether an upgrade goes on with its resource: the next one sees the Deployment that this one wrote
- * (R34).
- */
-export const Turns: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-stack-operator/shell/Turns", {
-  defaultValue: () => Semaphore.makeUnsafe(1),
-});
+import type { Waiter } from "./waiting_room.ts";
 
 /** Resources that are too large to be kept take much memory while they are worked on: one at a time. */
 const Large: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-stack-operator/shell/Large", {
@@ -46,13 +39,21 @@ const pass = Effect.fnUntraced(function* (key: string) {
   const plan = decide(observed.world, observed.prepared);
   if (plan.turn.kind !== "wanted") return yield* carriedOut(observed, plan);
   const store = yield* Store;
-  return yield* Semaphore.withPermits(yield* Turns, 1)(Effect.gen(function* () {
-    const { list, version } = yield* store.away;
-    const informed = { ...observed.world, away: list };
-    const { prepared } = observed;
-    const outcome = yield* carriedOut({ world: informed, prepared }, decide(informed, prepared));
-    return { ...outcome, awayVersion: version };
-  }));
+  const { world, prepared } = observed;
+  const { informed, plan: withSlots } = yield* store.decideWithSlots(key, (away) => {
+    const informed = { ...world, away };
+    const plan = decide(informed, prepared);
+    return { value: { informed, plan }, slot: plan.turn.kind === "taken" ? plan.turn.slot : undefined };
+  });
+  const outcome = yield* Effect.ensuring(
+    carriedOut({ world: informed, prepared }, withSlots),
+    store.releaseSlot(key),
+  );
+  const waiting: Waiter | undefined = withSlots.turn.kind !== "waiting" ? undefined : {
+    ...withSlots.turn.waiting,
+    stoppedAt: withSlots.turn.stoppedAt,
+  };
+  return { ...outcome, waiting };
 });
 
 const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, plan: Plan) {
@@ -93,22 +94,19 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
     ...NOTHING_DONE,
     lookAgainMs: plan.lookAgainMs,
     backOff: failures.some((one) => verdictOn(one)._tag === "BackOff"),
-    waitsIn: plan.turn.kind === "waiting" ? plan.turn.queue : undefined,
   };
   return next;
 });
 
-const NOTHING_DONE = { backOff: false, waitsIn: undefined, awayVersion: undefined } as const;
+const NOTHING_DONE = { backOff: false, waiting: undefined } as const;
 
 /** What becomes of the resource after a pass without an error. */
 export interface Outcome {
   readonly lookAgainMs: number | undefined;
   /** Try again with growing pauses, since something outside may change without telling us. */
   readonly backOff: boolean;
-  /** The queue of an upgrade in which the resource waits for its turn. */
-  readonly waitsIn: string | undefined;
-  /** Version of the list of resources away that this rests on; undefined where nobody looked. */
-  readonly awayVersion: number | undefined;
+  /** Undefined unless the resource waits for an upgrade slot. */
+  readonly waiting: Waiter | undefined;
 }
 
 /** A refusal of an object is a finding; everything else that fails ends the pass, which is then tried again. */

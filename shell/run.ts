@@ -1,5 +1,5 @@
 /** The operator as a program: its parts, put together. */
-import { Effect, Layer, Logger, Metric, Ref, Semaphore } from "effect";
+import { Effect, Layer, Logger, Metric, Ref } from "effect";
 import { stringAt } from "../core/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
 import { HMAC_SECRET } from "../core/own_objects.ts";
@@ -14,7 +14,6 @@ import { LiveFigures, newFigures, passesEnded } from "./metrics.ts";
 import { Scope } from "./mirrors.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
-import { Turns } from "./reconcile.ts";
 import { Named, referenceIndex } from "./reference_index.ts";
 import { collectAtRest, ownMemory } from "./rest.ts";
 import { AskedServers, type Route } from "./server_answers.ts";
@@ -91,7 +90,6 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideService(OperatorFacts, facts),
     Effect.provideService(SecretPolling, options.secretPolling === true),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
-    Effect.provideServiceEffect(Turns, Semaphore.make(1)),
     Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
     Effect.provideService(Scope, options.namespaces),
     Effect.provide(

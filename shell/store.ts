@@ -81,8 +81,17 @@ export interface StoreShape {
   /** The same as names, `namespace/name`. */
   readonly keys: Effect.Effect<ReadonlyArray<string>>;
   readonly knows: (key: string) => Effect.Effect<boolean>;
-  /** Resources that an upgrade has away, and a number that grows with every change of that list (R34). */
+  /** Resources that are being upgraded or whose upgrade failed, and a number that grows with every change of that list. */
   readonly away: Effect.Effect<{ readonly list: ReadonlyArray<Away>; readonly version: number }>;
+  /**
+   * Decides with that list, in one step: a slot that the decision takes is held until `releaseSlot`, so that the next decision
+   * sees it before its Deployment is written, and no decision waits for the writes of another.
+   */
+  readonly decideWithSlots: <A>(
+    key: string,
+    decision: (away: ReadonlyArray<Away>) => { readonly value: A; readonly slot: Away | undefined },
+  ) => Effect.Effect<A>;
+  readonly releaseSlot: (key: string) => Effect.Effect<void>;
   /**
    * Objects that carry the label of the resource, by `Kind/name`; pods and ReplicaSets apart. `partial` are ConfigMaps of which
    * only the essential part is kept.
@@ -124,6 +133,12 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
   // Objects that a write of ours is under way for, with the newest that a watch told of them since; bounded by the workers.
   const underWay = new Map<string, JsonObject | undefined>();
   let awayVersion = 0;
+  // Slots of upgrades that are decided and whose Deployment is not written yet.
+  const taken = new Map<string, Away>();
+  const awayNow = (): ReadonlyArray<Away> => [
+    ...away.values(),
+    ...[...taken.values()].filter(({ key }) => away.get(key)?.state !== "rolling"),
+  ];
   const bytes = keptBytes();
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
@@ -303,7 +318,20 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
       [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
     ),
     keys: Effect.sync(() => [...shelves].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
-    away: Effect.sync(() => ({ list: [...away.values()], version: awayVersion })),
+    away: Effect.sync(() => ({ list: awayNow(), version: awayVersion })),
+    decideWithSlots: (key, decision) =>
+      Effect.sync(() => {
+        const { value, slot } = decision(awayNow());
+        if (slot !== undefined) {
+          taken.set(key, slot);
+          awayVersion++;
+        }
+        return value;
+      }),
+    releaseSlot: (key) =>
+      Effect.sync(() => {
+        if (taken.delete(key)) awayVersion++;
+      }),
     shelf: (key) =>
       Effect.sync(() => {
         const shelf = shelves.get(key);

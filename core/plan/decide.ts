@@ -20,8 +20,9 @@ import { amount, saysTheSame } from "./difference.ts";
 import { conflictOf } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedConfigs, prunedObjects } from "./prune.ts";
-import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION } from "./record.ts";
-import { adopted, recorded, type Rollout, rolloutOf, undone } from "./rollout.ts";
+import { slotOf } from "./pacing.ts";
+import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
+import { adopted, recorded, type Rollout, rolloutOf, templateDigest, undone } from "./rollout.ts";
 import { storedDataFindings } from "./stored_data.ts";
 import { handOver, scaling } from "./scale.ts";
 import { type Plan, type Seen, Step, type Turn } from "./step.ts";
@@ -141,7 +142,7 @@ const settled = (world: World, prepared: Prepared): Plan => {
       : undefined,
     failures: told,
     statusIsOf: rollout.kind === "undo" ? "what was seen" : "what is made",
-    turn: turnOf(rollout),
+    turn: turnOf(rollout, world, prepared),
   };
 };
 
@@ -205,10 +206,19 @@ const whyOf = (rollout: Rollout): string => {
     : "the change did not become ready and is undone";
 };
 
-const turnOf = (rollout: Rollout): Turn => {
-  if (rollout.kind === "apply" && rollout.cause === "upgrade") return { kind: "taken" };
+const turnOf = (rollout: Rollout, world: World, prepared: Prepared): Turn => {
+  if (rollout.kind === "apply" && rollout.cause === "upgrade") {
+    const { resource, nowMs } = world;
+    const live = liveOf(world, prepared.objects.deployment);
+    const isNew =
+      stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) !== templateDigest(prepared.objects.deployment);
+    return isNew ? { kind: "taken", slot: slotOf(resource, prepared.pins, nowMs) } : NO_TURN;
+  }
   if (rollout.kind !== "queue") return NO_TURN;
-  return rollout.turn === undefined ? { kind: "wanted" } : { kind: "waiting", queue: rollout.queue };
+  const { turn, waiting } = rollout;
+  return turn === undefined
+    ? { kind: "wanted" }
+    : { kind: "waiting", waiting, stoppedAt: turn.kind === "stopped" ? turn.at : undefined };
 };
 
 const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefined =>

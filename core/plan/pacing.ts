@@ -1,6 +1,10 @@
-/** Turns of an upgrade: which resources are away from their new state because the operator rolled them (R34). */
+/**
+ * Upgrade slots: which resources are being upgraded because the operator's images or base configs changed, and whom a failed
+ * upgrade stops. A failed upgrade stops the others in its namespace; failures in several namespaces stop it everywhere.
+ */
 import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
-import { CAUSE_ANNOTATION, PINS_ANNOTATION, ROLLED_BACK_ANNOTATION } from "./record.ts";
+import { UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../limits.ts";
+import { CAUSE_ANNOTATION, PINS_ANNOTATION, ROLLED_BACK_ANNOTATION, UPGRADE_STARTED_ANNOTATION } from "./record.ts";
 import { rolloutState } from "./rollout_state.ts";
 
 export interface Away {
@@ -10,8 +14,10 @@ export interface Away {
   readonly queue: string;
   /** Digest of the image and base that it rolls to. */
   readonly pins: string;
-  /** A failed one stops its queue and takes no place in the others. */
+  /** A failed one holds no slot. */
   readonly state: "rolling" | "failed";
+  /** When it stops holding a slot, in milliseconds since 1970, even if it is still rolling. */
+  readonly slotEndsMs: number;
 }
 
 export const queueOf = (resource: JsonObject): string =>
@@ -30,30 +36,55 @@ export const awayOf = (
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
   const failed = recorded(ROLLED_BACK_ANNOTATION) !== undefined;
   const state = rolloutState(deployment, pods, replicaSets);
-  if (!failed && state === "complete") return undefined;
+  if (!failed && (state === "complete" || state === "disrupted")) return undefined;
   return {
-    key: `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`,
+    key: keyOf(resource),
     queue: queueOf(resource),
     pins: recorded(PINS_ANNOTATION) ?? "",
     state: failed || state === "failed" ? "failed" : "rolling",
+    slotEndsMs: slotEndsMs(deployment),
   };
 };
 
-/** The first that failed with these pins stops them in its queue; one that failed with others tells nothing about these. */
-export const stopperOf = (away: ReadonlyArray<Away>, queue: string, pins: string): Away | undefined =>
-  away.find((one) => one.state === "failed" && one.queue === queue && one.pins === pins);
+/** The slot of an upgrade that is decided and not yet written. */
+export const slotOf = (resource: JsonObject, pins: string, nowMs: number): Away => ({
+  key: keyOf(resource),
+  queue: queueOf(resource),
+  pins,
+  state: "rolling",
+  slotEndsMs: nowMs + UPGRADE_SLOT_MS_MAX,
+});
+
+const keyOf = (resource: JsonObject): string =>
+  `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
+
+/** No resource can hold a slot for as long as it likes: its startup budget counts, up to a bound. */
+const slotEndsMs = (deployment: JsonObject): number => {
+  const startedMs = Date.parse(stringAt(deployment, "metadata", "annotations", UPGRADE_STARTED_ANNOTATION) ?? "");
+  const budgetMs = Number(member(objectAt(deployment, "spec"), "progressDeadlineSeconds") ?? 0) * 1000;
+  return (Number.isNaN(startedMs) ? 0 : startedMs) + Math.min(budgetMs, UPGRADE_SLOT_MS_MAX);
+};
+
+/** Those that hold a slot now. */
+export const holdingSlots = (away: ReadonlyArray<Away>, nowMs: number): ReadonlyArray<Away> =>
+  away.filter(({ state, slotEndsMs }) => state === "rolling" && slotEndsMs > nowMs);
+
+/** What waits for a slot. */
+export interface Waiting {
+  readonly namespace: string;
+  readonly queue: string;
+  readonly pins: string;
+}
 
 /**
- * At whom each queue stopped, by queue: who stops each pins, as one text. Those that wait in it say so, and say something else
- * as soon as this changes.
+ * The failed upgrade that stops this one: the first in its namespace, or the first of all where as many namespaces as the bound
+ * says have one. One that failed with other pins says nothing about these.
  */
-export const stopsOf = (away: ReadonlyArray<Away>): ReadonlyMap<string, string> => {
-  const stops = new Map<string, string>();
-  for (const one of away) {
-    const { queue, pins, key } = one;
-    if (stopperOf(away, queue, pins) !== one) continue;
-    const before = stops.get(queue);
-    stops.set(queue, `${before === undefined ? "" : `${before} `}${pins} ${key}`);
-  }
-  return stops;
+export const stopperOf = (away: ReadonlyArray<Away>, { namespace, queue, pins }: Waiting): Away | undefined => {
+  const failed = away.filter((one) => one.state === "failed" && one.queue === queue && one.pins === pins);
+  const namespaces = new Set(failed.map(namespaceOf));
+  return failed.find((one) => namespaceOf(one) === namespace) ??
+    (namespaces.size >= UPGRADE_STOPS_AT_NAMESPACES ? failed[0] : undefined);
 };
+
+const namespaceOf = ({ key }: Away): string => key.slice(0, key.indexOf("/"));

@@ -1,15 +1,31 @@
-import { deepStrictEqual } from "node:assert/strict";
-import { type Away, stopsOf } from "./pacing.ts";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { type Away, holdingSlots, stopperOf } from "./pacing.ts";
 
-const away = (key: string, queue: string, pins: string, state: Away["state"]): Away => ({ key, queue, pins, state });
+const away = (key: string, state: Away["state"], more: Partial<Away> = {}): Away => ({
+  key,
+  queue: "starter",
+  pins: "p",
+  state,
+  slotEndsMs: 1000,
+  ...more,
+});
+const stopAt = (list: ReadonlyArray<Away>, namespace: string, pins = "p", queue = "starter") =>
+  stopperOf(list, { namespace, queue, pins })?.key;
 
-Deno.test("stopsOf() tells of each queue the first that failed with each pins, whatever fails after it", () => {
-  const first = [away("a/1", "starter", "p", "rolling"), away("a/2", "starter", "p", "failed")];
-  deepStrictEqual(stopsOf([]), new Map());
-  deepStrictEqual(stopsOf(first), new Map([["starter", "p a/2"]]));
-  deepStrictEqual(stopsOf([...first, away("a/3", "starter", "p", "failed")]), stopsOf(first));
-  deepStrictEqual(
-    stopsOf([...first, away("a/4", "starter", "q", "failed"), away("b/1", "ogx", "q", "failed")]),
-    new Map([["starter", "p a/2 q a/4"], ["ogx", "q b/1"]]),
-  );
+Deno.test("stopperOf() stops a namespace at its first failed upgrade, and no other namespace", () => {
+  const list = [away("a/1", "rolling"), away("a/2", "failed"), away("a/3", "failed")];
+  deepStrictEqual([stopAt([], "a"), stopAt(list, "a"), stopAt(list, "b")], [undefined, "a/2", undefined]);
+  deepStrictEqual([stopAt(list, "a", "other pins"), stopAt(list, "a", "p", "ogx")], [undefined, undefined]);
+});
+
+Deno.test("stopperOf() stops every namespace once three of them have a failed upgrade to the same pins", () => {
+  const two = [away("a/1", "failed"), away("a/2", "failed"), away("b/1", "failed")];
+  const three = [...two, away("c/1", "failed", { pins: "q" }), away("d/1", "failed")];
+  deepStrictEqual([stopAt(two, "z"), stopAt(three, "z"), stopAt(three, "d")], [undefined, "a/1", "d/1"]);
+});
+
+Deno.test("holdingSlots() counts neither failed upgrades nor those whose time is over", () => {
+  const list = [away("a/1", "rolling"), away("a/2", "failed"), away("a/3", "rolling", { slotEndsMs: 999 })];
+  deepStrictEqual(holdingSlots(list, 999).map(({ key }) => key), ["a/1"]);
+  strictEqual(holdingSlots(list, 1000).length, 0);
 });

@@ -14,6 +14,8 @@ export const LAST_GOOD_ANNOTATION = "llamastack.io/last-good-template";
 /** Digest of the template that was undone. */
 export const ROLLED_BACK_ANNOTATION = "llamastack.io/rolled-back-template";
 export const CAUSE_ANNOTATION = "llamastack.io/rollout-cause";
+/** When an upgrade was applied, as RFC 3339; it holds a slot from then on, for a bounded time. */
+export const UPGRADE_STARTED_ANNOTATION = "llamastack.io/upgrade-started";
 /** Version of the server that the template runs, where it is known. */
 export const SERVER_ANNOTATION = "llamastack.io/server-version";
 export const OPERATOR_VERSION_ANNOTATION = "llamastack.io/operator-version";

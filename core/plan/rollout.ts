@@ -3,7 +3,7 @@ import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import { sha256Hex } from "../digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { type Away, queueOf, stopperOf } from "./pacing.ts";
+import { type Away, holdingSlots, queueOf, stopperOf, type Waiting } from "./pacing.ts";
 import type { Prepared } from "./prepare.ts";
 import {
   type Cause,
@@ -18,9 +18,10 @@ import {
   SECRETS_INPUT_ANNOTATION,
   SERVER_ANNOTATION,
   TEMPLATE_ANNOTATION,
+  UPGRADE_STARTED_ANNOTATION,
   USER_INPUTS_ANNOTATION,
 } from "./record.ts";
-import { type GoodTemplate, lastGoodTemplate, rolloutState } from "./rollout_state.ts";
+import { type GoodTemplate, lastGoodDigest, lastGoodTemplate, rolloutState } from "./rollout_state.ts";
 import type { World } from "./world.ts";
 
 export type Rollout =
@@ -29,7 +30,7 @@ export type Rollout =
   /** Only the operator changed: what runs stays until somebody asks. */
   | { readonly kind: "hold"; readonly digest: string }
   /** New pins roll in turns; `turn` is undefined while nobody has looked at the other resources. */
-  | { readonly kind: "queue"; readonly queue: string; readonly digest: string; readonly turn: Turn | undefined }
+  | { readonly kind: "queue"; readonly waiting: Waiting; readonly digest: string; readonly turn: Turn | undefined }
   /** A change that never became ready goes back to the last template that did (R29). */
   | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
   /** Made by an operator before us: the template stays, and the record begins. */
@@ -83,16 +84,21 @@ const paced = (prepared: Prepared, live: JsonObject, world: World, why: string):
   const asked = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
   const available = Number(member(objectAt(live, "status"), "availableReplicas") ?? 0);
   if (asked === 0 || available === 0) return { kind: "apply", why: `${why}; no pod of it is available`, cause: "edit" };
-  const queue = queueOf(world.resource);
-  if (world.away === undefined) return { kind: "queue", queue, digest, turn: undefined };
-  const turn = turnOf(world.away, queue, prepared.pins, world.operator.upgradeParallelism);
-  return turn === undefined ? { kind: "apply", why, cause: "upgrade" } : { kind: "queue", queue, digest, turn };
+  const waiting: Waiting = {
+    namespace: stringAt(world.resource, "metadata", "namespace") ?? "",
+    queue: queueOf(world.resource),
+    pins: prepared.pins,
+  };
+  if (world.away === undefined) return { kind: "queue", waiting, digest, turn: undefined };
+  const turn = turnOf(world.away, waiting, world);
+  return turn === undefined ? { kind: "apply", why, cause: "upgrade" } : { kind: "queue", waiting, digest, turn };
 };
 
-const turnOf = (away: ReadonlyArray<Away>, queue: string, pins: string, max: number): Turn | undefined => {
-  const failed = stopperOf(away, queue, pins);
+const turnOf = (away: ReadonlyArray<Away>, waiting: Waiting, { nowMs, operator }: World): Turn | undefined => {
+  const failed = stopperOf(away, waiting);
   if (failed !== undefined) return { kind: "stopped", at: failed.key };
-  return away.filter(({ state }) => state === "rolling").length >= max ? { kind: "full", max } : undefined;
+  const max = operator.upgradeParallelism;
+  return holdingSlots(away, nowMs).length >= max ? { kind: "full", max } : undefined;
 };
 
 /**
@@ -123,6 +129,7 @@ export const recorded = (
     [TEMPLATE_ANNOTATION]: digest,
     ...lastGood(live, world, digest),
     [CAUSE_ANNOTATION]: cause,
+    ...(cause === "upgrade" ? { [UPGRADE_STARTED_ANNOTATION]: upgradeStarted(live, world, digest) } : {}),
     ...(prepared.server === undefined ? {} : { [SERVER_ANNOTATION]: prepared.server }),
   });
 };
@@ -182,13 +189,15 @@ const recordOf = (prepared: Prepared, world: World): Readonly<Record<string, str
 
 /** The template that runs now becomes the way back when it is good and another one takes its place. */
 const lastGood = (live: JsonObject | undefined, world: World, next: string): Readonly<Record<string, string>> => {
-  const now = stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION);
-  const before = stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION);
-  const good = live !== undefined && now !== undefined && now !== next &&
-      rolloutState(live, world.pods, world.replicaSets) === "complete"
-    ? now
-    : before;
+  const good = lastGoodDigest(live, world.pods, world.replicaSets, next);
   return good === undefined ? {} : { [LAST_GOOD_ANNOTATION]: good };
+};
+
+/** As it was recorded, for the same template. */
+const upgradeStarted = (live: JsonObject | undefined, { nowMs }: World, digest: string): string => {
+  const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
+  const before = recorded(TEMPLATE_ANNOTATION) === digest ? recorded(UPGRADE_STARTED_ANNOTATION) : undefined;
+  return before ?? new Date(nowMs).toISOString();
 };
 
 const withRecord = (deployment: Manifest, record: Readonly<Record<string, string>>): Manifest => ({

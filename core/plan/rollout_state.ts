@@ -2,15 +2,17 @@
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
 
-export type RolloutState = "complete" | "progressing" | "failed";
+/**
+ * - complete: every pod runs the template and is available
+ * - disrupted: that was so once, and is not now: a crash, a node that went away, a change of the number of pods. Whatever
+ *   happens to a server after its rollout says nothing about the rollout
+ * - failed: the progress deadline passed, or the server exited three times, before the rollout ever completed
+ */
+export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
 
 /** Ends of the server after which a start counts as failed for good (R29). */
 const EXITS_MAX = 3;
 
-/**
- * Complete: every pod runs the template and is available. Failed: the deadline for progress is over, or the server ended
- * three times.
- */
 export const rolloutState = (
   deployment: JsonObject,
   pods: ReadonlyArray<JsonObject>,
@@ -27,21 +29,68 @@ export const rolloutState = (
     count("updatedReplicas") >= wanted && count("availableReplicas") >= wanted &&
     count("replicas") === count("updatedReplicas")
   ) return "complete";
-  const progress = listAt(status, "conditions").find((one) => stringAt(one, "type") === "Progressing");
-  if (stringAt(progress, "reason") === "ProgressDeadlineExceeded") return "failed";
+  if (hasCompleted(deployment, replicaSets)) return "disrupted";
+  if (progressReason(deployment) === "ProgressDeadlineExceeded") return "failed";
   return podsOfTemplate(deployment, pods, replicaSets).some((pod) => exits(pod) >= EXITS_MAX)
     ? "failed"
     : "progressing";
 };
 
-/** Pods of the newest ReplicaSet, which has the revision of the Deployment; all of them where that is not known. */
+/**
+ * Whether every pod of the present template was available at some time. The Deployment controller keeps that as the reason of
+ * `Progressing`, but leaves the reason of the former rollout there when it goes back to a ReplicaSet that exists already
+ * (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the Deployment.
+ */
+const hasCompleted = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean => {
+  const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
+  const template = recorded(TEMPLATE_ANNOTATION);
+  if (template !== undefined && recorded(LAST_GOOD_ANNOTATION) === template) return true;
+  const newest = newestReplicaSet(deployment, replicaSets);
+  return newest !== undefined && !isReused(newest) && progressReason(deployment) === "NewReplicaSetAvailable";
+};
+
+/** The Deployment went back to it from another template. */
+const isReused = (replicaSet: JsonObject): boolean =>
+  stringAt(replicaSet, "metadata", "annotations", "deployment.kubernetes.io/revision-history") !== undefined;
+
+const progressReason = (deployment: JsonObject): string | undefined =>
+  stringAt(
+    listAt(deployment, "status", "conditions").find((condition) => stringAt(condition, "type") === "Progressing"),
+    "reason",
+  );
+
+/** Digest of the newest template of which every pod was available at some time; `next` is the digest of the desired template. */
+export const lastGoodDigest = (
+  deployment: JsonObject | undefined,
+  pods: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<JsonObject>,
+  next: string,
+): string | undefined => {
+  if (deployment === undefined) return undefined;
+  const now = stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
+  const before = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
+  const state = rolloutState(deployment, pods, replicaSets);
+  if (now === undefined || state !== "complete" && state !== "disrupted") return before;
+  if (now !== next) return now;
+  // Kubernetes remembers it for a new ReplicaSet: recording it would be one more write for each rollout.
+  const newest = newestReplicaSet(deployment, replicaSets);
+  return newest !== undefined && isReused(newest) ? now : before;
+};
+
+/** The one that has the revision of the Deployment. */
+const newestReplicaSet = (
+  deployment: JsonObject,
+  replicaSets: ReadonlyArray<JsonObject>,
+): JsonObject | undefined =>
+  replicaSets.find((one) => revisionOf(one) !== undefined && revisionOf(one) === revisionOf(deployment));
+
+/** Pods of the newest ReplicaSet; all of them where that is not known. */
 export const podsOfTemplate = (
   deployment: JsonObject,
   pods: ReadonlyArray<JsonObject>,
   replicaSets: ReadonlyArray<JsonObject>,
 ): ReadonlyArray<JsonObject> => {
-  const newest = replicaSets.find((one) => revisionOf(one) !== undefined && revisionOf(one) === revisionOf(deployment));
-  const hash = stringAt(newest, "metadata", "labels", "pod-template-hash");
+  const hash = stringAt(newestReplicaSet(deployment, replicaSets), "metadata", "labels", "pod-template-hash");
   return pods.filter((pod) =>
     member(objectAt(pod, "metadata"), "deletionTimestamp") === undefined &&
     (hash === undefined || stringAt(pod, "metadata", "labels", "pod-template-hash") === hash)

@@ -50,6 +50,7 @@ const away = (state: Away["state"], pins: string, more: Partial<Away> = {}): Awa
   queue: "starter",
   pins,
   state,
+  slotEndsMs: Infinity,
   ...more,
 });
 /** Digest of the pins that the upgraded operator brings, as it records them. */
@@ -80,7 +81,10 @@ Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a
   const pins = newPins(before);
   const full = upgraded(before, Array.from({ length: 5 }, (_, index) => away("rolling", pins, { key: `n/${index}` })));
   const plan = decide(full);
-  deepStrictEqual([plan.turn, rolls(plan)], [{ kind: "waiting", queue: "starter" }, false]);
+  deepStrictEqual([plan.turn, rolls(plan)], [
+    { kind: "waiting", waiting: { namespace: "default", queue: "starter", pins }, stoppedAt: undefined },
+    false,
+  ]);
   const { world: told } = converged(full);
   strictEqual(word(told, "DeploymentUpdated"), "False UpgradeQueued");
   strictEqual(word(told, "Ready"), "True Ready");
@@ -89,19 +93,23 @@ Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a
   strictEqual(decide(upgraded(before, failed)).turn.kind, "taken");
 });
 
-Deno.test("R34 decide() stops the queue of a distribution at one that failed with the same pins, and names it", () => {
+Deno.test("decide() stops an upgrade at one that failed in its namespace or in three others, and names only its own", () => {
   const { world: before } = converged(world(GENERATED));
   const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/broken" })]);
   const { world: told } = converged(stopped);
   ok(stringAt(condition(told, "DeploymentUpdated"), "message")?.includes("default/broken"));
-  const foreign = converged(upgraded(before, [away("failed", newPins(before), { key: "secret-team/broken" })])).world;
+  const elsewhere = (...names: ReadonlyArray<string>) =>
+    upgraded(before, names.map((name) => away("failed", newPins(before), { key: `${name}/broken` })));
+  strictEqual(decide(elsewhere("secret-team", "b")).turn.kind, "taken");
+  const foreign = converged(elsewhere("secret-team", "b", "c")).world;
+  strictEqual(word(foreign, "DeploymentUpdated"), "False UpgradeQueued");
   ok(!JSON.stringify(foreign.resource.status).includes("secret-team"));
   strictEqual(decide(upgraded(before, [away("failed", "pins of last year")])).turn.kind, "taken");
 });
 
 Deno.test("R34 decide() rolls at once what has nothing to lose, what was edited and what was asked for", () => {
   const { world: before } = converged(world(GENERATED));
-  const stopped = upgraded(before, [away("failed", newPins(before))]);
+  const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/one" })]);
   for (const path of [["status", "availableReplicas"], ["spec", "replicas"]]) {
     const plan = decide(withDeployment(stopped, path, 0));
     deepStrictEqual([plan.turn.kind, rolls(plan)], ["none", true]);
@@ -159,6 +167,91 @@ const replicaSetOf = (one: World, revision: string): JsonObject => {
     spec: { template: { ...template, metadata: { ...objectAt(template, "metadata"), labels } } },
   };
 };
+
+/** As the Deployment controller says that a rollout completed. */
+const COMPLETED: JsonObject = { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" };
+
+/** A server weeks after its last rollout: its pod was restarted three times and is not ready at the moment. */
+const weeksLater = (done: World): World => {
+  const revision = withDeployment(done, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
+  const told = withDeployment(revision, ["status", "conditions"], [COMPLETED]);
+  const down = withDeployment(told, ["status", "availableReplicas"], 0);
+  const pod = {
+    metadata: { name: "my-2-x", labels: { "pod-template-hash": "2" } },
+    status: { containerStatuses: [{ name: "llama-stack", ready: false, restartCount: 3, state: { waiting: {} } }] },
+  };
+  return { ...down, pods: [pod] };
+};
+
+Deno.test("decide() never rolls back a server whose rollout completed, whatever happens to it weeks later", () => {
+  const { world: good } = converged(world(ON_A_CLAIM));
+  const changed = edited(good, { ...ON_A_CLAIM, resources: { models: [{ name: "m" }] } });
+  const { world: done } = converged({ ...changed, replicaSets: [replicaSetOf(good, "1")] });
+  const later = weeksLater(done);
+  const now: World = { ...later, replicaSets: [replicaSetOf(good, "1"), replicaSetOf(later, "2")] };
+  strictEqual(at(deployment(now), "spec", "strategy", "type"), "Recreate");
+  ok(!rolls(decide(now)));
+  const { world: told } = converged(now);
+  deepStrictEqual([word(told, "DeploymentUpdated"), template(told)], [
+    "True DeploymentUpdateSucceeded",
+    template(done),
+  ]);
+  // The next edit fails: the way back leads to the template that ran for weeks, though it was down at that moment.
+  const next = edited(told, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } });
+  strictEqual(
+    stringAt(deployment(after(next, decide(next))), "metadata", "annotations", "llamastack.io/last-good-template"),
+    annotation(done, "llamastack.io/template-digest"),
+  );
+});
+
+Deno.test("decide() records that a rollout completed where the Deployment went back to a ReplicaSet that existed", () => {
+  const { world: good } = converged(world(ON_A_CLAIM));
+  const revision = withDeployment(good, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
+  const reused = put(replicaSetOf(revision, "2"), [
+    "metadata",
+    "annotations",
+    "deployment.kubernetes.io/revision-history",
+  ], "1") as JsonObject;
+  const { world: recorded } = converged({ ...revision, replicaSets: [reused] });
+  const digest = annotation(recorded, "llamastack.io/template-digest");
+  strictEqual(annotation(recorded, "llamastack.io/last-good-template"), digest);
+  // Until then the condition of the rollout before it says nothing about this one.
+  const starting = withDeployment(withDeployment(revision, ["status", "availableReplicas"], 0), [
+    "status",
+    "conditions",
+  ], [
+    COMPLETED,
+  ]);
+  const { world: waiting } = converged({ ...starting, replicaSets: [reused] });
+  strictEqual(annotation(waiting, "llamastack.io/last-good-template"), undefined);
+});
+
+Deno.test("an upgrade that completed is over: later crashes neither stop its queue nor mark it as failed", () => {
+  const { world: before } = converged(world(GENERATED));
+  const { world: done } = converged(upgraded(before));
+  strictEqual(annotation(done, CAUSE_ANNOTATION), "upgrade");
+  const later = weeksLater(done);
+  const now: World = { ...later, replicaSets: [replicaSetOf(later, "2")] };
+  strictEqual(awayOf(now.resource, deployment(now), now.pods, now.replicaSets), undefined);
+  const { world: told } = converged(now);
+  deepStrictEqual([word(told, "DeploymentUpdated"), word(told, "Stalled")], [
+    "True DeploymentUpdateSucceeded",
+    "undefined undefined",
+  ]);
+});
+
+Deno.test("awayOf() ends a slot after the startup budget, half an hour at most, counted from the write", () => {
+  const slotOf = (startupSeconds: number) => {
+    const { world: before } = converged(world({ ...GENERATED, workload: { probes: { startupSeconds } } }));
+    const rolled = after(upgraded(before), decide(upgraded(before)));
+    const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
+    const { slotEndsMs = 0 } = awayOf(starting.resource, deployment(starting), [], []) ?? {};
+    const later = { ...starting, nowMs: starting.nowMs + 1_000_000 };
+    strictEqual(rolls(decide(later)), false, "a later look does not restart the clock");
+    return slotEndsMs - before.nowMs;
+  };
+  deepStrictEqual([slotOf(300), slotOf(86_400)], [420_000, 1_800_000]);
+});
 
 /** A settled server on a claim, then an edit whose pod ends three times. */
 const brokenEdit = (spec: JsonObject): { readonly good: World; readonly broken: World } => {

@@ -4,6 +4,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import type { Note } from "../status/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure.ts";
+import type { Away, Waiting } from "./pacing.ts";
 
 export interface ObjectKey {
   readonly apiVersion: string;
@@ -54,9 +55,10 @@ export type Turn =
   | { readonly kind: "none" }
   /** Decide again with a look at the other resources. */
   | { readonly kind: "wanted" }
-  /** The plan takes a place: no other may be decided before its Deployment is written. */
-  | { readonly kind: "taken" }
-  | { readonly kind: "waiting"; readonly queue: string };
+  /** The plan takes a slot, which counts from now on and not only once its Deployment is written. */
+  | { readonly kind: "taken"; readonly slot: Away }
+  /** `stoppedAt`: `namespace/name` of the failed upgrade that stops this one; undefined while it waits for a free slot. */
+  | { readonly kind: "waiting"; readonly waiting: Waiting; readonly stoppedAt: string | undefined };
 
 export const keyOf = ({ apiVersion, kind, metadata }: Manifest): ObjectKey => ({
   apiVersion,

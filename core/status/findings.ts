@@ -166,7 +166,7 @@ export const configIn = (deployment: JsonObject | undefined): string | undefined
 
 /** No counts: the sentence would change with every turn of another resource. */
 const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, world: World): string => {
-  const { turn, queue, digest } = rollout;
+  const { turn, waiting: { queue }, digest } = rollout;
   const way = `The annotation llamastack.io/rollout set to ${digest}, or an edit, does not wait`;
   if (turn?.kind !== "stopped") {
     return `The operator brings another image or base of "${queue}"; resources take it in turns, ` +
