@@ -4,6 +4,7 @@ import { decodeResource } from "../api/decode.ts";
 import type { ReconcileFailure } from "../failure.ts";
 import { type JsonObject, stringAt } from "../json.ts";
 import { referencesOf } from "../plan/references.ts";
+import { shell, shellWord } from "../printable.ts";
 
 export interface Advice {
   readonly say: string;
@@ -18,29 +19,30 @@ export const adviceOnFailure = (failure: ReconcileFailure, resource: JsonObject)
   const [own, name] = [stringAt(resource, "metadata", "namespace") ?? "", stringAt(resource, "metadata", "name") ?? ""];
   switch (failure._tag) {
     case "SecretNotFound": {
-      const keys = keysOf(resource, "Secret", failure.name).map((key) => ` --from-literal=${key}=…`);
+      const keys = keysOf(resource, "Secret", failure.name).map((key) => ` --from-literal=${shellWord(key)}=…`);
       return {
         say: `Create the Secret; ${GOES_ON}`,
-        command: `kubectl create secret generic ${failure.name} -n ${failure.namespace}${keys.join("")}`,
+        command: `${shell`kubectl create secret generic ${failure.name} -n ${failure.namespace}`}${keys.join("")}`,
       };
     }
     case "SecretKeyMissing":
       return {
         say: `Add the key to the Secret, or name another key in the resource; ${GOES_ON}`,
-        command:
-          `kubectl patch secret ${failure.name} -n ${failure.namespace} -p '{"stringData":{"${failure.key}":"…"}}'`,
+        command: shell`kubectl patch secret ${failure.name} -n ${failure.namespace} -p ${
+          JSON.stringify({ stringData: { [failure.key]: "…" } })
+        }`,
       };
     case "ConfigMapNotFound": {
-      const keys = keysOf(resource, "ConfigMap", failure.name).map((key) => ` --from-file=${key}=…`);
+      const keys = keysOf(resource, "ConfigMap", failure.name).map((key) => ` --from-file=${shellWord(key)}=…`);
       return {
         say: `Create the ConfigMap; ${GOES_ON}`,
-        command: `kubectl create configmap ${failure.name} -n ${failure.namespace}${keys.join("")}`,
+        command: `${shell`kubectl create configmap ${failure.name} -n ${failure.namespace}`}${keys.join("")}`,
       };
     }
     case "ConfigMapKeyMissing":
       return {
         say: `Add the key ${failure.key} to the ConfigMap, or name another key in the resource; ${GOES_ON}`,
-        command: `kubectl edit configmap ${failure.name} -n ${failure.namespace}`,
+        command: shell`kubectl edit configmap ${failure.name} -n ${failure.namespace}`,
       };
     case "SecretValueUnusable":
     case "OverrideConfigInvalid":
@@ -48,26 +50,26 @@ export const adviceOnFailure = (failure: ReconcileFailure, resource: JsonObject)
       const kind = failure._tag === "SecretValueUnusable" ? "secret" : "configmap";
       return {
         say: `Put another value into ${failure.key}; ${GOES_ON}`,
-        command: `kubectl edit ${kind} ${failure.key.split("/")[0]} -n ${own}`,
+        command: shell`kubectl edit ${kind} ${failure.key.split("/")[0] ?? ""} -n ${own}`,
       };
     }
     case "OwnershipConflict":
       return {
         say:
           `Look whose ${failure.kind} that is. Then give the resource another name, or delete that object; the operator looks again by itself`,
-        command: `kubectl get ${failure.kind.toLowerCase()} ${failure.name} -n ${own} -o yaml`,
+        command: shell`kubectl get ${failure.kind.toLowerCase()} ${failure.name} -n ${own} -o yaml`,
       };
     case "ObjectRefused":
       return {
         say:
           "The API server's words name the quota, policy or webhook: mend it, and the operator tries again by itself",
-        command: `kubectl get events -n ${own} --sort-by=.lastTimestamp`,
+        command: shell`kubectl get events -n ${own} --sort-by=.lastTimestamp`,
       };
     default:
       return {
         say:
           "Edit the resource; `llama-stack-operator lint -f FILE` finds the same mistakes before they reach a cluster",
-        command: `kubectl edit llsd ${name} -n ${own}`,
+        command: shell`kubectl edit llsd ${name} -n ${own}`,
       };
   }
 };
@@ -90,7 +92,7 @@ export interface Place {
 
 /** For the reason of a condition; undefined where there is nothing to do but wait, or nothing to say. */
 export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }: Place): Advice | undefined => {
-  const describe = `kubectl describe pod ${pod} -n ${namespace}`;
+  const describe = shell`kubectl describe pod ${pod} -n ${namespace}`;
   switch (reason) {
     case "ImagePullFailed":
       return {
@@ -101,7 +103,7 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
     case "CrashLoop":
       return {
         say: "Read the last words of the server; mend what they name, in the resource or in what it refers to",
-        command: `kubectl logs ${pod} -n ${namespace} --previous --all-containers`,
+        command: shell`kubectl logs ${pod} -n ${namespace} --previous --all-containers`,
       };
     case "Unschedulable":
       return {
@@ -112,27 +114,27 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
     case "RolloutInProgress":
       return {
         say: "Wait: the pods are starting. A first start may download models; workload.probes.startupSeconds bounds it",
-        command: `kubectl logs ${pod} -n ${namespace} --follow`,
+        command: shell`kubectl logs ${pod} -n ${namespace} --follow`,
       };
     case "ReplicasUnavailable":
-      return { say: "See why there are no pods", command: `kubectl describe deployment ${name} -n ${namespace}` };
+      return { say: "See why there are no pods", command: shell`kubectl describe deployment ${name} -n ${namespace}` };
     case "ScaledToZero":
-      return { say: "Ask for pods", command: `kubectl scale llsd ${name} -n ${namespace} --replicas=1` };
+      return { say: "Ask for pods", command: shell`kubectl scale llsd ${name} -n ${namespace} --replicas=1` };
     case "Suspended":
       return {
         say: "Let the operator work again",
-        command: `kubectl patch llsd ${name} -n ${namespace} --type=merge -p '{"spec":{"suspend":false}}'`,
+        command: shell`kubectl patch llsd ${name} -n ${namespace} --type=merge -p '{"spec":{"suspend":false}}'`,
       };
     case "UpgradeQueued":
     case "TemplateHeld":
       return {
         say: "What runs stays as it is. Let the new pods through now, or wait for the next change of the resource",
-        command: `llama-stack-operator rollout ${name} -n ${namespace}`,
+        command: shell`llama-stack-operator rollout ${name} -n ${namespace}`,
       };
     case "RolledBack":
       return {
         say: "The last good template runs again. Mend the edit that did not start",
-        command: `kubectl edit llsd ${name} -n ${namespace}`,
+        command: shell`kubectl edit llsd ${name} -n ${namespace}`,
       };
     case "Waiting":
     case "Progressing":
@@ -140,7 +142,7 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
     default:
       return {
         say: "Mend what the sentence above names; the operator tries again by itself",
-        command: `kubectl get llsd ${name} -n ${namespace} -o yaml`,
+        command: shell`kubectl get llsd ${name} -n ${namespace} -o yaml`,
       };
   }
 };

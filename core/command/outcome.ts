@@ -1,5 +1,7 @@
 /** What a command says: texts for both streams and the exit code (R45). */
 
+import { printable } from "../printable.ts";
+
 /** 0 fine, 1 the input has errors, 2 misuse. */
 export type ExitCode = 0 | 1 | 2;
 
@@ -20,8 +22,16 @@ export interface Style {
 const same = (text: string): string => text;
 export const PLAIN: Style = { error: same, warning: same, good: same, name: same };
 
-const ansi = (code: number) => (text: string): string => `\u001b[${code}m${text}\u001b[0m`;
-export const COLOURED: Style = { error: ansi(31), warning: ansi(33), good: ansi(32), name: ansi(1) };
+/**
+ * Colours as marks that `withColours` turns into what terminals understand, after everything else was made printable. `mark` is
+ * a word that nobody else can guess, so that no text of others can stand for a colour.
+ */
+export const coloured = (mark: string): Style => {
+  const painted = (code: number) => (text: string): string => `${mark}${code}m${text}${mark}0m`;
+  return { error: painted(31), warning: painted(33), good: painted(32), name: painted(1) };
+};
 
-/** Joins lines and ends each with a line feed; no lines, no text. */
-export const lines = (all: ReadonlyArray<string>): string => all.map((line) => `${line}\n`).join("");
+export const withColours = (text: string, mark: string): string => text.replaceAll(mark, "\u001b[");
+
+/** Joins lines for a person to read and ends each with a line feed; no lines, no text. */
+export const lines = (all: ReadonlyArray<string>): string => all.map((line) => `${printable(line)}\n`).join("");

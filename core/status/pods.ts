@@ -1,6 +1,7 @@
 /** Why pods are not ready, in one sentence: pod, container, reason, exit code, last words, next step. */
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { newestFirst } from "../newest_first.ts";
+import { printable } from "../printable.ts";
 import { exceptionClass } from "./redaction.ts";
 
 export interface Trouble {
@@ -99,5 +100,5 @@ const QUOTED_MAX = 300;
 const lastLine = (text: string): string => {
   const lines = text.trimEnd().split("\n");
   const error = lines.findLast((line) => /^[A-Za-z_.]*(Error|Exception): \S/.test(line));
-  return (error ?? lines.at(-1) ?? "").trim().slice(0, QUOTED_MAX);
+  return printable((error ?? lines.at(-1) ?? "").trim().slice(0, QUOTED_MAX));
 };

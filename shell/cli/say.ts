@@ -1,14 +1,24 @@
 /** How a command speaks: texts on both streams, then the exit code (R45). */
 import { Data, Effect } from "effect";
-import { COLOURED, type ExitCode, lines, type Outcome, PLAIN, type Style } from "../../core/command/outcome.ts";
+import {
+  coloured,
+  type ExitCode,
+  lines,
+  type Outcome,
+  PLAIN,
+  type Style,
+  withColours,
+} from "../../core/command/outcome.ts";
+import { printable } from "../../core/printable.ts";
 import { write } from "./platform.ts";
 
 /** A command that ended with something else than 0; what it had to say is written already. */
 export class Ended extends Data.TaggedError("Ended")<{ readonly code: ExitCode }> {}
 
 export const say = Effect.fn("say")(function* ({ stdout, stderr, code }: Outcome) {
-  write(Deno.stdout, stdout);
-  write(Deno.stderr, stderr);
+  // Data for another program passes as it is; a person at a terminal must not be at the mercy of what is in it.
+  write(Deno.stdout, withColours(Deno.stdout.isTerminal() ? printable(stdout) : stdout, MARK));
+  write(Deno.stderr, withColours(printable(stderr), MARK));
   if (code !== 0) return yield* new Ended({ code });
 });
 
@@ -18,4 +28,7 @@ export const misuse = Effect.fn("misuse")(function* (sentence: string) {
   return yield* new Ended({ code: 2 });
 });
 
-export const styleFor = (stream: typeof Deno.stdout): Style => stream.isTerminal() && !Deno.noColor ? COLOURED : PLAIN;
+const MARK = crypto.randomUUID();
+
+export const styleFor = (stream: typeof Deno.stdout): Style =>
+  stream.isTerminal() && !Deno.noColor ? coloured(MARK) : PLAIN;

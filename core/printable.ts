@@ -1,0 +1,17 @@
+/** Text of others on a terminal, and words of others in a command to type. */
+
+/** Control characters but tab and line feed, and those that change the direction of what follows. */
+// deno-lint-ignore no-control-regex
+const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** The text with its control characters escaped: a resource must not move the cursor, hide lines or answer for the terminal. */
+export const printable = (text: string): string =>
+  text.replaceAll(UNPRINTABLE, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** One word of a POSIX shell, quoted where it needs to be. */
+export const shellWord = (text: string): string =>
+  /^[A-Za-z0-9_.:,=@%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A command of literal text and of words that others chose: shell`kubectl get secret ${name}`. */
+export const shell = (texts: TemplateStringsArray, ...words: ReadonlyArray<string>): string =>
+  texts.map((text, index) => `${text}${index < words.length ? shellWord(words[index] ?? "") : ""}`).join("");
