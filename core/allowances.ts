@@ -17,6 +17,8 @@ export interface Allowances {
   readonly ingressAnnotations: ReadonlyArray<string>;
   readonly ingressHosts: ReadonlyArray<string>;
   readonly serviceAccounts: ReadonlyArray<string>;
+  /** Namespaces, beside that of the resource, in which `networking.tls.caBundle` may name a ConfigMap. */
+  readonly caBundleNamespaces: ReadonlyArray<string>;
 }
 
 /** Volumes: those of the restricted Pod Security Standard. */
@@ -35,10 +37,19 @@ export const ALLOWANCES_DEFAULT: Allowances = {
   ingressAnnotations: ["*", "!*snippet*"],
   ingressHosts: ["*"],
   serviceAccounts: ["*"],
+  caBundleNamespaces: [],
 };
 
-/** Everything in the spec that goes beyond the allowances. */
-export const notAllowedIn = (spec: Spec, allowances: Allowances): ReadonlyArray<NotAllowed> => {
+/** Whether an object of that namespace may be read for a resource; undefined stands for the namespace of the resource. */
+export const mayRead = (namespace: string | undefined, own: string | undefined, allowances: Allowances): boolean =>
+  namespace === undefined || namespace === own || matches(namespace, allowances.caBundleNamespaces);
+
+/** Everything in the spec that goes beyond the allowances; `namespace` is that of the resource, where it is known. */
+export const notAllowedIn = (
+  spec: Spec,
+  namespace: string | undefined,
+  allowances: Allowances,
+): ReadonlyArray<NotAllowed> => {
   const overrides = objectAt(spec as unknown as Json, "workload", "overrides");
   const path: FieldPath = ["spec", "workload", "overrides"];
   return [
@@ -46,6 +57,7 @@ export const notAllowedIn = (spec: Spec, allowances: Allowances): ReadonlyArray<
     ...(allowances.privileged ? [] : privileges(overrides, path)),
     ...exposure(spec, allowances),
     ...serviceAccount(overrides, path, allowances),
+    ...caBundle(spec, namespace, allowances),
   ];
 };
 
@@ -77,6 +89,19 @@ const exposure = ({ networking }: Spec, allowances: Allowances): ReadonlyArray<N
       ),
     ];
   return [...annotations, ...host];
+};
+
+const caBundle = (
+  { networking }: Spec,
+  own: string | undefined,
+  allowances: Allowances,
+): ReadonlyArray<NotAllowed> => {
+  const namespace = networking?.tls?.caBundle?.configMapNamespace;
+  return mayRead(namespace, own, allowances) ? [] : [denied(
+    ["spec", "networking", "tls", "caBundle", "configMapNamespace"],
+    `a ConfigMap of namespace "${namespace}"`,
+    "allow.caBundleNamespaces",
+  )];
 };
 
 const serviceAccount = (overrides: JsonObject, path: FieldPath, allowances: Allowances): ReadonlyArray<NotAllowed> => {

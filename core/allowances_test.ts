@@ -1,5 +1,7 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { failures } from "../tests/given.ts";
+import { Result } from "effect";
+import { decoded, failures, SURROUNDINGS } from "../tests/given.ts";
+import { derive } from "./derive.ts";
 import { ALLOWANCES_DEFAULT, matches } from "./allowances.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -76,6 +78,19 @@ Deno.test("the settings narrow hosts, annotations and ServiceAccounts", () => {
   deepStrictEqual(denied(overrides({ serviceAccountName: "admin" })), [
     "NotAllowed at spec.workload.overrides.serviceAccountName",
   ]);
+});
+
+Deno.test("a CA bundle comes from the namespace of the resource, or from those that the settings name", () => {
+  const bundle = (configMapNamespace: string): JsonObject => ({
+    networking: { tls: { caBundle: { configMapName: "ca", configMapNamespace } } },
+  });
+  const allow = { ...ALLOWANCES_DEFAULT, caBundleNamespaces: ["authorities-*"] };
+  const denied = ["NotAllowed at spec.networking.tls.caBundle.configMapNamespace"];
+  deepStrictEqual(failures(bundle("kube-system")), denied);
+  deepStrictEqual(failures(bundle("kube-system"), { allow }), denied);
+  for (const [spec, more] of [[bundle("default"), {}], [bundle("authorities-eu"), { allow }]] as const) {
+    strictEqual(Result.isSuccess(derive(decoded(spec), { ...SURROUNDINGS, ...more })), true);
+  }
 });
 
 for (

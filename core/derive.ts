@@ -50,7 +50,7 @@ export const Derived = Data.taggedEnum<Derived>();
 
 /** Same resource and surroundings, same result. */
 export const derive = (resource: Resource, surroundings: Surroundings): Result.Result<Derived, Refusal> => {
-  const denied = notAllowedIn(resource.spec, surroundings.allow ?? ALLOWANCES_DEFAULT);
+  const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow ?? ALLOWANCES_DEFAULT);
   const derived = derivedFrom(resource, surroundings);
   if (denied.length === 0) return derived;
   const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };

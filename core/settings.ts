@@ -148,6 +148,11 @@ function allowRows(): ReadonlyArray<SettingRow> {
     ),
     patterns("ingressHosts", '`["*"]`', "Host names that networking.expose may ask for, e.g. `*.apps.example.com`"),
     patterns("serviceAccounts", '`["*"]`', "ServiceAccounts that workload.overrides.serviceAccountName may name"),
+    patterns(
+      "caBundleNamespaces",
+      "`[]`",
+      "Further namespaces in which networking.tls.caBundle may name a ConfigMap, e.g. of a company's authorities",
+    ),
   ];
 }
 

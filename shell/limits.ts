@@ -28,6 +28,9 @@ export const WATCH_SECONDS = 300;
 /** A watch without a byte for this long is dead, in milliseconds; bookmarks come about once a minute. */
 export const WATCH_SILENCE_MS = 180_000;
 
+/** Events of a watch, in characters, after which other work gets the main thread; usual ones have 5,000 each. */
+export const WATCH_PAUSE_CHARACTERS = 256 * 1024;
+
 /** Pause before a failed list or watch is tried again, in milliseconds: first and longest; jitter is added. */
 export const RELIST_MS_MIN = 500;
 export const RELIST_MS_MAX = 10_000;

@@ -9,7 +9,7 @@ import { REFERENCED_OBJECTS_MAX } from "../core/limits.ts";
 import { newestFirst } from "../core/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../core/plan/kinds.ts";
 import { prepare, type Prepared } from "../core/plan/prepare.ts";
-import { type Reference, referencedObjects, referencesOf } from "../core/plan/references.ts";
+import { permitted, type Reference, referencedObjects, referencesOf } from "../core/plan/references.ts";
 import { keyOf } from "../core/plan/step.ts";
 import { liveKey, type Operator, type World } from "../core/plan/world.ts";
 import { allOf } from "../core/resources/objects.ts";
@@ -46,7 +46,9 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   if (resource === undefined) return undefined;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const decoded = decodeResource(resource, "lenient");
-  const references = Result.isSuccess(decoded) ? readable(referencesOf(decoded.success.spec)) : [];
+  const references = Result.isSuccess(decoded)
+    ? readable(permitted(referencesOf(decoded.success.spec), namespace, operator.surroundings))
+    : [];
   // Before they are read: a change after the read must find the resource.
   (yield* Named).remember(key, references);
   const { secrets, configMaps, tooLarge } = yield* readReferences(references, namespace);

@@ -1,6 +1,7 @@
 /** The body of a watch → its events, in the batches in which they came. */
 import type { JsonObject } from "../core/json.ts";
 import { watchError } from "./cluster_error.ts";
+import { WATCH_PAUSE_CHARACTERS } from "./limits.ts";
 
 export interface WatchEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
@@ -21,6 +22,7 @@ export async function* eventsOf(
 ): AsyncGenerator<ReadonlyArray<WatchEvent>, void, void> {
   const decoder = new TextDecoder();
   let begun = "";
+  let size = 0;
   for await (const chunk of body) {
     heard();
     const lines = decoder.decode(chunk, { stream: true }).split("\n");
@@ -32,6 +34,11 @@ export async function* eventsOf(
     lines[0] = begun + lines[0];
     begun = last;
     yield* read(lines, path);
+    // Large events come one after the other without a pause: probes and other requests are answered in between.
+    size += lines.reduce((sum, line) => sum + line.length, 0);
+    if (size < WATCH_PAUSE_CHARACTERS) continue;
+    size = 0;
+    await new Promise((resolve) => setTimeout(resolve, 0));
   }
   yield* read([begun], path);
 }

@@ -6,6 +6,7 @@ import { readReview, writeReview } from "../core/admission/exact_numbers.ts";
 import { type Found, judge, newReferences, referenceName } from "../core/admission/judgement.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../core/own_objects.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
+import type { Surroundings } from "../core/derive.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../core/json.ts";
 import {
   ADMISSION_BYTES_MAX,
@@ -116,7 +117,7 @@ const admission = Effect.fnUntraced(function* (
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };
-  const verdict = judge(change, surroundings, admissionReferences, yield* lookedFor(change, caller));
+  const verdict = judge(change, surroundings, admissionReferences, yield* lookedFor(change, surroundings, caller));
   return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
 });
 
@@ -124,10 +125,12 @@ const admission = Effect.fnUntraced(function* (
  * What cannot be read in time, or not at all, is not known, and nothing is said of it. Only the API server is told what exists:
  * anybody else would learn of any namespace which Secrets it has.
  */
-const lookedFor = Effect.fnUntraced(function* (change: Change, caller: Caller) {
+const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Surroundings, caller: Caller) {
   const cluster = yield* Cluster;
   const found = new Map<string, Found>();
-  const references = caller === "API server" ? newReferences(change).slice(0, ADMISSION_REFERENCES_MAX) : [];
+  const references = caller === "API server"
+    ? newReferences(change, surroundings).slice(0, ADMISSION_REFERENCES_MAX)
+    : [];
   yield* Effect.forEach(references, (reference) =>
     cluster.get({
       apiVersion: "v1",

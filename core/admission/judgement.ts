@@ -18,7 +18,7 @@ import {
 } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { type JsonObject, objectAt, stringAt } from "../json.ts";
-import { type Reference, referencesOf } from "../plan/references.ts";
+import { permitted, type Reference, referencesOf } from "../plan/references.ts";
 import type { Settings } from "../settings.ts";
 import { warningLine } from "../warning.ts";
 import type { Change } from "./admission_review.ts";
@@ -39,9 +39,14 @@ export interface Finding {
 export type Found = "Present" | "NoObject" | "NoKey" | undefined;
 
 /** The references that are to be looked for: those of the new object that the old one had not. */
-export const newReferences = ({ object, before }: Change): ReadonlyArray<Reference> => {
+export const newReferences = (
+  { object, before, namespace }: Change,
+  surroundings: Surroundings,
+): ReadonlyArray<Reference> => {
   const known = before === undefined ? [] : referencesIn(before).map(referenceName);
-  return referencesIn(object).filter((one) => !one.optional && !known.includes(referenceName(one)));
+  return permitted(referencesIn(object), namespace, surroundings).filter((one) =>
+    !one.optional && !known.includes(referenceName(one))
+  );
 };
 
 export const judge = (
@@ -52,7 +57,7 @@ export const judge = (
   found: ReadonlyMap<string, Found>,
 ): Judgement => {
   const { object, before, namespace } = change;
-  const missing = newReferences(change).flatMap((one) => {
+  const missing = newReferences(change, surroundings).flatMap((one) => {
     const failure = missingAs(one, found.get(referenceName(one)), namespace);
     return failure === undefined ? [] : [failure];
   });

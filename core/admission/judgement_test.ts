@@ -12,7 +12,12 @@ const change = (object: JsonObject, before?: JsonObject, writtenIn = "v1alpha2")
   writtenIn,
 });
 const judged = (one: Change, references: "Warn" | "Reject" = "Warn", found: Found = "Present") =>
-  judge(one, SURROUNDINGS, references, new Map(newReferences(one).map((ref) => [referenceName(ref), found])));
+  judge(
+    one,
+    SURROUNDINGS,
+    references,
+    new Map(newReferences(one, SURROUNDINGS).map((ref) => [referenceName(ref), found])),
+  );
 const refusals = (one: Change) => judged(one).refusals.map(({ message }) => message);
 
 const BAD = manifest({ distribution: { name: "nope" } });
@@ -54,8 +59,8 @@ Deno.test("R16 judge() warns of missing references or refuses them, and of none 
   const needy = change(manifest({
     providers: { inference: [{ provider: "vllm", endpoint: "http://v/v1", apiKey: secret("s", "k") }] },
   }));
-  deepStrictEqual(newReferences(needy).map(referenceName), ["Secret\n\ns\nk"]);
-  deepStrictEqual(newReferences(change(put(needy.object, ["spec", "suspend"], true), needy.object)), []);
+  deepStrictEqual(newReferences(needy, SURROUNDINGS).map(referenceName), ["Secret\n\ns\nk"]);
+  deepStrictEqual(newReferences(change(put(needy.object, ["spec", "suspend"], true), needy.object), SURROUNDINGS), []);
   const lists = (references: "Warn" | "Reject", found: Found) => {
     const { refusals, warnings } = judged(needy, references, found);
     return [refusals.length, warnings.length];

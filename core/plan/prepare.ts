@@ -34,7 +34,7 @@ import type { ConnectionParts } from "../resources/connection_secrets.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import { bundled } from "./ca_bundle.ts";
-import { type Reference, referencedObjects, referencesOf } from "./references.ts";
+import { permitted, type Reference, referencedObjects, referencesOf } from "./references.ts";
 import type { World } from "./world.ts";
 
 export interface Prepared {
@@ -81,7 +81,7 @@ export const prepare = (
   }
   const resource = decoded.success;
   const namespace = stringAt(world.resource, "metadata", "namespace") ?? "default";
-  const references = referencesOf(resource.spec);
+  const references = permitted(referencesOf(resource.spec), namespace, world.operator.surroundings);
   const count = referencedObjects(references).length;
   if (count > REFERENCED_OBJECTS_MAX) {
     const failure = new TooManyReferences({ path: ["spec"], count, max: REFERENCED_OBJECTS_MAX });

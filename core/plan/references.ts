@@ -1,6 +1,7 @@
 /** Every Secret and ConfigMap that a resource names, each with the field that names it. */
 import type { Spec } from "../api/v1alpha2.ts";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
+import { type Allowances, ALLOWANCES_DEFAULT, mayRead } from "../allowances.ts";
 import type { FieldPath } from "../field_path.ts";
 
 export interface Reference {
@@ -46,6 +47,13 @@ export const referencedObjects = (references: ReadonlyArray<Reference>): Readonl
     keys: all ? undefined : [...keys],
   }));
 };
+
+/** What may be read for a resource of that namespace; the rest is refused, and must not even be asked for. */
+export const permitted = (
+  references: ReadonlyArray<Reference>,
+  namespace: string | undefined,
+  { allow = ALLOWANCES_DEFAULT }: { readonly allow?: Allowances },
+): ReadonlyArray<Reference> => references.filter((one) => mayRead(one.namespace, namespace, allow));
 
 export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
   ...providerReferences(spec),

@@ -5,6 +5,7 @@ import { installAllocator } from "../install/allocator.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { freePorts, startInBackground } from "./background_process.ts";
 import { LOG_FOLDER } from "../soak_lengths.ts";
+import { limitedMemory } from "./limited_memory.ts";
 
 export interface BundledOperator {
   readonly pid: number;
@@ -20,6 +21,11 @@ export interface BundledOperator {
   /** Asks by SIGTERM; the exit code. */
   readonly stop: () => Promise<number>;
   readonly logFile: string;
+  readonly healthPort: number;
+  /** The largest resident memory so far. */
+  readonly peakBytes: () => Promise<number>;
+  /** How often the kernel killed something for want of memory within the limit, and whether the process runs. */
+  readonly memoryEvents: () => Promise<{ readonly events: number; readonly isRunning: boolean }>;
 }
 
 export interface BundleOptions {
@@ -30,12 +36,17 @@ export interface BundleOptions {
   /** Of the API server, or of a door before it. */
   readonly url?: string;
   readonly v8Flags?: string;
+  /** Beyond it the kernel kills the process, as that of a container. */
+  readonly memoryBytes?: number;
+  /** Further flags of `run`. */
+  readonly flags?: readonly string[];
 }
 
 export const startBundledOperator = async (
   cluster: ControlPlane,
   bundle: string,
-  { namespaces = [], leaderElect = false, url = cluster.url, v8Flags = V8_FLAGS }: BundleOptions = {},
+  { namespaces = [], leaderElect = false, url = cluster.url, v8Flags = V8_FLAGS, memoryBytes, flags = [] }:
+    BundleOptions = {},
 ): Promise<BundledOperator> => {
   const [metrics, health] = freePorts(2) as [number, number];
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-process-" });
@@ -46,12 +57,13 @@ export const startBundledOperator = async (
   );
   const logFile = join(LOG_FOLDER ?? folder, `operator-${metrics}.log`);
   const allocator = await installAllocator();
+  const limit = memoryBytes === undefined ? undefined : await limitedMemory(memoryBytes);
   const process = await startInBackground({
     command: [
       // Straight into the file: what is measured beside it shall not pay for carrying the log.
       "/bin/sh",
       "-c",
-      'exec "$@" >>"$0" 2>&1',
+      `${limit === undefined ? "" : `echo $$ >${limit.processes}; `}exec "$@" >>"$0" 2>&1`,
       logFile,
       Deno.execPath(),
       "run",
@@ -66,6 +78,7 @@ export const startBundledOperator = async (
       `--health-address=127.0.0.1:${health}`,
       ...namespaces.map((one) => `--namespace=${one}`),
       ...(leaderElect ? [] : ["--no-leader-elect"]),
+      ...flags,
     ],
     env: {
       HOME: folder,
@@ -87,6 +100,9 @@ export const startBundledOperator = async (
   return {
     pid: process.pid,
     logFile,
+    healthPort: health,
+    peakBytes: () => statusBytes(process.pid, "VmHWM"),
+    memoryEvents: async () => ({ events: await limit?.killed() ?? 0, isRunning: !process.hasExited() }),
     residentBytes: () => statusBytes(process.pid, "VmRSS"),
     anonymousBytes: () => statusBytes(process.pid, "RssAnon"),
     passSeconds: async () => ({
@@ -104,6 +120,7 @@ export const startBundledOperator = async (
     },
     stop: async () => {
       const code = await process.stop();
+      await limit?.remove();
       await Deno.remove(folder, { recursive: true });
       return code;
     },

@@ -1,0 +1,236 @@
+/**
+ * A hostile tenant against the program as it is installed: its own flags, its own memory limit, the real API server, webhooks
+ * on. Whatever he writes ends in a status or is rejected; the process neither restarts nor falls silent, and another tenant's
+ * edits are served meanwhile.
+ */
+import { ok, strictEqual } from "node:assert/strict";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/json.ts";
+import { bundleOperator } from "../../tools/bundle_operator.ts";
+import { freePorts } from "../../tools/cluster/background_process.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { type BundledOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
+import { inParallel } from "../../tools/in_parallel.ts";
+import { figure } from "../../tools/soak_lengths.ts";
+import { eventually } from "../cluster/operator.ts";
+import { validatingConfiguration } from "../cluster/webhooks.ts";
+import { manifest } from "../given.ts";
+import { CORPUS, type HostileRow, textOf } from "./corpus.ts";
+
+/** The limit of the installed Deployment (core/install/program.ts). */
+const MEMORY_BYTES = 512 * 1024 * 1024;
+const LIVEZ_MS_MAX = 1000;
+const EDIT_MS_MAX = 2000;
+const STATUS_MS_MAX = 30_000;
+const WRITES_AT_ONCE = 4;
+const NEIGHBOUR = "neighbour";
+const MIB = 1024 * 1024;
+
+const collectionOf = ({ apiVersion, kind, metadata }: JsonObject): string => {
+  const group = apiVersion === "v1" ? "/api/v1" : `/apis/${String(apiVersion)}`;
+  return `${group}/namespaces/${stringAt(metadata, "namespace")}/${String(kind).toLowerCase()}s`;
+};
+
+const create = async (
+  cluster: ControlPlane,
+  object: JsonObject,
+): Promise<{ readonly status: number; readonly text: string }> => {
+  const answer = await cluster.fetch(collectionOf(object), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: textOf(object),
+  });
+  return { status: answer.status, text: await answer.text() };
+};
+
+/**
+ * Longest answer of `/livez` since it was last asked, in milliseconds; a new connection each time, as the kubelet makes one. On
+ * a thread of its own: what this test itself has to do must not count.
+ */
+const pulse = (port: number) => {
+  const worker = new Worker(new URL("./pulse.ts", import.meta.url), { type: "module" });
+  worker.postMessage(`http://127.0.0.1:${port}/livez`);
+  return {
+    longest: () =>
+      new Promise<number>((resolve) => {
+        worker.onmessage = ({ data }: MessageEvent<number>) => resolve(data);
+        worker.postMessage("longest");
+      }),
+    stop: () => worker.terminate(),
+  };
+};
+
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
+  await (await cluster.fetch(path)).json() as JsonObject;
+
+/** Milliseconds from an edit of the neighbour's resource until its Deployment follows. */
+const neighbourEdits = (cluster: ControlPlane) => {
+  const path = `/apis/llamastack.io/v1alpha2/namespaces/${NEIGHBOUR}/llamastackdistributions/good`;
+  let count = 0;
+  return async (): Promise<number> => {
+    count++;
+    const started = performance.now();
+    const answer = await cluster.fetch(path, {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: JSON.stringify({ spec: { workload: { overrides: { podAnnotations: { edit: String(count) } } } } }),
+    });
+    strictEqual(answer.status, 200, await answer.text());
+    await eventually(`edit ${count} of the neighbour`, async () => {
+      const deployment = await read(cluster, `/apis/apps/v1/namespaces/${NEIGHBOUR}/deployments/good`);
+      return stringAt(deployment, "spec", "template", "metadata", "annotations", "edit") === String(count) || undefined;
+    });
+    return performance.now() - started;
+  };
+};
+
+/** Whether the operator has said what it makes of the present generation. */
+const hasStatus = (resource: JsonObject): boolean =>
+  Number(member(objectAt(resource, "status"), "observedGeneration") ?? -1) >=
+    Number(at(resource, "metadata", "generation") ?? 0) && listAt(resource, "status", "conditions").length > 0;
+
+const perpetrate = async (cluster: ControlPlane, row: HostileRow, namespace: string): Promise<void> => {
+  await cluster.kubectl(["create", "namespace", namespace]);
+  const refused = new Set<string>();
+  const written = async (make: (namespace: string) => JsonObject) => {
+    const object = make(namespace);
+    const { status, text } = await create(cluster, object);
+    const isResource = object.kind === "LlamaStackDistribution";
+    if (isResource && row.mayBeRefused === true && status >= 400) {
+      refused.add(stringAt(object, "metadata", "name") ?? "");
+    } else strictEqual(status, 201, `${row.name}: ${text.slice(0, 500)}`);
+  };
+  const isResource = (make: (namespace: string) => JsonObject) => make(namespace).kind === "LlamaStackDistribution";
+  // A resource alone at the end sees everything that it names at once.
+  const [last] = row.objects.slice(-1);
+  const together = last !== undefined && isResource(last) ? row.objects.slice(0, -1) : row.objects;
+  await inParallel(together.length, WRITES_AT_ONCE, async (index) => {
+    const make = together[index];
+    if (make !== undefined) await written(make);
+  });
+  if (together.length < row.objects.length && last !== undefined) await written(last);
+  for (const name of row.resources ?? ["bad"]) {
+    if (refused.has(name)) continue;
+    const path = `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/llamastackdistributions/${name}`;
+    await eventually(
+      `${row.name}: ${name} has a status`,
+      async () => hasStatus(await read(cluster, path)) || undefined,
+      STATUS_MS_MAX,
+    );
+  }
+};
+
+Deno.test("a hostile tenant neither stops the operator nor slows down another tenant", async (t) => {
+  const cluster = await startControlPlane();
+  const folder = await Deno.makeTempDir();
+  const [webhookPort] = freePorts(1) as [number];
+  const url = `https://127.0.0.1:${webhookPort}`;
+  const started: Array<BundledOperator> = [];
+  let beat: ReturnType<typeof pulse> | undefined;
+  try {
+    const definition = put(customResourceDefinition(), ["spec", "conversion", "webhook", "clientConfig"], {
+      url: `${url}/convert`,
+    });
+    await installDefinition(cluster, definition as unknown as Definition);
+    const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    await cluster.fetch(configurations, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(validatingConfiguration(url, undefined)),
+    }).then((answer) => answer.text());
+    const bundle = await bundleOperator(folder);
+    const start = async () => {
+      const running = await startBundledOperator(cluster, bundle, {
+        memoryBytes: MEMORY_BYTES,
+        flags: [`--webhook-address=127.0.0.1:${webhookPort}`, "--webhook-name=127.0.0.1"],
+      });
+      started.push(running);
+      return running;
+    };
+    let running = await start();
+    beat = pulse(running.healthPort);
+    await cluster.kubectl(["create", "namespace", NEIGHBOUR]);
+    await eventually("the neighbour's resource is made", async () => {
+      const made = await create(cluster, { ...manifest({}, "good"), metadata: { name: "good", namespace: NEIGHBOUR } });
+      return made.status === 201 || undefined;
+    }, 60_000);
+    const edit = neighbourEdits(cluster);
+    await edit();
+    /** Of what happened since the last look. */
+    const judged = async (what: string): Promise<void> => {
+      const editMs = await edit();
+      const livezMs = await beat?.longest() ?? Infinity;
+      const peak = await running.peakBytes();
+      const { events, isRunning } = await running.memoryEvents();
+      figure(
+        what,
+        `edit ${editMs.toFixed(0)} ms, /livez ${livezMs.toFixed(0)} ms, peak ${(peak / MIB).toFixed(0)} MiB`,
+        "2 s, 1 s, 512 MiB",
+        "",
+      );
+      ok(isRunning && events === 0, `${what}: the process ended or was killed`);
+      ok(livezMs <= LIVEZ_MS_MAX, `${what}: /livez took ${livezMs.toFixed(0)} ms`);
+      ok(editMs <= EDIT_MS_MAX, `${what}: the neighbour's edit took ${editMs.toFixed(0)} ms`);
+    };
+    await beat.longest();
+    for (const [index, row] of CORPUS.entries()) {
+      await t.step(row.name, async () => {
+        await perpetrate(cluster, row, `tenant-${index}`);
+        await judged(row.name);
+      });
+    }
+    await t.step("the whole list in the former version is converted, object by object", async () => {
+      const list = await read(cluster, "/apis/llamastack.io/v1alpha1/llamastackdistributions?limit=50");
+      ok(listAt(list, "items").length > 0, JSON.stringify(list).slice(0, 300));
+      await judged("a list in the former version");
+    });
+    await t.step("reviews of 60 MB of anybody are refused", async () => {
+      const body = `{"request":{"objects":[${`{"a":"${"x".repeat(1000)}"},`.repeat(60_000)}1]}}`;
+      const client = Deno.createHttpClient({ caCerts: [await servingAuthority(cluster)] });
+      try {
+        const statuses = await Promise.all([1, 2, 3, 4].map(async (_, turn) => {
+          const path = turn % 2 === 0 ? "/convert" : "/validate";
+          return await fetch(`${url}${path}`, { method: "POST", body, client }).then(async (answer) => {
+            await answer.body?.cancel();
+            return answer.status;
+          }, () => 0);
+        }));
+        ok(statuses.every((status) => status === 413 || status === 503 || status === 0), statuses.join());
+      } finally {
+        client.close();
+      }
+      await judged("reviews of 60 MB");
+    });
+    await t.step("started anew among all of it, the operator serves everybody", async () => {
+      beat?.stop();
+      strictEqual(await running.stop(), 0);
+      running = await start();
+      const answers = (path: string) =>
+        fetch(`http://127.0.0.1:${running.healthPort}${path}`).then(async (answer) => {
+          await answer.body?.cancel();
+          return answer.ok || undefined;
+        }, () => undefined);
+      await eventually("alive", () => answers("/livez"), 60_000);
+      beat = pulse(running.healthPort);
+      await eventually("ready", () => answers("/readyz"), 60_000);
+      await eventually("the first edit is served", edit, 60_000);
+      await judged("a start among all of it");
+    });
+    strictEqual(started.length, 2);
+  } finally {
+    beat?.stop();
+    for (const one of started) await one.stop().catch(() => undefined);
+    await Deno.remove(folder, { recursive: true });
+    await cluster.stop();
+  }
+});
+
+const servingAuthority = async (cluster: ControlPlane): Promise<string> => {
+  const crd = await read(
+    cluster,
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io",
+  );
+  const bundle: Json | undefined = at(crd, "spec", "conversion", "webhook", "clientConfig", "caBundle");
+  return atob(String(bundle ?? ""));
+};
