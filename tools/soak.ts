@@ -34,7 +34,7 @@ const main = async (): Promise<number> => {
   }
   for (const part of asked) {
     const started = performance.now();
-    const logs = join(folder, part.file);
+    const logs = join(folder, part.file.replaceAll("/", "_"));
     await Deno.mkdir(logs);
     const { success, figures } = await run(part, logs);
     rows.push(...figures);
@@ -69,6 +69,7 @@ const partsFor = (minutes: number): ReadonlyArray<Part> => {
     { file: "quiet_test.ts", env: { SOAK_QUIET_SECONDS: between(60, restSeconds * 0.3, 600) } },
     { file: "conversion_test.ts", env: { SOAK_ROLLING_SECONDS: isFull ? "600" : "60" } },
     { file: "foreign_load_test.ts", env: { SOAK_FOREIGN_OBJECTS: isFull ? "20000" : "2000" } },
+    { file: "../hostile/corpus_test.ts", env: { SOAK_LARGE_RESOURCES: isFull ? "150" : "40" } },
     { file: "edits_test.ts", env: { SOAK_EDITS: isFull ? "40000" : "4000" } },
   ];
 };
