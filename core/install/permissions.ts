@@ -118,13 +118,6 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     why: "say which versions are stored",
   },
   ...OWN_KINDS.map(onOwn),
-  {
-    apiGroup: "apps",
-    resource: "deployments/scale",
-    verbs: ["patch"],
-    where: "watched",
-    why: "change the number of pods and nothing else, while the rest of an edit cannot be carried out",
-  },
   onOwn(ROUTES),
   {
     apiGroup: groupOf(ROUTES.apiVersion),
@@ -166,7 +159,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
   {
     apiGroup: "",
     resource: "secrets",
-    verbs: ["get"],
+    verbs: ["get", "update"],
     names: [HMAC_SECRET],
     where: "own",
     why: "keep a key for digests of Secret values",
