@@ -12,6 +12,7 @@ import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { secret } from "../given.ts";
+import { HMAC_SECRET } from "../../core/own_objects.ts";
 import { eventually, startOperator } from "./operator.ts";
 
 const USER = `system:serviceaccount:${NAMESPACE}:${NAME}`;
@@ -27,6 +28,8 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
     await t.step("in the whole cluster: no call is refused, no rule is without a call", async () => {
       const choices = DEFAULT;
       await install(cluster, choices);
+      // As after a restore that lost its content.
+      await cluster.kubectl(["create", "secret", "generic", HMAC_SECRET, "-n", NAMESPACE]);
       await lifeOfAServer(cluster, choices, "all");
       await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(ROUTE_DEFINITION));
       // As after an upgrade from a release that stored the former version.
