@@ -41,7 +41,7 @@ const FILES: Readonly<Record<string, () => string>> = {
     Object.entries(kustomizeFiles(INSTALL_HEADER)).map(([path, text]) => [`deploy/kustomize/${path}`, () => text]),
   ),
   ...Object.fromEntries(
-    Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/olm/${path}`, () => text]),
+    Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/${path}`, () => text]),
   ),
   "docs/compatibility.md": () => compatibilityPage(BOOTS),
   "docs/moves.md": movesPage,

@@ -2,7 +2,7 @@
 import { SETTINGS_CONFIG_MAP } from "../settings.ts";
 import { CRD_NAME } from "../api/crd.ts";
 import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../plan/kinds.ts";
-import type { Choices } from "./choices.ts";
+import { type Choices, watchesAll } from "./choices.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET, LEASE, WEBHOOK_CONFIGURATION } from "../own_objects.ts";
 
 export interface Permission {
@@ -47,6 +47,33 @@ const CERTIFICATES: ReadonlyArray<Permission> = [
   },
 ];
 
+/** Only where every namespace is watched: a version can be dropped when no resource of the cluster is stored in it. */
+const MIGRATION: ReadonlyArray<Permission> = [
+  {
+    apiGroup: GROUP,
+    resource: "llamastackdistributions",
+    verbs: ["patch"],
+    where: "cluster",
+    why: "store again what is stored in a former version",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions",
+    verbs: ["get"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "know which versions are stored",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions/status",
+    verbs: ["update"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "say which versions are stored",
+  },
+];
+
 const READ = ["get", "list", "watch"];
 
 const groupOf = (apiVersion: string): string => apiVersion.includes("/") ? apiVersion.split("/")[0] ?? "" : "";
@@ -60,16 +87,18 @@ const onOwn = (kind: Kind): Permission => ({
   why: `keep the ${kind.kind} of each server`,
 });
 
-/** Without `list` and `watch` on Secrets where those are read by name; caBundles are written only where nobody else does. */
-export const permissionsFor = (
-  { secretPolling, webhooks, certificates }: Choices,
-): ReadonlyArray<Permission> => [
+/**
+ * Without `list` and `watch` on Secrets where those are read by name; caBundles are written only where nobody else does. With
+ * some namespaces watched, what is left of cluster-wide rights is two objects by name.
+ */
+export const permissionsFor = (choices: Choices): ReadonlyArray<Permission> => [
   ...PERMISSIONS.map((one) =>
-    secretPolling && one.resource === "secrets" && one.where === "watched"
+    choices.secretPolling && one.resource === "secrets" && one.where === "watched"
       ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
       : one
   ),
-  ...(webhooks && certificates === "self-managed" ? CERTIFICATES : []),
+  ...(watchesAll(choices) ? MIGRATION : []),
+  ...(choices.webhooks && choices.certificates === "self-managed" ? CERTIFICATES : []),
 ];
 
 const PERMISSIONS: ReadonlyArray<Permission> = [
@@ -93,29 +122,6 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["update"],
     where: "watched",
     why: "own objects where OwnerReferencesPermissionEnforcement is on, as on OpenShift",
-  },
-  {
-    apiGroup: GROUP,
-    resource: "llamastackdistributions",
-    verbs: ["patch"],
-    where: "cluster",
-    why: "store again what is stored in a former version",
-  },
-  {
-    apiGroup: CRD_GROUP,
-    resource: "customresourcedefinitions",
-    verbs: ["get"],
-    names: [CRD_NAME],
-    where: "cluster",
-    why: "know which versions are stored",
-  },
-  {
-    apiGroup: CRD_GROUP,
-    resource: "customresourcedefinitions/status",
-    verbs: ["update"],
-    names: [CRD_NAME],
-    where: "cluster",
-    why: "say which versions are stored",
   },
   ...OWN_KINDS.map(onOwn),
   {
