@@ -1,0 +1,133 @@
+/**
+ * RBAC limits writes by kind and by exact name; the names of what the operator makes follow from resources. This policy of the
+ * API server does the rest: whatever somebody does with the operator's credentials, objects that belong to no
+ * LlamaStackDistribution stay as they are.
+ */
+import { GROUP, KIND } from "../api/v1alpha2.ts";
+import { kvSecretName, sqlSecretName } from "../config/storage.ts";
+import type { JsonObject } from "../json.ts";
+import { configMapName, MANAGED_BY } from "../names.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET } from "../own_objects.ts";
+import { OWN_KINDS, ROUTES } from "../plan/kinds.ts";
+import { caBundleName } from "../resources/pod_volumes.ts";
+import { metadata, NAME, NAMESPACE } from "./names.ts";
+
+const WRITTEN = [...OWN_KINDS, ROUTES];
+
+const POLICY = `${NAME}-write-guard`;
+const API_VERSION = "admissionregistration.k8s.io/v1";
+
+/** A string of CEL, the expression language of the policy. */
+const text = (value: string): string => `'${value}'`;
+
+const listOf = (...values: ReadonlyArray<string>): string => `[${values.join(", ")}]`;
+
+/** Hexadecimal digits at the end of the name of a generated ConfigMap. */
+const DIGEST_DIGITS = configMapName("", "0".repeat(64)).length - configMapName("", "").length;
+
+/** What of an object's labels and owners is looked at; `of` is `object` or `oldObject`. */
+const isLabelled = (of: string): string =>
+  `${of}.metadata.?labels[?'app.kubernetes.io/managed-by'].orValue('') == ${text(MANAGED_BY)}`;
+const ownersOf = (of: string): string =>
+  `${of}.metadata.?ownerReferences.orValue([]).filter(owner, owner.?controller.orValue(false) && ` +
+  `owner.kind == ${text(KIND)} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})).map(owner, owner.name)`;
+
+const VARIABLES: Readonly<Record<string, string>> = {
+  kind: "request.resource.resource",
+  isScale: "has(request.subResource) && request.subResource == 'scale'",
+  name: "object == null ? oldObject.metadata.name : object.metadata.name",
+  owners: `object == null ? ${ownersOf("oldObject")} : ${ownersOf("object")}`,
+  wasOwned: `oldObject != null && ${ownersOf("oldObject")}.size() > 0`,
+  wasLabelled: `oldObject != null && ${isLabelled("oldObject")}`,
+  isOwnSecret: `variables.kind == 'secrets' && request.namespace == ${text(NAMESPACE)} && ` +
+    `variables.name in ${listOf(text(HMAC_SECRET), text(AUTHORITY_SECRET))}`,
+  // The other rules are for objects that belong to a resource; a Scale has neither labels nor owners.
+  isOther: "variables.isScale || variables.isOwnSecret",
+};
+
+const RULES: ReadonlyArray<{ readonly expression: string; readonly message: string }> = [
+  {
+    expression:
+      "variables.isOther || variables.kind != 'secrets' || variables.owners.exists(resource, variables.name in " +
+      `${listOf(...[sqlSecretName(""), kvSecretName("")].map((end) => `resource + ${text(end)}`))})`,
+    message: "the operator writes no Secret but the connection Secrets of a LlamaStackDistribution",
+  },
+  {
+    expression: "variables.isOther || variables.kind != 'configmaps' || variables.owners.exists(resource, " +
+      `variables.name == resource + ${text(caBundleName(""))} || ` +
+      `variables.name.startsWith(resource + ${text(configMapName("", ""))}) && ` +
+      `variables.name.substring(resource.size() + ${configMapName("", "").length})` +
+      `.matches('^[0-9a-f]{${DIGEST_DIGITS}}$'))`,
+    message: "the operator writes no ConfigMap but the configs and CA bundles of a LlamaStackDistribution",
+  },
+  {
+    // What a former operator made has an owner and may lack the label; a claim that is kept has the label and no owner.
+    expression: "variables.isOther || oldObject == null || variables.wasOwned || " +
+      "variables.kind == 'persistentvolumeclaims' && variables.wasLabelled",
+    message: "the object belongs to no LlamaStackDistribution",
+  },
+  {
+    expression: "variables.isOther || object == null || variables.kind == 'persistentvolumeclaims' || " +
+      "variables.owners.size() > 0",
+    message: "the controller of the object must be a LlamaStackDistribution",
+  },
+  {
+    // Until the label is applied, an adopted object changes nothing but its managedFields.
+    expression: `variables.isOther || object == null || ${isLabelled("object")} || ` +
+      "oldObject != null && !variables.wasLabelled",
+    message: `the object must have the label app.kubernetes.io/managed-by: ${MANAGED_BY}`,
+  },
+  {
+    expression: "!variables.isScale || " +
+      "['app=llama-stack', 'app.kubernetes.io/instance=' + request.name]" +
+      ".all(label, label in dyn(oldObject).status.selector.split(','))",
+    message: "the operator scales no Deployment but those of LlamaStackDistributions",
+  },
+  {
+    expression: "!variables.isOwnSecret || object != null",
+    message: "the operator deletes none of its own Secrets",
+  },
+];
+
+/** Applies to requests of the operator's own account alone; everybody else writes as before. */
+export const writeGuard = (): ReadonlyArray<JsonObject> => [
+  {
+    apiVersion: API_VERSION,
+    kind: "ValidatingAdmissionPolicy",
+    metadata: metadata(POLICY, "rbac"),
+    spec: {
+      failurePolicy: "Fail",
+      matchConstraints: {
+        matchPolicy: "Equivalent",
+        resourceRules: written(),
+      },
+      matchConditions: [{
+        name: "requests-of-the-operator",
+        expression: `request.userInfo.username == ${text(`system:serviceaccount:${NAMESPACE}:${NAME}`)}`,
+      }],
+      variables: Object.entries(VARIABLES).map(([name, expression]) => ({ name, expression })),
+      validations: RULES.map(({ expression, message }) => ({ expression, message, reason: "Forbidden" })),
+    },
+  },
+  {
+    apiVersion: API_VERSION,
+    kind: "ValidatingAdmissionPolicyBinding",
+    metadata: metadata(POLICY, "rbac"),
+    spec: { policyName: POLICY, validationActions: ["Deny"] },
+  },
+];
+
+/** The kinds by API group and version. */
+const written = (): ReadonlyArray<JsonObject> =>
+  [...new Set(WRITTEN.map(({ apiVersion }) => apiVersion))].map((apiVersion) => {
+    const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    return {
+      apiGroups: [group],
+      apiVersions: [version],
+      operations: ["CREATE", "UPDATE", "DELETE"],
+      resources: WRITTEN.filter((kind) => kind.apiVersion === apiVersion).flatMap(({ plural }) =>
+        plural === "deployments" ? [plural, `${plural}/scale`] : [plural]
+      ),
+      scope: "Namespaced",
+    };
+  });
