@@ -27,7 +27,7 @@ const CERTIFICATES: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [AUTHORITY_SECRET],
     where: "own",
-    why: "keep the authority that signs the certificates of the webhooks",
+    why: "store the authority that signs the certificates of the webhooks",
   },
   {
     apiGroup: CRD_GROUP,
@@ -35,7 +35,7 @@ const CERTIFICATES: ReadonlyArray<Permission> = [
     verbs: ["list", "patch"],
     names: [CRD_NAME],
     where: "cluster",
-    why: "tell the API server which authority to trust for conversion",
+    why: "publish that authority and the path for conversion",
   },
   {
     apiGroup: "admissionregistration.k8s.io",
@@ -43,7 +43,7 @@ const CERTIFICATES: ReadonlyArray<Permission> = [
     verbs: ["list", "patch"],
     names: [WEBHOOK_CONFIGURATION],
     where: "cluster",
-    why: "tell the API server which authority to trust for admission",
+    why: "publish that authority and the path for admission",
   },
 ];
 
@@ -54,7 +54,7 @@ const MIGRATION: ReadonlyArray<Permission> = [
     resource: "llamastackdistributions",
     verbs: ["patch"],
     where: "cluster",
-    why: "store again what is stored in a former version",
+    why: "rewrite resources that are stored in an older version",
   },
   {
     apiGroup: CRD_GROUP,
@@ -62,7 +62,7 @@ const MIGRATION: ReadonlyArray<Permission> = [
     verbs: ["get"],
     names: [CRD_NAME],
     where: "cluster",
-    why: "know which versions are stored",
+    why: "see which versions are stored",
   },
   {
     apiGroup: CRD_GROUP,
@@ -70,7 +70,7 @@ const MIGRATION: ReadonlyArray<Permission> = [
     verbs: ["update"],
     names: [CRD_NAME],
     where: "cluster",
-    why: "say which versions are stored",
+    why: "drop an older version from the list of stored versions",
   },
 ];
 
@@ -84,7 +84,9 @@ const onOwn = (kind: Kind): Permission => ({
   // Server-side apply of an object that is not there yet asks for both, create and patch.
   verbs: [...READ, "create", "patch", ...(kind.prunable || kind.kind === "ConfigMap" ? ["delete"] : [])],
   where: "watched",
-  why: `keep the ${kind.kind} of each server`,
+  why: kind.kind === "Secret" || kind.kind === "ConfigMap"
+    ? `keep the ${kind.kind}s of each server, and read those that a resource names`
+    : `keep the ${kind.kind} of each server`,
 });
 
 /**
@@ -107,14 +109,14 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     resource: "llamastackdistributions",
     verbs: ["list", "watch"],
     where: "watched",
-    why: "know what is asked for",
+    why: "follow the resources",
   },
   {
     apiGroup: GROUP,
     resource: "llamastackdistributions/status",
     verbs: ["update"],
     where: "watched",
-    why: "tell how it goes",
+    why: "write their status",
   },
   {
     apiGroup: GROUP,
@@ -129,7 +131,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     resource: "deployments/scale",
     verbs: ["patch"],
     where: "watched",
-    why: "change the number of pods and nothing else, while the rest of an edit cannot be carried out",
+    why: "scale while the rest of an edit cannot be applied",
   },
   onOwn(ROUTES),
   {
@@ -137,22 +139,28 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     resource: "routes/custom-host",
     verbs: ["create"],
     where: "watched",
-    why: "give a Route the host that a resource names",
+    why: "set the host of a Route",
   },
   ...POD_KINDS.map((kind): Permission => ({
     apiGroup: groupOf(kind.apiVersion),
     resource: kind.plural,
     verbs: ["list", "watch"],
     where: "watched",
-    why: "say why a server is not ready",
+    why: "report why a server is not ready",
   })),
-  { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "watched", why: "tell what happened" },
+  {
+    apiGroup: "events.k8s.io",
+    resource: "events",
+    verbs: ["create"],
+    where: "watched",
+    why: "report changes and failures",
+  },
   {
     apiGroup: "coordination.k8s.io",
     resource: "leases",
     verbs: ["create"],
     where: "own",
-    why: "choose one replica that works",
+    why: "elect a leader",
   },
   {
     apiGroup: "coordination.k8s.io",
@@ -160,14 +168,14 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [LEASE],
     where: "own",
-    why: "choose one replica that works",
+    why: "elect a leader",
   },
   {
     apiGroup: "",
     resource: "secrets",
     verbs: ["create"],
     where: "own",
-    why: "keep a key for digests of Secret values",
+    why: "store the key for digests of Secret values",
   },
   {
     apiGroup: "",
@@ -175,7 +183,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["get"],
     names: [HMAC_SECRET],
     where: "own",
-    why: "keep a key for digests of Secret values",
+    why: "store the key for digests of Secret values",
   },
   {
     apiGroup: "",
@@ -183,7 +191,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["list", "watch"],
     names: [SETTINGS_CONFIG_MAP],
     where: "own",
-    why: "follow its settings",
+    why: "follow the operator's settings",
   },
-  { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "own", why: "tell of a bad setting" },
+  { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "own", why: "report an invalid setting" },
 ];
