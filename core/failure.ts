@@ -423,9 +423,35 @@ export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
   readonly owner: string | undefined;
 }> {
   override get message(): string {
-    return `${this.kind} "${this.name}" is there already and ${
-      this.owner === undefined ? "not made by this operator" : `belongs to ${this.owner}`
-    }: it is left alone. Rename this resource or remove that object`;
+    return `${this.kind} "${this.name}" already exists and ${
+      this.owner === undefined ? "is not managed by this resource" : `belongs to ${this.owner}`
+    }. It is left unchanged; rename this resource, or free the name`;
+  }
+}
+
+/** An object of the name that we need is being deleted, or was made for a deleted resource of the same name. */
+export class DeletionPending extends Data.TaggedError("DeletionPending")<{
+  readonly path: FieldPath;
+  readonly kind: string;
+  readonly name: string;
+}> {
+  override get message(): string {
+    return `${this.kind} "${this.name}" of a deleted resource still exists; waiting until Kubernetes has removed it`;
+  }
+}
+
+/** The API server, or a webhook that it calls, answers a write with an error of its own. */
+export class WriteFailed extends Data.TaggedError("WriteFailed")<{
+  readonly path: FieldPath;
+  readonly kind: string;
+  readonly name: string;
+  /** Status code and the API server's own sentence. */
+  readonly detail: string;
+  /** Whether the Deployment needs it, so that it is not written either. */
+  readonly blocks: boolean;
+}> {
+  override get message(): string {
+    return `Could not write ${this.kind} "${this.name}": ${this.detail}`;
   }
 }
 
@@ -489,6 +515,9 @@ export type GenerationFailure =
   | SecretValueUnusable
   | ConfigTooLarge;
 
+/** A write that did not succeed. */
+export type Unwritten = ObjectRefused | WriteFailed;
+
 /** The API server refuses an object: quota, admission, an immutable field. */
 export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
   readonly path: FieldPath;
@@ -518,4 +547,6 @@ export type ReconcileFailure =
   | LineChangeLosesData
   | RegistryConflict
   | OwnershipConflict
+  | DeletionPending
+  | WriteFailed
   | ObjectRefused;

@@ -41,6 +41,9 @@ export const verdictOn = (failure: ReconcileFailure): Verdict => {
     case "ObjectRefused":
       // A quota may be raised and a webhook mended without an edit of the resource.
       return Verdict.BackOff({ reason: failure.blocks ? "DeploymentUpdateFailed" : "ObjectRefused" });
+    case "DeletionPending":
+    case "WriteFailed":
+      return Verdict.BackOff({ reason: failure._tag });
     case "OwnershipConflict":
       // Objects of others are not watched: nobody tells when the name becomes free.
       return Verdict.BackOff({ reason: failure._tag });

@@ -52,7 +52,8 @@ for (const [name, Failure] of Object.entries(failure)) {
     strictEqual(made._tag, name);
     ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);
     const verdict = verdictOn(made);
-    strictEqual(verdict._tag, ["ObjectRefused", "OwnershipConflict"].includes(name) ? "BackOff" : "WaitForEdit");
+    const retried = ["ObjectRefused", "OwnershipConflict", "DeletionPending", "WriteFailed"];
+    strictEqual(verdict._tag, retried.includes(name) ? "BackOff" : "WaitForEdit");
     ok(/^[A-Z][A-Za-z]+$/.test(verdict.reason));
   });
 }

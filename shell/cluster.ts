@@ -6,7 +6,7 @@
 import { Context, Effect, Layer, Schedule, Stream } from "effect";
 import { isObject, type Json, type JsonObject, member, stringAt } from "../core/json.ts";
 import type { Manifest } from "../core/resources/blueprint.ts";
-import type { ObjectKey, Seen } from "../core/plan/step.ts";
+import type { ObjectKey } from "../core/plan/step.ts";
 import { ClusterError, isTooLong, refusal, tooLong, unnameable, unreached } from "./cluster_error.ts";
 import { asked } from "./metrics.ts";
 import {
@@ -46,6 +46,9 @@ export interface Listed {
 const METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 const METADATA_ONLY_WATCH = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
+/** What an apply is made over: nothing of that name, an object of this version, or whatever is there. */
+export type Over = "nothing" | "anything" | { readonly version: string };
+
 export interface Selection {
   /** Collection path, e.g. `/apis/apps/v1/deployments` or `/api/v1/namespaces/a/pods`. */
   readonly path: string;
@@ -71,7 +74,7 @@ export class Cluster extends Context.Service<Cluster, {
   readonly apply: (
     manifest: Manifest,
     fieldManager: string,
-    over: Seen,
+    over: Over,
   ) => Effect.Effect<JsonObject, ClusterError>;
   /** Server-side apply of a part of an object that has no namespace, at its path. */
   readonly applyAt: (path: string, part: JsonObject, fieldManager: string) => Effect.Effect<JsonObject, ClusterError>;
@@ -83,8 +86,8 @@ export class Cluster extends Context.Service<Cluster, {
   ) => Effect.Effect<JsonObject, ClusterError>;
   /** Writes an object as it is, at the version that was seen: the API server stores it in its present form. */
   readonly touch: (key: ObjectKey, resourceVersion: string) => Effect.Effect<void, ClusterError>;
-  readonly scale: (key: ObjectKey, replicas: number, fieldManager: string) => Effect.Effect<void, ClusterError>;
-  readonly remove: (key: ObjectKey, uid: string) => Effect.Effect<void, ClusterError>;
+  /** The object stays where it is not the one, or not the version, that was seen; an empty version stands for any. */
+  readonly remove: (key: ObjectKey, uid: string, resourceVersion: string) => Effect.Effect<void, ClusterError>;
   readonly writeStatus: (
     resource: JsonObject,
     status: object,
@@ -331,21 +334,13 @@ const connect = (connection: Connection) =>
             contentType: "application/merge-patch+json",
           }),
         ),
-      scale: (key, replicas, fieldManager) =>
-        Effect.asVoid(callAt(
-          "scale",
-          "PATCH",
-          key,
-          `/scale?${new URLSearchParams({ fieldManager })}`,
-          { body: { spec: { replicas } }, contentType: "application/merge-patch+json" },
-        )),
-      remove: (key, uid) =>
+      remove: (key, uid, resourceVersion) =>
         Effect.asVoid(
           callAt("delete", "DELETE", key, "", {
             body: {
               kind: "DeleteOptions",
               apiVersion: "v1",
-              preconditions: { uid },
+              preconditions: { uid, ...(resourceVersion === "" ? {} : { resourceVersion }) },
               propagationPolicy: "Background",
             },
           }),

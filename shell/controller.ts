@@ -75,9 +75,7 @@ const pass = Effect.fnUntraced(function* (
   });
   if (Exit.isFailure(exit)) {
     if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt;
-    yield* isOvertaken(exit.cause)
-      ? Effect.logInfo("pass overtaken by a change").pipe(Effect.annotateLogs({ namespace, name }))
-      : Effect.logError("pass failed").pipe(Effect.annotateLogs({ namespace, name, cause: Cause.pretty(exit.cause) }));
+    yield* toldOf(exit.cause).pipe(Effect.annotateLogs({ namespace, name }));
     yield* again;
   } else if (exit.value?.backOff === true) {
     yield* again;
@@ -90,10 +88,23 @@ const pass = Effect.fnUntraced(function* (
   yield* queue.done(key);
 });
 
-/** Somebody else wrote between our look and our write: the next pass sees it. No news for the person who reads the log. */
-const isOvertaken = (cause: Cause.Cause<unknown>): boolean => {
+/** What the API server answers is no error of ours: one line without a stack. Somebody else's write is no news at all. */
+const toldOf = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const error = Cause.squash(cause);
-  return error instanceof ClusterError && error.status === 409;
+  if (!(error instanceof ClusterError)) {
+    return Effect.logError("reconciliation failed").pipe(Effect.annotateLogs({ cause: Cause.pretty(cause) }));
+  }
+  const { verb, path, status, reason, detail } = error;
+  switch (status) {
+    case 409:
+      return Effect.logInfo("overtaken by a change of the object");
+    case 404:
+      return Effect.logInfo("the object or its namespace is gone").pipe(Effect.annotateLogs({ verb, path }));
+    default:
+      return Effect.logWarning("call failed").pipe(
+        Effect.annotateLogs({ verb, path, status: status ?? 0, reason, detail }),
+      );
+  }
 };
 
 /** The words of controller-runtime. */

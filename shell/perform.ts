@@ -4,17 +4,20 @@ import { KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { FIELD_MANAGER } from "../core/plan/scale.ts";
 import { takenOver } from "../core/plan/takeover.ts";
-import type { Step } from "../core/plan/step.ts";
+import type { Seen, Step } from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";
-import { Cluster } from "./cluster.ts";
+import { Cluster, type Over } from "./cluster.ts";
 import { wrote } from "./metrics.ts";
 import { Store } from "./store.ts";
 
-/** Field manager of the number of pods while an autoscaler has it; another one, so that our apply can let go of the field. */
+/** Field manager of the number of pods where nothing else is applied; another one, so that our apply can let go of the field. */
 const SCALE_MANAGER = "llama-stack-operator-scale";
 
-/** What the API server made of an applied object; undefined for every other step. */
-export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonObject) {
+/**
+ * What the API server made of a written object; undefined for a step that writes none. `before` is the object as earlier steps
+ * of the plan left it.
+ */
+export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonObject, before?: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
   switch (step._tag) {
@@ -22,7 +25,7 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
       // Seen at once: the next pass must not wait for the watch to bring back what was just written.
       const made = yield* store.writing(
         step.manifest,
-        cluster.apply(step.manifest, FIELD_MANAGER, step.over),
+        cluster.apply(step.manifest, FIELD_MANAGER, overOf(step.over, before)),
       ).pipe(Effect.tapError(({ status }) => status === 409 ? store.doubt(resource) : Effect.void));
       yield* wrote(step.manifest.kind, "apply");
       yield* Effect.logInfo("applied").pipe(
@@ -35,9 +38,9 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
       const found = yield* cluster.get(step.key);
       if (found === undefined) return;
       const version = stringAt(found, "metadata", "resourceVersion") ?? "";
-      yield* cluster.replaceManagers(step.key, version, takenOver(found, resource));
+      const made = yield* cluster.replaceManagers(step.key, version, takenOver(found, resource));
       yield* wrote(step.key.kind, "take_over");
-      return yield* Effect.logInfo("taken over").pipe(
+      yield* Effect.logInfo("taken over").pipe(
         Effect.annotateLogs({
           kind: step.key.kind,
           object: step.key.name,
@@ -45,19 +48,24 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
           why: step.why,
         }),
       );
+      return made;
     }
     case "Prune":
-      yield* cluster.remove(step.key, step.uid);
+      yield* cluster.remove(step.key, step.uid, step.version);
       yield* wrote(step.key.kind, "delete");
       return yield* Effect.logInfo("pruned").pipe(
         Effect.annotateLogs({ kind: step.key.kind, object: step.key.name, why: step.why }),
       );
-    case "Scale":
-      yield* cluster.scale(step.key, step.replicas, SCALE_MANAGER);
-      yield* wrote(step.key.kind, "scale");
-      return yield* Effect.logInfo("scaled").pipe(
-        Effect.annotateLogs({ object: step.key.name, replicas: step.replicas, why: step.why }),
+    case "Scale": {
+      const { apiVersion, kind, namespace, name } = step.key;
+      const part = { apiVersion, kind, metadata: { name, namespace }, spec: { replicas: step.replicas } };
+      const made = yield* store.writing(part, cluster.apply(part, SCALE_MANAGER, overOf(step.over, before)));
+      yield* wrote(kind, "scale");
+      yield* Effect.logInfo("scaled").pipe(
+        Effect.annotateLogs({ object: name, replicas: step.replicas, why: step.why }),
       );
+      return made;
+    }
     case "Announce":
       // An Event that cannot be written must not stop the work that it speaks of.
       return yield* announce(step.note, resource).pipe(
@@ -75,6 +83,9 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
     }
   }
 });
+
+const overOf = (over: Seen, before: JsonObject | undefined): Over =>
+  over === "just written" ? { version: stringAt(before ?? null, "metadata", "resourceVersion") ?? "" } : over;
 
 /** One Event on an object. */
 export const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {

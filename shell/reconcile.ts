@@ -4,9 +4,9 @@
  * Every branch that is a decision is in core/plan/decide.ts; here is only what a refused write means for the rest (R35).
  */
 import { Context, Effect, Option, Semaphore } from "effect";
-import { ObjectRefused } from "../core/failure.ts";
+import { ObjectRefused, type Unwritten, WriteFailed } from "../core/failure.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { decide, refusedObject, report } from "../core/plan/decide.ts";
+import { decide, failedWrite, report } from "../core/plan/decide.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { verdictOn } from "../core/verdict.ts";
 import { liveKey, type World } from "../core/plan/world.ts";
@@ -57,7 +57,7 @@ const pass = Effect.fnUntraced(function* (key: string) {
 });
 
 const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, plan: Plan) {
-  const refusals: Array<ObjectRefused> = [];
+  const refusals: Array<Unwritten> = [];
   const live = new Map(world.live);
   // Where objects are written, the status is told afterwards: once, of what then is there.
   const isNews = plan.statusIsOf === "what is made" && plan.steps.some(({ _tag }) => _tag === "Apply");
@@ -66,13 +66,18 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
     if (refusals.some(({ blocks }) => blocks)) break;
     const outcomes = yield* Effect.forEach(
       group,
-      (step) => refusable(step, world, Effect.map(perform(step, world.resource), (made) => made ?? undefined)),
+      (step) =>
+        refusable(
+          step,
+          world,
+          Effect.map(perform(step, world.resource, live.get(targetOf(step))), (made) => made ?? undefined),
+        ),
       {
         concurrency: WRITES_AT_ONCE,
       },
     );
     for (const one of outcomes) {
-      if (one instanceof ObjectRefused) refusals.push(one);
+      if (one instanceof ObjectRefused || one instanceof WriteFailed) refusals.push(one);
       else if (one !== undefined) {
         live.set(liveKey(stringAt(one, "kind") ?? "", stringAt(one, "metadata", "name") ?? ""), one);
       }
@@ -98,6 +103,12 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
   return next;
 });
 
+/** The object that a step writes, as `live` has it. */
+const targetOf = (step: Step): string => {
+  if (step._tag === "Apply") return liveKey(step.manifest.kind, step.manifest.metadata.name);
+  return "key" in step ? liveKey(step.key.kind, step.key.name) : "";
+};
+
 const NOTHING_DONE = { backOff: false, waiting: undefined } as const;
 
 /** What becomes of the resource after a pass without an error. */
@@ -109,15 +120,16 @@ export interface Outcome {
   readonly waiting: Waiter | undefined;
 }
 
-/** A refusal of an object is a finding; everything else that fails ends the pass, which is then tried again. */
+/** What the API server answers to a write is a finding; everything else that fails ends the pass, which is then tried again. */
 const refusable = <R>(
   step: Step,
   world: World,
   run: Effect.Effect<JsonObject | undefined, ClusterError, R>,
-): Effect.Effect<JsonObject | ObjectRefused | undefined, ClusterError, R> =>
+): Effect.Effect<JsonObject | Unwritten | undefined, ClusterError, R> =>
   step._tag !== "Apply" ? run : run.pipe(
     Effect.catchIf(
-      (error) => !error.isPassing && error.status !== 409,
-      ({ detail }) => Effect.succeed<JsonObject | ObjectRefused | undefined>(refusedObject(step, detail, world)),
+      ({ status, isPassing }) => status !== undefined && status !== 409 && (!isPassing || status >= 500),
+      ({ status = 0, detail }) =>
+        Effect.succeed<JsonObject | Unwritten | undefined>(failedWrite(step, { status, detail }, world)),
     ),
   );

@@ -1,6 +1,6 @@
 /** The operator as a program: its parts, put together. */
 import { Effect, Layer, Logger, Metric, Ref } from "effect";
-import { stringAt } from "../core/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../core/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
 import { HMAC_SECRET } from "../core/own_objects.ts";
 import type { Operator } from "../core/plan/world.ts";
@@ -129,20 +129,43 @@ export const servedGroups = Effect.gen(function* () {
   return (answer.groups ?? []).map(({ name }) => name);
 });
 
-/** Made once per cluster and kept, so that digests of Secret values mean the same after a restart and in every replica. */
+/**
+ * Made once per cluster and kept, so that digests of Secret values mean the same after a restart and in every replica. A Secret
+ * that lost its key gets a new one that is kept as well: a key that only this process knew would restart servers at each change
+ * of the leader.
+ */
 const hmacKey = Effect.fnUntraced(function* (namespace: string) {
   const cluster = yield* Cluster;
   const key = { apiVersion: "v1", kind: "Secret", namespace, name: HMAC_SECRET };
-  const found = yield* cluster.get(key);
-  const known = stringAt(found ?? null, "data", "key");
-  if (known !== undefined) return known;
-  const fresh = btoa(
-    Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => String.fromCharCode(byte)).join(""),
-  );
-  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: HMAC_SECRET, namespace }, data: { key: fresh } };
-  const made = yield* cluster.create(`/api/v1/namespaces/${namespace}/secrets`, secret).pipe(
-    // Another replica was faster: its key is the key.
-    Effect.catchIf((error) => error.status === 409, () => Effect.map(cluster.get(key), (one) => one ?? secret)),
-  );
-  return stringAt(made, "data", "key") ?? fresh;
+  const path = `/api/v1/namespaces/${namespace}/secrets`;
+  const keyIn = (secret: JsonObject | undefined): string | undefined => {
+    const text = stringAt(secret ?? null, "data", "key");
+    return text === undefined || text === "" ? undefined : text;
+  };
+  for (;;) {
+    const found = yield* cluster.get(key);
+    const known = keyIn(found);
+    if (known !== undefined) return known;
+    const fresh = btoa(
+      Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => String.fromCharCode(byte)).join(""),
+    );
+    if (found !== undefined) {
+      yield* Effect.logWarning("the Secret of the operator has no key and gets a new one").pipe(
+        Effect.annotateLogs({ secret: `${namespace}/${HMAC_SECRET}` }),
+      );
+    }
+    const written = yield* (found === undefined
+      ? cluster.create(path, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: HMAC_SECRET, namespace },
+        data: { key: fresh },
+      })
+      : cluster.replace(`${path}/${HMAC_SECRET}`, { ...found, data: { ...objectAt(found, "data"), key: fresh } })).pipe(
+        // Another replica was faster: its key is the key.
+        Effect.catchIf((error) => error.status === 409, () => Effect.succeed(undefined)),
+      );
+    const made = keyIn(written);
+    if (made !== undefined) return made;
+  }
 });

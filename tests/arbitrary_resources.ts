@@ -139,7 +139,9 @@ const spec = maybe({
   networking: maybe({
     port: rarely(fc.constantFrom(8321, 1024, 65535, 80), anything),
     tls: rarely(
-      fc.constantFrom<JsonObject>({ enabled: true, secretName: "t" }, {}, { caBundle: { configMapName: "c" } }),
+      fc.constantFrom<JsonObject>({ enabled: true, secretName: "t" }, {}, { caBundle: { configMapName: "c" } }, {
+        caBundle: { configMapName: "c", exclusive: true },
+      }),
       maybe({ enabled: fc.boolean(), secretName: fc.constant("t") }),
     ),
     expose: rarely(fc.constantFrom<JsonObject>({}, { hostname: "h" }), fc.constant({ hostname: "" })),

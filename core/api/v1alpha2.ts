@@ -168,6 +168,10 @@ const Networking = struct("How the server is reached.", {
       configMapKeys: optional(
         list("Keys of the ConfigMap; ca-bundle.crt when absent.", dataKey("Key."), { max: 50 }),
       ),
+      exclusive: optional(bool(
+        "exclusive makes the server trust these authorities alone. Defaults to false: they are added to the public " +
+          "authorities that the image trusts.",
+      )),
     })),
   })),
   expose: optional(struct("Expose the server outside the cluster; {} is enough.", {

@@ -241,7 +241,7 @@ const nextOf = (
   return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
 };
 
-const POD_REASONS = new Set(["ImagePullFailed", "CrashLoop", "Unschedulable", "TemplateHeld"]);
+const POD_REASONS = new Set(["ImagePullFailed", "CrashLoop", "Unschedulable", "PodsRejected", "TemplateHeld"]);
 
 const OPERATOR_RUNS: Advice = {
   say: "See whether an operator runs and watches this namespace: its lease tells which one and since when",

@@ -1,6 +1,6 @@
 /** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
 import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, member, stringAt } from "../json.ts";
-import { saysTheSame } from "../plan/difference.ts";
+import { holdsQuantities, saysTheSame } from "../plan/difference.ts";
 
 export interface FieldChange {
   /** Members by dots, items of a list by the name that tells them apart: `spec.containers[server].image`. */
@@ -17,10 +17,17 @@ export const fieldChanges = (wanted: JsonObject, live: JsonObject, manager: stri
   ...droppedFields(wanted, live, manager),
 ];
 
-const changesIn = (wanted: Json, live: Json | undefined, path: string): ReadonlyArray<FieldChange> => {
-  if (saysTheSame(wanted, live)) return [];
+const changesIn = (
+  wanted: Json,
+  live: Json | undefined,
+  path: string,
+  isQuantity = false,
+): ReadonlyArray<FieldChange> => {
+  if (saysTheSame(wanted, live, isQuantity)) return [];
   if (isObject(wanted) && isObject(live)) {
-    return Object.entries(wanted).flatMap(([key, value]) => changesIn(value, member(live, key), joined(path, key)));
+    return Object.entries(wanted).flatMap(([key, value]) =>
+      changesIn(value, member(live, key), joined(path, key), isQuantity || holdsQuantities(key))
+    );
   }
   if (isList(wanted) && isList(live)) {
     const key = keyOfItems(wanted);

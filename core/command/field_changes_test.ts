@@ -23,8 +23,8 @@ Deno.test("fieldChanges() names the members of maps and the items of lists", () 
 });
 
 Deno.test("fieldChanges() leaves alone what only the live object has, and other spellings of a quantity", () => {
-  const live = { spec: { cpu: "500m", dnsPolicy: "ClusterFirst" }, status: { phase: "Bound" } };
-  deepStrictEqual(paths({ spec: { cpu: "0.5" } }, live), []);
+  const live = { spec: { requests: { cpu: "500m" }, dnsPolicy: "ClusterFirst" }, status: { phase: "Bound" } };
+  deepStrictEqual(paths({ spec: { requests: { cpu: "0.5" } } }, live), []);
 });
 
 Deno.test("fieldChanges() shows a list of plain values as one", () => {

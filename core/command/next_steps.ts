@@ -56,8 +56,18 @@ export const adviceOnFailure = (failure: ReconcileFailure, resource: JsonObject)
     case "OwnershipConflict":
       return {
         say:
-          `Look whose ${failure.kind} that is. Then give the resource another name, or delete that object; the operator looks again by itself`,
+          `Check who manages that ${failure.kind}. Then rename this resource, or free the name; the operator retries automatically`,
         command: shell`kubectl get ${failure.kind.toLowerCase()} ${failure.name} -n ${own} -o yaml`,
+      };
+    case "DeletionPending":
+      return {
+        say: "Wait until Kubernetes has removed the object. If it stays, see which finalizers hold it",
+        command: shell`kubectl get ${failure.kind.toLowerCase()} ${failure.name} -n ${own} -o yaml`,
+      };
+    case "WriteFailed":
+      return {
+        say: "Check the API server, or the webhook that the message names; the operator retries automatically",
+        command: "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
       };
     case "ObjectRefused":
       return {
@@ -110,6 +120,11 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
         say:
           "Give the cluster a node that fits, or ask for less in workload.resources; a claim that is not bound also waits here",
         command: describe,
+      };
+    case "PodsRejected":
+      return {
+        say: "Fix the quota, limit range or policy named in the message; Kubernetes retries automatically",
+        command: shell`kubectl get resourcequota,limitrange -n ${namespace}`,
       };
     case "RolloutInProgress":
       return {

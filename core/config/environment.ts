@@ -9,7 +9,10 @@ import { LINES } from "./lines/lines.ts";
 export const CONFIG_FOLDER = "/etc/llama-stack";
 export const CONFIG_FILE = `${CONFIG_FOLDER}/config.yaml`;
 
-/** Where the certificates of `networking.tls.caBundle` are mounted, in one file. */
+/**
+ * The authorities that the server trusts, in one file: those of `networking.tls.caBundle`, behind the public ones of the image
+ * unless the resource wants them alone.
+ */
 export const CA_BUNDLE_FILE = "/etc/ssl/certs/ca-bundle/ca-bundle.crt";
 
 /** What the HTTP clients inside the server read: OpenSSL and httpx the first, requests and boto3 the others. */

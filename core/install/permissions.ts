@@ -126,13 +126,6 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     why: "own objects where OwnerReferencesPermissionEnforcement is on, as on OpenShift",
   },
   ...OWN_KINDS.map(onOwn),
-  {
-    apiGroup: "apps",
-    resource: "deployments/scale",
-    verbs: ["patch"],
-    where: "watched",
-    why: "scale while the rest of an edit cannot be applied",
-  },
   onOwn(ROUTES),
   {
     apiGroup: groupOf(ROUTES.apiVersion),
@@ -180,7 +173,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
   {
     apiGroup: "",
     resource: "secrets",
-    verbs: ["get"],
+    verbs: ["get", "update"],
     names: [HMAC_SECRET],
     where: "own",
     why: "store the key for digests of Secret values",

@@ -9,6 +9,7 @@ import type { JsonObject } from "../json.ts";
 import { configMapName, MANAGED_BY } from "../names.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET } from "../own_objects.ts";
 import { OWN_KINDS, ROUTES } from "../plan/kinds.ts";
+import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { caBundleName } from "../resources/pod_volumes.ts";
 import { metadata, NAME, NAMESPACE } from "./names.ts";
 
@@ -25,35 +26,41 @@ const listOf = (...values: ReadonlyArray<string>): string => `[${values.join(", 
 /** Hexadecimal digits at the end of the name of a generated ConfigMap. */
 const DIGEST_DIGITS = configMapName("", "0".repeat(64)).length - configMapName("", "").length;
 
-/** What of an object's labels and owners is looked at; `of` is `object` or `oldObject`. */
-const isLabelled = (of: string): string =>
-  `${of}.metadata.?labels[?'app.kubernetes.io/managed-by'].orValue('') == ${text(MANAGED_BY)}`;
+/** Of `object` or `oldObject`, as core/plan/ownership.ts sees it. */
+const label = (of: string, name: string): string =>
+  `${of}.metadata.?labels[?${text(`app.kubernetes.io/${name}`)}].orValue('')`;
+const isLabelled = (of: string): string => `${label(of, "managed-by")} == ${text(MANAGED_BY)}`;
+const controllersOf = (of: string): string =>
+  `${of}.metadata.?ownerReferences.orValue([]).filter(owner, owner.?controller.orValue(false))`;
 const ownersOf = (of: string): string =>
-  `${of}.metadata.?ownerReferences.orValue([]).filter(owner, owner.?controller.orValue(false) && ` +
-  `owner.kind == ${text(KIND)} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})).map(owner, owner.name)`;
+  `${controllersOf(of)}.filter(owner, owner.kind == ${text(KIND)} && ` +
+  `owner.apiVersion.startsWith(${text(`${GROUP}/`)})).map(owner, owner.name)`;
+/** Made by the operator and without an owner, as backups restore it; a claim may be kept so. */
+const isOrphan = (of: string): string =>
+  `${isLabelled(of)} && ${controllersOf(of)}.size() == 0 && (variables.kind == 'persistentvolumeclaims' || ` +
+  `${of}.metadata.?annotations[?${text(MANIFEST_ANNOTATION)}].hasValue())`;
 
 const VARIABLES: Readonly<Record<string, string>> = {
   kind: "request.resource.resource",
-  isScale: "has(request.subResource) && request.subResource == 'scale'",
   name: "object == null ? oldObject.metadata.name : object.metadata.name",
-  owners: `object == null ? ${ownersOf("oldObject")} : ${ownersOf("object")}`,
-  wasOwned: `oldObject != null && ${ownersOf("oldObject")}.size() > 0`,
   wasLabelled: `oldObject != null && ${isLabelled("oldObject")}`,
+  wasOrphan: `oldObject != null && ${isOrphan("oldObject")}`,
+  wasOurs: `variables.wasOrphan || oldObject != null && ${ownersOf("oldObject")}.size() > 0`,
+  /** The resource that the object belongs to: at most one. */
+  resources: `object != null ? ${ownersOf("object")} : ` +
+    `variables.wasOrphan ? [${label("oldObject", "instance")}] : ${ownersOf("oldObject")}`,
   isOwnSecret: `variables.kind == 'secrets' && request.namespace == ${text(NAMESPACE)} && ` +
     `variables.name in ${listOf(text(HMAC_SECRET), text(AUTHORITY_SECRET))}`,
-  // The other rules are for objects that belong to a resource; a Scale has neither labels nor owners.
-  isOther: "variables.isScale || variables.isOwnSecret",
 };
 
 const RULES: ReadonlyArray<{ readonly expression: string; readonly message: string }> = [
   {
-    expression:
-      "variables.isOther || variables.kind != 'secrets' || variables.owners.exists(resource, variables.name in " +
-      `${listOf(...[sqlSecretName(""), kvSecretName("")].map((end) => `resource + ${text(end)}`))})`,
+    expression: "variables.isOwnSecret || variables.kind != 'secrets' || variables.resources.exists(resource, " +
+      `variables.name in ${listOf(...[sqlSecretName(""), kvSecretName("")].map((end) => `resource + ${text(end)}`))})`,
     message: "the operator writes no Secret but the connection Secrets of a LlamaStackDistribution",
   },
   {
-    expression: "variables.isOther || variables.kind != 'configmaps' || variables.owners.exists(resource, " +
+    expression: "variables.kind != 'configmaps' || variables.resources.exists(resource, " +
       `variables.name == resource + ${text(caBundleName(""))} || ` +
       `variables.name.startsWith(resource + ${text(configMapName("", ""))}) && ` +
       `variables.name.substring(resource.size() + ${configMapName("", "").length})` +
@@ -61,27 +68,20 @@ const RULES: ReadonlyArray<{ readonly expression: string; readonly message: stri
     message: "the operator writes no ConfigMap but the configs and CA bundles of a LlamaStackDistribution",
   },
   {
-    // What a former operator made has an owner and may lack the label; a claim that is kept has the label and no owner.
-    expression: "variables.isOther || oldObject == null || variables.wasOwned || " +
-      "variables.kind == 'persistentvolumeclaims' && variables.wasLabelled",
+    expression: "variables.isOwnSecret || oldObject == null || variables.wasOurs",
     message: "the object belongs to no LlamaStackDistribution",
   },
   {
-    expression: "variables.isOther || object == null || variables.kind == 'persistentvolumeclaims' || " +
-      "variables.owners.size() > 0",
+    // An orphan may be scaled before its owner is applied.
+    expression: "variables.isOwnSecret || object == null || variables.kind == 'persistentvolumeclaims' || " +
+      `variables.resources.size() > 0 || variables.wasOrphan && ${isOrphan("object")}`,
     message: "the controller of the object must be a LlamaStackDistribution",
   },
   {
-    // Until the label is applied, an adopted object changes nothing but its managedFields.
-    expression: `variables.isOther || object == null || ${isLabelled("object")} || ` +
+    // What a former operator made may lack the label; until it is applied, nothing changes but managedFields.
+    expression: `variables.isOwnSecret || object == null || ${isLabelled("object")} || ` +
       "oldObject != null && !variables.wasLabelled",
     message: `the object must have the label app.kubernetes.io/managed-by: ${MANAGED_BY}`,
-  },
-  {
-    expression: "!variables.isScale || " +
-      "['app=llama-stack', 'app.kubernetes.io/instance=' + request.name]" +
-      ".all(label, label in dyn(oldObject).status.selector.split(','))",
-    message: "the operator scales no Deployment but those of LlamaStackDistributions",
   },
   {
     expression: "!variables.isOwnSecret || object != null",
@@ -125,9 +125,7 @@ const written = (): ReadonlyArray<JsonObject> =>
       apiGroups: [group],
       apiVersions: [version],
       operations: ["CREATE", "UPDATE", "DELETE"],
-      resources: WRITTEN.filter((kind) => kind.apiVersion === apiVersion).flatMap(({ plural }) =>
-        plural === "deployments" ? [plural, `${plural}/scale`] : [plural]
-      ),
+      resources: WRITTEN.filter((kind) => kind.apiVersion === apiVersion).map(({ plural }) => plural),
       scope: "Namespaced",
     };
   });

@@ -1,33 +1,69 @@
 /** What is said in Events, each thing once: failures, changes, what was undone or stopped. */
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure.ts";
-import { type JsonObject, listAt, stringAt } from "../json.ts";
+import { type Json, type JsonObject, listAt, stringAt } from "../json.ts";
+import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../status/events.ts";
 import { troubleIn } from "../status/findings.ts";
+import { isOrphan } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { podsOfTemplate } from "./rollout_state.ts";
 import { Step } from "./step.ts";
-import type { World } from "./world.ts";
+import { liveKey, type World } from "./world.ts";
 
-/** Each failure is said once: not again while the condition carries the same sentence. */
-export const announcements = (world: World, failures: ReadonlyArray<ReconcileFailure>): ReadonlyArray<Step> => {
-  const said = listAt(world.resource, "status", "conditions").map((condition) => stringAt(condition, "message") ?? "")
-    .join("\n");
-  return failures.filter(({ message }) => !said.includes(message)).map((failure) => {
-    switch (failure._tag) {
+/** Events of failures in one reconciliation; the conditions name the others. */
+const FAILURES_TOLD_MAX = 8;
+
+/** Characters by which a failure is known again in a condition, whose text is cut. */
+const KNOWN_BY_CHARACTERS = 256;
+
+/**
+ * Each failure is said once: when it comes into the text of a condition, and not again while it stays there. What no condition
+ * has room for is not said, or it would be said again and again.
+ */
+export const announcements = (
+  world: World,
+  failures: ReadonlyArray<ReconcileFailure>,
+  status: Status,
+): ReadonlyArray<Step> => {
+  const textOf = (conditions: ReadonlyArray<unknown>) =>
+    (conditions as ReadonlyArray<Json>).map((condition) => stringAt(condition, "message") ?? "").join("\n");
+  const before = textOf(listAt(world.resource, "status", "conditions"));
+  const now = textOf(status.conditions ?? []);
+  const isNews = ({ message }: ReconcileFailure) => {
+    const start = message.slice(0, KNOWN_BY_CHARACTERS);
+    return now.includes(start) && !before.includes(start);
+  };
+  return failures.filter(isNews).slice(0, FAILURES_TOLD_MAX).flatMap(({ _tag, message }): ReadonlyArray<Step> => {
+    switch (_tag) {
       case "SecretNotFound":
       case "SecretKeyMissing":
       case "ConfigMapNotFound":
       case "ConfigMapKeyMissing":
-        return Step.Announce({ note: events.secretResolutionFailed(failure.message) });
+        return [Step.Announce({ note: events.secretResolutionFailed(message) })];
       case "OwnershipConflict":
-        return Step.Announce({ note: events.ownershipConflict(failure.message) });
+        return [Step.Announce({ note: events.ownershipConflict(message) })];
       case "ObjectRefused":
-        return Step.Announce({ note: events.objectRefused(failure.message) });
+        return [Step.Announce({ note: events.objectRefused(message) })];
+      case "WriteFailed":
+        return [Step.Announce({ note: events.writeFailed(message) })];
+      case "DeletionPending":
+        return [];
       default:
-        return Step.Announce({ note: events.configGenerationFailed(failure.message) });
+        return [Step.Announce({ note: events.configGenerationFailed(message) })];
     }
   });
+};
+
+/** Objects of ours that had no owner, as after a restore from a backup that leaves owners out. */
+export const adoptionsTold = (world: World, manifests: ReadonlyArray<Manifest>): ReadonlyArray<Step> => {
+  const adopted = manifests.filter(({ kind, metadata }) => {
+    const live = world.live.get(liveKey(kind, metadata.name));
+    return kind !== "PersistentVolumeClaim" && live !== undefined && isOrphan(live);
+  });
+  return adopted.length === 0 ? [] : [
+    Step.Announce({ note: events.adopted(adopted.map(({ kind, metadata }) => `${kind} ${metadata.name}`)) }),
+  ];
 };
 
 export const changesTold = (

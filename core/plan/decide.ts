@@ -5,8 +5,14 @@
  * prune.ts (what goes), ../status/summarise.ts (what is told).
  */
 import { Result } from "effect";
-import type { Condition, Status } from "../api/v1alpha2.ts";
-import { ObjectRefused, type OwnershipConflict, type ReconcileFailure } from "../failure.ts";
+import { type Condition, KIND, type Status } from "../api/v1alpha2.ts";
+import {
+  type DeletionPending,
+  ObjectRefused,
+  type OwnershipConflict,
+  type ReconcileFailure,
+  WriteFailed,
+} from "../failure.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, sortedKeys, stringAt } from "../json.ts";
 import { LOOK_AGAIN_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
@@ -15,11 +21,11 @@ import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
 import { summarise } from "../status/summarise.ts";
 import type { Warning } from "../warning.ts";
-import { announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
+import { adoptionsTold, announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
 import { amount, saysTheSame } from "./difference.ts";
 import { conflictOf } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
-import { prunedConfigs, prunedObjects } from "./prune.ts";
+import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
 import { slotOf } from "./pacing.ts";
 import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
 import { adopted, recorded, type Rollout, rolloutOf, templateDigest, undone } from "./rollout.ts";
@@ -60,19 +66,26 @@ export const report = (world: World, before?: Result.Result<Prepared, Unprepared
   return { ...plan, steps: plan.steps.filter(({ _tag }) => _tag === "Announce" || _tag === "SetStatus") };
 };
 
-/** `detail` is the API server's own sentence, or that of a webhook behind it, which may quote what it was sent. */
-export const refusedObject = (
+/** What the API server, or a webhook behind it, answered to a write. */
+export interface Answered {
+  readonly status: number;
+  /** Its own sentence, which may quote what it was sent. */
+  readonly detail: string;
+}
+
+/** Errors of the server's own pass by themselves; everything else is about the object. */
+export const failedWrite = (
   { manifest, blocks }: Extract<Step, { readonly _tag: "Apply" }>,
-  detail: string,
+  { status, detail }: Answered,
   world: World,
-): ObjectRefused =>
-  new ObjectRefused({
-    path: ["metadata", "name"],
-    kind: manifest.kind,
-    name: manifest.metadata.name,
-    detail: withoutSecrets(detail, knownValues(world)),
-    blocks,
-  });
+): ObjectRefused | WriteFailed => {
+  const { kind, metadata: { name } } = manifest;
+  const shown = withoutSecrets(detail, knownValues(world));
+  const path = ["metadata", "name"];
+  return status >= 500
+    ? new WriteFailed({ path, kind, name, detail: `${status} ${shown}`, blocks })
+    : new ObjectRefused({ path, kind, name, detail: shown, blocks });
+};
 
 const suspended = (world: World): Plan => ({
   steps: statusSteps(
@@ -99,8 +112,9 @@ const refused = (
   more: { readonly warnings: ReadonlyArray<Warning>; readonly prepared: Prepared | undefined },
 ): Plan => {
   const decided = { ...more, failures, rollout: undefined, causedByUpgrade: isUpgrade(world), suspended: false };
+  const status = summarise(world, decided);
   return {
-    steps: [...scaling(world), ...announcements(world, failures), ...statusSteps(world, summarise(world, decided))],
+    steps: [...scaling(world), ...announcements(world, failures, status), ...statusSteps(world, status)],
     lookAgainMs: undefined,
     failures,
     statusIsOf: "what is made",
@@ -125,16 +139,17 @@ const settled = (world: World, prepared: Prepared): Plan => {
     causedByUpgrade: false,
     suspended: false,
   });
-  const { steps, touchesDeployment } = objectSteps(world, prepared, rollout);
+  const { steps, replacesPods } = objectSteps(world, prepared, rollout);
   return {
     steps: [
       ...steps,
       ...(rollout.kind === "undo" ? rolledBackTold(world, live, prepared) : []),
       ...stopTold(world, status),
       ...(rollout.kind === "apply"
-        ? changesTold(world, prepared, touchesDeployment && world.refusals.length === 0, data.notices)
+        ? changesTold(world, prepared, replacesPods && world.refusals.length === 0, data.notices)
         : []),
-      ...announcements(world, told),
+      ...adoptionsTold(world, [...objects.before, objects.deployment, ...objects.after, ...objects.optional]),
+      ...announcements(world, told, status),
       ...statusSteps(world, status),
     ],
     lookAgainMs: status.conditions?.some(({ type, status: word }) => type === "Available" && word !== "True") === true
@@ -150,15 +165,15 @@ const conflictsOf = (
   world: World,
   { blueprint }: Prepared,
   manifests: ReadonlyArray<Manifest>,
-): ReadonlyArray<OwnershipConflict> =>
+): ReadonlyArray<OwnershipConflict | DeletionPending> =>
   manifests.flatMap((one) => conflictOf(one, liveOf(world, one), blueprint.uid) ?? []);
 
-/** What is written and removed, in this order. `touchesDeployment`: one of the steps is for the Deployment. */
+/** What is written and removed, in this order. `replacesPods`: the Deployment gets another pod template. */
 const objectSteps = (
   world: World,
   prepared: Prepared,
   rollout: Rollout,
-): { readonly steps: ReadonlyArray<Step>; readonly touchesDeployment: boolean } => {
+): { readonly steps: ReadonlyArray<Step>; readonly replacesPods: boolean } => {
   const { objects, blueprint } = prepared;
   const { uid } = blueprint;
   const live = liveOf(world, objects.deployment);
@@ -178,7 +193,10 @@ const objectSteps = (
     [...taken, ...handed].flatMap((one) => "key" in one ? liveKey(one.key.kind, one.key.name) : []),
   );
   const deployments = waits ? [] : [...handed, ...writes(world, [deployment], changed, whyOf(rollout), true)];
-  const all = [...objects.before, deployment, ...objects.after, ...objects.optional];
+  const wanted = new Set(
+    [...objects.before, deployment, ...objects.after, ...objects.optional]
+      .map(({ kind, metadata }) => liveKey(kind, metadata.name)),
+  );
   return {
     steps: [
       ...taken,
@@ -186,10 +204,13 @@ const objectSteps = (
       ...deployments,
       ...(waits ? scaling(world) : []),
       ...writes(world, ours, changed, "the resource asks for it", false),
-      ...prunedObjects(world, new Set(all.map(({ kind, metadata }) => liveKey(kind, metadata.name))), uid),
+      ...prunedObjects(world, wanted, uid),
+      ...prunedBundles(world, wanted, uid),
       ...prunedConfigs(world, blueprint.configFile?.configMapName, uid),
     ],
-    touchesDeployment: deployments.length > 0,
+    replacesPods: deployments.length > 0 &&
+      (stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) !== templateDigest(deployment) ||
+        !saysTheSame(at(deployment, "spec", "template") ?? null, at(live, "spec", "template"))),
   };
 };
 
@@ -241,7 +262,7 @@ const seenOf = (world: World, manifest: Manifest, changed: ReadonlySet<string>):
   if (live === undefined) return "nothing";
   const version = stringAt(live, "metadata", "resourceVersion");
   const isKnown = version !== undefined && !changed.has(liveKey(manifest.kind, manifest.metadata.name));
-  return isKnown ? { version } : "anything";
+  return isKnown ? { version } : "just written";
 };
 
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
@@ -249,8 +270,13 @@ const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean =>
   const digest = (one: Json) => stringAt(one, "metadata", "annotations", MANIFEST_ANNOTATION);
   // A claim's own fields can hardly change; a size that grew beyond what is asked for stays (never shrunk).
   if (manifest.kind === "PersistentVolumeClaim" && stringAt(live, "status", "phase") === "Lost") return true;
-  return digest(live) === digest(manifest) && saysTheSame(manifest, live);
+  return digest(live) === digest(manifest) && saysTheSame(manifest, live) && !isOwnedTooMuch(manifest, live);
 };
+
+/** The digest leaves the owner out, which is another one for each copy of a resource: a claim to be kept must not have ours. */
+const isOwnedTooMuch = (manifest: Manifest, live: JsonObject): boolean =>
+  listAt(manifest, "metadata", "ownerReferences").length === 0 &&
+  listAt(live, "metadata", "ownerReferences").some((owner) => stringAt(owner, "kind") === KIND);
 
 /** A claim is expanded, never shrunk: the API server refuses a smaller one, and that would stop every other change. */
 const notShrunk = (manifest: Manifest, live: JsonObject | undefined): Manifest => {

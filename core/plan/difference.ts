@@ -5,19 +5,26 @@ import { isList, isObject, type Json, member } from "../json.ts";
  * True when every field of `wanted` stands in `live` with the same meaning. Fields that only `live` has are the API
  * server's defaults, or somebody else's; a field that we no longer set is seen by the digest of the manifest instead.
  */
-export const saysTheSame = (wanted: Json, live: Json | undefined): boolean => {
+export const saysTheSame = (wanted: Json, live: Json | undefined, isQuantity = false): boolean => {
   if (isObject(wanted)) {
     // The API server drops empty objects such as `annotations: {}`.
     if (!isObject(live)) return live === undefined && Object.keys(wanted).length === 0;
-    return Object.entries(wanted).every(([key, value]) => saysTheSame(value, member(live, key)));
+    return Object.entries(wanted).every(([key, value]) =>
+      saysTheSame(value, member(live, key), isQuantity || holdsQuantities(key))
+    );
   }
   if (isList(wanted)) {
     if (!isList(live)) return live === undefined && wanted.length === 0;
     return keyed(wanted, live) ??
       (wanted.length === live.length && wanted.every((item, index) => saysTheSame(item, live[index])));
   }
-  return wanted === live || sameQuantity(wanted, live);
+  return wanted === live || isQuantity && sameQuantity(wanted, live);
 };
+
+/** Fields of type `resource.Quantity` that we write, and maps of such. Source: the types of k8s.io/api. */
+export const holdsQuantities = (field: string): boolean => QUANTITIES.has(field);
+
+const QUANTITIES: ReadonlySet<string> = new Set(["limits", "requests", "sizeLimit", "divisor", "averageValue"]);
 
 /** Lists whose items have a name are merged by the API server: ours must be among them, in whatever order. */
 const KEYS = ["name", "mountPath", "containerPort", "topologyKey", "uid", "key"];

@@ -1,29 +1,48 @@
 /** Whose object is it? One that is not ours is never touched. */
-import { OwnershipConflict } from "../failure.ts";
-import { type JsonObject, listAt, member, stringAt } from "../json.ts";
+import { KIND } from "../api/v1alpha2.ts";
+import { DeletionPending, OwnershipConflict } from "../failure.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { MANAGED_BY } from "../names.ts";
 import type { Manifest } from "../resources/blueprint.ts";
+import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 
-/** Undefined when the live object is absent or ours. */
+/** Undefined when the live object is absent, ours, or may be adopted. */
 export const conflictOf = (
   { kind, metadata }: Manifest,
   live: JsonObject | undefined,
   uid: string | undefined,
-): OwnershipConflict | undefined => {
+): OwnershipConflict | DeletionPending | undefined => {
   if (live === undefined || isOurs(live, uid)) return undefined;
-  const owner = listAt(live, "metadata", "ownerReferences").find((one) => member(one, "controller") === true);
+  const path = ["metadata", "name"];
+  const owner = controllerOf(live);
+  const resource = stringAt(metadata, "labels", "app.kubernetes.io/instance");
+  // Two resources of one name cannot exist at a time: the other one is gone, and the garbage collector is on its way.
+  const isPredecessors = owner !== undefined && stringAt(owner, "kind") === KIND &&
+    stringAt(owner, "name") === resource;
+  if (isPredecessors || isGoing(live)) return new DeletionPending({ path, kind, name: metadata.name });
   return new OwnershipConflict({
-    path: ["metadata", "name"],
+    path,
     kind,
     name: metadata.name,
     owner: owner === undefined ? undefined : `${stringAt(owner, "kind")} ${stringAt(owner, "name")}`,
   });
 };
 
-/** Controlled by the resource, or a kept claim with our label that nobody controls (R47). */
+/** Controlled by the resource, or our own work that nobody controls: a claim that was kept, or restored from a backup. */
 export const isOurs = (live: JsonObject, uid: string | undefined): boolean => {
-  const controller = listAt(live, "metadata", "ownerReferences").find((one) => member(one, "controller") === true);
-  if (controller !== undefined) return stringAt(controller, "uid") === uid;
-  return stringAt(live, "kind") === "PersistentVolumeClaim" &&
-    stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY;
+  const controller = controllerOf(live);
+  return controller === undefined ? isOrphan(live) : stringAt(controller, "uid") === uid;
 };
+
+/** An object of ours without an owner, which is adopted: backups often leave owner references out. */
+export const isOrphan = (live: JsonObject): boolean =>
+  controllerOf(live) === undefined && !isGoing(live) &&
+  stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY &&
+  (stringAt(live, "kind") === "PersistentVolumeClaim" ||
+    stringAt(live, "metadata", "annotations", MANIFEST_ANNOTATION) !== undefined);
+
+export const isGoing = (live: JsonObject): boolean =>
+  member(objectAt(live, "metadata"), "deletionTimestamp") !== undefined;
+
+const controllerOf = (live: JsonObject) =>
+  listAt(live, "metadata", "ownerReferences").find((owner) => member(owner, "controller") === true);

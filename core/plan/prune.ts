@@ -1,9 +1,11 @@
 /** What goes: objects that the resource does not ask for any more, and configs that nothing runs on. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
-import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
+import { type JsonObject, objectAt, stringAt } from "../json.ts";
 import { OWN_KINDS, ROUTES } from "./kinds.ts";
-import { isOurs } from "./ownership.ts";
+import { isGoing, isOurs } from "./ownership.ts";
 import { type ObjectKey, Step } from "./step.ts";
+import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
+import { rolloutState } from "./rollout_state.ts";
 import type { World } from "./world.ts";
 
 const PRUNABLE = new Set([...OWN_KINDS, ROUTES].filter(({ prunable }) => prunable).map(({ kind }) => kind));
@@ -17,6 +19,30 @@ export const prunedObjects = (
   [...world.live].filter(([key, live]) =>
     PRUNABLE.has(key.split("/")[0] ?? "") && !wanted.has(key) && isOurs(live, uid) && !isGoing(live)
   ).map(([, live]) => prune(live, "the resource does not ask for it any more"));
+
+/**
+ * The copy of a CA bundle that the resource does not ask for any more. Pods of an older template, and a rollback to it, need it
+ * until the rollout is complete.
+ */
+export const prunedBundles = (
+  world: World,
+  wanted: ReadonlySet<string>,
+  uid: string | undefined,
+): ReadonlyArray<Step> => {
+  const deployment = [...world.live.values()].find(({ kind }) => kind === "Deployment");
+  const isSettled = deployment === undefined ||
+    ["complete", "disrupted"].includes(rolloutState(deployment, world.pods, world.replicaSets));
+  if (!isSettled) return [];
+  const mounted = new Set([
+    ...configMapsOf(templateSpec(deployment)),
+    ...world.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
+  ]);
+  return [...world.live].filter(([key, live]) =>
+    live.kind === "ConfigMap" && !wanted.has(key) && isOurs(live, uid) && !isGoing(live) &&
+    stringAt(live, "metadata", "labels", "app.kubernetes.io/component") === CA_BUNDLE_COMPONENT &&
+    !mounted.has(stringAt(live, "metadata", "name") ?? "")
+  ).map(([, live]) => prune(live, "the resource does not ask for it any more"));
+};
 
 /** Newest configs kept beside the one that this pass wants: the one before, for a way back. */
 const CONFIGS_KEPT = 1;
@@ -45,10 +71,13 @@ export const prunedConfigs = (
     .map((one) => prune(one, "no Deployment, ReplicaSet or Pod runs on this config any more"));
 };
 
-const isGoing = (live: JsonObject): boolean => member(objectAt(live, "metadata"), "deletionTimestamp") !== undefined;
-
 const prune = (live: JsonObject, why: string): Step =>
-  Step.Prune({ key: keyOfLive(live), uid: stringAt(live, "metadata", "uid") ?? "", why });
+  Step.Prune({
+    key: keyOfLive(live),
+    uid: stringAt(live, "metadata", "uid") ?? "",
+    version: stringAt(live, "metadata", "resourceVersion") ?? "",
+    why,
+  });
 
 const keyOfLive = (live: JsonObject): ObjectKey => ({
   apiVersion: stringAt(live, "apiVersion") ?? "",

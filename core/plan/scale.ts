@@ -1,10 +1,9 @@
 /** The number of pods: the one thing that changes whatever else is wrong, and that an autoscaler may own. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
-import { autoscales } from "../resources/autoscaler.ts";
-import { replicasOf } from "../resources/blueprint.ts";
+import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
 import { isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
-import { keyOf, Step } from "./step.ts";
+import { keyOf, type Seen, Step } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
 
 /** Field manager of every apply; whose fields are whose is told by it. */
@@ -27,12 +26,12 @@ export const scaling = (world: World): ReadonlyArray<Step> => {
     namespace: stringAt(live, "metadata", "namespace") ?? "",
     name,
   };
-  return [Step.Scale({ key, replicas: wanted, why: "the number of pods changed" })];
+  return [Step.Scale({ key, replicas: wanted, over: versionOf(live), why: "the number of pods changed" })];
 };
 
 /**
  * Under an autoscaler our apply names no number of pods. Dropping the field while we alone own it would set it back to one
- * and stop pods; taking it under another manager first keeps it.
+ * and stop pods; owning it under another manager first keeps it. From zero an autoscaler does nothing: it gets its minimum.
  */
 export const handOver = (prepared: Prepared, live: JsonObject | undefined): ReadonlyArray<Step> => {
   if (live === undefined || !autoscales(prepared.blueprint)) return [];
@@ -40,14 +39,16 @@ export const handOver = (prepared: Prepared, live: JsonObject | undefined): Read
     stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
     Object.hasOwn(objectAt(entry, "fieldsV1", "f:spec"), "f:replicas")
   );
-  const replicas = Number(member(objectAt(live, "spec"), "replicas") ?? replicasOf(prepared.resource.spec));
-  return ours
-    ? [
-      Step.Scale({
-        key: keyOf(prepared.objects.deployment),
-        replicas,
-        why: "the autoscaler takes over the number of pods",
-      }),
-    ]
-    : [];
+  if (!ours) return [];
+  const running = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
+  return [
+    Step.Scale({
+      key: keyOf(prepared.objects.deployment),
+      replicas: running === 0 ? autoscalerMinimum(prepared.blueprint) : running,
+      over: versionOf(live),
+      why: "the autoscaler takes over the number of pods",
+    }),
+  ];
 };
+
+const versionOf = (live: JsonObject): Seen => ({ version: stringAt(live, "metadata", "resourceVersion") ?? "" });

@@ -13,8 +13,8 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-/** What an apply is made over: nothing of that name, an object of this resourceVersion, or whatever is there. */
-export type Seen = "nothing" | "anything" | { readonly version: string };
+/** What a write is made over: nothing of that name, an object of this version, or what an earlier step of the plan leaves. */
+export type Seen = "nothing" | "just written" | { readonly version: string };
 
 export type Step = Data.TaggedEnum<{
   /**
@@ -29,10 +29,10 @@ export type Step = Data.TaggedEnum<{
   };
   /** Makes the fields that a former operator of the resource set our own; the object itself stays as it is. */
   TakeOver: { readonly key: ObjectKey; readonly managers: ReadonlyArray<string>; readonly why: string };
-  /** Deletes one object of ours, and only the one that was seen: the uid is a precondition. */
-  Prune: { readonly key: ObjectKey; readonly uid: string; readonly why: string };
+  /** Deletes one object of ours, and only as it was seen. */
+  Prune: { readonly key: ObjectKey; readonly uid: string; readonly version: string; readonly why: string };
   /** Changes the number of pods and nothing else. */
-  Scale: { readonly key: ObjectKey; readonly replicas: number; readonly why: string };
+  Scale: { readonly key: ObjectKey; readonly replicas: number; readonly over: Seen; readonly why: string };
   /** Says something to the owner of the resource, once. */
   Announce: { readonly note: Note };
   SetStatus: { readonly status: Status; readonly why: string };

@@ -1,5 +1,5 @@
 /** What one look at the cluster yields: everything that a decision about one resource rests on. */
-import type { ObjectRefused } from "../failure.ts";
+import type { Unwritten } from "../failure.ts";
 import type { Surroundings } from "../derive.ts";
 import type { JsonObject } from "../json.ts";
 import type { Away } from "./pacing.ts";
@@ -24,8 +24,8 @@ export interface World {
   /** ReplicaSets and Pods of the Deployment. */
   readonly replicaSets: ReadonlyArray<JsonObject>;
   readonly pods: ReadonlyArray<JsonObject>;
-  /** Writes of this pass that the API server refused. */
-  readonly refusals: ReadonlyArray<ObjectRefused>;
+  /** Writes of this reconciliation that did not succeed. */
+  readonly refusals: ReadonlyArray<Unwritten>;
   /** Every resource that an upgrade has away from its new state; undefined while nobody has looked. */
   readonly away: ReadonlyArray<Away> | undefined;
   /** What the server answered, when it was asked. */

@@ -11,6 +11,12 @@ const CPU_PERCENT_DEFAULT = 80;
 /** A maximum of 0 switches it off (R41: such objects of the older API stay writable). */
 export const autoscales = ({ spec }: Blueprint): boolean => (spec.workload?.autoscaling?.maxReplicas ?? 0) > 0;
 
+/** Never below what the resource asks for, and never above its own maximum. Source: the Go operator. */
+export const autoscalerMinimum = ({ spec }: Blueprint): number => {
+  const { minReplicas = 1, maxReplicas = 1 } = spec.workload?.autoscaling ?? {};
+  return Math.min(Math.max(1, maxReplicas), Math.max(1, replicasOf(spec), minReplicas));
+};
+
 export const autoscaler = (blueprint: Blueprint): Manifest | undefined => {
   const autoscaling = blueprint.spec.workload?.autoscaling;
   if (autoscaling === undefined || !autoscales(blueprint)) return undefined;
@@ -25,11 +31,7 @@ export const autoscaler = (blueprint: Blueprint): Manifest | undefined => {
     metadata: metadataOf(blueprint, autoscalerName(blueprint.name)),
     spec: {
       scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: blueprint.name },
-      // Never below what the resource asks for, and never above its own maximum.
-      minReplicas: Math.min(
-        autoscaling.maxReplicas,
-        Math.max(1, autoscaling.minReplicas ?? replicasOf(blueprint.spec)),
-      ),
+      minReplicas: autoscalerMinimum(blueprint),
       maxReplicas: autoscaling.maxReplicas,
       metrics: targets,
     },

@@ -5,6 +5,9 @@ import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
 import { CA_BUNDLE_KEY, caBundleName } from "./pod_volumes.ts";
 
+/** Label of the copy of the certificates that the server trusts. */
+export const CA_BUNDLE_COMPONENT = "ca-bundle";
+
 export interface ConfigContent {
   readonly data: Readonly<Record<string, string>>;
   /** Base64, for an own config whose ConfigMap has such keys. */
@@ -31,6 +34,6 @@ export const caBundleMap = (blueprint: Blueprint, pem: string | undefined): Mani
   blueprint.spec.networking?.tls?.caBundle === undefined ? undefined : {
     apiVersion: "v1",
     kind: "ConfigMap",
-    metadata: metadataOf(blueprint, caBundleName(blueprint.name), { component: "ca-bundle" }),
+    metadata: metadataOf(blueprint, caBundleName(blueprint.name), { component: CA_BUNDLE_COMPONENT }),
     ...(pem === undefined ? {} : { data: { [CA_BUNDLE_KEY]: pem } }),
   };

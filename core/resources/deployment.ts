@@ -6,7 +6,7 @@ import { type Blueprint, type Manifest, portOf, replicasOf, servesTls } from "./
 import { mountedClaim } from "./claim.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { placement } from "./placement.ts";
-import { podVolumes } from "./pod_volumes.ts";
+import { addsAuthorities, authoritiesCommand, podVolumes } from "./pod_volumes.ts";
 import { serviceAccountName } from "./service_account.ts";
 import { startCommand } from "./start_command.ts";
 
@@ -69,6 +69,7 @@ const podTemplate = (blueprint: Blueprint): JsonObject => {
       ...(own.runtimeClassName === undefined ? {} : { runtimeClassName: own.runtimeClassName }),
       ...(own.resourceClaims === undefined ? {} : { resourceClaims: own.resourceClaims as unknown as Json }),
       ...placement(blueprint),
+      ...(addsAuthorities(spec) ? { initContainers: [authorities(blueprint)] } : {}),
       containers: [container(blueprint, mounts)],
       volumes,
     },
@@ -93,12 +94,32 @@ const container = (blueprint: Blueprint, mounts: ReadonlyArray<JsonObject>): Jso
     terminationMessagePolicy: "FallbackToLogsOnError",
     // New connections still arrive for a moment after a pod is told to stop; a pause lets them go elsewhere (R35).
     lifecycle: { preStop: { exec: { command: ["sleep", String(DRAIN_SECONDS)] } } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"] },
-      runAsNonRoot: true,
-      seccompProfile: { type: "RuntimeDefault" },
-    },
+    securityContext: RESTRICTED,
+    volumeMounts: mounts,
+  };
+};
+
+/** The restricted Pod Security Standard. */
+const RESTRICTED: JsonObject = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  runAsNonRoot: true,
+  seccompProfile: { type: "RuntimeDefault" },
+};
+
+/** Runs the server's own image, whose public authorities it copies. It asks for no more than the server that follows it. */
+const authorities = (blueprint: Blueprint): JsonObject => {
+  const { spec, image } = blueprint;
+  const own = spec.workload?.overrides ?? {};
+  const { command, mounts } = authoritiesCommand();
+  return {
+    name: "trusted-authorities",
+    image,
+    ...(own.imagePullPolicy === undefined ? {} : { imagePullPolicy: own.imagePullPolicy }),
+    command,
+    resources: resources(blueprint),
+    terminationMessagePolicy: "FallbackToLogsOnError",
+    securityContext: RESTRICTED,
     volumeMounts: mounts,
   };
 };

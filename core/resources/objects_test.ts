@@ -302,7 +302,8 @@ Deno.test("autoscaler() takes targets of the resource, else 80 % CPU; a maximum 
   deepStrictEqual(targets(hpa({ maxReplicas: 3 })), [["cpu", 80]]);
   deepStrictEqual(targets(hpa({ maxReplicas: 3, targetMemoryUtilizationPercentage: 70 })), [["memory", 70]]);
   deepStrictEqual(at(hpa({ maxReplicas: 5 }, { replicas: 2 }), "spec", "minReplicas"), 2);
-  deepStrictEqual(at(hpa({ maxReplicas: 5, minReplicas: 1 }, { replicas: 2 }), "spec", "minReplicas"), 1);
+  deepStrictEqual(at(hpa({ maxReplicas: 5, minReplicas: 1 }, { replicas: 2 }), "spec", "minReplicas"), 2);
+  deepStrictEqual(at(hpa({ maxReplicas: 5, minReplicas: 3 }, { replicas: 0 }), "spec", "minReplicas"), 3);
   strictEqual(hpa({ maxReplicas: 0 }), undefined);
 });
 

@@ -8,6 +8,44 @@ import { mountedClaim } from "./claim.ts";
 export const caBundleName = (name: string): string => `${name}-ca-bundle`;
 export const CA_BUNDLE_KEY = "ca-bundle.crt";
 
+/** The folder of the file that holds all authorities which the server trusts. */
+const TRUSTED_FOLDER = CA_BUNDLE_FILE.slice(0, CA_BUNDLE_FILE.lastIndexOf("/"));
+const TRUSTED_VOLUME = "trusted-authorities";
+
+/** Whether the authorities of the resource are added to those of the image, which only the pod can do. */
+export const addsAuthorities = ({ networking }: Blueprint["spec"]): boolean =>
+  networking?.tls?.caBundle !== undefined && networking.tls.caBundle.exclusive !== true;
+
+const SOURCE_FOLDER = "/ca-bundle";
+
+/** Where images keep public authorities: Python's own, then those of Debian, Red Hat and Alpine. */
+const PUBLIC_FILES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+
+/**
+ * Writes the file before the server starts. The variables that HTTP clients read (`SSL_CERT_FILE` and the like) replace the
+ * authorities of the image, and none of them adds to those.
+ */
+export const authoritiesCommand = (): {
+  readonly command: ReadonlyArray<string>;
+  readonly mounts: ReadonlyArray<JsonObject>;
+} => ({
+  command: [
+    "/bin/sh",
+    "-c",
+    [
+      "set -e",
+      `for file in "$(python3 -c 'import certifi; print(certifi.where())' 2>/dev/null)" ${PUBLIC_FILES.join(" ")}; do`,
+      '  if [ -n "$file" ] && [ -s "$file" ]; then cat "$file"; echo; fi',
+      `done >${CA_BUNDLE_FILE}`,
+      `cat ${SOURCE_FOLDER}/${CA_BUNDLE_KEY} >>${CA_BUNDLE_FILE}`,
+    ].join("\n"),
+  ],
+  mounts: [
+    { name: "ca-bundle", mountPath: SOURCE_FOLDER, readOnly: true },
+    { name: TRUSTED_VOLUME, mountPath: TRUSTED_FOLDER },
+  ],
+});
+
 export interface PodVolumes {
   readonly volumes: ReadonlyArray<JsonObject>;
   readonly mounts: ReadonlyArray<JsonObject>;
@@ -16,7 +54,7 @@ export interface PodVolumes {
 export const podVolumes = (blueprint: Blueprint): PodVolumes => {
   const { name, spec, configFile, folders } = blueprint;
   const claimed = mountedClaim(blueprint);
-  const rows: ReadonlyArray<{ readonly volume: JsonObject; readonly mount: JsonObject } | undefined> = [
+  const rows: ReadonlyArray<{ readonly volume: JsonObject; readonly mount: JsonObject | undefined } | undefined> = [
     {
       volume: {
         name: "lls-storage",
@@ -42,8 +80,14 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
         name: "ca-bundle",
         configMap: { name: caBundleName(name), items: [{ key: CA_BUNDLE_KEY, path: CA_BUNDLE_KEY }] },
       },
-      mount: { name: "ca-bundle", mountPath: CA_BUNDLE_FILE.slice(0, CA_BUNDLE_FILE.lastIndexOf("/")), readOnly: true },
+      mount: addsAuthorities(spec) ? undefined : { name: "ca-bundle", mountPath: TRUSTED_FOLDER, readOnly: true },
     },
+    addsAuthorities(spec)
+      ? {
+        volume: { name: TRUSTED_VOLUME, emptyDir: { sizeLimit: "16Mi" } },
+        mount: { name: TRUSTED_VOLUME, mountPath: TRUSTED_FOLDER, readOnly: true },
+      }
+      : undefined,
     {
       volume: { name: "tmp", emptyDir: startsOgxCli(blueprint) ? { medium: "Memory" } : {} },
       mount: { name: "tmp", mountPath: "/tmp" },
@@ -53,7 +97,10 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
   const own = spec.workload?.overrides ?? {};
   return {
     volumes: [...there.map(({ volume }) => volume), ...((own.volumes ?? []) as unknown as ReadonlyArray<JsonObject>)],
-    mounts: [...there.map(({ mount }) => mount), ...((own.volumeMounts ?? []) as unknown as ReadonlyArray<JsonObject>)],
+    mounts: [
+      ...there.map(({ mount }) => mount).filter((mount) => mount !== undefined),
+      ...((own.volumeMounts ?? []) as unknown as ReadonlyArray<JsonObject>),
+    ],
   };
 };
 

@@ -13,17 +13,23 @@ export interface Finding {
 /** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
 const MESSAGE_CHARACTERS_MAX = 4096;
 
+/** Every type that this operator writes, or that an operator before it wrote. */
+const OWN_TYPES: ReadonlySet<string> = new Set([
+  ...["Ready", "ConfigGenerated", "SecretsResolved", "DeploymentUpdated", "Available", "ServiceReady", "StorageReady"],
+  ...["HealthCheck", "Reconciling", "Stalled", "ObjectRefused", "TemplateHeld", "DeploymentReady"],
+]);
+
 /**
- * The new list in the order of `findings`. Types that are not found any more go: abnormal ones such as Stalled are
- * removed when they are over.
+ * The new list in the order of `findings`. Our types that are not found any more go: abnormal ones such as Stalled are
+ * removed when they are over. Conditions of others stay, behind ours.
  */
 export const conditionsOf = (
   findings: ReadonlyArray<Finding>,
   before: ReadonlyArray<Condition>,
   observedGeneration: number,
   now: string,
-): ReadonlyArray<Condition> =>
-  findings.map(({ type, status, reason, message }) => {
+): ReadonlyArray<Condition> => [
+  ...findings.map(({ type, status, reason, message }) => {
     const old = before.find((condition) => condition.type === type);
     return {
       type,
@@ -33,7 +39,9 @@ export const conditionsOf = (
       reason,
       message: message.length <= MESSAGE_CHARACTERS_MAX ? message : `${message.slice(0, MESSAGE_CHARACTERS_MAX - 1)}…`,
     };
-  });
+  }),
+  ...before.filter(({ type }) => !OWN_TYPES.has(type) && !findings.some((finding) => finding.type === type)),
+];
 
 export const truth = (type: string, reason: string, message: string): Finding => ({
   type,

@@ -51,6 +51,11 @@ export const ownershipConflict = (sentence: string): Note => warn("OwnershipConf
 
 export const objectRefused = (sentence: string): Note => warn("ObjectRefused", "Apply", sentence);
 
+export const writeFailed = (sentence: string): Note => warn("WriteFailed", "Apply", sentence);
+
+export const adopted = (objects: ReadonlyArray<string>): Note =>
+  normal("Adopted", "Apply", `Adopted ${objects.join(", ")}: managed by this resource, but without an owner`);
+
 export const rolledBack = (sentence: string): Note =>
   warn("RolledBack", "Undo", `The change did not become ready and is undone: ${sentence}`);
 

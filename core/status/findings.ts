@@ -1,6 +1,6 @@
 /** Which conditions hold after a pass, each with its reason word and sentence; the order is that of the status. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
-import type { ReconcileFailure } from "../failure.ts";
+import type { DeletionPending, OwnershipConflict, ReconcileFailure, Unwritten } from "../failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { verdictOn } from "../verdict.ts";
 import { liveKey, type World } from "../plan/world.ts";
@@ -37,7 +37,7 @@ export const findingsOf = (
       ? unknown("Ready", "Progressing", "The server is being set up")
       : truth("Ready", "Ready", "The server is ready")
     : untruth("Ready", failing.reason, failing.message);
-  const stalled = decided.failures.some((failure) => failure._tag !== "ObjectRefused" || failure.blocks) ||
+  const stalled = decided.failures.some(isStalling) ||
     ["RolledBack", "DeploymentUpdateFailed"].includes(updated.reason);
   const reconciling = !decided.suspended && !stalled && available.status !== "True" &&
     available.reason !== "ScaledToZero";
@@ -66,11 +66,30 @@ export const findingsOf = (
   ];
 };
 
+/** Nothing goes on without somebody's help; what is tried again by itself does not stall. */
+const isStalling = (failure: ReconcileFailure): boolean => {
+  switch (failure._tag) {
+    case "DeletionPending":
+    case "WriteFailed":
+      return false;
+    case "ObjectRefused":
+      return failure.blocks;
+    default:
+      return true;
+  }
+};
+
 /** Abnormal-true: an object that the server can do without, and that the API server refuses. */
 const refusedFindings = ({ failures }: Decided): ReadonlyArray<Finding> => {
-  const refused = failures.filter((failure) => failure._tag === "ObjectRefused" && !failure.blocks);
+  const refused = failures.filter((failure) => isUnwritten(failure) && !failure.blocks);
   return refused.length === 0 ? [] : [truth("ObjectRefused", "ObjectRefused", sentences(refused))];
 };
+
+const isUnwritten = (failure: ReconcileFailure): failure is Unwritten =>
+  failure._tag === "ObjectRefused" || failure._tag === "WriteFailed";
+
+const isConflict = (failure: ReconcileFailure): failure is OwnershipConflict | DeletionPending =>
+  failure._tag === "OwnershipConflict" || failure._tag === "DeletionPending";
 
 const REFERENCES = ["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"];
 
@@ -78,8 +97,8 @@ const sentences = (failures: ReadonlyArray<ReconcileFailure>): string =>
   failures.map(({ message }) => message).join("; ");
 
 const configFinding = ({ prepared, failures, causedByUpgrade }: Decided): Finding => {
-  const own = failures.filter(({ _tag }) =>
-    !REFERENCES.includes(_tag) && !["OwnershipConflict", "ObjectRefused"].includes(_tag)
+  const own = failures.filter((failure) =>
+    !REFERENCES.includes(failure._tag) && !isConflict(failure) && !isUnwritten(failure)
   );
   const first = own[0];
   if (first !== undefined) {
@@ -116,21 +135,29 @@ const secretsFinding = ({ prepared, failures }: Decided): Finding => {
   return truth("SecretsResolved", "AllSecretsFound", `Resolved ${prepared.secretReferences} secret references`);
 };
 
-const conflictOn = (failures: ReadonlyArray<ReconcileFailure>, kinds: ReadonlyArray<string> | undefined) =>
-  failures.find((failure) =>
-    failure._tag === "OwnershipConflict" &&
-    (kinds === undefined ? !["PersistentVolumeClaim", "Service"].includes(failure.kind) : kinds.includes(failure.kind))
+/** Undefined where no object of these kinds, or of the kinds without a condition of their own, is somebody else's. */
+const conflictFinding = (
+  type: string,
+  failures: ReadonlyArray<ReconcileFailure>,
+  kinds: ReadonlyArray<string> | undefined,
+): Finding | undefined => {
+  const found = failures.filter(isConflict).filter(({ kind }) =>
+    kinds === undefined ? !["PersistentVolumeClaim", "Service"].includes(kind) : kinds.includes(kind)
   );
+  const [first] = found;
+  return first === undefined ? undefined : untruth(type, first._tag, sentences(found));
+};
 
 const updatedFinding = (
   world: World,
   { prepared, failures, rollout }: Decided,
   deployment: JsonObject | undefined,
 ): Finding => {
-  const conflict = conflictOn(failures, undefined);
-  if (conflict !== undefined) return untruth("DeploymentUpdated", "OwnershipConflict", conflict.message);
-  const refusal = failures.find((failure) => failure._tag === "ObjectRefused" && failure.blocks);
-  if (refusal !== undefined) return untruth("DeploymentUpdated", "DeploymentUpdateFailed", refusal.message);
+  const conflict = conflictFinding("DeploymentUpdated", failures, undefined);
+  if (conflict !== undefined) return conflict;
+  const unwritten = failures.filter((failure) => isUnwritten(failure) && failure.blocks);
+  const [first] = unwritten;
+  if (first !== undefined) return untruth("DeploymentUpdated", verdictOn(first).reason, sentences(unwritten));
   if (prepared === undefined || rollout === undefined) {
     return deployment === undefined
       ? unknown("DeploymentUpdated", "Waiting", "Nothing is deployed before the resource is free of errors")
@@ -231,14 +258,22 @@ const availableFinding = (world: World, { prepared }: Decided, deployment: JsonO
   if (rolloutState(deployment, world.pods, world.replicaSets) === "complete") {
     return truth("Available", "MinimumReplicasAvailable", said);
   }
-  const trouble = podTrouble(world.pods, shownOf(world, prepared));
+  const shown = shownOf(world, prepared);
+  const rejected = listAt(status, "conditions").find((one) =>
+    stringAt(one, "type") === "ReplicaFailure" && stringAt(one, "status") === "True"
+  );
+  if (rejected !== undefined) {
+    const why = shown.text(stringAt(rejected, "message") ?? stringAt(rejected, "reason") ?? "no reason given");
+    return untruth("Available", "PodsRejected", `Kubernetes could not create pods: ${why}. ${said}`);
+  }
+  const trouble = podTrouble(world.pods, shown);
   if (trouble !== undefined) return untruth("Available", trouble.reason, trouble.message);
   return untruth("Available", "RolloutInProgress", said);
 };
 
 const objectFindings = (world: World, { prepared, failures }: Decided): ReadonlyArray<Finding> => {
-  const service = conflictOn(failures, ["Service"]);
-  const claim = conflictOn(failures, ["PersistentVolumeClaim"]);
+  const service = conflictFinding("ServiceReady", failures, ["Service"]);
+  const claim = conflictFinding("StorageReady", failures, ["PersistentVolumeClaim"]);
   const name = stringAt(world.resource, "metadata", "name") ?? "";
   const live = world.live.get(liveKey("Service", serviceName(name)));
   const claimName = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
@@ -247,12 +282,12 @@ const objectFindings = (world: World, { prepared, failures }: Decided): Readonly
     : stringAt(world.live.get(liveKey("PersistentVolumeClaim", claimName)), "status", "phase");
   return [
     ...(service !== undefined
-      ? [untruth("ServiceReady", "OwnershipConflict", service.message)]
+      ? [service]
       : live === undefined
       ? [unknown("ServiceReady", "Waiting", "The Service is not there yet")]
       : [truth("ServiceReady", "ServiceReady", "The Service is there")]),
     ...(claim !== undefined
-      ? [untruth("StorageReady", "OwnershipConflict", claim.message)]
+      ? [claim]
       : claimName === undefined
       ? []
       : bound === "Bound"

@@ -6,8 +6,8 @@ import { derive } from "../../core/derive.ts";
 import { type JsonObject, stringAt } from "../../core/json.ts";
 import type { Manifest } from "../../core/resources/blueprint.ts";
 import { listed, objectsOf } from "../../core/resources/objects.ts";
-import { keyOf, type Seen } from "../../core/plan/step.ts";
-import { Cluster } from "../../shell/cluster.ts";
+import { keyOf } from "../../core/plan/step.ts";
+import { Cluster, type Over } from "../../shell/cluster.ts";
 import { pathOf } from "../../shell/object_path.ts";
 import { connectionOf } from "../../shell/settings.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../../core/resources/of_resource.ts";
@@ -35,7 +35,7 @@ const apply = async (cluster: ControlPlane, manifest: Manifest): Promise<JsonObj
 const appliedOver = (
   cluster: ControlPlane,
   all: ReadonlyArray<Manifest>,
-  over: (index: number) => Seen,
+  over: (index: number) => Over,
 ): Promise<ReadonlyArray<number | undefined>> =>
   Effect.runPromise(
     Effect.flatMap(Cluster, (door) =>

@@ -7,7 +7,7 @@ import { type Choices, DEFAULT } from "../../core/install/choices.ts";
 import { NAME, NAMESPACE } from "../../core/install/names.ts";
 import { type Permission, permissionsFor } from "../../core/install/permissions.ts";
 import { isObject, type JsonObject, listAt } from "../../core/json.ts";
-import { AUTHORITY_SECRET } from "../../core/own_objects.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/own_objects.ts";
 import { readManifests } from "../../core/yaml.ts";
 import { watchedNamespaces } from "../../shell/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -40,6 +40,8 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
     await t.step("in the whole cluster: no call is refused, no rule is without a call", async () => {
       const choices = DEFAULT;
       await install(cluster, choices);
+      // As after a restore that lost its content.
+      await cluster.kubectl(["create", "secret", "generic", HMAC_SECRET, "-n", NAMESPACE]);
       await lifeOfAServer(cluster, choices, "all");
       await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(ROUTE_DEFINITION));
       // As after an upgrade from a release that stored the former version.

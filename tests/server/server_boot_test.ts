@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { CA_BUNDLE_FILE } from "../../core/config/environment.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { type JsonObject, listAt } from "../../core/json.ts";
 import { manifest } from "../given.ts";
+import { objectOf } from "../objects.ts";
 import { inFolder } from "../folder.ts";
 import { listedProviders } from "./asked.ts";
 import { boot, type Booted } from "../../tools/server/boot.ts";
@@ -101,34 +102,62 @@ Deno.test("FR-060 FR-061 two workers of every server serve HTTPS on the port of 
     })
   ));
 
-Deno.test("FR-063 caBundle lets every server trust a model server with an authority of its own, and no other", () =>
+Deno.test("FR-063 caBundle adds its authority to the public ones, or stands alone, on every server", () =>
   onEveryServer((server) =>
     inFolder(async (folder) => {
-      const [trusted, other] = [
-        await startTlsModelServer(folder, "trusted"),
-        await startTlsModelServer(folder, "other"),
-      ];
-      try {
-        const spec = {
+      const names = ["private", "public", "other"] as const;
+      const [own, known, other] = await Promise.all(names.map((name) => startTlsModelServer(folder, name)));
+      if (own === undefined || known === undefined || other === undefined) throw new Error("three model servers");
+      const asked = async (exclusive: boolean) => {
+        const spec: JsonObject = {
           providers: {
-            inference: [
-              { id: "trusted", provider: "vllm", endpoint: trusted.models.baseUrl },
-              { id: "other", provider: "vllm", endpoint: other.models.baseUrl },
-            ],
+            inference: [own, known, other].map(({ models }, index) => ({
+              id: names[index] ?? "",
+              provider: "vllm",
+              endpoint: models.baseUrl,
+            })),
           },
-          networking: { tls: { caBundle: { configMapName: "ca" } } },
+          networking: { tls: { caBundle: { configMapName: "ca", ...(exclusive ? { exclusive } : {}) } } },
         };
-        const files = { [CA_BUNDLE_FILE]: trusted.caBundle };
-        await using stack = await boot(resource(server, spec), { ...server.options, files });
-        const { body } = await stack.post("/v1/chat/completions", { ...chat, model: "trusted/test-model" });
-        strictEqual(body.choices?.[0].message.content, "You said: hello", JSON.stringify(body));
-        ok((await stack.post("/v1/chat/completions", { ...chat, model: "other/test-model" })).status >= 500);
+        const file = exclusive ? own.caBundle : await authoritiesFile(folder, spec, own.caBundle, known.caBundle);
+        await using stack = await boot(resource(server, spec), {
+          ...server.options,
+          files: { [CA_BUNDLE_FILE]: file },
+        });
+        const statuses: Array<string> = [];
+        for (const name of names) {
+          const { status } = await stack.post("/v1/chat/completions", { ...chat, model: `${name}/test-model` });
+          if (status === 200) statuses.push(name);
+          else ok(status >= 500, `${name}: ${status}`);
+        }
+        return statuses;
+      };
+      try {
+        deepStrictEqual(await asked(false), ["private", "public"]);
+        deepStrictEqual(await asked(true), ["private"]);
         deepStrictEqual(other.models.requests, []);
       } finally {
-        await Promise.all([trusted, other].map(({ models }) => models.stop()));
+        await Promise.all([own, known, other].map(({ models }) => models.stop()));
       }
     })
   ));
+
+/** What the init container makes of the bundle, in an image whose certifi trusts this public authority. */
+const authoritiesFile = async (folder: string, spec: JsonObject, bundle: string, known: string): Promise<string> => {
+  const place = await Deno.makeTempDir({ dir: folder });
+  await Deno.writeTextFile(join(place, "public.pem"), known);
+  await Deno.writeTextFile(join(place, "certifi.py"), `def where(): return "${place}/public.pem"\n`);
+  await Deno.writeTextFile(join(place, "ca-bundle.crt"), bundle);
+  const [container] = listAt(objectOf("Deployment", spec), "spec", "template", "spec", "initContainers");
+  const [shell = "", flag = "", script = ""] = listAt(container, "command").map(String);
+  const target = join(place, "trusted.crt");
+  const { success, stderr } = await new Deno.Command(shell, {
+    args: [flag, script.replaceAll(CA_BUNDLE_FILE, target).replaceAll("/ca-bundle/", `${place}/`)],
+    env: { PYTHONPATH: place },
+  }).output();
+  ok(success, new TextDecoder().decode(stderr));
+  return await Deno.readTextFile(target);
+};
 
 Deno.test("FR-036 FR-043 R48 every server reports to its collector and knows its MCP servers", () =>
   onEveryServer(async (server) => {

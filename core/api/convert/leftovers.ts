@@ -53,11 +53,13 @@ export const V1ALPHA2_SHAPE: Shape = {
     "spec.distribution",
     "spec.overrideConfig",
     "spec.networking.expose",
+    "spec.networking.tls.caBundle",
     "spec.workload.storage",
   ]),
   boundTo: {
     "spec.distribution.serverVersion": ["spec.distribution.name", "spec.distribution.image"],
     "spec.overrideConfig.key": ["spec.overrideConfig.configMapName"],
+    "spec.networking.tls.caBundle.exclusive": ["spec.networking.tls.caBundle.configMapName"],
   },
   ownFields: new Set(),
 };

@@ -1,5 +1,5 @@
 /** The fields that both versions have, and where each stands in the other one. */
-import { at, isList, isObject, type Json, type JsonObject, listAt, member, put } from "../../json.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, member, omit, put } from "../../json.ts";
 import { CONTAINER_NAME_DEFAULT } from "../v1alpha1.ts";
 
 /** One field in both versions, by its path under spec. */
@@ -8,6 +8,8 @@ interface Moved {
   readonly now: ReadonlyArray<string>;
   /** Whether v1alpha2 can hold what v1alpha1 has; what it cannot is left over (R41). */
   readonly holds?: (value: Json) => boolean;
+  /** A field of the block that v1alpha1 lacks; it is left over. */
+  readonly without?: string;
 }
 
 /** Go's way of saying that there is none. */
@@ -26,6 +28,7 @@ const MOVED: ReadonlyArray<Moved> = [
     old: ["server", "tlsConfig", "caBundle"],
     now: ["networking", "tls", "caBundle"],
     holds: (value) => !isObject(value) || value.configMapName !== "",
+    without: "exclusive",
   },
   { old: ["replicas"], now: ["workload", "replicas"] },
   { old: ["server", "workers"], now: ["workload", "workers"] },
@@ -78,9 +81,10 @@ export const specToV1alpha1 = (now: Json | undefined): JsonObject => {
     (made, { old: to, now: from }) => isObject(at(now, ...from)) ? put(made, to, {}) : made,
     {} as JsonObject,
   );
-  const moved = MOVED.reduce((made, { old: to, now: from }) => {
+  const moved = MOVED.reduce((made, { old: to, now: from, without }) => {
     const value = at(now, ...from);
-    return value === undefined ? made : put(made, to, value);
+    if (value === undefined) return made;
+    return put(made, to, without !== undefined && isObject(value) ? omit(value, without) : value);
   }, start);
   // The API server would fill these two in on the next write, and the object would differ from what it is in v1alpha2.
   const container = isObject(at(moved, "server", "containerSpec"))

@@ -1,0 +1,198 @@
+/** What must not happen to a healthy server: decisions on values, one test for each way in which it was disturbed once. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { after, converged, edited, UID, world } from "../../tests/worlds.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../json.ts";
+import { decide } from "./decide.ts";
+import type { Plan } from "./step.ts";
+import type { World } from "./world.ts";
+
+const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
+const onClaim = (storage: JsonObject): JsonObject => ({ ...GENERATED, workload: { replicas: 1, storage } });
+
+const withLive = (one: World, key: string, change: (object: JsonObject) => JsonObject): World => {
+  const live = new Map(one.live);
+  live.set(key, change(live.get(key) ?? {}));
+  return { ...one, live };
+};
+const applied = (plan: Plan): ReadonlyArray<string> =>
+  plan.steps.flatMap((step) => step._tag === "Apply" ? [step.manifest.kind] : []);
+const events = (plan: Plan): ReadonlyArray<string> =>
+  plan.steps.flatMap((step) => step._tag === "Announce" ? [step.note.reason] : []);
+const condition = (one: World, type: string): Json | undefined =>
+  listAt(one.resource.status, "conditions").find((found) => stringAt(found, "type") === type);
+const word = (one: World, type: string): string =>
+  `${stringAt(condition(one, type), "status")} ${stringAt(condition(one, type), "reason")}`;
+const owner = (uid: string, name = "my"): JsonObject => ({
+  apiVersion: "llamastack.io/v1alpha2",
+  kind: "LlamaStackDistribution",
+  name,
+  uid,
+  controller: true,
+});
+const ownedBy = (object: JsonObject, ...owners: ReadonlyArray<JsonObject>): JsonObject =>
+  put(object, ["metadata", "ownerReferences"], owners) as JsonObject;
+
+for (const [what, storage] of [["unset", {}], ["Retain", { retentionPolicy: "Retain" }]] as const) {
+  Deno.test(`a claim loses its owner when retentionPolicy goes from Delete to ${what}, so that its data stays`, () => {
+    const { world: before } = converged(world(onClaim({ retentionPolicy: "Delete" })));
+    ok(at(before.live.get("PersistentVolumeClaim/my-pvc"), "metadata", "ownerReferences") !== undefined);
+    const { world: kept } = converged(edited(before, onClaim(storage)));
+    strictEqual(at(kept.live.get("PersistentVolumeClaim/my-pvc"), "metadata", "ownerReferences"), undefined);
+  });
+}
+
+Deno.test("the copy of a CA bundle goes once no pod mounts it and the rollout is complete", () => {
+  const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const { world: plain } = converged(world(GENERATED));
+  const bundle: JsonObject = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name: "my-ca-bundle",
+      namespace: "default",
+      uid: "b",
+      labels: { "app.kubernetes.io/component": "ca-bundle", "app.kubernetes.io/managed-by": "llama-stack-operator" },
+      ownerReferences: [owner(UID)],
+    },
+    data: { "ca-bundle.crt": pem },
+  };
+  const left = withLive(plain, "ConfigMap/my-ca-bundle", () => bundle);
+  const pruned = (one: World) => decide(one).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
+  deepStrictEqual(pruned(left), ["my-ca-bundle"]);
+  const pod: JsonObject = {
+    metadata: { name: "old" },
+    spec: { volumes: [{ name: "ca", configMap: { name: "my-ca-bundle" } }] },
+  };
+  deepStrictEqual(pruned({ ...left, pods: [pod] }), []);
+  deepStrictEqual(
+    pruned(withLive(left, "Deployment/my", (one) => put(one, ["status", "availableReplicas"], 0) as JsonObject)),
+    [],
+  );
+});
+
+Deno.test("drift of a value that looks like a number is repaired", () => {
+  const spec = { ...GENERATED, workload: { overrides: { env: [{ name: "ACCOUNT", value: "10000000001" }] } } };
+  const { world: before } = converged(world(spec));
+  const changed = withLive(
+    before,
+    "Deployment/my",
+    (one) => JSON.parse(JSON.stringify(one).replace('"value":"10000000001"', '"value":"10000000002"')) as JsonObject,
+  );
+  ok(applied(decide(changed)).includes("Deployment"));
+});
+
+Deno.test("sixty failures make a handful of Events, once", () => {
+  const inference = Array.from({ length: 60 }, (_, index) => ({ id: `p${index}`, provider: `nonsense-${index}` }));
+  const broken = world({ providers: { inference } });
+  const first = decide(broken);
+  ok(events(first).length >= 1 && events(first).length <= 8, events(first).join());
+  deepStrictEqual(events(decide(after(broken, first))), []);
+});
+
+Deno.test("every conflict stands in a condition, and none is announced again", () => {
+  const foreign = (kind: string, name: string): JsonObject => ({
+    apiVersion: "v1",
+    kind,
+    metadata: { name, namespace: "default" },
+  });
+  const live = new Map([["ServiceAccount/my-sa", foreign("ServiceAccount", "my-sa")], [
+    "Deployment/my",
+    foreign("Deployment", "my"),
+  ]]);
+  const taken = world(GENERATED, { live });
+  const first = decide(taken);
+  strictEqual(events(first).filter((reason) => reason === "OwnershipConflict").length, 2);
+  const told = after(taken, first);
+  deepStrictEqual(events(decide(told)), []);
+  const message = stringAt(condition(told, "DeploymentUpdated"), "message") ?? "";
+  ok(message.includes("ServiceAccount") && message.includes("Deployment"), message);
+});
+
+Deno.test("objects of a deleted resource of the same name are waited for, and nobody is told to rename anything", () => {
+  const { world: before } = converged(world(GENERATED));
+  const remnants = new Map([...before.live].map(([key, object]) => [key, ownedBy(object, owner("an earlier uid"))]));
+  const anew = world(GENERATED, { live: remnants });
+  const plan = decide(anew);
+  deepStrictEqual([applied(plan), events(plan)], [[], []]);
+  const told = after(anew, plan);
+  deepStrictEqual([word(told, "DeploymentUpdated"), word(told, "Stalled")], [
+    "False DeletionPending",
+    "undefined undefined",
+  ]);
+  ok(!JSON.stringify(told.resource.status).includes("rename"));
+  const others = new Map([...before.live].map(([key, object]) => [key, ownedBy(object, owner("u", "other"))]));
+  strictEqual(
+    word(after(anew, decide(world(GENERATED, { live: others }))), "DeploymentUpdated"),
+    "False OwnershipConflict",
+  );
+});
+
+Deno.test("our own objects without an owner, as after a restore, are adopted without a restart and told once", () => {
+  const { world: before } = converged(world(onClaim({})));
+  const restored = new Map([...before.live].map(([key, object]) => [key, ownedBy(object)]));
+  const back: World = { ...before, live: restored };
+  const plan = decide(back);
+  const deployment = plan.steps.find((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
+  ok(deployment?._tag === "Apply");
+  deepStrictEqual(
+    objectAt(deployment.manifest, "spec", "template"),
+    objectAt(before.live.get("Deployment/my") ?? null, "spec", "template"),
+  );
+  deepStrictEqual(events(plan), ["Adopted"]);
+  deepStrictEqual(decide(after(back, plan)).steps, []);
+});
+
+Deno.test("pods that a quota rejects are told with the rejecting sentence", () => {
+  const { world: before } = converged(world(GENERATED));
+  const failure = {
+    type: "ReplicaFailure",
+    status: "True",
+    reason: "FailedCreate",
+    message: 'pods "my-1" is forbidden: exceeded quota: small',
+  };
+  const { world: told } = converged(withLive(before, "Deployment/my", (one) => ({
+    ...one,
+    status: { ...objectAt(one, "status"), availableReplicas: 0, conditions: [failure] },
+  })));
+  strictEqual(word(told, "Available"), "False PodsRejected");
+  ok(stringAt(condition(told, "Available"), "message")?.includes("exceeded quota: small"));
+});
+
+Deno.test("conditions of others stay in the status", () => {
+  const { world: before } = converged(world(GENERATED));
+  const foreign = {
+    type: "example.com/Scanned",
+    status: "True",
+    reason: "Clean",
+    message: "",
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  };
+  const conditions = [...listAt(before.resource.status, "conditions"), foreign];
+  const seen: World = { ...before, resource: put(before.resource, ["status", "conditions"], conditions) as JsonObject };
+  deepStrictEqual(decide(seen).steps, []);
+  const { world: next } = converged(edited(seen, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
+  deepStrictEqual(condition(next, "example.com/Scanned"), foreign);
+});
+
+Deno.test("an autoscaler that takes over from zero gets its minimum", () => {
+  const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
+  const from = (replicas: number, autoscaling: JsonObject) => {
+    const { world: before } = converged(world({ ...GENERATED, workload: { replicas } }));
+    const seen = withLive(
+      before,
+      "Deployment/my",
+      (one) => put(one, ["metadata", "managedFields"], [owned]) as JsonObject,
+    );
+    return decide(edited(seen, { ...GENERATED, workload: { replicas, autoscaling } })).steps
+      .flatMap((step) => step._tag === "Scale" ? [step.replicas] : []);
+  };
+  deepStrictEqual([
+    from(3, { minReplicas: 1, maxReplicas: 5 }),
+    from(0, { minReplicas: 2, maxReplicas: 5 }),
+    from(0, { maxReplicas: 5 }),
+  ], [
+    [3],
+    [2],
+    [1],
+  ]);
+});
