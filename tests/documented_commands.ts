@@ -47,6 +47,7 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     why: "takes minutes and judges a machine that does nothing else",
   },
   { page: INSTALL, heading: "The operator", by: INSTALLATION },
+  { page: INSTALL, heading: "Network", by: INSTALLATION },
   { page: INSTALL, heading: "Settings", by: INSTALLATION },
   { page: INSTALL, heading: "From the Go operator", by: INSTALLATION },
   { page: INSTALL, heading: "Back to the Go operator", by: "tests/cluster/takeover_back_test.ts" },

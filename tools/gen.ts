@@ -1,5 +1,5 @@
 /**
- * Writes what is made from the schema in core/api: the CRD, the schema for editors, docs/api.md.
+ * Writes what is made from the schema in core/api: the CRD, the schema for editors, docs/api.md; and the files of deploy/.
  *
  * `deno task gen` writes, `deno task gen --check` compares and exits 1 when a file is stale.
  */
@@ -12,6 +12,7 @@ import { DEFAULT } from "../core/install/choices.ts";
 import { installation } from "../core/install/installation.ts";
 import { kustomizeFiles, oneFile } from "../core/install/kustomize.ts";
 import { bundleFiles } from "../core/install/olm.ts";
+import { withPermissions } from "../core/install/permissions_table.ts";
 import { isObject } from "../core/json.ts";
 import { KIND } from "../core/api/v1alpha2.ts";
 import { referencePage } from "../core/api/reference_page.ts";
@@ -32,6 +33,13 @@ const EXAMPLES = Array.from(Deno.readDirSync(SAMPLES), ({ name }) => name).sort(
   .flatMap((name) => Result.getOrThrow(readManifests(Deno.readTextFileSync(new URL(name, SAMPLES)))))
   .filter(isObject).filter(({ kind }) => kind === KIND);
 
+/** Written by hand but for one table. */
+const securityPage = (): string => {
+  const page = withPermissions(Deno.readTextFileSync(new URL("../docs/security.md", import.meta.url)));
+  if (page === undefined) throw new Error("docs/security.md lacks the marks of the table of permissions");
+  return page;
+};
+
 const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
   "crds/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
@@ -41,12 +49,13 @@ const FILES: Readonly<Record<string, () => string>> = {
     Object.entries(kustomizeFiles(INSTALL_HEADER)).map(([path, text]) => [`deploy/kustomize/${path}`, () => text]),
   ),
   ...Object.fromEntries(
-    Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/olm/${path}`, () => text]),
+    Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/${path}`, () => text]),
   ),
   "docs/compatibility.md": () => compatibilityPage(BOOTS),
   "docs/moves.md": movesPage,
   "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),
+  "docs/security.md": securityPage,
 };
 
 if (import.meta.main) {

@@ -5,6 +5,8 @@ export interface Choices {
   readonly image: string;
   /** Namespaces whose resources are looked after; empty: all of them. */
   readonly watched: ReadonlyArray<string>;
+  /** The namespaces to watch are those of an OperatorGroup: OLM writes them into an annotation of the pods. */
+  readonly operatorGroup: boolean;
   readonly webhooks: boolean;
   /** Who makes the certificate of the webhooks; without meaning when there are none. */
   readonly certificates: "self-managed" | "cert-manager" | "service-ca" | "olm";
@@ -20,8 +22,11 @@ export const IMAGE = `docker.io/llamastackoperator/llama-stack-operator:${OPERAT
 export const DEFAULT: Choices = {
   image: IMAGE,
   watched: [],
+  operatorGroup: false,
   webhooks: true,
   certificates: "self-managed",
   secretPolling: false,
   relatedImages: [],
 };
+
+export const watchesAll = ({ watched, operatorGroup }: Choices): boolean => watched.length === 0 && !operatorGroup;

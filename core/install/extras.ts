@@ -1,21 +1,6 @@
-/** Optional pieces: network policy, disruption budget, and what monitoring needs. */
+/** Optional pieces: disruption budget, and what monitoring needs. */
 import type { JsonObject } from "../json.ts";
-import { labelled, metadata, METRICS_SERVICE, NAME, NAMESPACE, PORTS, SELECTOR } from "./names.ts";
-
-/**
- * The API server's calls come from nodes or from outside of the cluster network, so the webhook port is open to all; so are
- * metrics and probes. What the operator calls is not limited: API servers and model servers have no common address.
- */
-export const networkPolicy = (): JsonObject => ({
-  apiVersion: "networking.k8s.io/v1",
-  kind: "NetworkPolicy",
-  metadata: metadata(NAME, "operator", NAMESPACE),
-  spec: {
-    podSelector: { matchLabels: SELECTOR },
-    policyTypes: ["Ingress"],
-    ingress: [{ ports: Object.values(PORTS).map((port) => ({ protocol: "TCP", port })) }],
-  },
-});
+import { labelled, metadata, METRICS_SERVICE, NAME, NAMESPACE, SELECTOR } from "./names.ts";
 
 export const disruptionBudget = (): JsonObject => ({
   apiVersion: "policy/v1",

@@ -5,9 +5,11 @@
 import { type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { writeYaml } from "../yaml.ts";
 import { type Choices, DEFAULT } from "./choices.ts";
-import { dashboard, disruptionBudget, networkPolicy, prometheusRule, serviceMonitor } from "./extras.ts";
+import { dashboard, disruptionBudget, prometheusRule, serviceMonitor } from "./extras.ts";
 import { installation } from "./installation.ts";
 import { NAMESPACE } from "./names.ts";
+import { networkPolicy } from "./network_policy.ts";
+import { writeGuard } from "./write_guard.ts";
 
 /** The namespaces of the overlay are an example: whoever uses it names their own. */
 export const OVERLAYS: Readonly<Record<string, Choices>> = {
@@ -20,6 +22,7 @@ export const OVERLAYS: Readonly<Record<string, Choices>> = {
 
 const COMPONENTS: Readonly<Record<string, ReadonlyArray<JsonObject>>> = {
   "network-policy": [networkPolicy()],
+  "write-guard": writeGuard(),
   "disruption-budget": [disruptionBudget()],
   monitoring: [serviceMonitor(), prometheusRule(), dashboard()],
 };

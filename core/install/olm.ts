@@ -1,5 +1,8 @@
-/** `deploy/olm`: the bundle (registry+v1) from which the Operator Lifecycle Manager installs, made from the same objects. */
-import { CRD_NAME, customResourceDefinition, resourceSchema } from "../api/crd.ts";
+/**
+ * `deploy/olm` and `deploy/olm-namespaced`: the bundles (registry+v1) from which the Operator Lifecycle Manager installs, made
+ * from the same objects. Two, because OLM allows a conversion webhook in the install mode AllNamespaces alone.
+ */
+import { CRD_NAME, resourceSchema } from "../api/crd.ts";
 import { GROUP, KIND } from "../api/v1alpha2.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../config/distributions.ts";
 import { relatedImageVariable } from "../config/distribution.ts";
@@ -7,37 +10,73 @@ import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from
 import { OPERATOR_VERSION } from "../version.ts";
 import { writeYaml } from "../yaml.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../own_objects.ts";
-import { WEBHOOK } from "./admission.ts";
-import { type Choices, DEFAULT, IMAGE } from "./choices.ts";
+import { definition, WEBHOOK } from "./admission.ts";
+import { type Choices, DEFAULT, IMAGE, watchesAll } from "./choices.ts";
 import { labelled, NAME, NAMESPACE, PORTS } from "./names.ts";
 import { permissionsFor } from "./permissions.ts";
 import { deployment, metricsService } from "./program.ts";
 import { PUBLISHER } from "./publisher.ts";
+import { DESCRIPTION, FEATURES, ICON } from "./olm_page.ts";
 import { people, rulesOf } from "./roles.ts";
 
-/** Texts by path below `deploy/olm`; `examples` are the samples, one resource each. */
-export const bundleFiles = (header: string, examples: ReadonlyArray<JsonObject>): Readonly<Record<string, string>> => {
-  const manifest = (name: string, object: JsonObject) =>
-    [`manifests/${name}.yaml`, header + writeYaml(object)] as const;
-  return Object.fromEntries([
-    manifest(`${NAME}.clusterserviceversion`, clusterServiceVersion(examples)),
-    manifest(`${GROUP}_llamastackdistributions`, definition()),
-    manifest(`${NAME}-metrics_v1_service`, withoutNamespace(metricsService())),
-    ...people().map((one) => manifest(`${stringAt(one, "metadata", "name")}_rbac_v1_clusterrole`, one)),
-    ["metadata/annotations.yaml", header + writeYaml({ annotations: ANNOTATIONS })],
-    ["tests/scorecard/config.yaml", header + writeYaml(scorecard())],
-    ["bundle.Dockerfile", dockerfile(header)],
-  ]);
+/** Texts by path below `deploy`; `examples` are the samples, one resource each. */
+export const bundleFiles = (header: string, examples: ReadonlyArray<JsonObject>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(BUNDLES).flatMap(([folder, bundle]) =>
+      filesOf(bundle, header, examples).map(([path, text]) => [`${folder}/${path}`, text])
+    ),
+  );
+
+interface Bundle {
+  /** Of the package; with the version, of the ClusterServiceVersion. */
+  readonly name: string;
+  readonly displayName: string;
+  readonly choices: Choices;
+  /** Supported ones among INSTALL_MODES. */
+  readonly modes: ReadonlyArray<string>;
+}
+
+const INSTALL_MODES = ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"];
+
+const RELATED_IMAGES = [...EMBEDDED_DISTRIBUTIONS].map(([name, { image }]) => ({
+  variable: relatedImageVariable(name),
+  image,
+}));
+
+/** By their folders. */
+const BUNDLES: Readonly<Record<string, Bundle>> = {
+  olm: {
+    name: NAME,
+    displayName: PUBLISHER.displayName,
+    choices: { ...DEFAULT, certificates: "olm", relatedImages: RELATED_IMAGES },
+    modes: ["AllNamespaces"],
+  },
+  "olm-namespaced": {
+    name: `${NAME}-namespaced`,
+    displayName: `${PUBLISHER.displayName} (namespaced)`,
+    choices: { ...DEFAULT, webhooks: false, operatorGroup: true, relatedImages: RELATED_IMAGES },
+    modes: ["OwnNamespace", "SingleNamespace", "MultiNamespace"],
+  },
 };
 
-/** OLM gives the operator every namespace: a conversion webhook serves the whole cluster. */
-const CHOICES: Choices = {
-  ...DEFAULT,
-  certificates: "olm",
-  relatedImages: [...EMBEDDED_DISTRIBUTIONS].map(([name, { image }]) => ({
-    variable: relatedImageVariable(name),
-    image,
-  })),
+const filesOf = (
+  bundle: Bundle,
+  header: string,
+  examples: ReadonlyArray<JsonObject>,
+): ReadonlyArray<readonly [string, string]> => {
+  const manifest = (name: string, object: JsonObject) =>
+    [`manifests/${name}.yaml`, header + writeYaml(object)] as const;
+  return [
+    manifest(`${bundle.name}.clusterserviceversion`, clusterServiceVersion(bundle, examples)),
+    manifest(`${GROUP}_llamastackdistributions`, bundledDefinition(bundle)),
+    manifest(`${NAME}-metrics_v1_service`, withoutNamespace(metricsService())),
+    // OLM makes such roles of its own for each API, and these could belong to one installation of several only.
+    ...(watchesAll(bundle.choices) ? people() : [])
+      .map((one) => manifest(`${stringAt(one, "metadata", "name")}_rbac_v1_clusterrole`, one)),
+    ["metadata/annotations.yaml", header + writeYaml({ annotations: annotationsOf(bundle) })],
+    ["tests/scorecard/config.yaml", header + writeYaml(scorecard())],
+    ["bundle.Dockerfile", dockerfile(bundle, header)],
+  ];
 };
 
 /** Every version that is served has an example. */
@@ -57,14 +96,18 @@ const EXAMPLE_V1ALPHA1: JsonObject = {
 
 const MIN_KUBERNETES = "1.32.0";
 
-const clusterServiceVersion = (examples: ReadonlyArray<JsonObject>): JsonObject => ({
+const clusterServiceVersion = (bundle: Bundle, examples: ReadonlyArray<JsonObject>): JsonObject => ({
   apiVersion: "operators.coreos.com/v1alpha1",
   kind: "ClusterServiceVersion",
   metadata: {
-    name: `${NAME}.v${OPERATOR_VERSION}`,
+    name: `${bundle.name}.v${OPERATOR_VERSION}`,
     labels: Object.fromEntries(["amd64", "arm64"].map((one) => [`operatorframework.io/arch.${one}`, "supported"])),
     annotations: {
-      "alm-examples": JSON.stringify([...examples.map(withoutNamespace), EXAMPLE_V1ALPHA1], null, 2),
+      "alm-examples": JSON.stringify(
+        [...examples.map(withoutNamespace), ...(bundle.choices.webhooks ? [EXAMPLE_V1ALPHA1] : [])],
+        null,
+        2,
+      ),
       capabilities: "Deep Insights",
       categories: "AI/Machine Learning",
       containerImage: IMAGE,
@@ -76,7 +119,7 @@ const clusterServiceVersion = (examples: ReadonlyArray<JsonObject>): JsonObject 
     },
   },
   spec: {
-    displayName: PUBLISHER.displayName,
+    displayName: bundle.displayName,
     description: DESCRIPTION,
     version: OPERATOR_VERSION,
     minKubeVersion: MIN_KUBERNETES,
@@ -88,23 +131,23 @@ const clusterServiceVersion = (examples: ReadonlyArray<JsonObject>): JsonObject 
     icon: [{ base64data: ICON, mediatype: "image/svg+xml" }],
     // Every version since the first may be replaced by this one.
     ...(OPERATOR_VERSION === "0.1.0" ? {} : { skipRange: `<${OPERATOR_VERSION}` }),
-    installModes: ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"].map((type) => ({
-      type,
-      supported: type === "AllNamespaces",
-    })),
-    customresourcedefinitions: { owned: owned() },
+    installModes: INSTALL_MODES.map((type) => ({ type, supported: bundle.modes.includes(type) })),
+    customresourcedefinitions: { owned: owned(bundle) },
     install: {
       strategy: "deployment",
       spec: {
-        deployments: [{ name: NAME, label: labelled("operator"), spec: deployment(CHOICES).spec ?? null }],
-        clusterPermissions: [{ serviceAccountName: NAME, rules: rulesAt("watched", "cluster") }],
-        permissions: [{ serviceAccountName: NAME, rules: rulesAt("own") }],
+        deployments: [{ name: NAME, label: labelled("operator"), spec: deployment(bundle.choices).spec ?? null }],
+        ...permissionsOf(bundle),
       },
     },
-    webhookdefinitions: [
-      webhook("ConversionWebhook", "convert", CONVERT_PATH, { conversionCRDs: [CRD_NAME] }),
-      webhook("ValidatingAdmissionWebhook", "validate", VALIDATE_PATH, inBundle(WEBHOOK)),
-    ],
+    ...(bundle.choices.webhooks
+      ? {
+        webhookdefinitions: [
+          webhook("ConversionWebhook", "convert", CONVERT_PATH, { conversionCRDs: [CRD_NAME] }),
+          webhook("ValidatingAdmissionWebhook", "validate", VALIDATE_PATH, inBundle(WEBHOOK)),
+        ],
+      }
+      : {}),
     relatedImages: [
       { name: NAME, image: IMAGE },
       ...[...EMBEDDED_DISTRIBUTIONS].map(([name, { image }]) => ({ name, image })),
@@ -112,9 +155,19 @@ const clusterServiceVersion = (examples: ReadonlyArray<JsonObject>): JsonObject 
   },
 });
 
-const rulesAt = (
-  ...places: ReadonlyArray<string>
-): ReadonlyArray<Json> => [...rulesOf(permissionsFor(CHOICES).filter(({ where }) => places.includes(where)))];
+/**
+ * OLM makes `permissions` a Role in the operator's namespace and in each namespace of the OperatorGroup, and
+ * `clusterPermissions` a ClusterRole.
+ */
+const permissionsOf = ({ choices }: Bundle): JsonObject => {
+  const granted = (field: string, ...places: ReadonlyArray<string>): JsonObject => {
+    const rules = rulesOf(permissionsFor(choices).filter(({ where }) => places.includes(where)));
+    return rules.length === 0 ? {} : { [field]: [{ serviceAccountName: NAME, rules: [...rules] }] };
+  };
+  return watchesAll(choices)
+    ? { ...granted("clusterPermissions", "watched", "cluster"), ...granted("permissions", "own") }
+    : { ...granted("clusterPermissions", "cluster"), ...granted("permissions", "watched", "own") };
+};
 
 const webhook = (type: string, name: string, path: string, more: JsonObject): JsonObject => ({
   type,
@@ -134,16 +187,18 @@ const inBundle = (config: JsonObject): JsonObject => ({
   rules: listAt(config, "rules").filter(isObject).map(({ scope: _scope, ...rule }) => rule),
 });
 
-const definition = (): JsonObject => {
-  const crd = customResourceDefinition();
-  // OLM writes the conversion itself.
-  const { conversion: _conversion, ...spec } = objectAt(crd, "spec");
-  return { ...crd, spec: { ...spec, preserveUnknownFields: false } };
+const bundledDefinition = ({ choices }: Bundle): JsonObject => {
+  const crd = definition(choices);
+  const { conversion, ...spec } = objectAt(crd, "spec");
+  // OLM writes the webhook of a conversion itself.
+  const more = choices.webhooks || conversion === undefined ? {} : { conversion };
+  return { ...crd, spec: { ...spec, ...more, preserveUnknownFields: false } };
 };
 
 /** One row for each version that is served, the newest first. */
-const owned = (): ReadonlyArray<Json> =>
-  listAt(customResourceDefinition(), "spec", "versions").map((one) => stringAt(one, "name") ?? "").reverse()
+const owned = ({ choices }: Bundle): ReadonlyArray<Json> =>
+  listAt(definition(choices), "spec", "versions").filter(isObject).filter(({ served }) => served === true)
+    .map((one) => stringAt(one, "name") ?? "").reverse()
     .map((version) => ({
       name: CRD_NAME,
       version,
@@ -180,31 +235,16 @@ const withoutNamespace = (object: JsonObject): JsonObject => {
 
 const PREFIX = "operators.operatorframework.io";
 
-const ANNOTATIONS: Readonly<Record<string, string>> = {
+const annotationsOf = ({ name }: Bundle): Readonly<Record<string, string>> => ({
   [`${PREFIX}.bundle.mediatype.v1`]: "registry+v1",
   [`${PREFIX}.bundle.manifests.v1`]: "manifests/",
   [`${PREFIX}.bundle.metadata.v1`]: "metadata/",
-  [`${PREFIX}.bundle.package.v1`]: NAME,
+  [`${PREFIX}.bundle.package.v1`]: name,
   [`${PREFIX}.bundle.channels.v1`]: "stable",
   [`${PREFIX}.bundle.channel.default.v1`]: "stable",
   [`${PREFIX}.test.mediatype.v1`]: "scorecard+v1",
   [`${PREFIX}.test.config.v1`]: "tests/scorecard/",
-};
-
-const FEATURES: JsonObject = Object.fromEntries(
-  Object.entries({
-    disconnected: true,
-    "fips-compliant": false,
-    "proxy-aware": false,
-    "tls-profiles": false,
-    "token-auth-aws": false,
-    "token-auth-azure": false,
-    "token-auth-gcp": false,
-    cnf: false,
-    cni: false,
-    csi: false,
-  }).map(([name, has]) => [`features.operators.openshift.io/${name}`, String(has)]),
-);
+});
 
 const SCORECARD_IMAGE = "quay.io/operator-framework/scorecard-test:v1.42.0";
 
@@ -229,29 +269,13 @@ const scorecard = (): JsonObject => ({
   }],
 });
 
-const dockerfile = (header: string): string =>
+const dockerfile = (bundle: Bundle, header: string): string =>
   [
     header.trimEnd(),
     "FROM scratch",
-    ...Object.entries(ANNOTATIONS).map(([key, value]) => `LABEL ${key}=${value}`),
+    ...Object.entries(annotationsOf(bundle)).map(([key, value]) => `LABEL ${key}=${value}`),
     "COPY manifests /manifests/",
     "COPY metadata /metadata/",
     "COPY tests/scorecard /tests/scorecard/",
     "",
   ].join("\n");
-
-const DESCRIPTION =
-  `A short \`LlamaStackDistribution\` becomes a running, correctly configured Llama Stack or OGX server: its
-\`config.yaml\`, Deployment, Service, storage, TLS and network rules. An edit that cannot work never hurts what runs.
-
-* Named distributions, or any image of your own
-* Providers, models, tools and shields as fields, checked before the server starts
-* Secrets stay references; a rotated key restarts the pods once
-* SQLite, PostgreSQL and Redis; TLS; autoscaling; Ingress and Route
-* \`explain\` says in plain words why a server is not ready`;
-
-/** Two layers of a stack under a plain hexagon; drawn for this project. */
-const ICON = btoa(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><path fill="#3949ab" d="M32 3 57 17.500v29L32 61 7 46.500v-29z"/>' +
-    '<path fill="none" stroke="#fff" stroke-width="4" stroke-linejoin="round" d="m17 27 15-8 15 8-15 8zM17 37l15 8 15-8"/></svg>',
-);

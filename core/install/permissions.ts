@@ -2,7 +2,7 @@
 import { SETTINGS_CONFIG_MAP } from "../settings.ts";
 import { CRD_NAME } from "../api/crd.ts";
 import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../plan/kinds.ts";
-import type { Choices } from "./choices.ts";
+import { type Choices, watchesAll } from "./choices.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET, LEASE, WEBHOOK_CONFIGURATION } from "../own_objects.ts";
 
 export interface Permission {
@@ -27,7 +27,7 @@ const CERTIFICATES: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [AUTHORITY_SECRET],
     where: "own",
-    why: "keep the authority that signs the certificates of the webhooks",
+    why: "store the authority that signs the certificates of the webhooks",
   },
   {
     apiGroup: CRD_GROUP,
@@ -35,7 +35,7 @@ const CERTIFICATES: ReadonlyArray<Permission> = [
     verbs: ["list", "patch"],
     names: [CRD_NAME],
     where: "cluster",
-    why: "tell the API server which authority to trust for conversion",
+    why: "publish that authority and the path for conversion",
   },
   {
     apiGroup: "admissionregistration.k8s.io",
@@ -43,7 +43,34 @@ const CERTIFICATES: ReadonlyArray<Permission> = [
     verbs: ["list", "patch"],
     names: [WEBHOOK_CONFIGURATION],
     where: "cluster",
-    why: "tell the API server which authority to trust for admission",
+    why: "publish that authority and the path for admission",
+  },
+];
+
+/** Only where every namespace is watched: a version can be dropped when no resource of the cluster is stored in it. */
+const MIGRATION: ReadonlyArray<Permission> = [
+  {
+    apiGroup: GROUP,
+    resource: "llamastackdistributions",
+    verbs: ["patch"],
+    where: "cluster",
+    why: "rewrite resources that are stored in an older version",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions",
+    verbs: ["get"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "see which versions are stored",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions/status",
+    verbs: ["update"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "drop an older version from the list of stored versions",
   },
 ];
 
@@ -57,19 +84,23 @@ const onOwn = (kind: Kind): Permission => ({
   // Server-side apply of an object that is not there yet asks for both, create and patch.
   verbs: [...READ, "create", "patch", ...(kind.prunable || kind.kind === "ConfigMap" ? ["delete"] : [])],
   where: "watched",
-  why: `keep the ${kind.kind} of each server`,
+  why: kind.kind === "Secret" || kind.kind === "ConfigMap"
+    ? `keep the ${kind.kind}s of each server, and read those that a resource names`
+    : `keep the ${kind.kind} of each server`,
 });
 
-/** Without `list` and `watch` on Secrets where those are read by name; caBundles are written only where nobody else does. */
-export const permissionsFor = (
-  { secretPolling, webhooks, certificates }: Choices,
-): ReadonlyArray<Permission> => [
+/**
+ * Without `list` and `watch` on Secrets where those are read by name; caBundles are written only where nobody else does. With
+ * some namespaces watched, what is left of cluster-wide rights is two objects by name.
+ */
+export const permissionsFor = (choices: Choices): ReadonlyArray<Permission> => [
   ...PERMISSIONS.map((one) =>
-    secretPolling && one.resource === "secrets" && one.where === "watched"
+    choices.secretPolling && one.resource === "secrets" && one.where === "watched"
       ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
       : one
   ),
-  ...(webhooks && certificates === "self-managed" ? CERTIFICATES : []),
+  ...(watchesAll(choices) ? MIGRATION : []),
+  ...(choices.webhooks && choices.certificates === "self-managed" ? CERTIFICATES : []),
 ];
 
 const PERMISSIONS: ReadonlyArray<Permission> = [
@@ -78,14 +109,14 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     resource: "llamastackdistributions",
     verbs: ["list", "watch"],
     where: "watched",
-    why: "know what is asked for",
+    why: "follow the resources",
   },
   {
     apiGroup: GROUP,
     resource: "llamastackdistributions/status",
     verbs: ["update"],
     where: "watched",
-    why: "tell how it goes",
+    why: "write their status",
   },
   {
     apiGroup: GROUP,
@@ -94,29 +125,6 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     where: "watched",
     why: "own objects where OwnerReferencesPermissionEnforcement is on, as on OpenShift",
   },
-  {
-    apiGroup: GROUP,
-    resource: "llamastackdistributions",
-    verbs: ["patch"],
-    where: "cluster",
-    why: "store again what is stored in a former version",
-  },
-  {
-    apiGroup: CRD_GROUP,
-    resource: "customresourcedefinitions",
-    verbs: ["get"],
-    names: [CRD_NAME],
-    where: "cluster",
-    why: "know which versions are stored",
-  },
-  {
-    apiGroup: CRD_GROUP,
-    resource: "customresourcedefinitions/status",
-    verbs: ["update"],
-    names: [CRD_NAME],
-    where: "cluster",
-    why: "say which versions are stored",
-  },
   ...OWN_KINDS.map(onOwn),
   onOwn(ROUTES),
   {
@@ -124,22 +132,28 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     resource: "routes/custom-host",
     verbs: ["create"],
     where: "watched",
-    why: "give a Route the host that a resource names",
+    why: "set the host of a Route",
   },
   ...POD_KINDS.map((kind): Permission => ({
     apiGroup: groupOf(kind.apiVersion),
     resource: kind.plural,
     verbs: ["list", "watch"],
     where: "watched",
-    why: "say why a server is not ready",
+    why: "report why a server is not ready",
   })),
-  { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "watched", why: "tell what happened" },
+  {
+    apiGroup: "events.k8s.io",
+    resource: "events",
+    verbs: ["create"],
+    where: "watched",
+    why: "report changes and failures",
+  },
   {
     apiGroup: "coordination.k8s.io",
     resource: "leases",
     verbs: ["create"],
     where: "own",
-    why: "choose one replica that works",
+    why: "elect a leader",
   },
   {
     apiGroup: "coordination.k8s.io",
@@ -147,14 +161,14 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [LEASE],
     where: "own",
-    why: "choose one replica that works",
+    why: "elect a leader",
   },
   {
     apiGroup: "",
     resource: "secrets",
     verbs: ["create"],
     where: "own",
-    why: "keep a key for digests of Secret values",
+    why: "store the key for digests of Secret values",
   },
   {
     apiGroup: "",
@@ -162,7 +176,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [HMAC_SECRET],
     where: "own",
-    why: "keep a key for digests of Secret values",
+    why: "store the key for digests of Secret values",
   },
   {
     apiGroup: "",
@@ -170,7 +184,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["list", "watch"],
     names: [SETTINGS_CONFIG_MAP],
     where: "own",
-    why: "follow its settings",
+    why: "follow the operator's settings",
   },
-  { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "own", why: "tell of a bad setting" },
+  { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "own", why: "report an invalid setting" },
 ];

@@ -95,6 +95,7 @@ const podSpec = (choices: Choices): JsonObject => ({
     env: [
       fieldEnv("POD_NAME", "metadata.name"),
       fieldEnv("POD_NAMESPACE", "metadata.namespace"),
+      ...(choices.operatorGroup ? [fieldEnv("WATCH_NAMESPACE", "metadata.annotations['olm.targetNamespaces']")] : []),
       ...choices.relatedImages.map(({ variable, image }) => ({ name: variable, value: image })),
     ],
     ports: [

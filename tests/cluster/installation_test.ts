@@ -58,6 +58,15 @@ Deno.test("the installation on a real API server", async (t) => {
       deepStrictEqual([await may("create", "eve"), await may("create", "adam")], ["yes", "no"]);
     });
 
+    await t.step("the API server takes the network policy and the write guard", async () => {
+      for (const component of ["network-policy", "write-guard"]) {
+        const folder = `${DEPLOY}kustomize/components/${component}`;
+        for (const { name } of Deno.readDirSync(folder)) {
+          if (name !== "kustomization.yaml") await apply("--dry-run=server", "-f", `${folder}/${name}`);
+        }
+      }
+    });
+
     await t.step("`kubectl delete -f` leaves nothing", async () => {
       await cluster.kubectl(["delete", "--wait=false", "-f", INSTALL]);
       const left = await cluster.kubectl([
@@ -85,11 +94,14 @@ Deno.test("the installation on a real API server", async (t) => {
             "apiVersion: kustomize.config.k8s.io/v1beta1",
             "kind: Kustomization",
             "resources: [../base]",
-            "components: [../components/network-policy, ../components/disruption-budget, ../components/monitoring]",
+            "components:",
+            ...["network-policy", "disruption-budget", "monitoring", "write-guard"].map((one) =>
+              `- ../components/${one}`
+            ),
           ].join("\n"),
         );
         const built = Result.getOrThrow(readManifests(await cluster.kubectl(["kustomize", folder])));
-        strictEqual(built.length, installation(DEFAULT).length + 5);
+        strictEqual(built.length, installation(DEFAULT).length + 7);
       } finally {
         await Deno.remove(folder, { recursive: true });
       }

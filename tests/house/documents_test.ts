@@ -51,10 +51,11 @@ Deno.test("README's resource is the sample of that name", async () => {
   strictEqual(bare(shown), bare(sample));
 });
 
-Deno.test("links of README and ARCHITECTURE lead to files", async () => {
-  for (const page of ["README.md", "ARCHITECTURE.md"]) {
-    for (const [, target = ""] of (await read(page)).matchAll(/\]\(([^)#]+)\)/g)) {
-      ok(await Deno.stat(new URL(target, ROOT)).then(() => true, () => false), `${page}: ${target}`);
+Deno.test("links of README, ARCHITECTURE, SECURITY and the pages of installation and security lead to files", async () => {
+  for (const page of ["README.md", "ARCHITECTURE.md", "SECURITY.md", "docs/install.md", "docs/security.md"]) {
+    for (const [, target = ""] of (await read(page)).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
+      if (target.startsWith("https:")) continue;
+      ok(await Deno.stat(new URL(target, new URL(page, ROOT))).then(() => true, () => false), `${page}: ${target}`);
     }
   }
 });

@@ -87,6 +87,7 @@ Deno.test("the top level holds what it is meant to hold", async () => {
     "Dockerfile",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "configs",
     "core",
     "crds",

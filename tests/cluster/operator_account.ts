@@ -1,0 +1,203 @@
+/** The operator under its own account and the Roles of an installation, and servers that make it use all of them. */
+import { type Choices } from "../../core/install/choices.ts";
+import { installation } from "../../core/install/installation.ts";
+import { NAME, NAMESPACE } from "../../core/install/names.ts";
+import { type JsonObject, member, objectAt, stringAt } from "../../core/json.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
+import type { AuditEvent, ControlPlane } from "../../tools/cluster/control_plane.ts";
+import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { secret } from "../given.ts";
+import { eventually, type RunningOperator, startOperator } from "./operator.ts";
+
+export const USER = `system:serviceaccount:${NAMESPACE}:${NAME}`;
+
+/** Where the servers are, unless a test says otherwise. */
+export const PLACE = "servers";
+
+/** Namespaces, the Secrets that the servers name, and a setting that is not valid. */
+export const prepare = async (
+  cluster: ControlPlane,
+  places: ReadonlyArray<string> = [PLACE],
+): Promise<void> => {
+  const objects = [
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } },
+    ...places.flatMap((place) => [
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: place } },
+      keys(place, "database", { url: "postgresql://u:p@db:5432/d" }),
+      keys(place, "redis", { password: "word" }),
+    ]),
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: SETTINGS_CONFIG_MAP, namespace: NAMESPACE },
+      data: { upgradeParallelism: "many" },
+    },
+  ];
+  for (const one of objects) await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(one));
+};
+
+const keys = (namespace: string, name: string, stringData: JsonObject): JsonObject => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name, namespace },
+  stringData,
+});
+
+/** Account, Roles and webhooks only: the operator itself runs in this process. */
+export const install = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
+  const objects = installation(choices);
+  const definition = objects.find(({ kind }) => kind === "CustomResourceDefinition");
+  await installDefinition(cluster, definition as unknown as Parameters<typeof installDefinition>[1]);
+  for (
+    const one of objects.filter(({ kind }) =>
+      /^(ServiceAccount|.*Role.*|ValidatingWebhookConfiguration)$/.test(String(kind))
+    )
+  ) {
+    await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(one));
+  }
+};
+
+export const running = async (
+  cluster: ControlPlane,
+  { watched, secretPolling, webhooks }: Choices,
+): Promise<RunningOperator> => {
+  const token = (await cluster.kubectl(["create", "token", NAME, "-n", NAMESPACE])).trim();
+  return await startOperator(cluster, {
+    connection: { url: cluster.url, caPem: cluster.caPem, clientCertificate: undefined, token: () => token },
+    namespaces: watched,
+    secretPolling,
+    operatorNamespace: NAMESPACE,
+    install: false,
+    webhooks: { webhookAddress: webhooks ? "127.0.0.1:0" : "0", drainMs: 0 },
+    leaderElect: true,
+    route: "Direct",
+  });
+};
+
+const FULL: JsonObject = {
+  providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] },
+  storage: {
+    kv: { type: "redis", endpoint: "redis:6379", password: secret("redis", "password") },
+    sql: { type: "postgres", connectionString: secret("database", "url") },
+  },
+  networking: { expose: {}, allowedFrom: { namespaces: ["apps"] } },
+  workload: {
+    storage: { size: "1Gi" },
+    autoscaling: { minReplicas: 2, maxReplicas: 3 },
+    podDisruptionBudget: { minAvailable: 1 },
+  },
+};
+
+/** What every server has. */
+export const BARE: JsonObject = {
+  providers: FULL.providers ?? null,
+  workload: { replicas: 1, storage: { size: "1Gi" } },
+};
+
+const BROKEN: JsonObject = { storage: { sql: { type: "postgres", connectionString: secret("gone", "url") } } };
+
+/** Every kind of object comes; most of them go again; configs follow each other; a failure leaves scaling possible. */
+export const lifeOfAServer = async (
+  cluster: ControlPlane,
+  choices: Choices,
+  name: string,
+  place = PLACE,
+): Promise<void> => {
+  const operator = await running(cluster, choices);
+  try {
+    await exerciseServer(cluster, name, place);
+  } finally {
+    await operator.stop();
+  }
+};
+
+/** The same for an operator that runs already. */
+export const exerciseServer = async (cluster: ControlPlane, name: string, place: string): Promise<void> => {
+  // Under a resource that has a status already each name is looked up before it is written.
+  await write(cluster, name, { ...FULL, ...BROKEN }, place);
+  await told(cluster, name, place);
+  await write(cluster, name, FULL, place);
+  await cleared(cluster, name, "pdb,hpa,networkpolicy,ingress", 4, place);
+  await write(cluster, name, BARE, place);
+  await cleared(cluster, name, "pdb,hpa,networkpolicy,ingress,secret", 0, place);
+  for (const count of [1, 2, 3]) {
+    await write(cluster, name, {
+      ...BARE,
+      resources: { models: Array.from({ length: count }, (_, index) => ({ name: `m${index}` })) },
+    }, place);
+    await isReady(cluster, name, count, place);
+  }
+  // The ReplicaSets of former edits keep their configs.
+  await cluster.kubectl(["delete", "replicasets", "-n", place, "-l", `app.kubernetes.io/instance=${name}`]);
+  await eventually("former configs are gone", async () => {
+    const labels = `app.kubernetes.io/instance=${name},app.kubernetes.io/component=generated-config`;
+    const found = await cluster.kubectl(["get", "configmaps", "-n", place, "-l", labels, "-o", "name"]);
+    return found.trim().split("\n").length === 2 ? true : undefined;
+  });
+  await write(cluster, name, { ...BARE, ...BROKEN, workload: { replicas: 2, storage: { size: "1Gi" } } }, place);
+  await eventually("the new number of pods", async () => {
+    const deployment = await get(cluster, `/apis/apps/v1/namespaces/${place}/deployments/${name}`);
+    return member(objectAt(deployment, "spec"), "replicas") === 2 ? true : undefined;
+  });
+};
+
+export const write = (cluster: ControlPlane, name: string, spec: JsonObject, place = PLACE): Promise<string> =>
+  cluster.kubectl(
+    ["apply", "--server-side", "--force-conflicts", "-f", "-"],
+    JSON.stringify({
+      apiVersion: "llamastack.io/v1alpha2",
+      kind: "LlamaStackDistribution",
+      metadata: { name, namespace: place },
+      spec: { distribution: { name: "starter" }, ...spec },
+    }),
+  );
+
+/** Waits until there are so many objects of these kinds for the server. */
+export const cleared = (
+  cluster: ControlPlane,
+  name: string,
+  kinds: string,
+  count: number,
+  place = PLACE,
+): Promise<true> =>
+  eventually(`${count} of ${kinds} for ${name}`, async () => {
+    const labels = `app.kubernetes.io/instance=${name},app.kubernetes.io/managed-by=llama-stack-operator`;
+    const found = await cluster.kubectl(["get", kinds, "-n", place, "-l", labels, "-o", "name"]);
+    return found.split("\n").filter((line) => line !== "").length === count ? true : undefined;
+  }, 60_000);
+
+const statusOf = async (cluster: ControlPlane, name: string, place: string): Promise<JsonObject> =>
+  objectAt(
+    await get(cluster, `/apis/llamastack.io/v1alpha2/namespaces/${place}/llamastackdistributions/${name}`),
+    "status",
+  );
+
+export const told = (cluster: ControlPlane, name: string, place = PLACE): Promise<true> =>
+  eventually(
+    `a status of ${name}`,
+    async () => member(await statusOf(cluster, name, place), "conditions") === undefined ? undefined : true,
+  );
+
+export const isReady = (cluster: ControlPlane, name: string, models: number, place = PLACE): Promise<true> =>
+  eventually(`${name} with ${models} models`, async () => {
+    const status = await statusOf(cluster, name, place);
+    return stringAt(status, "phase") === "Ready" &&
+        member(objectAt(status, "configGeneration"), "resourceCount") === models
+      ? true
+      : undefined;
+  }, 90_000);
+
+export const get = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
+  await (await cluster.fetch(path)).json() as JsonObject;
+
+/** Requests of the operator since the audit log had so many. */
+export const own = async (cluster: ControlPlane, from: number): Promise<ReadonlyArray<AuditEvent>> =>
+  (await cluster.auditLog()).slice(from).filter(({ user }) => user.username === USER);
+
+/** Those that were forbidden, each once. */
+export const refused = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<string> => [
+  ...new Set(
+    events.filter(({ responseStatus }) => responseStatus?.code === 403)
+      .map(({ verb, requestURI }) => `${verb} ${requestURI}`),
+  ),
+];
