@@ -14,6 +14,10 @@ export const AUTHORITY_SECRET = "llama-stack-operator-webhook-ca";
 
 /** The Service through which the API server calls the webhooks, and the paths that it calls. */
 export const WEBHOOK_SERVICE = "llama-stack-operator-webhook";
+
+/** The Service in front of the metrics. */
+export const METRICS_SERVICE = "llama-stack-operator-metrics";
+
 export const CONVERT_PATH = "/convert";
 export const VALIDATE_PATH = "/validate";
 

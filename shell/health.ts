@@ -1,55 +1,124 @@
 /** What the process answers to the kubelet and to Prometheus. */
 import { Duration, Effect } from "effect";
-import { LISTENER_CLOSE_MS } from "./limits.ts";
-import { metricsText } from "./metrics.ts";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { HEALTH_CONNECTIONS_MAX, HEALTH_HEADERS_MS, HEALTH_IDLE_MS, LISTENER_CLOSE_MS } from "./limits.ts";
 import { SettingsError } from "./settings.ts";
+import type { ServingCertificate } from "./webhook_server.ts";
 
-/** Both listeners until the scope is closed. */
+/** `/livez` and `/readyz` until the scope is closed. Plain HTTP: the kubelet checks no certificate. */
 export const serveHealth = Effect.fnUntraced(
-  function* (
-    { healthAddress, metricsAddress, isReady }: {
-      /** `host:port`, `:port`, or `0` for none. */
-      readonly healthAddress: string;
-      readonly metricsAddress: string;
-      readonly isReady: () => boolean;
-    },
-  ) {
+  function* ({ healthAddress, notReady }: {
+    /** `host:port`, `:port`, or `0` for none. */
+    readonly healthAddress: string;
+    /** Why the replica is not ready; undefined when it is. */
+    readonly notReady: () => string | undefined;
+  }) {
     yield* listen(healthAddress, {
       // That it answers is the answer.
-      "/livez": Effect.sync(() => plain("ok", 200)),
-      "/readyz": Effect.sync(() => isReady() ? plain("ok", 200) : plain("the API server was not reached yet", 503)),
+      "/livez": () => Effect.succeed(plain(200, "ok")),
+      "/readyz": () =>
+        Effect.sync(() => {
+          const why = notReady();
+          return why === undefined ? plain(200, "ok") : plain(503, why);
+        }),
     });
-    yield* listen(metricsAddress, { "/metrics": Effect.map(metricsText, (text) => plain(text, 200)) });
   },
 );
 
-const plain = (text: string, status: number): Response =>
-  new Response(text, { status, headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
+export interface Page {
+  readonly status: number;
+  readonly text: string;
+}
 
-const listen = Effect.fnUntraced(
-  function* (address: string, routes: Readonly<Record<string, Effect.Effect<Response>>>) {
-    if (address === "0") return;
+export const plain = (status: number, text: string): Page => ({ status, text });
+
+/** The answer to a GET of a path; the bearer token of the request, where it carries one. */
+export type Pages<R> = Readonly<Record<string, (token: string | undefined) => Effect.Effect<Page, never, R>>>;
+
+/** A listener for small answers until the scope is closed; `certificate` makes it HTTPS. */
+export const listen = Effect.fnUntraced(
+  function* <R>(address: string, pages: Pages<R>, certificate?: ServingCertificate) {
+    if (address === "0") return undefined;
     const { hostname, port } = yield* parsedAddress(address);
-    const context = yield* Effect.context();
+    const context = yield* Effect.context<R>();
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
+      const path = (request.url ?? "").split("?")[0] ?? "";
+      const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+      // Whatever body comes along is not read.
+      if (request.method !== "GET" || page === undefined) {
+        response.setHeader("connection", "close");
+        return sent(response, plain(page === undefined ? 404 : 405, `try GET ${Object.keys(pages).join(", ")}`));
+      }
+      Effect.runPromiseWith(context)(page(bearerOf(request))).then(
+        (made) => sent(response, made),
+        () => sent(response, plain(500, "internal error")),
+      );
+    };
+    const server = certificate === undefined
+      ? createServer(BOUNDS, answer)
+      : createTlsServer({ ...BOUNDS, ...certificate, minVersion: "TLSv1.2" }, answer);
+    server.maxConnections = HEALTH_CONNECTIONS_MAX;
+    const connections = droppingSlowOnes(server);
     yield* Effect.acquireRelease(
-      Effect.try({
-        try: () =>
-          Deno.serve({ hostname, port, onListen: () => {} }, (request) => {
-            const path = new URL(request.url).pathname;
-            const answer = Object.hasOwn(routes, path) ? routes[path] : undefined;
-            return answer === undefined
-              ? plain(`try ${Object.keys(routes).join(", ")}`, 404)
-              : Effect.runPromiseWith(context)(answer);
-          }),
-        catch: (cause) => new SettingsError({ detail: `cannot listen on ${address}: ${String(cause)}` }),
+      Effect.callback<void, SettingsError>((done) => {
+        server.once(
+          "error",
+          (cause) => done(Effect.fail(new SettingsError({ detail: `cannot listen on ${address}: ${String(cause)}` }))),
+        );
+        server.listen({ host: hostname, port }, () => done(Effect.void));
       }),
-      (server) =>
+      () =>
         // A client that never ends its request must not hold up the end of the process.
-        Effect.promise(() => server.shutdown()).pipe(Effect.timeoutOption(Duration.millis(LISTENER_CLOSE_MS))),
+        Effect.callback<void>((done) => {
+          connections.end();
+          server.close(() => done(Effect.void));
+        }).pipe(Effect.timeoutOption(Duration.millis(LISTENER_CLOSE_MS))),
     );
-    yield* Effect.logInfo("listening").pipe(Effect.annotateLogs({ address, paths: Object.keys(routes).join(" ") }));
+    yield* Effect.logInfo("listening").pipe(Effect.annotateLogs({ address, paths: Object.keys(pages).join(" ") }));
+    return server;
   },
 );
+
+const BOUNDS = {
+  headersTimeout: HEALTH_HEADERS_MS,
+  requestTimeout: HEALTH_HEADERS_MS,
+  keepAliveTimeout: HEALTH_IDLE_MS,
+} as const;
+
+/** Ends connections on which no whole request came in time; the runtime's own timeouts do not look at half a header. */
+const droppingSlowOnes = (server: Server): { readonly end: () => void } => {
+  const open = new Set<{ destroy: () => void }>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    let timer = setTimeout(() => socket.destroy(), HEALTH_HEADERS_MS);
+    waiting.set(socket, () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => socket.destroy(), HEALTH_IDLE_MS);
+    });
+    socket.once("close", () => {
+      clearTimeout(timer);
+      open.delete(socket);
+    });
+  });
+  server.on("request", (request) => waiting.get(request.socket)?.());
+  return { end: () => open.forEach((socket) => socket.destroy()) };
+};
+
+/** By socket: called with each whole request on it. */
+const waiting = new WeakMap<object, () => void>();
+
+const bearerOf = (request: IncomingMessage): string | undefined =>
+  /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+
+const sent = (response: ServerResponse, { status, text }: Page): void => {
+  const bytes = new TextEncoder().encode(text.endsWith("\n") ? text : `${text}\n`);
+  response.writeHead(status, {
+    "content-type": "text/plain; version=0.0.4; charset=utf-8",
+    "content-length": bytes.length,
+  });
+  response.end(bytes);
+};
 
 /** `host:port` or `:port`. */
 export const parsedAddress = (

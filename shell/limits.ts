@@ -195,3 +195,29 @@ export const FOREIGN_READS_MAX = 2;
 
 /** Pause between two looks whether the time of an upgrade slot is over, in milliseconds. */
 export const SLOTS_LOOK_MS = 10_000;
+
+/** A caller of the health and metrics ports has this long for its request, in milliseconds; the kubelet waits 1 s for an answer. */
+export const HEALTH_HEADERS_MS = 5000;
+
+/** An idle connection to these ports is kept for this long, in milliseconds: longer than the pause between two scrapes of Prometheus. */
+export const HEALTH_IDLE_MS = 90_000;
+
+/** Connections to each of these ports at the same time; a kubelet and a few Prometheus servers hold one each. */
+export const HEALTH_CONNECTIONS_MAX = 256;
+
+/** Tokens whose reviews are remembered, and for how long in milliseconds: each scrape of a Prometheus asks with the same one. */
+export const REVIEWS_REMEMBERED = 64;
+export const REVIEW_FRESH_MS = 60_000;
+
+/** Reviews of tokens at the same time; more callers are told to come back. */
+export const REVIEWS_AT_ONCE = 4;
+
+/** Longest token that is reviewed, in characters; those of ServiceAccounts have about 1,000. */
+export const TOKEN_CHARACTERS_MAX = 16 * 1024;
+
+/** Pause before an unknown token is reviewed, in milliseconds: with as many at once, 20 reviews a second at most. */
+export const STRANGER_PAUSE_MS = 200;
+
+/** Life of the certificate that a replica signs for its metrics, in milliseconds (a year), and how far back it begins. */
+export const METRICS_CERTIFICATE_MS = 365 * 24 * 3_600_000;
+export const CERTIFICATE_BACKDATE_MS = 3_600_000;

@@ -1,14 +1,12 @@
 /** What the operator counts, under the names that dashboards of Kubernetes operators know. */
 import { Clock, Context, Effect, Metric } from "effect";
 import { PrometheusMetrics } from "effect/observability";
-import { type JsonObject, stringAt } from "../core/json.ts";
 
 /** Everything as Prometheus text. What changes by itself is looked up now: depth, phases, ages, memory. */
 export const metricsText = Effect.gen(function* () {
   const figures = yield* LiveFigures;
   const nowMs = yield* Clock.currentTimeMillis;
-  const resources = yield* figures.leading?.resources ?? Effect.succeed([]);
-  const phases = resources.map((resource) => stringAt(resource, "status", "phase") ?? "Pending");
+  const phases = yield* figures.leading?.phases ?? Effect.succeed(new Map<string, number>());
   const gauges: ReadonlyArray<Gauge> = [
     {
       name: "workqueue_depth",
@@ -18,7 +16,7 @@ export const metricsText = Effect.gen(function* () {
     {
       name: "llama_stack_operator_resources",
       help: "LlamaStackDistribution resources by phase",
-      values: PHASES.map((phase) => [{ phase }, phases.filter((one) => one === phase).length]),
+      values: PHASES.map((phase) => [{ phase }, phases.get(phase) ?? 0]),
     },
     {
       name: "llama_stack_operator_watch_last_event_seconds",
@@ -52,10 +50,12 @@ export const LiveFigures: Context.Reference<Figures> = Context.Reference("llama-
 export interface Figures {
   /** Undefined while another replica works. */
   leading:
-    | { readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>; readonly depth: Effect.Effect<number> }
+    | { readonly phases: Effect.Effect<ReadonlyMap<string, number>>; readonly depth: Effect.Effect<number> }
     | undefined;
   /** Milliseconds since 1970 by watch. */
   readonly heardAtMs: Map<string, number>;
+  /** What cannot be listed or watched at all, each with the API server's answer. */
+  readonly unreadable: Map<string, string>;
   /** Milliseconds since 1970 by certificate: serving, authority. */
   readonly certificateEndsAtMs: Map<string, number>;
 }
@@ -63,6 +63,7 @@ export interface Figures {
 export const newFigures = (): Figures => ({
   leading: undefined,
   heardAtMs: new Map(),
+  unreadable: new Map(),
   certificateEndsAtMs: new Map(),
 });
 
@@ -78,13 +79,20 @@ export const showFigures = (leading: NonNullable<Figures["leading"]>) =>
       Effect.sync(() => {
         figures.leading = undefined;
         figures.heardAtMs.clear();
+        figures.unreadable.clear();
       }),
   );
 
 export const heard = (what: string) =>
   Effect.gen(function* () {
-    (yield* LiveFigures).heardAtMs.set(what, yield* Clock.currentTimeMillis);
+    const { heardAtMs, unreadable } = yield* LiveFigures;
+    heardAtMs.set(what, yield* Clock.currentTimeMillis);
+    unreadable.delete(what);
   });
+
+/** The API server answers that this is not there, or not for us: nothing goes on before somebody changes that. */
+export const unreadable = (what: string, answer: string) =>
+  Effect.map(LiveFigures, (figures) => void figures.unreadable.set(what, answer));
 
 export const passEnded = (result: "success" | "error" | "requeue" | "requeue_after", seconds: number) =>
   Effect.all([

@@ -32,7 +32,7 @@ Deno.test("metricsText() gives counters, durations and what is looked up, in Pro
     yield* TestClock.adjust("90 seconds");
     const text = yield* Effect.scoped(Effect.gen(function* () {
       yield* showFigures({
-        resources: Effect.succeed([{ status: { phase: "Ready" } }, {}]),
+        phases: Effect.succeed(new Map([["Ready", 1], ["Pending", 1]])),
         depth: Effect.succeed(2),
       });
       return yield* metricsText;
@@ -64,7 +64,7 @@ Deno.test("metricsText() gives counters, durations and what is looked up, in Pro
 Deno.test("metricsText() shows no figures of resources while another replica works", () =>
   run(Effect.gen(function* () {
     yield* Effect.scoped(Effect.andThen(
-      showFigures({ resources: Effect.succeed([{}]), depth: Effect.succeed(2) }),
+      showFigures({ phases: Effect.succeed(new Map([["Pending", 1]])), depth: Effect.succeed(2) }),
       heard("pods"),
     ));
     const text = yield* metricsText;

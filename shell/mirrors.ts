@@ -3,7 +3,7 @@ import { Context, Effect, Latch } from "effect";
 import type { JsonObject } from "../core/json.ts";
 import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
 import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
-import { heard } from "./metrics.ts";
+import { heard, unreadable } from "./metrics.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { Named } from "./reference_index.ts";
@@ -198,7 +198,10 @@ const settings = Effect.fnUntraced(function* (queue: WorkQueue) {
 
 const addAll = (queue: WorkQueue, keys: Iterable<string>) => Effect.forEach(keys, queue.add, { discard: true });
 
-const logFailure = (what: string) => (error: ClusterError) =>
-  Effect.logWarning("watch failed").pipe(
-    Effect.annotateLogs({ what, reason: error.reason, detail: error.detail, status: error.status ?? 0 }),
-  );
+const logFailure = (what: string) => (error: ClusterError) => {
+  const { reason, detail, status = 0 } = error;
+  const told = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail, status }));
+  return error.isPassing || status === 410
+    ? told
+    : Effect.andThen(told, unreadable(what, `${status} ${reason}: ${detail}`));
+};

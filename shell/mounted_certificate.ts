@@ -32,7 +32,8 @@ export const followFolder = Effect.fn("followFolder")(function* <E, R>(
   }
 });
 
-const readPair = (folder: string): Effect.Effect<ServingCertificate | undefined> =>
+/** Undefined where the two files are not there or do not fit. */
+export const readPair = (folder: string): Effect.Effect<ServingCertificate | undefined> =>
   Effect.promise(async () => {
     try {
       const [cert, key] = await Promise.all(

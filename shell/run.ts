@@ -9,6 +9,7 @@ import { OPERATOR_VERSION } from "../core/version.ts";
 import { Cluster, type Connection } from "./cluster.ts";
 import { controller } from "./controller.ts";
 import { serveHealth } from "./health.ts";
+import { type MetricsOptions, serveMetrics } from "./metrics_server.ts";
 import { leading } from "./leader.ts";
 import { LiveFigures, newFigures, passesEnded } from "./metrics.ts";
 import { Scope } from "./mirrors.ts";
@@ -21,7 +22,7 @@ import { migrateStorage } from "./storage_migration.ts";
 import { Store } from "./store.ts";
 import { startWebhooks, type WebhookOptions } from "./webhook_start.ts";
 
-export interface RunOptions {
+export interface RunOptions extends MetricsOptions {
   readonly connection: Connection;
   /** Empty: all namespaces. */
   readonly namespaces: ReadonlyArray<string>;
@@ -31,8 +32,7 @@ export interface RunOptions {
   readonly leaderElect: boolean;
   /** Start of this replica's name in the lease, e.g. the pod's name. */
   readonly replica: string;
-  /** `host:port` or `:port` of `/metrics`, and of `/livez` with `/readyz`; `0`: none. */
-  readonly metricsAddress: string;
+  /** `host:port` or `:port` of `/livez` and `/readyz`; `0`: none. */
   readonly healthAddress: string;
   /** How servers are asked for their version, providers and models. */
   readonly route: Route;
@@ -48,7 +48,15 @@ export const operator = (options: RunOptions) =>
   Effect.gen(function* () {
     let reached = false;
     let callable = () => false;
-    yield* serveHealth({ ...options, isReady: () => reached && callable() });
+    const { unreadable } = yield* LiveFigures;
+    const notReady = (): string | undefined => {
+      if (!reached) return "the API server was not reached yet";
+      if (!callable()) return "the webhooks have no certificate yet";
+      const [first] = unreadable;
+      return first === undefined ? undefined : `cannot list or watch ${first[0]}: ${first[1]}`;
+    };
+    yield* serveHealth({ ...options, notReady });
+    yield* serveMetrics(options);
     const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options });
     callable = webhooks.isReady;
     const memory = ownMemory();

@@ -34,6 +34,8 @@ interface Kept extends Packed {
   readonly whole: boolean;
   /** Of a resource that is not whole: digest of what asks for a reconciliation when it changes. */
   readonly asks: string | undefined;
+  /** Of a resource, else undefined. */
+  readonly phase: string | undefined;
 }
 
 export interface StoreShape {
@@ -78,6 +80,8 @@ export interface StoreShape {
   /** The same for later, which costs nothing as long as nobody looks at it: whether it asks for the same as `now`. */
   readonly resourceNow: (key: string) => Effect.Effect<(now: JsonObject) => boolean>;
   readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>;
+  /** How many resources are in each phase; counted along, since a look at every resource for each scrape would not scale. */
+  readonly phases: Effect.Effect<ReadonlyMap<string, number>>;
   /** The same as names, `namespace/name`. */
   readonly keys: Effect.Effect<ReadonlyArray<string>>;
   readonly knows: (key: string) => Effect.Effect<boolean>;
@@ -140,6 +144,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
     ...[...taken.values()].filter(({ key }) => away.get(key)?.state !== "rolling"),
   ];
   const bytes = keptBytes();
+  const phases = new Map<string, number>();
   const shelfOf = (key: string): Shelf => {
     const known = shelves.get(key);
     if (known !== undefined) return known;
@@ -214,6 +219,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
     if (entry === undefined) return;
     later.forget(nameOfPlace(place));
     bytes.forget(namespaceIn(place.key), entry);
+    if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) - 1);
     if (place.part === "resource") shelf.resource = undefined;
     else shelf[place.part].delete(place.name);
   };
@@ -221,6 +227,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
     const count = () => bytes.count(namespaceIn(place.key), entry, bytesOf(entry));
     count();
     later.add(nameOfPlace(place), place.kind, entry, count);
+    if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) + 1);
     if (place.part === "resource") shelf.resource = entry;
     else shelf[place.part].set(place.name, entry);
   };
@@ -229,14 +236,15 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
     const isResource = place.part === "resource";
     const size = shelf.objects.size + shelf.pods.size + shelf.replicaSets.size;
     if (!isResource && size >= KEPT_OBJECTS_MAX && keptAt(shelf, place) === undefined) return undefined;
+    const phase = isResource ? stringAt(object, "status", "phase") ?? "Pending" : undefined;
     const text = textOf(object);
     const whole = text === undefined || text.length > (isResource ? KEPT_RESOURCE_MAX : KEPT_OBJECT_MAX)
       ? undefined
-      : { version, whole: true, asks: undefined, ...plain(text) };
+      : { version, whole: true, asks: undefined, phase, ...plain(text) };
     if (whole !== undefined && bytes.hasRoom(namespaceIn(place.key), bytesOf(whole))) return whole;
     if (!isResource && place.kind !== "ConfigMap") return undefined;
     const part = plain(JSON.stringify(essential(object)));
-    const partial = { version, whole: false, asks: isResource ? asksOf(object) : undefined, ...part };
+    const partial = { version, whole: false, asks: isResource ? asksOf(object) : undefined, phase, ...part };
     return isResource || bytes.hasRoom(namespaceIn(place.key), bytesOf(partial)) ? partial : undefined;
   };
   return {
@@ -317,6 +325,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
     resources: Effect.sync(() =>
       [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
     ),
+    phases: Effect.sync(() => new Map(phases)),
     keys: Effect.sync(() => [...shelves].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
     away: Effect.sync(() => ({ list: awayNow(), version: awayVersion })),
     decideWithSlots: (key, decision) =>

@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Fiber } from "effect";
-import type { JsonObject } from "../core/json.ts";
+import fc from "fast-check";
+import { type JsonObject, stringAt } from "../core/json.ts";
 import type { PackedLater } from "./packed_later.ts";
 import { KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "./limits.ts";
 import { Store } from "./store.ts";
@@ -264,3 +265,34 @@ Deno.test("Store keeps a bounded number of objects for one resource", () =>
     for (let index = 0; index < KEPT_OBJECTS_MAX + 50; index++) yield* store.put(own("Pod", `p${index}`), "list");
     strictEqual((yield* store.shelf("a/my")).pods.length, KEPT_OBJECTS_MAX);
   })));
+
+Deno.test("Store.phases counts what a recount would", () =>
+  fc.assert(fc.asyncProperty(
+    fc.array(
+      fc.tuple(fc.constantFrom("a", "b", "c"), fc.constantFrom("Ready", "Failed", undefined, "gone", "missing")),
+      {
+        maxLength: 30,
+      },
+    ),
+    (events) =>
+      run(Effect.gen(function* () {
+        const store = yield* Store;
+        let version = 0;
+        for (const [name, what] of events) {
+          version++;
+          const object: JsonObject = {
+            ...RESOURCE,
+            metadata: { name, namespace: "a", uid: `${name}-${version}`, resourceVersion: String(version) },
+            ...(what === undefined ? {} : { status: { phase: what } }),
+          };
+          if (what === "gone") yield* store.drop(object);
+          else yield* store.put(object, what === "missing" ? "list" : "watch");
+        }
+        const counts = new Map<string, number>();
+        for (const resource of yield* store.resources) {
+          const phase = stringAt(resource, "status", "phase") ?? "Pending";
+          counts.set(phase, (counts.get(phase) ?? 0) + 1);
+        }
+        deepStrictEqual(new Map([...(yield* store.phases)].filter(([, count]) => count !== 0)), counts);
+      })),
+  )));

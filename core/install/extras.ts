@@ -1,6 +1,7 @@
 /** Optional pieces: disruption budget, and what monitoring needs. */
 import type { JsonObject } from "../json.ts";
-import { labelled, metadata, METRICS_SERVICE, NAME, NAMESPACE, SELECTOR } from "./names.ts";
+import { labelled, metadata, NAME, NAMESPACE, SELECTOR } from "./names.ts";
+import { METRICS_SERVICE } from "../own_objects.ts";
 
 export const disruptionBudget = (): JsonObject => ({
   apiVersion: "policy/v1",
@@ -14,7 +15,14 @@ export const serviceMonitor = (): JsonObject => ({
   kind: "ServiceMonitor",
   metadata: metadata(METRICS_SERVICE, "metrics", NAMESPACE),
   spec: {
-    endpoints: [{ port: "http", path: "/metrics" }],
+    endpoints: [{
+      port: "https",
+      path: "/metrics",
+      scheme: "https",
+      bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+      // Each replica signs its own certificate, unless --metrics-certificate-directory gives it one.
+      tlsConfig: { insecureSkipVerify: true },
+    }],
     selector: { matchLabels: { "app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "metrics" } },
   },
 });

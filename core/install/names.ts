@@ -6,9 +6,8 @@ import type { JsonObject } from "../json.ts";
 export const NAME = "llama-stack-operator";
 export const NAMESPACE = OPERATOR_NAMESPACE;
 
-export const PORTS = { webhook: 9443, metrics: 8080, health: 8081 } as const;
+export const PORTS = { webhook: 9443, metrics: 8443, health: 8081 } as const;
 
-export const METRICS_SERVICE = `${NAME}-metrics`;
 /** Certificate and key of the webhooks, where somebody else makes them. */
 export const SERVING_SECRET = `${NAME}-serving-cert`;
 

@@ -149,6 +149,20 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     why: "report changes and failures",
   },
   {
+    apiGroup: "authentication.k8s.io",
+    resource: "tokenreviews",
+    verbs: ["create"],
+    where: "cluster",
+    why: "find out who asks for metrics",
+  },
+  {
+    apiGroup: "authorization.k8s.io",
+    resource: "subjectaccessreviews",
+    verbs: ["create"],
+    where: "cluster",
+    why: "find out whether they may read them",
+  },
+  {
     apiGroup: "coordination.k8s.io",
     resource: "leases",
     verbs: ["create"],

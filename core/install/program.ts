@@ -1,7 +1,7 @@
 /** The operator's own namespace, account, Deployment and Services. */
 import { type Json, type JsonObject, put } from "../json.ts";
-import { metadata, METRICS_SERVICE, NAME, NAMESPACE, PORTS, SELECTOR, SERVING_SECRET } from "./names.ts";
-import { WEBHOOK_SERVICE } from "../own_objects.ts";
+import { metadata, NAME, NAMESPACE, PORTS, SELECTOR, SERVING_SECRET } from "./names.ts";
+import { METRICS_SERVICE, WEBHOOK_SERVICE } from "../own_objects.ts";
 import type { Choices } from "./choices.ts";
 
 /** Restricted pod security is enforced, so that a change that breaks it fails at once. */
@@ -39,7 +39,7 @@ const service = (name: string, port: keyof typeof PORTS, number: number, target:
   metadata: metadata(name, port, NAMESPACE),
   spec: {
     selector: SELECTOR,
-    ports: [{ name: port === "webhook" ? "https" : "http", port: number, protocol: "TCP", targetPort: target }],
+    ports: [{ name: "https", port: number, protocol: "TCP", targetPort: target }],
   },
 });
 

@@ -56,10 +56,16 @@ const bound = (
   },
 ];
 
-/** Who may view, edit or administer a namespace may do so with our resources as well. */
+/** Who may view, edit or administer a namespace may do so with our resources as well; Prometheus is bound to the last role. */
 export const people = (): ReadonlyArray<JsonObject> => [
   aggregated("view", ["view", "edit", "admin"], ["get", "list", "watch"], { [`${AGGREGATE}cluster-reader`]: "true" }),
   aggregated("edit", ["edit", "admin"], ["create", "update", "patch", "delete", "deletecollection"], {}),
+  {
+    apiVersion: API_VERSION,
+    kind: "ClusterRole",
+    metadata: metadata(`${NAME}-metrics-reader`, "rbac"),
+    rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }],
+  },
 ];
 
 const AGGREGATE = `${RBAC}/aggregate-to-`;

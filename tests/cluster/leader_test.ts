@@ -48,6 +48,7 @@ Deno.test("leading() lets one replica write, and another when the first one rele
       leaderElect: true,
       replica: "first",
       metricsAddress: address(firstPort),
+      metricsPlain: true,
     });
     await heldBy(cluster, "first", 5000);
     const second = await startOperator(cluster, {
@@ -55,6 +56,7 @@ Deno.test("leading() lets one replica write, and another when the first one rele
       replica: "second",
       keepsLease: true,
       metricsAddress: address(secondPort),
+      metricsPlain: true,
       healthAddress: address(healthPort),
     });
     await timeToDeploy(cluster, "one", 5000);

@@ -75,6 +75,7 @@ export const startBundledOperator = async (
       "run",
       `--kubeconfig=${kubeconfig}`,
       `--metrics-address=127.0.0.1:${metrics}`,
+      "--metrics-plain",
       `--health-address=127.0.0.1:${health}`,
       ...namespaces.map((one) => `--namespace=${one}`),
       ...(leaderElect ? [] : ["--no-leader-elect"]),

@@ -36,8 +36,17 @@ export const run = Command.make(
     ),
     metricsAddress: Flag.String("metrics-address").pipe(
       Flag.withMetavar("HOST:PORT"),
-      Flag.withDescription("Where /metrics is served; 0: nowhere"),
-      Flag.withDefault(":8080"),
+      Flag.withDescription("Address of /metrics; 0 disables it"),
+      Flag.withDefault(":8443"),
+    ),
+    metricsPlain: Flag.Boolean("metrics-plain").pipe(
+      Flag.withDescription("Serve /metrics by plain HTTP and without authentication"),
+      Flag.withDefault(false),
+    ),
+    metricsCertificateDirectory: optionalText(
+      "metrics-certificate-directory",
+      "FOLDER",
+      "Folder with tls.crt and tls.key for /metrics; without it each replica signs its own certificate",
     ),
     healthAddress: Flag.String("health-address").pipe(
       Flag.withMetavar("HOST:PORT"),
@@ -78,6 +87,8 @@ export const run = Command.make(
         relatedImages: relatedImages(),
         leaderElect,
         metricsAddress,
+        metricsPlain: input.metricsPlain,
+        metricsCertificateDirectory: Option.getOrUndefined(input.metricsCertificateDirectory),
         healthAddress,
         secretPolling,
         webhooks: {
