@@ -112,7 +112,7 @@ const bearerOf = (request: IncomingMessage): string | undefined =>
   /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
 
 const sent = (response: ServerResponse, { status, text }: Page): void => {
-  const bytes = new TextEncoder().encode(text.endsWith("\n") ? text : `${text}\n`);
+  const bytes = new TextEncoder().encode(text);
   response.writeHead(status, {
     "content-type": "text/plain; version=0.0.4; charset=utf-8",
     "content-length": bytes.length,

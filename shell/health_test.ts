@@ -49,7 +49,7 @@ Deno.test("serveHealth() ends connections that never finish a request, and answe
       }));
       const started = performance.now();
       const answer = await fetch(`http://127.0.0.1:${port}/livez`);
-      strictEqual(await answer.text(), "ok\n");
+      strictEqual(await answer.text(), "ok");
       const ended = await Promise.all(slow.map(async (connection) => {
         const read = await connection.read(new Uint8Array(1024)).catch(() => null);
         connection.close();

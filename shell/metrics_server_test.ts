@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, ok } from "node:assert/strict";
 import { Effect, Logger } from "effect";
 import { at, type JsonObject, stringAt } from "../core/json.ts";
+import { scraped } from "../tests/scraped.ts";
 import { Cluster } from "./cluster.ts";
 import { serveMetrics } from "./metrics_server.ts";
 
@@ -29,27 +30,6 @@ const reviewer = () => {
     });
   });
   return { asked, url: `http://127.0.0.1:${server.addr.port}`, stop: () => server.shutdown() };
-};
-
-/** Without a check of the certificate, as Prometheus is told to scrape a self-signed one. */
-const scraped = async (port: number, token?: string): Promise<{ readonly status: number; readonly text: string }> => {
-  const { request } = await import("node:https");
-  return await new Promise((resolve, reject) => {
-    const sent = request({
-      host: "127.0.0.1",
-      port,
-      path: "/metrics",
-      rejectUnauthorized: false,
-      agent: false,
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-    }, (response) => {
-      let text = "";
-      response.on("data", (part) => void (text += part));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    sent.on("error", reject);
-    sent.end();
-  });
 };
 
 const serving = async (use: (port: number, asked: ReadonlyArray<string>) => Promise<void>, url?: string) => {

@@ -324,6 +324,14 @@ const applySpec = (cluster: ControlPlane, namespace: string, spec: JsonObject): 
     throw error;
   });
 
+const KEEPS_DATA = /LineChangeLosesData|RegistryConflict/;
+
+const isFailing = async (cluster: ControlPlane, namespace: string, reasons = /./): Promise<boolean> =>
+  listAt(await read(cluster, RESOURCE.replace("NS", namespace)), "status", "conditions").some((one) =>
+    stringAt(one, "type") === "Stalled" && stringAt(one, "status") === "True" &&
+    reasons.test(stringAt(one, "reason") ?? "")
+  );
+
 let walked = 0;
 
 /** Where the walk ended elsewhere than a fresh resource would, or undefined. */
@@ -338,6 +346,8 @@ const walk = async (cluster: ControlPlane, steps: ReadonlyArray<Step>): Promise<
     await applySpec(cluster, other, spec);
     let found: ReadonlyArray<string> = ["not compared"];
     const same = await eventually("the same objects", async () => {
+      // What cannot be carried out leaves what runs as it is, which is the past; so does a move that would lose stored data.
+      if (await isFailing(cluster, other) || await isFailing(cluster, namespace, KEEPS_DATA)) return true;
       found = differencesOf(await picture(cluster, namespace), await picture(cluster, other));
       return found.length === 0 || undefined;
     }, SETTLED_WITHIN_MS).catch(() => false);

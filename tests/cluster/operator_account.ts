@@ -60,6 +60,7 @@ export const install = async (cluster: ControlPlane, choices: Choices): Promise<
 export const running = async (
   cluster: ControlPlane,
   { watched, secretPolling, webhooks }: Choices,
+  metricsAddress = "0",
 ): Promise<RunningOperator> => {
   const token = (await cluster.kubectl(["create", "token", NAME, "-n", NAMESPACE])).trim();
   return await startOperator(cluster, {
@@ -70,6 +71,7 @@ export const running = async (
     install: false,
     webhooks: { webhookAddress: webhooks ? "127.0.0.1:0" : "0", drainMs: 0 },
     leaderElect: true,
+    metricsAddress,
     route: "Direct",
   });
 };

@@ -11,6 +11,8 @@ import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/own_objects.ts";
 import { readManifests } from "../../core/yaml.ts";
 import { watchedNamespaces } from "../../shell/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { freePorts } from "../../tools/cluster/background_process.ts";
+import { scraped } from "../scraped.ts";
 import { eventually } from "./operator.ts";
 import {
   BARE,
@@ -29,6 +31,9 @@ import {
 
 /** Another namespace that is watched. */
 const SECOND = "more-servers";
+
+/** Made to find out who may read metrics; they belong to no namespace and change nothing. */
+const REVIEWS = ["tokenreviews", "subjectaccessreviews"];
 
 /** Asked for by admission plugins of OpenShift alone, which no audit log shows. */
 const NEVER_SEEN = ["update llamastackdistributions/finalizers", "create routes/custom-host"];
@@ -53,6 +58,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       await cluster.kubectl(["patch", "secret", AUTHORITY_SECRET, "-n", NAMESPACE, "-p", broken]);
       await lifeOfARoute(cluster, choices);
       await cluster.kubectl(["delete", "customresourcedefinition", "routes.route.openshift.io"]);
+      await metricsAreRead(cluster, choices);
       const events = await own(cluster, 0);
       deepStrictEqual(refused(events), []);
       deepStrictEqual(unused(permissionsFor(choices), events), NEVER_SEEN);
@@ -71,7 +77,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
     });
 
     await t.step(
-      "in two namespaces: no call leaves them, and cluster-wide rights are two objects by name",
+      "in two namespaces: no call leaves them, and cluster-wide rights are two objects by name and reviews of tokens",
       async () => {
         const choices = { ...DEFAULT, watched: [PLACE, SECOND] };
         const before = (await cluster.auditLog()).length;
@@ -87,7 +93,9 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
         deepStrictEqual(refused(events), []);
         ok(listsOfSecrets(events).length > 0);
         deepStrictEqual(elsewhere(events), CLUSTER_WIDE);
-        const clusterWide = permissionsFor(choices).filter(({ where }) => where === "cluster");
+        const clusterWide = permissionsFor(choices).filter(({ where, resource }) =>
+          where === "cluster" && !REVIEWS.includes(resource)
+        );
         deepStrictEqual(unused(clusterWide, events), []);
         deepStrictEqual(clusterWide.filter(({ names }) => names === undefined), []);
       },
@@ -143,7 +151,9 @@ const installAsOlm = async (cluster: ControlPlane, namespaces: ReadonlyArray<str
   );
   const [csv] = Result.getOrThrow(readManifests(await Deno.readTextFile(file)));
   const granted = (field: string) => listAt(csv, "spec", "install", "spec", field);
-  deepStrictEqual(granted("clusterPermissions"), []);
+  const resources = granted("clusterPermissions").flatMap((one) => listAt(one, "rules"))
+    .flatMap((rule) => listAt(rule, "resources"));
+  deepStrictEqual(resources, REVIEWS);
   const rules = granted("permissions").filter(isObject).flatMap((one) => listAt(one, "rules"));
   const group = "rbac.authorization.k8s.io";
   const objects = namespaces.flatMap((namespace): ReadonlyArray<JsonObject> => [
@@ -202,6 +212,30 @@ const ROUTE_DEFINITION: JsonObject = {
       schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
     }],
   },
+};
+
+/** Metrics are for an account that was bound to the role of the installation, and for no other. */
+const metricsAreRead = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
+  const [port] = freePorts(1) as [number];
+  const operator = await running(cluster, choices, `127.0.0.1:${port}`);
+  try {
+    for (const name of ["prometheus", "stranger"]) await cluster.kubectl(["create", "serviceaccount", name]);
+    await cluster.kubectl([
+      ...["create", "clusterrolebinding", "prometheus", `--clusterrole=${NAME}-metrics-reader`],
+      "--serviceaccount=default:prometheus",
+    ]);
+    const tokenOf = async (name: string) => (await cluster.kubectl(["create", "token", name])).trim();
+    const [reader, stranger] = [await tokenOf("prometheus"), await tokenOf("stranger")];
+    await eventually("metrics are served", () => scraped(port).catch(() => undefined));
+    const statuses = [];
+    for (const token of [undefined, "no token at all", stranger, reader]) {
+      statuses.push((await scraped(port, token)).status);
+    }
+    deepStrictEqual(statuses, [401, 401, 403, 200]);
+    ok((await scraped(port, reader)).text.includes("controller_runtime_reconcile_total"));
+  } finally {
+    await operator.stop();
+  }
 };
 
 const lifeOfARoute = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
