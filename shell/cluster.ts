@@ -110,9 +110,16 @@ interface CallOptions {
   readonly bytesMax?: number;
 }
 
+/**
+ * `caCerts` of a client adds to the authorities that the process trusts, and any of those could then vouch for an API server of
+ * its own. The runtime reads this variable when it first needs the store of authorities; empty, it has none.
+ */
+const trustNobodyElse = (): void => Deno.env.set("DENO_TLS_CA_STORE", "");
+
 const connect = (connection: Connection) =>
   Effect.gen(function* () {
     const patience = yield* Patience;
+    if (connection.caPem !== undefined) trustNobodyElse();
     const options = {
       ...(connection.caPem === undefined ? {} : { caCerts: [connection.caPem] }),
       ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),

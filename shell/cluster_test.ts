@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { Cause, Effect, Exit, Result, Stream } from "effect";
+import { makeAuthority, makeLeaf } from "./certificate_maker.ts";
 import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
 import { Fence } from "./fence.ts";
 
@@ -95,4 +96,41 @@ Deno.test("no write leaves a replica that may not write, and every read does", a
   );
   await server.shutdown();
   deepStrictEqual([seen, [...new Set(reasons)], reasons.length], [["GET", "GET"], ["NotLeading"], 8]);
+});
+
+Deno.test("Cluster trusts the authority of its connection alone, whatever the process trusts", async () => {
+  const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
+  const [own, other] = [await makeAuthority(validity), await makeAuthority(validity)];
+  const folder = await Deno.makeTempDir();
+  const leaf = await makeLeaf(own, ["127.0.0.1"], validity);
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {}, ...leaf },
+    () => Response.json({ a: 1 }),
+  );
+  try {
+    // The process that asks has the authority of the server in its own store of authorities.
+    await Deno.writeTextFile(`${folder}/known.pem`, own.certificate);
+    const asked = async (caPem: string | undefined) => {
+      const { stdout } = await new Deno.Command(Deno.execPath(), {
+        args: [
+          "run",
+          "--quiet",
+          "--allow-all",
+          "tests/one_call.ts",
+          JSON.stringify({ url: `https://127.0.0.1:${server.addr.port}`, caPem }),
+        ],
+        cwd: new URL("../", import.meta.url),
+        env: { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: `${folder}/known.pem` },
+      }).output();
+      return new TextDecoder().decode(stdout).trim();
+    };
+    deepStrictEqual([await asked(undefined), await asked(own.certificate), await asked(other.certificate)], [
+      "answered",
+      "answered",
+      "failed",
+    ]);
+  } finally {
+    await server.shutdown();
+    await Deno.remove(folder, { recursive: true });
+  }
 });

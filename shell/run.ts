@@ -38,7 +38,10 @@ export interface RunOptions extends MetricsOptions {
   readonly route: Route;
   /** Secrets are read by name only, once a minute, where listing and watching them is forbidden (R38). */
   readonly secretPolling?: boolean;
-  readonly webhooks?: Pick<WebhookOptions, "webhookAddress" | "certificateDirectory" | "webhookNames" | "drainMs">;
+  readonly webhooks?: Pick<
+    WebhookOptions,
+    "webhookAddress" | "certificateDirectory" | "clientCaPem" | "webhookNames" | "drainMs"
+  >;
   /** Ends as a killed process would: the lease stays until it runs out. For tests. */
   readonly keepsLease?: boolean;
 }

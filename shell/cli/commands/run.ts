@@ -12,6 +12,7 @@ import {
   watchedNamespaces,
 } from "../../settings.ts";
 import { context } from "../cluster_flags.ts";
+import { readText } from "../files.ts";
 import { optionalText } from "../flags.ts";
 import { untilAskedToStop } from "../../signals.ts";
 
@@ -63,6 +64,11 @@ export const run = Command.make(
       Flag.withDescription("Host name or address by which the API server calls, beside the Service's; can be repeated"),
       Flag.atLeast(0),
     ),
+    webhookClientAuthority: optionalText(
+      "webhook-client-authority",
+      "FILE",
+      "PEM of the authority of the client certificate that the API server shows to webhooks, where it is set up to show one",
+    ),
     certificateDirectory: optionalText(
       "certificate-directory",
       "FOLDER",
@@ -79,6 +85,8 @@ export const run = Command.make(
       try: () => connectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
       catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
     });
+    const authorityFile = Option.getOrUndefined(input.webhookClientAuthority);
+    const clientCaPem = authorityFile === undefined ? undefined : (yield* readText(authorityFile)).text;
     yield* untilAskedToStop(
       operator({
         connection,
@@ -95,6 +103,7 @@ export const run = Command.make(
           webhookAddress: input.webhookAddress,
           webhookNames: input.webhookName,
           certificateDirectory: Option.getOrUndefined(input.certificateDirectory),
+          clientCaPem,
         },
         replica: replicaName(),
         route: isInPod(Option.getOrUndefined(kubeconfig)) ? "Direct" : "Proxied",
