@@ -6,7 +6,8 @@
 import { Context, Effect, Option, Semaphore } from "effect";
 import { ObjectRefused, type Unwritten, WriteFailed } from "../core/failure.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { decide, failedWrite, report } from "../core/plan/decide.ts";
+import { decide, report } from "../core/plan/decide.ts";
+import { failedWrite } from "../core/plan/failed_write.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { verdictOn } from "../core/verdict.ts";
 import { liveKey, type World } from "../core/plan/world.ts";

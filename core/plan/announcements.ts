@@ -4,7 +4,7 @@ import type { ReconcileFailure } from "../failure.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../status/events.ts";
-import { troubleIn } from "../status/findings.ts";
+import { troubleIn } from "../status/trouble.ts";
 import { isOrphan } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { podsOfTemplate } from "./rollout_state.ts";

@@ -6,19 +6,11 @@
  */
 import { Result } from "effect";
 import { type Condition, KIND, type Status } from "../api/v1alpha2.ts";
-import {
-  type DeletionPending,
-  ObjectRefused,
-  type OwnershipConflict,
-  type ReconcileFailure,
-  WriteFailed,
-} from "../failure.ts";
+import type { DeletionPending, OwnershipConflict, ReconcileFailure } from "../failure.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, sortedKeys, stringAt } from "../json.ts";
 import { LOOK_AGAIN_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
-import { knownValues } from "../status/pod_secrets.ts";
-import { withoutSecrets } from "../status/redaction.ts";
 import { summarise } from "../status/summarise.ts";
 import type { Warning } from "../warning.ts";
 import { adoptionsTold, announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
@@ -64,27 +56,6 @@ const NOTHING: Plan = {
 export const report = (world: World, before?: Result.Result<Prepared, Unprepared>): Plan => {
   const plan = decide(world, before);
   return { ...plan, steps: plan.steps.filter(({ _tag }) => _tag === "Announce" || _tag === "SetStatus") };
-};
-
-/** What the API server, or a webhook behind it, answered to a write. */
-export interface Answered {
-  readonly status: number;
-  /** Its own sentence, which may quote what it was sent. */
-  readonly detail: string;
-}
-
-/** Errors of the server's own pass by themselves; everything else is about the object. */
-export const failedWrite = (
-  { manifest, blocks }: Extract<Step, { readonly _tag: "Apply" }>,
-  { status, detail }: Answered,
-  world: World,
-): ObjectRefused | WriteFailed => {
-  const { kind, metadata: { name } } = manifest;
-  const shown = withoutSecrets(detail, knownValues(world));
-  const path = ["metadata", "name"];
-  return status >= 500
-    ? new WriteFailed({ path, kind, name, detail: `${status} ${shown}`, blocks })
-    : new ObjectRefused({ path, kind, name, detail: shown, blocks });
 };
 
 const suspended = (world: World): Plan => ({

@@ -7,13 +7,11 @@ import { liveKey, type World } from "../plan/world.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
 import { type Finding, truth, unknown, untruth } from "./conditions.ts";
-import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout.ts";
-import { podsOfTemplate, rolloutState } from "../plan/rollout_state.ts";
-import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
-import { podTrouble, type Shown } from "./pods.ts";
-import { reveals, withoutSecrets } from "./redaction.ts";
+import { rolloutState } from "../plan/rollout_state.ts";
+import { podTrouble } from "./pods.ts";
 import type { Decided } from "./summarise.ts";
+import { rolledBack, shownOf, upgradeStopped } from "./trouble.ts";
 
 /** Ready comes first: it carries the first failing reason, which `kubectl get -o wide` shows. */
 export const findingsOf = (
@@ -204,43 +202,6 @@ const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, world: Wo
   return `The upgrade of "${queue}" stopped, since ${
     own ? turn.at : "a resource in another namespace"
   } did not become ready with it. ${way}`;
-};
-
-/** Kept as it was first said: the pods that it speaks of are gone. */
-const rolledBack = (
-  world: World,
-  deployment: JsonObject | undefined,
-  rollout: Rollout,
-  prepared: Prepared,
-): string => {
-  const said = listAt(world.resource, "status", "conditions").find((one) => stringAt(one, "reason") === "RolledBack");
-  const before = stringAt(said, "message");
-  if (rollout.kind === "undone" && before !== undefined) return before;
-  const pods = rollout.kind === "undo" && deployment !== undefined
-    ? podsOfTemplate(deployment, world.pods, world.replicaSets)
-    : [];
-  return "The change did not become ready and was undone; the template before it runs again. Edit the resource to try " +
-    `another one. What happened: ${troubleIn(pods, world, prepared)}`;
-};
-
-export const upgradeStopped = (world: World, deployment: JsonObject, prepared: Prepared): string =>
-  "The operator's new image or base did not become ready here, and its upgrade stopped: " +
-  troubleIn(podsOfTemplate(deployment, world.pods, world.replicaSets), world, prepared);
-
-/** Why pods are not ready, fit for people to read. */
-export const troubleIn = (
-  pods: ReadonlyArray<JsonObject>,
-  world: World,
-  prepared: Prepared | undefined,
-): string => podTrouble(pods, shownOf(world, prepared))?.message ?? "its pods did not become ready in time";
-
-/** A server may log what it was given: no value of a Secret goes into status. */
-const shownOf = (world: World, prepared: Prepared | undefined): Shown => {
-  const values = knownValues(world);
-  return {
-    text: (text) => withoutSecrets(text, values),
-    log: (pod, text) => knowsSecretsOf(pod, world, prepared) && !reveals(text, values),
-  };
 };
 
 const availableFinding = (world: World, { prepared }: Decided, deployment: JsonObject | undefined): Finding => {

@@ -1,0 +1,27 @@
+/** What the API server answers to a write that fails → a failure that the status tells. */
+import { ObjectRefused, WriteFailed } from "../failure.ts";
+import { knownValues } from "../status/pod_secrets.ts";
+import { withoutSecrets } from "../status/redaction.ts";
+import type { Step } from "./step.ts";
+import type { World } from "./world.ts";
+
+/** What the API server, or a webhook behind it, answered to a write. */
+export interface Answered {
+  readonly status: number;
+  /** Its own sentence, which may quote what it was sent. */
+  readonly detail: string;
+}
+
+/** Errors of the server's own pass by themselves; everything else is about the object. */
+export const failedWrite = (
+  { manifest, blocks }: Extract<Step, { readonly _tag: "Apply" }>,
+  { status, detail }: Answered,
+  world: World,
+): ObjectRefused | WriteFailed => {
+  const { kind, metadata: { name } } = manifest;
+  const shown = withoutSecrets(detail, knownValues(world));
+  const path = ["metadata", "name"];
+  return status >= 500
+    ? new WriteFailed({ path, kind, name, detail: `${status} ${shown}`, blocks })
+    : new ObjectRefused({ path, kind, name, detail: shown, blocks });
+};

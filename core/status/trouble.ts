@@ -1,0 +1,46 @@
+/** Why a rollout failed or pods are not ready, in sentences that show no Secret's value. */
+import { type JsonObject, listAt, stringAt } from "../json.ts";
+import type { Prepared } from "../plan/prepare.ts";
+import type { Rollout } from "../plan/rollout.ts";
+import { podsOfTemplate } from "../plan/rollout_state.ts";
+import type { World } from "../plan/world.ts";
+import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
+import { podTrouble, type Shown } from "./pods.ts";
+import { reveals, withoutSecrets } from "./redaction.ts";
+
+/** Kept as it was first said: the pods that it speaks of are gone. */
+export const rolledBack = (
+  world: World,
+  deployment: JsonObject | undefined,
+  rollout: Rollout,
+  prepared: Prepared,
+): string => {
+  const said = listAt(world.resource, "status", "conditions").find((one) => stringAt(one, "reason") === "RolledBack");
+  const before = stringAt(said, "message");
+  if (rollout.kind === "undone" && before !== undefined) return before;
+  const pods = rollout.kind === "undo" && deployment !== undefined
+    ? podsOfTemplate(deployment, world.pods, world.replicaSets)
+    : [];
+  return "The change did not become ready and was undone; the template before it runs again. Edit the resource to try " +
+    `another one. What happened: ${troubleIn(pods, world, prepared)}`;
+};
+
+export const upgradeStopped = (world: World, deployment: JsonObject, prepared: Prepared): string =>
+  "The operator's new image or base did not become ready here, and its upgrade stopped: " +
+  troubleIn(podsOfTemplate(deployment, world.pods, world.replicaSets), world, prepared);
+
+/** Why pods are not ready, fit for people to read. */
+export const troubleIn = (
+  pods: ReadonlyArray<JsonObject>,
+  world: World,
+  prepared: Prepared | undefined,
+): string => podTrouble(pods, shownOf(world, prepared))?.message ?? "its pods did not become ready in time";
+
+/** A server may log what it was given: no value of a Secret goes into status. */
+export const shownOf = (world: World, prepared: Prepared | undefined): Shown => {
+  const values = knownValues(world);
+  return {
+    text: (text) => withoutSecrets(text, values),
+    log: (pod, text) => knowsSecretsOf(pod, world, prepared) && !reveals(text, values),
+  };
+};
