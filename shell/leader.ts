@@ -1,6 +1,7 @@
 /** One replica works, the others wait: a Lease says which, and a fence stops writes before anybody else may start. */
 import { Clock, Duration, Effect, Option, Random } from "effect";
 import type { JsonObject } from "../core/json.ts";
+import { versionOf } from "../core/newest_first.ts";
 import { LEASE } from "../core/own_objects.ts";
 import { claimed, holderOf, leaseMove, released, sameLease } from "../core/lease.ts";
 import { Cluster, type ClusterError } from "./cluster.ts";
@@ -13,6 +14,7 @@ import {
   LEASE_RENEW_MS,
   LEASE_SECONDS,
 } from "./limits.ts";
+import { databaseRestored } from "./metrics.ts";
 import { monotonicMs, msOf } from "./monotonic_clock.ts";
 
 export interface Candidacy {
@@ -47,6 +49,8 @@ export const leading = Effect.fn("leading")(
 interface Tenure {
   /** Undefined when somebody else changed it: it must be read before it is written again. */
   lease: JsonObject | undefined;
+  /** Version of the lease as this replica last wrote it. */
+  readonly version: number;
   /** Monotonic time in milliseconds just before the last renewal was sent; the other replicas count from later. */
   renewedAtMs: number;
   lost: boolean;
@@ -103,7 +107,7 @@ const write = Effect.fnUntraced(function* (before: JsonObject | undefined, { nam
   const lease = before === undefined
     ? yield* cluster.create(leasesIn(namespace), wanted)
     : yield* cluster.replace(`${leasesIn(namespace)}/${LEASE}`, wanted);
-  const tenure: Tenure = { lease, renewedAtMs, lost: false };
+  const tenure: Tenure = { lease, version: versionOf(lease), renewedAtMs, lost: false };
   return tenure;
 });
 
@@ -117,7 +121,10 @@ const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candid
       return;
     }
     tenure.lease = undefined;
-    Object.assign(tenure, yield* write(lease, candidacy));
+    if (lease !== undefined && versionOf(lease) < tenure.version) return yield* restored(tenure);
+    const renewed = yield* write(lease, candidacy);
+    if (renewed.version < tenure.version) return yield* restored(tenure);
+    Object.assign(tenure, renewed);
   });
   while (!tenure.lost) {
     const pause = yield* jittered(LEASE_RENEW_MS);
@@ -133,6 +140,20 @@ const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candid
     }
   }
 });
+
+/**
+ * The lease is older than when this replica wrote it: the cluster's database was restored from a backup. Watches would stay silent
+ * until the versions of the restored database have caught up, and what is remembered never happened. The program ends here, and
+ * begins anew with the lease, reading everything.
+ */
+const restored = (tenure: Tenure) =>
+  Effect.gen(function* () {
+    tenure.lost = true;
+    yield* databaseRestored;
+    yield* Effect.logWarning(
+      "the cluster's database is older than before: it was restored, and everything is read anew",
+    );
+  });
 
 /** Nothing of the program runs any more when this is called. */
 const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>

@@ -133,3 +133,30 @@ Deno.test("leading() ends with the program, and gives up a release that nobody a
     }),
   );
 });
+
+Deno.test("leading() begins anew when the lease is older than when it was written, as after a restore of the database", async () => {
+  const { state, layer } = leaseStore();
+  const a = worker();
+  await run(
+    layer,
+    Effect.gen(function* () {
+      const leader = yield* Effect.forkChild(leading(a.program, candidate("a")));
+      const pass = Effect.forEach(Array.from({ length: 20 }), () => TestClock.adjust("500 millis"), { discard: true });
+      yield* pass;
+      const saved = { lease: state.lease, version: state.version };
+      yield* pass;
+      strictEqual(a.told.runs, 1);
+      ok(state.version > saved.version + 1);
+      Object.assign(state, saved);
+      yield* pass;
+      deepStrictEqual([a.told.runs, a.told.running, a.told.mayWrite()], [2, true, true]);
+      yield* pass;
+      strictEqual(a.told.runs, 2);
+      // The database of before the lease.
+      Object.assign(state, { lease: undefined, version: 0 });
+      yield* pass;
+      strictEqual(a.told.runs, 3);
+      yield* Fiber.interrupt(leader);
+    }),
+  );
+});

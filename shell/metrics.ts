@@ -104,6 +104,9 @@ export const passEnded = (result: "success" | "error" | "requeue" | "requeue_aft
 /** Passes that ended so far. */
 export const passesEnded = Effect.map(Effect.suspend(() => Metric.value(passSeconds)), ({ count }) => count);
 
+/** The cluster's database was restored from a backup while this replica led. */
+export const databaseRestored = Effect.suspend(() => Metric.update(restores, 1));
+
 export const keyAdded = Effect.suspend(() => Metric.update(adds, 1));
 
 /** A write that the API server accepted. */
@@ -151,6 +154,10 @@ const passSeconds = Metric.histogram("controller_runtime_reconcile_time_seconds"
   attributes: { controller: CONTROLLER.controller },
   // A pass that writes nothing takes milliseconds, a first install about a second, a call without an answer 30 s.
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+});
+const restores = Metric.counter("llama_stack_operator_database_restores_total", {
+  description: "Restores of the cluster's database that were noticed",
+  incremental: true,
 });
 const adds = Metric.counter("workqueue_adds_total", {
   description: "Passes that were asked for",

@@ -28,6 +28,10 @@ export interface ControlPlane {
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
   /** Ends the API server and starts it again on the same port and etcd; for `downMs` in between nobody answers. */
   restartApiServer(downMs?: number): Promise<void>;
+  /** Keeps a copy of the database; nobody answers for some seconds. */
+  saveDatabase(): Promise<void>;
+  /** Puts the copy in place of the database, as a restore from a backup does. */
+  restoreDatabase(): Promise<void>;
   /** Finished requests so far, oldest first, as the API server's audit log has them; needs the option `audit`. */
   auditLog(): Promise<readonly AuditEvent[]>;
   /** Of every process that it has started. */
@@ -97,7 +101,8 @@ export const startControlPlane = async (
     await Deno.writeTextFile(join(folder, "service_accounts.key"), signing.privatePem);
     await Deno.writeTextFile(join(folder, "service_accounts.pub"), signing.publicPem);
 
-    await start("etcd", programs.etcd, etcdFlags(folder, etcdPort, etcdPeerPort));
+    const startEtcd = () => start("etcd", programs.etcd, etcdFlags(folder, etcdPort, etcdPeerPort));
+    let etcd = await startEtcd();
     const startApiServer = async () =>
       await start("kube-apiserver", programs["kube-apiserver"], [
         ...apiServerFlags(folder, apiPort, etcdPort),
@@ -129,6 +134,18 @@ export const startControlPlane = async (
     await Deno.writeTextFile(caFile, caPem);
     await Deno.writeTextFile(kubeconfig, kubeconfigText(url, caPem, adminToken));
 
+    const withDatabaseAtRest = async (work: () => Promise<void>) => {
+      // Killed: it would wait for its watches, and an outage shall be short.
+      for (const process of [apiServer, etcd]) {
+        Deno.kill(process.pid, "SIGKILL");
+        await process.stop();
+      }
+      await work();
+      etcd = await startEtcd();
+      apiServer = await startApiServer();
+      if (await waitUntilReady(apiServer, () => answers("/readyz"), START_WITHIN_MS)) return;
+      throw new Error(await whyNotReady(folder, started));
+    };
     const controlPlane: ControlPlane = {
       url,
       adminToken,
@@ -149,6 +166,8 @@ export const startControlPlane = async (
         if (await waitUntilReady(apiServer, () => answers("/readyz"), START_WITHIN_MS)) return;
         throw new Error(await whyNotReady(folder, started));
       },
+      saveDatabase: () => withDatabaseAtRest(() => copied(join(folder, "etcd"), join(folder, "etcd-copy"))),
+      restoreDatabase: () => withDatabaseAtRest(() => copied(join(folder, "etcd-copy"), join(folder, "etcd"))),
       auditLog: async () =>
         (await Deno.readTextFile(join(folder, AUDIT_LOG))).split("\n").filter((line) => line !== "")
           .map((line): AuditEvent => JSON.parse(line)),
@@ -167,6 +186,12 @@ export const startControlPlane = async (
     await stopAll();
     throw cause;
   }
+};
+
+const copied = async (from: string, to: string): Promise<void> => {
+  await Deno.remove(to, { recursive: true }).catch(() => {});
+  const { success, stderr } = await new Deno.Command("cp", { args: ["-r", from, to] }).output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
 };
 
 const POD_STAGES_FILE = "pod_stages.yaml";
