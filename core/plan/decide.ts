@@ -15,11 +15,12 @@ import { summarise } from "../status/summarise.ts";
 import type { Warning } from "../warning.ts";
 import { adoptionsTold, announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
 import { amount, saysTheSame } from "./difference.ts";
+import { isOperatorsDoing } from "./blame.ts";
 import { conflictOf } from "./ownership.ts";
-import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
+import { type Inputs, prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
 import { slotOf } from "./pacing.ts";
-import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
+import { TEMPLATE_ANNOTATION } from "./record.ts";
 import { adopted, recorded, type Rollout, rolloutOf, templateDigest, undone } from "./rollout.ts";
 import { storedDataFindings } from "./stored_data.ts";
 import { handOver, scaling } from "./scale.ts";
@@ -37,7 +38,11 @@ export const decide = (world: World, before?: Result.Result<Prepared, Unprepared
   if (member(objectAt(resource, "spec"), "suspend") === true) return suspended(world);
   const prepared = before ?? prepare(world);
   return Result.isFailure(prepared)
-    ? refused(world, prepared.failure.failures, { warnings: prepared.failure.warnings, prepared: undefined })
+    ? refused(world, prepared.failure.failures, {
+      warnings: prepared.failure.warnings,
+      prepared: undefined,
+      inputs: prepared.failure.inputs,
+    })
     : settled(world, prepared.success);
 };
 
@@ -80,9 +85,19 @@ const suspended = (world: World): Plan => ({
 const refused = (
   world: World,
   failures: ReadonlyArray<ReconcileFailure>,
-  more: { readonly warnings: ReadonlyArray<Warning>; readonly prepared: Prepared | undefined },
+  { inputs, ...more }: {
+    readonly warnings: ReadonlyArray<Warning>;
+    readonly prepared: Prepared | undefined;
+    readonly inputs: Inputs | undefined;
+  },
 ): Plan => {
-  const decided = { ...more, failures, rollout: undefined, causedByUpgrade: isUpgrade(world), suspended: false };
+  const decided = {
+    ...more,
+    failures,
+    rollout: undefined,
+    causedByUpgrade: isOperatorsDoing(world, inputs),
+    suspended: false,
+  };
   const status = summarise(world, decided);
   return {
     steps: [...scaling(world), ...announcements(world, failures, status), ...statusSteps(world, status)],
@@ -99,7 +114,7 @@ const settled = (world: World, prepared: Prepared): Plan => {
   const data = storedDataFindings(prepared, live, world);
   const fatal = conflictsOf(world, prepared, [...objects.before, objects.deployment]);
   const failures = fatal.length > 0 ? fatal : data.failures;
-  if (failures.length > 0) return refused(world, failures, { warnings, prepared });
+  if (failures.length > 0) return refused(world, failures, { warnings, prepared, inputs: prepared.inputs });
   const told = [...conflictsOf(world, prepared, [...objects.after, ...objects.optional]), ...world.refusals];
   const rollout = rolloutOf(prepared, live, world);
   const status = summarise(world, {
@@ -258,16 +273,6 @@ const notShrunk = (manifest: Manifest, live: JsonObject | undefined): Manifest =
     ? manifest
     : put(manifest, ["spec", "resources", "requests", "storage"], size) as Manifest;
 };
-
-/** FR-101: the operator's doing when the resource is the one that was last applied, and the operator is another one. */
-const isUpgrade = (world: World): boolean => {
-  const live = world.live.get(liveKey("Deployment", stringAt(world.resource, "metadata", "name") ?? ""));
-  const annotation = (name: string) => stringAt(live, "metadata", "annotations", name);
-  return annotation(GENERATION_ANNOTATION) === String(generationOf(world)) &&
-    annotation(OPERATOR_VERSION_ANNOTATION) !== world.operator.version;
-};
-
-const generationOf = ({ resource }: World): number => Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
 
 const statusSteps = (world: World, status: Status): ReadonlyArray<Step> => {
   const before = objectAt(world.resource, "status");

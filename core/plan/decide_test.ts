@@ -208,6 +208,24 @@ Deno.test("FR-101 decide() says UpgradeConfigFailure when only the operator chan
   strictEqual(running(settled), running(before));
 });
 
+Deno.test("a failure is the operator's where only an image override changed, and the user's where his ConfigMap did", () => {
+  const overrides = {
+    settings: new Map([["starter", "mirror.example/llamastack/distribution-starter:0.2.24"]]),
+    related: new Map(),
+  };
+  const { world: before } = converged(world(GENERATED));
+  const operator = { ...OPERATOR, surroundings: { ...OPERATOR.surroundings, overrides } };
+  strictEqual(condition(converged({ ...before, operator }).world, "ConfigGenerated"), "False UpgradeConfigFailure");
+  const own = { overrideConfig: { configMapName: "own" } };
+  const holding = (text: string) =>
+    new Map([["default/own", { data: { "config.yaml": text }, binaryData: {} } satisfies ConfigMapContent]]);
+  const { world: good } = converged(world(own, { configMaps: holding("version: 2") }));
+  // The template of a new version of the operator is held meanwhile.
+  const newer = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
+  const { world: broken } = converged({ ...good, operator: newer, configMaps: holding("a: [") });
+  strictEqual(condition(broken, "ConfigGenerated"), "False OverrideConfigInvalid");
+});
+
 Deno.test("R34 decide() holds a template that only the operator changed, and applies it when it is asked to", () => {
   const { world: before } = converged(world(GENERATED));
   const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };

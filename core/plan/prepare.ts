@@ -66,6 +66,8 @@ export interface Unprepared {
   readonly warnings: ReadonlyArray<Warning>;
   /** The decoded resource, when it could be decoded. */
   readonly resource: Resource | undefined;
+  /** What the user decides now; undefined where the resource could not be decoded. */
+  readonly inputs: Inputs | undefined;
 }
 
 /** What the objects of a resource are made from; what is there already has no part in it. */
@@ -77,7 +79,7 @@ export const prepare = (
   decoded = decodeResource(world.resource, "lenient"),
 ): Result.Result<Prepared, Unprepared> => {
   if (Result.isFailure(decoded)) {
-    return Result.fail({ failures: decoded.failure, warnings: [], resource: undefined });
+    return Result.fail({ failures: decoded.failure, warnings: [], resource: undefined, inputs: undefined });
   }
   const resource = decoded.success;
   const namespace = stringAt(world.resource, "metadata", "namespace") ?? "default";
@@ -85,7 +87,7 @@ export const prepare = (
   const count = referencedObjects(references).length;
   if (count > REFERENCED_OBJECTS_MAX) {
     const failure = new TooManyReferences({ path: ["spec"], count, max: REFERENCED_OBJECTS_MAX });
-    return Result.fail({ failures: [failure], warnings: [], resource });
+    return Result.fail({ failures: [failure], warnings: [], resource, inputs: undefined });
   }
   const derived = derive(resource, world.operator.surroundings);
   const missing = missingReferences(references, world, namespace);
@@ -104,7 +106,7 @@ export const prepare = (
   ];
   if (Result.isFailure(derived) || failures.length > 0) {
     const warnings = Result.isFailure(derived) ? derived.failure.warnings : [];
-    return Result.fail({ failures, warnings, resource });
+    return Result.fail({ failures, warnings, resource, inputs: inputsOf(resource, found, world) });
   }
   const place: Place = {
     namespace,

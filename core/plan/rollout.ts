@@ -4,7 +4,7 @@ import { sha256Hex } from "../digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type Away, holdingSlots, queueOf, stopperOf, type Waiting } from "./pacing.ts";
-import type { Prepared } from "./prepare.ts";
+import type { Inputs, Prepared } from "./prepare.ts";
 import {
   type Cause,
   CAUSE_ANNOTATION,
@@ -52,7 +52,7 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, worl
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
   if (recorded(TEMPLATE_ANNOTATION) === undefined) return { kind: "adopt" };
   const digest = templateDigest(prepared.objects.deployment);
-  const { byUser, byKey } = inputsChanged(prepared, recorded);
+  const { byUser, byKey } = inputsChanged(prepared.inputs, recorded);
   const known = (recorded(CAUSE_ANNOTATION) ?? "edit") as Cause;
   if (recorded(TEMPLATE_ANNOTATION) === digest) {
     const good = lastGoodTemplate(live, world.replicaSets);
@@ -103,16 +103,18 @@ const turnOf = (away: ReadonlyArray<Away>, waiting: Waiting, { nowMs, operator }
 
 /**
  * Whether the user's inputs differ from the recorded ones. Values of Secrets are compared by their HMAC; under another key
- * (the old one was lost) they cannot be compared, which is the operator's trouble and not an edit (R47).
+ * (the old one was lost) they cannot be compared, which is the operator's trouble and not an edit.
  */
-const inputsChanged = (
-  prepared: Prepared,
+export const inputsChanged = (
+  { user, secrets, secretKey }: Inputs,
   recorded: (name: string) => string | undefined,
 ): { readonly byUser: boolean; readonly byKey: boolean } => {
-  const otherKey = recorded(SECRET_KEY_ANNOTATION) !== prepared.inputs.secretKey;
-  const spec = recorded(USER_INPUTS_ANNOTATION) !== prepared.inputs.user;
-  const secrets = recorded(SECRETS_INPUT_ANNOTATION) !== prepared.inputs.secrets;
-  return { byUser: spec || (secrets && !otherKey), byKey: secrets && otherKey };
+  const otherKey = recorded(SECRET_KEY_ANNOTATION) !== secretKey;
+  const otherSecrets = recorded(SECRETS_INPUT_ANNOTATION) !== secrets;
+  return {
+    byUser: recorded(USER_INPUTS_ANNOTATION) !== user || otherSecrets && !otherKey,
+    byKey: otherSecrets && otherKey,
+  };
 };
 
 /** The Deployment with the record of what it was made from. */

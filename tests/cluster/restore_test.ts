@@ -57,12 +57,12 @@ Deno.test("after a restore of the cluster's database the operator reads everythi
       await t.step("it is noticed", async () => {
         await eventually(
           "it is noticed, or the lease was lost in the meantime",
-          async () => log.some((line) => /was restored|no longer leading/.test(line)) || undefined,
+          () => Promise.resolve(log.some((line) => /was restored|no longer leading/.test(line)) || undefined),
           30_000,
         );
         await eventually(
           "the operator leads again",
-          async () => log.filter((line) => line.includes('"leading"')).length > leading || undefined,
+          () => Promise.resolve(log.filter((line) => line.includes('"leading"')).length > leading || undefined),
         );
       });
       await t.step("an edit is served", async () => {
