@@ -38,7 +38,7 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
       const found = yield* cluster.get(step.key);
       if (found === undefined) return;
       const version = stringAt(found, "metadata", "resourceVersion") ?? "";
-      const made = yield* cluster.replaceManagers(step.key, version, takenOver(found, resource));
+      const made = yield* cluster.replaceManagers(step.key, version, takenOver(found, resource, step.claims));
       yield* wrote(step.key.kind, "take_over");
       yield* Effect.logInfo("taken over").pipe(
         Effect.annotateLogs({

@@ -78,7 +78,10 @@ const perform = (before: World, step: Step): World => {
       const live = new Map(before.live);
       const key = liveKey(step.key.kind, step.key.name);
       const old = live.get(key) ?? {};
-      live.set(key, put(old, ["metadata", "managedFields"], takenOver(old, before.resource)) as JsonObject);
+      live.set(
+        key,
+        put(old, ["metadata", "managedFields"], takenOver(old, before.resource, step.claims)) as JsonObject,
+      );
       return { ...before, live };
     }
     case "Prune": {

@@ -16,6 +16,7 @@ import type { Warning } from "../warning.ts";
 import { adoptionsTold, announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
 import { amount, saysTheSame } from "./difference.ts";
 import { isOperatorsDoing } from "./blame.ts";
+import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { type Inputs, prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
@@ -172,7 +173,9 @@ const objectSteps = (
     conflictOf(one, liveOf(world, one), uid) === undefined
   );
   const taken = [...needed, ...(waits ? [] : [deployment]), ...ours]
-    .flatMap((one) => takeOvers(one, liveOf(world, one), world.resource));
+    .flatMap((one) =>
+      takeOvers(one, liveOf(world, one), world.resource, foreignFields(one, liveOf(world, one), world.replicaSets))
+    );
   const handed = waits ? [] : handOver(prepared, live);
   // What these change has another version when it is applied.
   const changed = new Set(
@@ -239,7 +242,8 @@ const writes = (
   why: string,
   blocks: boolean,
 ): ReadonlyArray<Step> =>
-  manifests.map(stamped).filter((one) => !isWritten(one, liveOf(world, one)))
+  manifests.map(stamped)
+    .filter((one) => !isWritten(one, liveOf(world, one)) || changed.has(liveKey(one.kind, one.metadata.name)))
     .map((manifest) => Step.Apply({ manifest, why, over: seenOf(world, manifest, changed), blocks }));
 
 /** A replica that wakes without its lease, or a look that is out of date, must not undo what was written since. */

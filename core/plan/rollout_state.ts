@@ -50,7 +50,7 @@ const hasCompleted = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObj
 };
 
 /** The Deployment went back to it from another template. */
-const isReused = (replicaSet: JsonObject): boolean =>
+export const isReused = (replicaSet: JsonObject): boolean =>
   stringAt(replicaSet, "metadata", "annotations", "deployment.kubernetes.io/revision-history") !== undefined;
 
 const progressReason = (deployment: JsonObject): string | undefined =>

@@ -4,6 +4,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import type { Note } from "../status/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure.ts";
+import type { ClaimedField } from "./foreign_fields.ts";
 import type { Away, Waiting } from "./pacing.ts";
 
 export interface ObjectKey {
@@ -28,7 +29,13 @@ export type Step = Data.TaggedEnum<{
     readonly blocks: boolean;
   };
   /** Makes the fields that a former operator of the resource set our own; the object itself stays as it is. */
-  TakeOver: { readonly key: ObjectKey; readonly managers: ReadonlyArray<string>; readonly why: string };
+  TakeOver: {
+    readonly key: ObjectKey;
+    readonly managers: ReadonlyArray<string>;
+    /** Fields of whomever that the apply behind this step takes away. */
+    readonly claims: ReadonlyArray<ClaimedField>;
+    readonly why: string;
+  };
   /** Deletes one object of ours, and only as it was seen. */
   Prune: { readonly key: ObjectKey; readonly uid: string; readonly version: string; readonly why: string };
   /** Changes the number of pods and nothing else. */

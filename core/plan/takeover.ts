@@ -3,8 +3,20 @@
  * its field managers, and what they set and we do not would stay for ever. Once, those fields become ours; the apply that
  * follows then removes what it does not name.
  */
-import { isObject, type Json, type JsonObject, listAt, member, objectAt, omit, stringAt, withMember } from "../json.ts";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  member,
+  objectAt,
+  omit,
+  put,
+  stringAt,
+  withMember,
+} from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
+import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
 import { FIELD_MANAGER } from "./scale.ts";
 import { keyOf, Step } from "./step.ts";
 
@@ -13,25 +25,40 @@ export const takeOvers = (
   manifest: Manifest,
   live: JsonObject | undefined,
   resource: JsonObject,
+  claims: ReadonlyArray<ClaimedField> = [],
 ): ReadonlyArray<Step> => {
   const managers = listAt(live, "metadata", "managedFields").filter((one) => isFormer(one, resource))
     .map((one) => stringAt(one, "manager") ?? "");
-  return managers.length === 0 ? [] : [
+  return managers.length === 0 && claims.length === 0 ? [] : [
     Step.TakeOver({
       key: keyOf(manifest),
       managers: [...new Set(managers)],
-      why: "another operator made it for this resource",
+      claims,
+      why: managers.length > 0
+        ? "another operator made it for this resource"
+        : "fields of others contradict what the resource asks for, or come from an earlier template",
     }),
   ];
 };
 
 /** `metadata.managedFields` of an object as it should be: the fields of the former operator are ours, applied. */
-export const takenOver = (live: JsonObject, resource: JsonObject): ReadonlyArray<Json> => {
-  const fields = listAt(live, "metadata", "managedFields");
+export const takenOver = (
+  live: JsonObject,
+  resource: JsonObject,
+  claims: ReadonlyArray<ClaimedField> = [],
+): ReadonlyArray<Json> => {
+  const fields = listAt(live, "metadata", "managedFields").map((entry) =>
+    isOwnApply(entry) || stringAt(entry, "subresource") !== undefined ? entry : put(
+      entry as JsonObject,
+      ["fieldsV1"],
+      claims.reduce((left, claim) => withoutField(left, claim)[0], objectAt(entry, "fieldsV1")),
+    )
+  );
+  const claimed = claims.reduce((all, claim) => union(all, fieldsOf(claim)), {} as JsonObject);
   const former = fields.filter((one) => isFormer(one, resource));
   const ours = fields.find((one) => isOwnApply(one));
   const all = former.map((one) => movable(objectAt(one, "fieldsV1"), stringAt(live, "kind") ?? ""))
-    .reduce(union, objectAt(ours ?? null, "fieldsV1"));
+    .reduce(union, union(objectAt(ours ?? null, "fieldsV1"), claimed));
   const entry: JsonObject = {
     ...(isObject(ours ?? null) ? ours as JsonObject : {}),
     manager: FIELD_MANAGER,
@@ -40,7 +67,10 @@ export const takenOver = (live: JsonObject, resource: JsonObject): ReadonlyArray
     fieldsType: "FieldsV1",
     fieldsV1: all,
   };
-  return [...fields.filter((one) => one !== ours && !former.includes(one)), entry];
+  const others = fields.filter((one) =>
+    one !== ours && !former.includes(one) && Object.keys(objectAt(one, "fieldsV1")).length > 0
+  );
+  return [...others, entry];
 };
 
 /**

@@ -113,7 +113,8 @@ type Step =
   | { readonly kind: "two edits at once"; readonly edits: ReadonlyArray<Edit> }
   | { readonly kind: "Secret changed"; readonly value: number }
   | { readonly kind: "object deleted"; readonly index: number }
-  | { readonly kind: "foreign edit"; readonly index: number };
+  | { readonly kind: "foreign edit"; readonly index: number }
+  | { readonly kind: "rollout undone" };
 
 /** What hands and other tools do to the Deployment; each a merge patch or a strategic one. */
 const FOREIGN: ReadonlyArray<
@@ -161,6 +162,7 @@ const stepOf = (random: () => number): Step => {
   if (kind < 0.7) return { kind: "wrong edit" };
   if (kind < 0.8) return { kind: "Secret changed", value: Math.floor(random() * 1e6) };
   if (kind < 0.9) return { kind: "object deleted", index: Math.floor(random() * 100) };
+  if (kind < 0.93) return { kind: "rollout undone" };
   return { kind: "foreign edit", index: Math.floor(random() * FOREIGN.length) };
 };
 
@@ -397,6 +399,10 @@ const walk = async (cluster: ControlPlane, steps: ReadonlyArray<Step>): Promise<
         }
         break;
       }
+      case "rollout undone":
+        // Nothing to go back to is no step.
+        await cluster.kubectl(["rollout", "undo", "deployment/my", "-n", namespace]).catch(() => "");
+        break;
       case "foreign edit": {
         const edit = FOREIGN[step.index];
         if (edit === undefined) break;

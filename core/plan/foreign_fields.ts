@@ -1,0 +1,176 @@
+/**
+ * Fields of others in our objects stay, with two exceptions that would otherwise last for ever: the other half of an either-or
+ * field that we set, which makes every later apply invalid, and what an earlier template of ours held and `kubectl rollout undo`
+ * brought back. These become ours, so that the apply that follows takes them away in the same write that repairs the rest.
+ */
+import {
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  member,
+  objectAt,
+  omit,
+  put,
+  stringAt,
+} from "../json.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { isReused } from "./rollout_state.ts";
+
+/** A member of a map, or the keys of a list item. */
+export type FieldStep = string | Readonly<Record<string, Json>>;
+export type ClaimedField = ReadonlyArray<FieldStep>;
+
+/** At most one field of each group may be set. Source: the API validation of pods and PodDisruptionBudgets. */
+const EITHER_OR: ReadonlyArray<ReadonlyArray<string>> = [
+  ["value", "valueFrom"],
+  ["secretKeyRef", "configMapKeyRef", "fieldRef", "resourceFieldRef"],
+  ["httpGet", "exec", "tcpSocket", "grpc"],
+  ["minAvailable", "maxUnavailable"],
+  [
+    "emptyDir",
+    "configMap",
+    "secret",
+    "persistentVolumeClaim",
+    "projected",
+    "downwardAPI",
+    "ephemeral",
+    "csi",
+    "hostPath",
+  ],
+];
+
+/** What goes with the apply of the manifest; `replicaSets` are those of the Deployment. */
+export const foreignFields = (
+  manifest: Manifest,
+  live: JsonObject | undefined,
+  replicaSets: ReadonlyArray<JsonObject>,
+): ReadonlyArray<ClaimedField> => {
+  if (live === undefined) return [];
+  const spec = contradictions(manifest.spec ?? {}, member(live, "spec"), ["spec"]);
+  if (manifest.kind !== "Deployment") return spec;
+  const isRecreate = stringAt(manifest, "spec", "strategy", "type") === "Recreate" &&
+    member(objectAt(live, "spec", "strategy"), "rollingUpdate") !== undefined;
+  return [
+    ...spec,
+    ...(isRecreate ? [["spec", "strategy", "rollingUpdate"]] : []),
+    ...broughtBack(manifest, live, replicaSets),
+  ];
+};
+
+const contradictions = (wanted: Json, live: Json | undefined, path: ClaimedField): ReadonlyArray<ClaimedField> => {
+  if (isObject(wanted) && isObject(live)) {
+    const other = EITHER_OR.flatMap((group) =>
+      group.filter((field) => Object.hasOwn(live, field) && !Object.hasOwn(wanted, field))
+        .filter(() => group.some((field) => Object.hasOwn(wanted, field)))
+    ).map((field) => [...path, field]);
+    return [
+      ...other,
+      ...Object.entries(wanted).flatMap(([key, value]) => contradictions(value, member(live, key), [...path, key])),
+    ];
+  }
+  return itemsOf(wanted, live).flatMap(({ keys, item, other }) => contradictions(item, other, [...path, keys]));
+};
+
+/** The keys by which the API server merges lists of pods. Source: the `x-kubernetes-list-map-keys` of its OpenAPI. */
+const LIST_KEYS: ReadonlyArray<ReadonlyArray<string>> = [["name"], ["mountPath"], ["containerPort", "protocol"]];
+
+const keysOf = (items: ReadonlyArray<Json>): ReadonlyArray<string> | undefined =>
+  LIST_KEYS.find((keys) =>
+    items.length > 0 && items.every((item) => isObject(item) && keys.every((key) => Object.hasOwn(item, key)))
+  );
+
+/** Items of two lists that the API server takes for the same. */
+const itemsOf = (wanted: Json | undefined, live: Json | undefined) => {
+  if (!isList(wanted) || !isList(live)) return [];
+  const names = keysOf(wanted);
+  return names === undefined ? [] : wanted.flatMap((item) => {
+    const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
+    const other = live.find((one) => names.every((name) => member(one, name) === keys[name]));
+    return other === undefined ? [] : [{ keys, item, other }];
+  });
+};
+
+const REVISION = "deployment.kubernetes.io/revision";
+const revisionOf = (replicaSet: JsonObject): number =>
+  Number(stringAt(replicaSet, "metadata", "annotations", REVISION) ?? 0);
+
+const templateOf = (workload: JsonObject): JsonObject => {
+  const template = objectAt(workload, "spec", "template");
+  const labels = omit(objectAt(template, "metadata", "labels"), "pod-template-hash");
+  return put(omitTime(template), ["metadata", "labels"], labels) as JsonObject;
+};
+const omitTime = (template: JsonObject): JsonObject =>
+  put(template, ["metadata", "creationTimestamp"], undefined) as JsonObject;
+
+/** Of a Deployment that went back to a template of an earlier ReplicaSet: what neither the manifest nor the newest one has. */
+const broughtBack = (
+  manifest: Manifest,
+  live: JsonObject,
+  replicaSets: ReadonlyArray<JsonObject>,
+): ReadonlyArray<ClaimedField> => {
+  const now = templateOf(live);
+  const text = JSON.stringify(now);
+  const earlier = replicaSets.find((one) => JSON.stringify(templateOf(one)) === text);
+  const [newest] = replicaSets.filter((one) => one !== earlier).toSorted((a, b) => revisionOf(b) - revisionOf(a));
+  if (earlier === undefined || newest === undefined) return [];
+  // A Deployment that only moves forward runs on its newest ReplicaSet, which it has never used before.
+  if (!isReused(earlier) && revisionOf(earlier) > revisionOf(newest)) return [];
+  return extras(now, objectAt(manifest, "spec", "template"), templateOf(newest), ["spec", "template"]);
+};
+
+const extras = (
+  live: Json,
+  wanted: Json | undefined,
+  newest: Json | undefined,
+  path: ClaimedField,
+): ReadonlyArray<ClaimedField> => {
+  if (isObject(live)) {
+    return Object.entries(live).flatMap(([key, value]) => {
+      const [one, other] = [member(wanted ?? null, key), member(newest ?? null, key)];
+      return one === undefined && other === undefined ? [[...path, key]] : extras(value, one, other, [...path, key]);
+    });
+  }
+  const names = isList(live) ? keysOf(live) : undefined;
+  if (!isList(live) || names === undefined) return [];
+  return live.flatMap((item) => {
+    const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
+    const same = (list: Json | undefined) =>
+      isList(list ?? null)
+        ? (list as ReadonlyArray<Json>).find((one) => names.every((name) => member(one, name) === keys[name]))
+        : undefined;
+    const [one, other] = [same(wanted), same(newest)];
+    return one === undefined && other === undefined ? [[...path, keys]] : extras(item, one, other, [...path, keys]);
+  });
+};
+
+/** FieldsV1 of a manager without the claimed field, and the part that was taken out. */
+export const withoutField = (fields: JsonObject, path: ClaimedField): readonly [JsonObject, JsonObject] => {
+  const [step, ...rest] = path;
+  if (step === undefined) return [{}, fields];
+  const name = Object.keys(fields).find((key) => isStep(key, step));
+  if (name === undefined) return [fields, {}];
+  const inner = objectAt(fields, name);
+  if (rest.length === 0) return [omit(fields, name), { [name]: inner }];
+  const [kept, taken] = withoutField(inner, rest);
+  const isEmpty = Object.keys(kept).every((key) => key === ".");
+  const left = isEmpty && Object.keys(taken).length > 0 && !Object.hasOwn(kept, ".")
+    ? omit(fields, name)
+    : { ...fields, [name]: kept };
+  return [left, Object.keys(taken).length === 0 ? {} : { [name]: taken }];
+};
+
+const isStep = (key: string, step: FieldStep): boolean => {
+  if (typeof step === "string") return key === `f:${step}`;
+  if (!key.startsWith("k:")) return false;
+  const keys = JSON.parse(key.slice(2)) as JsonObject;
+  return Object.entries(step).every(([name, value]) => keys[name] === value);
+};
+
+/** The claimed field as FieldsV1. */
+export const fieldsOf = (path: ClaimedField): JsonObject =>
+  path.reduceRight<JsonObject>(
+    (inner, step) => ({ [typeof step === "string" ? `f:${step}` : `k:${JSON.stringify(step)}`]: inner }),
+    {},
+  );

@@ -1,0 +1,151 @@
+/** What hands and other tools do to our objects on a real API server: repaired in one write each, and the next edit goes through. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { manifest } from "../given.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply } from "./settled.ts";
+
+const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
+const RESOURCE = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions/my";
+const secret = (key: string): JsonObject => ({ secretKeyRef: { name: "keys", key } });
+const VLLM: JsonObject = { provider: "vllm", endpoint: "http://vllm:8000/v1" };
+const spec = (more: JsonObject = {}, storage?: JsonObject): JsonObject => ({
+  providers: { inference: [{ ...VLLM, apiKey: secret("a") }] },
+  workload: {
+    replicas: 1,
+    podDisruptionBudget: { minAvailable: 1 },
+    ...(storage === undefined ? {} : { storage }),
+    ...more,
+  },
+});
+
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
+  await (await cluster.fetch(path)).json() as JsonObject;
+
+/** Template and strategy without what tells when they were made. */
+const content = (deployment: JsonObject): string =>
+  JSON.stringify([at(deployment, "spec", "template"), at(deployment, "spec", "strategy")]);
+
+const ready = (cluster: ControlPlane) =>
+  eventually("it is ready in its last generation", async () => {
+    const resource = await read(cluster, RESOURCE);
+    const isReady = listAt(resource, "status", "conditions").some((one) =>
+      stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+    );
+    return isReady && at(resource, "status", "observedGeneration") === at(resource, "metadata", "generation") ||
+      undefined;
+  }, 20_000);
+
+const patch = async (cluster: ControlPlane, path: string, type: string, body: Json): Promise<void> => {
+  const answer = await cluster.fetch(`${path}?fieldManager=kubectl-by-hand`, {
+    method: "PATCH",
+    headers: { "content-type": `application/${type}-patch+json` },
+    body: JSON.stringify(body),
+  });
+  ok(answer.ok, await answer.text());
+};
+
+Deno.test("edits of others in our objects are repaired on a real API server", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  const log = console.log;
+  console.log = () => {};
+  try {
+    const running = await startOperator(cluster);
+    try {
+      await cluster.kubectl(["create", "secret", "generic", "keys", "--from-literal=a=word", "--from-literal=b=other"]);
+      await apply(cluster, manifest(spec()));
+      await ready(cluster);
+      const repaired = async (what: string, before: string, edit: () => Promise<unknown>) => {
+        await t.step(what, async () => {
+          await edit();
+          await eventually(
+            "the Deployment is as it was",
+            async () => content(await read(cluster, DEPLOYMENT)) === before || undefined,
+            15_000,
+          );
+          // Nothing is fought over afterwards, and the next edit goes through.
+          const version = stringAt(objectAt(await read(cluster, DEPLOYMENT), "metadata"), "generation");
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          strictEqual(stringAt(objectAt(await read(cluster, DEPLOYMENT), "metadata"), "generation"), version);
+          await apply(cluster, manifest(spec({ overrides: { podLabels: { edited: "yes" } } })));
+          await eventually(
+            "an edit goes through",
+            async () =>
+              stringAt(await read(cluster, DEPLOYMENT), "spec", "template", "metadata", "labels", "edited") === "yes" ||
+              undefined,
+          );
+          await apply(cluster, manifest(spec()));
+          await eventually("and back", async () => content(await read(cluster, DEPLOYMENT)) === before || undefined);
+          await ready(cluster);
+        });
+      };
+      const good = content(await read(cluster, DEPLOYMENT));
+      const name = stringAt(
+        listAt(listAt(await read(cluster, DEPLOYMENT), "spec", "template", "spec", "containers")[0] ?? null, "env")
+          .find((one) => at(one, "valueFrom") !== undefined) ?? null,
+        "name",
+      ) ?? "";
+      await repaired(
+        "a literal in place of a reference to a Secret",
+        good,
+        () => cluster.kubectl(["set", "env", "deployment/my", `${name}=by-hand`]),
+      );
+      await repaired(
+        "another strategy",
+        good,
+        () => patch(cluster, DEPLOYMENT, "merge", { spec: { strategy: { type: "Recreate", rollingUpdate: null } } }),
+      );
+      await t.step("the other half of a disruption budget", async () => {
+        const path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/my-pdb";
+        await patch(cluster, path, "merge", { spec: { minAvailable: null, maxUnavailable: 1 } });
+        await eventually("it is as it was", async () => {
+          const { minAvailable, maxUnavailable } = objectAt(await read(cluster, path), "spec");
+          return minAvailable === 1 && maxUnavailable === undefined || undefined;
+        });
+      });
+      await t.step("kubectl rollout undo brings back neither the key nor the port of an earlier template", async () => {
+        await apply(
+          cluster,
+          manifest({
+            providers: { inference: [VLLM] },
+            networking: { port: 9000 },
+            workload: { replicas: 1, podDisruptionBudget: { minAvailable: 1 } },
+          }),
+        );
+        await ready(cluster);
+        const before = content(await read(cluster, DEPLOYMENT));
+        ok(!before.includes(name) && before.includes("9000"));
+        await cluster.kubectl(["rollout", "undo", "deployment/my"]);
+        await eventually(
+          "the Deployment is as it was",
+          async () => content(await read(cluster, DEPLOYMENT)) === before || undefined,
+          15_000,
+        );
+        await ready(cluster);
+        strictEqual(content(await read(cluster, DEPLOYMENT)), before);
+      });
+      await t.step("fields that contradict nothing stay", async () => {
+        await patch(cluster, DEPLOYMENT, "merge", {
+          spec: { template: { metadata: { annotations: { "example.com/kept": "yes" } } } },
+        });
+        await apply(cluster, manifest(spec({ overrides: { podLabels: { edited: "again" } } })));
+        await eventually(
+          "the edit is there",
+          async () =>
+            stringAt(await read(cluster, DEPLOYMENT), "spec", "template", "metadata", "labels", "edited") === "again" ||
+            undefined,
+        );
+        deepStrictEqual(
+          stringAt(await read(cluster, DEPLOYMENT), "spec", "template", "metadata", "annotations", "example.com/kept"),
+          "yes",
+        );
+      });
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    console.log = log;
+    await cluster.stop();
+  }
+});
