@@ -1,0 +1,70 @@
+/** The number of pods never dips while its owner changes, on a real API server: every version of the Deployment is looked at. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { manifest } from "../given.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply } from "./settled.ts";
+
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+const RESOURCE = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions/my";
+
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
+  await (await cluster.fetch(path)).json() as JsonObject;
+
+/** `spec.replicas` in every version that the Deployment has while `change` is carried out, each number once in a row. */
+const numbersDuring = async (cluster: ControlPlane, change: () => Promise<unknown>): Promise<ReadonlyArray<number>> => {
+  const from = stringAt(await read(cluster, DEPLOYMENTS), "metadata", "resourceVersion") ?? "";
+  await change();
+  await eventually("the edit is carried out", async () => {
+    const resource = await read(cluster, RESOURCE);
+    return at(resource, "status", "observedGeneration") === at(resource, "metadata", "generation") || undefined;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const events = await (await cluster.fetch(`${DEPLOYMENTS}?watch=1&resourceVersion=${from}&timeoutSeconds=1`)).text();
+  const numbers = events.split("\n").filter((line) => line !== "")
+    .map((line) => Number(at(JSON.parse(line) as Json, "object", "spec", "replicas")));
+  return numbers.filter((number, index) => number !== numbers[index - 1]);
+};
+
+Deno.test("the number of pods never dips between a fixed number and an autoscaler", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  const log = console.log;
+  console.log = () => {};
+  try {
+    const running = await startOperator(cluster);
+    try {
+      const edited = (workload: JsonObject) => numbersDuring(cluster, () => apply(cluster, manifest({ workload })));
+      const managers = async () =>
+        listAt(await read(cluster, `${DEPLOYMENTS}/my`), "metadata", "managedFields")
+          .filter((one) => at(one, "fieldsV1", "f:spec", "f:replicas") !== undefined)
+          .map((one) => stringAt(one, "manager"));
+      await edited({ replicas: 3 });
+      await t.step("3 pods stay when an autoscaler of 1 to 5 takes over", async () => {
+        deepStrictEqual(await edited({ replicas: 3, autoscaling: { minReplicas: 1, maxReplicas: 5 } }), [3]);
+        ok(!(await managers()).includes("llama-stack-operator"), (await managers()).join());
+      });
+      await t.step("what the autoscaler chose stays until the number is asked for again", async () => {
+        const answer = await cluster.fetch(`${DEPLOYMENTS}/my/scale?fieldManager=kube-controller-manager`, {
+          method: "PATCH",
+          headers: { "content-type": "application/merge-patch+json" },
+          body: JSON.stringify({ spec: { replicas: 5 } }),
+        });
+        ok(answer.ok, await answer.text());
+        deepStrictEqual(await edited({ replicas: 3, workers: 2, autoscaling: { minReplicas: 1, maxReplicas: 5 } }), [
+          5,
+        ]);
+        deepStrictEqual(await edited({ replicas: 4 }), [4]);
+      });
+      await t.step("an autoscaler that takes over from zero starts with its minimum", async () => {
+        await edited({ replicas: 0 });
+        deepStrictEqual((await edited({ replicas: 0, autoscaling: { minReplicas: 2, maxReplicas: 5 } })).at(-1), 2);
+      });
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    console.log = log;
+    await cluster.stop();
+  }
+});
