@@ -221,3 +221,11 @@ export const STRANGER_PAUSE_MS = 200;
 /** Life of the certificate that a replica signs for its metrics, in milliseconds (a year), and how far back it begins. */
 export const METRICS_CERTIFICATE_MS = 365 * 24 * 3_600_000;
 export const CERTIFICATE_BACKDATE_MS = 3_600_000;
+
+/** Repairs of one resource within this time, in milliseconds, after which somebody else is taken to change it back. */
+export const CONTEST_WINDOW_MS = 60_000;
+export const CONTEST_REPAIRS_MAX = 3;
+
+/** Pause before the next repair then, in milliseconds: first and longest; doubled each time. */
+export const CONTEST_PAUSE_MS_MIN = 10_000;
+export const CONTEST_PAUSE_MS_MAX = 300_000;

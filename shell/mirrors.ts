@@ -3,6 +3,7 @@ import { Context, Effect, Latch } from "effect";
 import type { JsonObject } from "../core/json.ts";
 import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
 import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
+import { ContestsOf } from "./contests.ts";
 import { heard, unreadable } from "./metrics.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
@@ -97,9 +98,11 @@ const partsIn = (namespaces: ReadonlyArray<string>, of: Mirrored) => {
 const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
   const store = yield* Store;
   const named = yield* Named;
+  const contests = yield* ContestsOf;
   const forget = (key: string, object: JsonObject) =>
     Effect.suspend(() => {
       named.forget(key);
+      contests.forget(key);
       return store.drop(object);
     });
   return {

@@ -17,6 +17,7 @@ import { configMapsOf, templateSpec } from "../core/resources/pod_spec.ts";
 import { operatorWith } from "../core/settings.ts";
 import { questionOf } from "../core/status/server_answers.ts";
 import { Cluster } from "./cluster.ts";
+import { ContestsOf } from "./contests.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Named } from "./reference_index.ts";
 import { readReferences } from "./referenced_objects.ts";
@@ -60,8 +61,10 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const question = Result.isSuccess(decoded)
     ? questionOf(resource, decoded.success.spec, deployment, secrets)
     : undefined;
+  const nowMs = yield* Clock.currentTimeMillis;
   const world: World = {
-    nowMs: yield* Clock.currentTimeMillis,
+    nowMs,
+    repairsHeldUntilMs: (yield* ContestsOf).heldUntilMs(key, nowMs),
     resource,
     operator,
     secrets,

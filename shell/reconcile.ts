@@ -8,10 +8,12 @@ import { ObjectRefused, type Unwritten, WriteFailed } from "../core/failure.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { decide, report } from "../core/plan/decide.ts";
 import { failedWrite } from "../core/plan/failed_write.ts";
+import { repairsIn } from "../core/plan/contest.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { verdictOn } from "../core/verdict.ts";
 import { liveKey, type World } from "../core/plan/world.ts";
 import type { ClusterError } from "./cluster.ts";
+import { ContestsOf } from "./contests.ts";
 import { LARGE_RETRY_MS, WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";
 import { observe, type Observed } from "./observe.ts";
@@ -88,6 +90,10 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
     const told = report({ ...world, live, refusals }, prepared).steps
       .filter(({ _tag }) => refusals.length > 0 || _tag === "SetStatus");
     yield* Effect.forEach(told, (step) => perform(step, world.resource), { discard: true });
+  }
+  if (repairsIn(plan.steps, world).length > 0) {
+    const key = `${stringAt(world.resource, "metadata", "namespace")}/${stringAt(world.resource, "metadata", "name")}`;
+    (yield* ContestsOf).repaired(key, world.nowMs);
   }
   const failures = [...plan.failures, ...refusals];
   yield* Effect.forEach(failures, (one) => failureFound(verdictOn(one).reason), { discard: true });

@@ -7,6 +7,7 @@ import type { Operator } from "../core/plan/world.ts";
 import { SETTINGS_DEFAULT } from "../core/settings.ts";
 import { OPERATOR_VERSION } from "../core/version.ts";
 import { Cluster, type Connection } from "./cluster.ts";
+import { ContestsOf, newContests } from "./contests.ts";
 import { controller } from "./controller.ts";
 import { serveHealth } from "./health.ts";
 import { type MetricsOptions, serveMetrics } from "./metrics_server.ts";
@@ -102,6 +103,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideService(SecretPolling, options.secretPolling === true),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
+    Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     Effect.provideService(Scope, options.namespaces),
     Effect.provide(
       Layer.fresh(Layer.provideMerge(AskedServers.layer(options.connection, options.route), Store.layer)),

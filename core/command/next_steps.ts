@@ -121,6 +121,11 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
           "Give the cluster a node that fits, or ask for less in workload.resources; a claim that is not bound also waits here",
         command: describe,
       };
+    case "Contested":
+      return {
+        say: "Find out which controller or policy changes the object, and exclude the object from it",
+        command: shell`kubectl get deployment ${name} -n ${namespace} -o yaml --show-managed-fields`,
+      };
     case "PodsRejected":
       return {
         say: "Fix the quota, limit range or policy named in the message; Kubernetes retries automatically",

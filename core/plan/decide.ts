@@ -5,9 +5,9 @@
  * prune.ts (what goes), ../status/summarise.ts (what is told).
  */
 import { Result } from "effect";
-import { type Condition, KIND, type Status } from "../api/v1alpha2.ts";
+import { KIND } from "../api/v1alpha2.ts";
 import type { DeletionPending, OwnershipConflict, ReconcileFailure } from "../failure.ts";
-import { at, type Json, type JsonObject, listAt, member, objectAt, put, sortedKeys, stringAt } from "../json.ts";
+import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
 import { LOOK_AGAIN_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
@@ -16,6 +16,7 @@ import type { Warning } from "../warning.ts";
 import { adoptionsTold, announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
 import { amount, saysTheSame } from "./difference.ts";
 import { isOperatorsDoing } from "./blame.ts";
+import { repairsIn } from "./contest.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { type Inputs, prepare, type Prepared, type Unprepared } from "./prepare.ts";
@@ -25,6 +26,7 @@ import { TEMPLATE_ANNOTATION } from "./record.ts";
 import { adopted, recorded, type Rollout, rolloutOf, templateDigest, undone } from "./rollout.ts";
 import { storedDataFindings } from "./stored_data.ts";
 import { handOver, scaling } from "./scale.ts";
+import { statusSteps } from "./status_step.ts";
 import { type Plan, type Seen, Step, type Turn } from "./step.ts";
 import { takeOvers } from "./takeover.ts";
 import { liveKey, type World } from "./world.ts";
@@ -118,6 +120,10 @@ const settled = (world: World, prepared: Prepared): Plan => {
   if (failures.length > 0) return refused(world, failures, { warnings, prepared, inputs: prepared.inputs });
   const told = [...conflictsOf(world, prepared, [...objects.after, ...objects.optional]), ...world.refusals];
   const rollout = rolloutOf(prepared, live, world);
+  const { steps: all, replacesPods } = objectSteps(world, prepared, rollout);
+  const contested = repairsIn(all, world);
+  const isHeld = world.repairsHeldUntilMs !== undefined && contested.length > 0;
+  const steps = isHeld ? all.filter((step) => step._tag !== "TakeOver" && repairsIn([step], world).length === 0) : all;
   const status = summarise(world, {
     prepared,
     failures: told,
@@ -125,8 +131,8 @@ const settled = (world: World, prepared: Prepared): Plan => {
     rollout,
     causedByUpgrade: false,
     suspended: false,
+    contested: isHeld ? contested : [],
   });
-  const { steps, replacesPods } = objectSteps(world, prepared, rollout);
   return {
     steps: [
       ...steps,
@@ -139,7 +145,9 @@ const settled = (world: World, prepared: Prepared): Plan => {
       ...announcements(world, told, status),
       ...statusSteps(world, status),
     ],
-    lookAgainMs: status.conditions?.some(({ type, status: word }) => type === "Available" && word !== "True") === true
+    lookAgainMs: isHeld
+      ? Math.max(1, (world.repairsHeldUntilMs ?? 0) - world.nowMs)
+      : status.conditions?.some(({ type, status: word }) => type === "Available" && word !== "True") === true
       ? LOOK_AGAIN_MS
       : undefined,
     failures: told,
@@ -276,22 +284,4 @@ const notShrunk = (manifest: Manifest, live: JsonObject | undefined): Manifest =
   return (amount(size) ?? 0) <= (amount(wanted) ?? 0)
     ? manifest
     : put(manifest, ["spec", "resources", "requests", "storage"], size) as Manifest;
-};
-
-const statusSteps = (world: World, status: Status): ReadonlyArray<Step> => {
-  const before = objectAt(world.resource, "status");
-  return sameStatus(status, before) ? [] : [Step.SetStatus({ status, why: whyStatus(status, before) })];
-};
-
-const sameStatus = (status: Status, before: JsonObject): boolean =>
-  JSON.stringify(sortedKeys(status as unknown as Json)) === JSON.stringify(sortedKeys(before));
-
-/** For the log: the conditions that flipped. */
-const whyStatus = (status: Status, before: JsonObject): string => {
-  const word = (list: ReadonlyArray<Json>, type: string) =>
-    stringAt(list.find((one) => stringAt(one, "type") === type), "status");
-  const old = listAt(before, "conditions");
-  const flipped = ((status.conditions ?? []) as ReadonlyArray<Condition>)
-    .filter(({ type, status: now }) => word(old, type) !== now).map(({ type, status: now }) => `${type}=${now}`);
-  return flipped.length === 0 ? "details changed" : flipped.join(", ");
 };

@@ -3,18 +3,7 @@
  * field that we set, which makes every later apply invalid, and what an earlier template of ours held and `kubectl rollout undo`
  * brought back. These become ours, so that the apply that follows takes them away in the same write that repairs the rest.
  */
-import {
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  listAt,
-  member,
-  objectAt,
-  omit,
-  put,
-  stringAt,
-} from "../json.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, put, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { isReused } from "./rollout_state.ts";
 

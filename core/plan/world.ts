@@ -26,6 +26,8 @@ export interface World {
   readonly pods: ReadonlyArray<JsonObject>;
   /** Writes of this reconciliation that did not succeed. */
   readonly refusals: ReadonlyArray<Unwritten>;
+  /** Until when nothing is repaired, in milliseconds since 1970, since somebody changes it back each time; else undefined. */
+  readonly repairsHeldUntilMs?: number | undefined;
   /** Every resource that an upgrade has away from its new state; undefined while nobody has looked. */
   readonly away: ReadonlyArray<Away> | undefined;
   /** What the server answered, when it was asked. */

@@ -53,6 +53,7 @@ export const findingsOf = (
       ? [truth("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors")]
       : []),
     ...refusedFindings(decided),
+    ...contestedFindings(decided),
     ...(decided.rollout?.kind !== "hold" ? [] : [
       truth(
         "TemplateHeld",
@@ -63,6 +64,17 @@ export const findingsOf = (
     ]),
   ];
 };
+
+/** Abnormal-true. */
+const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Finding> =>
+  contested.length === 0 ? [] : [
+    truth(
+      "Contested",
+      "ChangedByOthers",
+      `${contested.join(", ")}: another controller or a policy changes what this operator applies, again and again. ` +
+        "Repairs are retried with growing pauses; check metadata.managedFields for who it is",
+    ),
+  ];
 
 /** Nothing goes on without somebody's help; what is tried again by itself does not stall. */
 const isStalling = (failure: ReconcileFailure): boolean => {

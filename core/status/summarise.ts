@@ -26,6 +26,8 @@ export interface Decided {
   /** The failure came with a new version of the operator, not with an edit (FR-101). */
   readonly causedByUpgrade: boolean;
   readonly suspended: boolean;
+  /** Objects that somebody changes back each time that they are repaired, as `Kind name`. */
+  readonly contested?: ReadonlyArray<string>;
 }
 
 /** Warnings kept in status, and characters of each; the schema allows 32 of 1,024. */

@@ -1,0 +1,23 @@
+/** The status is written where it says something else than before. */
+import type { Condition, Status } from "../api/v1alpha2.ts";
+import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../json.ts";
+import { Step } from "./step.ts";
+import type { World } from "./world.ts";
+
+export const statusSteps = (world: World, status: Status): ReadonlyArray<Step> => {
+  const before = objectAt(world.resource, "status");
+  return sameStatus(status, before) ? [] : [Step.SetStatus({ status, why: whyStatus(status, before) })];
+};
+
+const sameStatus = (status: Status, before: JsonObject): boolean =>
+  JSON.stringify(sortedKeys(status as unknown as Json)) === JSON.stringify(sortedKeys(before));
+
+/** For the log: the conditions that flipped. */
+const whyStatus = (status: Status, before: JsonObject): string => {
+  const word = (list: ReadonlyArray<Json>, type: string) =>
+    stringAt(list.find((one) => stringAt(one, "type") === type), "status");
+  const old = listAt(before, "conditions");
+  const flipped = ((status.conditions ?? []) as ReadonlyArray<Condition>)
+    .filter(({ type, status: now }) => word(old, type) !== now).map(({ type, status: now }) => `${type}=${now}`);
+  return flipped.length === 0 ? "details changed" : flipped.join(", ");
+};
