@@ -12,7 +12,7 @@ const room = () => {
   return waiting;
 };
 const failed = (key: string): Away => ({ key, queue: "starter", pins: "p", state: "failed", slotEndsMs: 0 });
-const rolling = (key: string, slotEndsMs = Infinity): Away => ({
+const rolling = (key: string, slotEndsMs = 1_000_000): Away => ({
   key,
   queue: "starter",
   pins: "p",

@@ -65,9 +65,14 @@ const slotEndsMs = (deployment: JsonObject): number => {
   return (Number.isNaN(startedMs) ? 0 : startedMs) + Math.min(budgetMs, UPGRADE_SLOT_MS_MAX);
 };
 
-/** Those that hold a slot now. */
+/** Those that hold a slot now. Annotations are anybody's to write: a start that lies in the future counts for nothing. */
 export const holdingSlots = (away: ReadonlyArray<Away>, nowMs: number): ReadonlyArray<Away> =>
-  away.filter(({ state, slotEndsMs }) => state === "rolling" && slotEndsMs > nowMs);
+  away.filter(({ state, slotEndsMs }) =>
+    state === "rolling" && slotEndsMs > nowMs && slotEndsMs <= nowMs + UPGRADE_SLOT_MS_MAX + CLOCK_SKEW_MS
+  );
+
+/** Clocks of two replicas may differ by so much, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000;
 
 /** What waits for a slot. */
 export interface Waiting {

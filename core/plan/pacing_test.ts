@@ -28,4 +28,6 @@ Deno.test("holdingSlots() counts neither failed upgrades nor those whose time is
   const list = [away("a/1", "rolling"), away("a/2", "failed"), away("a/3", "rolling", { slotEndsMs: 999 })];
   deepStrictEqual(holdingSlots(list, 999).map(({ key }) => key), ["a/1"]);
   strictEqual(holdingSlots(list, 1000).length, 0);
+  // As somebody might write into the annotation of his own Deployment.
+  strictEqual(holdingSlots([away("a/1", "rolling", { slotEndsMs: Date.UTC(2999, 0, 1) })], 999).length, 0);
 });

@@ -50,7 +50,7 @@ const away = (state: Away["state"], pins: string, more: Partial<Away> = {}): Awa
   queue: "starter",
   pins,
   state,
-  slotEndsMs: Infinity,
+  slotEndsMs: Date.UTC(2026, 0, 1) + 60_000,
   ...more,
 });
 /** Digest of the pins that the upgraded operator brings, as it records them. */

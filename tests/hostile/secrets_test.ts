@@ -148,7 +148,7 @@ Deno.test("no Secret's value is in any output, in any encoding", async (t) => {
   console.log = (...words: ReadonlyArray<unknown>) => void log.push(words.join(" "));
   const [port] = freePorts(1) as [number];
   try {
-    const running = await startOperator(cluster, { metricsAddress: `127.0.0.1:${port}` });
+    const running = await startOperator(cluster, { metricsAddress: `127.0.0.1:${port}`, metricsPlain: true });
     try {
       await create(cluster, secretOf("secrets", Object.fromEntries(FIELDS.map((field) => [field, valueOf(field)]))));
       await create(cluster, secretOf("all", { ALL: valueOf("all-variables") }));
