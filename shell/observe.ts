@@ -15,7 +15,9 @@ import { liveKey, type Operator, type World } from "../core/plan/world.ts";
 import { allOf } from "../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../core/resources/pod_spec.ts";
 import { operatorWith } from "../core/settings.ts";
-import { questionOf } from "../core/status/server_answers.ts";
+import { questionOf, shownAnswers } from "../core/status/server_answers.ts";
+import { isOurs } from "../core/plan/ownership.ts";
+import { serviceName } from "../core/resources/service.ts";
 import { Cluster } from "./cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { LiveSettings } from "./operator_settings.ts";
@@ -58,7 +60,11 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const { objects, partial, pods, replicaSets } = yield* filledShelf(key, resource, isFresh);
   const own = yield* resourceOwned(objects, partial);
   const deployment = own.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
-  const question = Result.isSuccess(decoded)
+  const service = own.live.get(liveKey("Service", serviceName(stringAt(resource, "metadata", "name") ?? "")));
+  // A Service of somebody else may lead anywhere.
+  const isOwn = service !== undefined && isOurs(service, stringAt(resource, "metadata", "uid")) &&
+    stringAt(service, "spec", "type") !== "ExternalName";
+  const question = Result.isSuccess(decoded) && isOwn
     ? questionOf(resource, decoded.success.spec, deployment, secrets)
     : undefined;
   const nowMs = yield* Clock.currentTimeMillis;
@@ -76,7 +82,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     pods,
     refusals: [],
     away: undefined,
-    server: yield* (yield* AskedServers).answers(key, question),
+    server: shownAnswers(yield* (yield* AskedServers).answers(key, question), [...secrets.values()]),
   };
   const prepared = prepare(world, decoded);
   const live = Result.isFailure(prepared) ? world.live : yield* withUnlabelled(world.live, prepared.success, isFresh);

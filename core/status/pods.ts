@@ -19,8 +19,14 @@ export interface Shown {
 }
 
 /** The worst trouble of the pods, the newest template first; undefined when none has any. */
-export const podTrouble = (pods: ReadonlyArray<JsonObject>, shown: Shown): Trouble | undefined =>
-  newestFirst(pods).map((pod) => troubleOf(pod, shown)).find((trouble) => trouble !== undefined);
+export const podTrouble = (pods: ReadonlyArray<JsonObject>, shown: Shown): Trouble | undefined => {
+  // One after the other: what may be shown of each costs time.
+  for (const pod of newestFirst(pods)) {
+    const trouble = troubleOf(pod, shown);
+    if (trouble !== undefined) return trouble;
+  }
+  return undefined;
+};
 
 const PULL_REASONS = [
   "ErrImagePull",

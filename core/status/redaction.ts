@@ -9,14 +9,21 @@
 const PIECE = 8;
 const VALUE_CHARACTERS_MIN = 4;
 
+/** Values of Secrets that are looked for in one text, and their characters together; usual servers have a dozen values. */
+const VALUES_MAX = 512;
+const CHARACTERS_MAX = 128 * 1024;
+
 /** Longer values are sought as they are, escaped and in base64 only; they are certificates and key files. */
 const ENCODED_CHARACTERS_MAX = 16 * 1024;
 
 /** Whether the text holds a piece of one of the values. */
 export const reveals = (text: string, values: Iterable<string>): boolean => {
   if (text.length < VALUE_CHARACTERS_MIN) return false;
+  const all = [...values];
+  // Looking for so much would take too long: nothing is shown then.
+  if (all.length > VALUES_MAX || all.reduce((sum, { length }) => sum + length, 0) > CHARACTERS_MAX) return true;
   const pieces = piecesOf(text);
-  for (const value of values) {
+  for (const value of all) {
     for (const part of secretParts(value)) {
       for (const form of formsOf(part)) if (shares(form, text, pieces)) return true;
     }

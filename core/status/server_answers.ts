@@ -4,7 +4,9 @@ import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, str
 import { templateDigest } from "../plan/rollout.ts";
 import type { ServerAnswers } from "../plan/world.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
+import { printable } from "../printable.ts";
 import { serviceName } from "../resources/service.ts";
+import { reveals } from "./redaction.ts";
 
 /** A server to ask; another pod template, port or certificate is another question. */
 export interface Question {
@@ -100,3 +102,21 @@ const modelOf = (model: Json): ReadonlyArray<string> => {
 
 const sorted = <A>(all: ReadonlyArray<A>, by: (one: A) => string): ReadonlyArray<A> =>
   all.toSorted((a, b) => by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0);
+
+/** What a server answers goes into the status: nothing of it where it repeats a Secret's value, and no control characters. */
+export const shownAnswers = (
+  answers: ServerAnswers | undefined,
+  secrets: ReadonlyArray<Readonly<Record<string, string>>>,
+): ServerAnswers | undefined => {
+  if (answers === undefined) return undefined;
+  const text = JSON.stringify(answers);
+  if (reveals(text, secrets.flatMap((values) => Object.values(values)))) return undefined;
+  const clean = (part: unknown): unknown => {
+    if (typeof part === "string") return printable(part);
+    if (Array.isArray(part)) return part.map(clean);
+    return typeof part === "object" && part !== null
+      ? Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, clean(inner)]))
+      : part;
+  };
+  return clean(answers) as ServerAnswers;
+};

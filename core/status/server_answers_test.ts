@@ -1,7 +1,7 @@
 import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { decoded, manifest } from "../../tests/given.ts";
 import { type JsonObject, put } from "../json.ts";
-import { answersOf, questionOf } from "./server_answers.ts";
+import { answersOf, questionOf, shownAnswers } from "./server_answers.ts";
 
 const settled: JsonObject = {
   metadata: { generation: 2 },
@@ -66,4 +66,11 @@ Deno.test("answersOf() stays within the schema of status, keeps lists that could
   ok(answersOf({ version: "1" }, { data: [] }, undefined, first)?.models === first.models);
   strictEqual(answersOf(undefined, { data: [] }, many, first), undefined);
   strictEqual(answersOf({ version: 7 }, undefined, undefined, first), undefined);
+});
+
+Deno.test("shownAnswers() shows nothing that repeats a Secret's value, and no control characters", () => {
+  const answers = { version: "1.5.0\u001b[31m", providers: [{ provider_id: "hunter2-s3cr3t-value" }], models: ["m"] };
+  strictEqual(shownAnswers(answers, [{ k: "hunter2-s3cr3t-value" }]), undefined);
+  strictEqual(shownAnswers(answers, [{ k: "another-value" }])?.version, "1.5.0\\u001b[31m");
+  strictEqual(shownAnswers(undefined, []), undefined);
 });
