@@ -3,6 +3,7 @@
  * (`setSecureContext`); what is answered is decided by the routes.
  */
 import type { Server } from "node:https";
+import type { Socket } from "node:net";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Duration, Effect } from "effect";
 import {
@@ -115,6 +116,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   server.requestTimeout = WEBHOOK_BODY_MS;
   server.keepAliveTimeout = WEBHOOK_IDLE_MS;
   server.maxConnections = WEBHOOK_CONNECTIONS_MAX;
+  endIdle(server);
   yield* Effect.acquireRelease(
     listening(server, options.hostname, options.port),
     () =>
@@ -130,6 +132,23 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
     renew: (certificate) => server.setSecureContext({ ...settings, ...certificate }),
   } satisfies WebhookServer;
 });
+
+/** Ends connections on which nobody has asked anything in time: whoever holds them would keep the API server out. */
+const endIdle = (server: Server): void => {
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const nameOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">) =>
+    `${remoteAddress} ${remotePort}`;
+  const known = (name: string) => {
+    clearTimeout(timers.get(name));
+    timers.delete(name);
+  };
+  server.on("connection", (socket: Socket) => {
+    const name = nameOf(socket);
+    timers.set(name, setTimeout(() => socket.destroy(), WEBHOOK_HEADERS_MS));
+    socket.once("close", () => known(name));
+  });
+  server.on("request", ({ socket }: IncomingMessage) => known(nameOf(socket)));
+};
 
 /** The route of a path, with or without the segment behind it that only the API server was told. */
 const routed = <R>(

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Exit, Scope } from "effect";
 import { makeAuthority, makeLeaf } from "./certificate_maker.ts";
-import { WEBHOOK_IN_FLIGHT_BYTES_MAX } from "./limits.ts";
+import { WEBHOOK_HEADERS_MS, WEBHOOK_IN_FLIGHT_BYTES_MAX } from "./limits.ts";
 import { NO_PROOF, type Proof, type Route, webhookServer } from "./webhook_server.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
@@ -144,5 +144,20 @@ Deno.test("webhookServer() bounds what anybody may send at the same time, and th
   goOn();
   strictEqual((await first).status, 200);
   strictEqual((await server.postAnew("/echo", "x".repeat(200))).status, 200);
+  await server.stop();
+});
+
+Deno.test("webhookServer() ends connections on which nobody asks anything, and keeps those of the API server", async () => {
+  using server = await running({ "/echo": ECHO });
+  strictEqual((await server.post("/echo", "a")).status, 200);
+  const idle = await Promise.all(
+    Array.from({ length: 30 }, () => Deno.connect({ hostname: "127.0.0.1", port: server.port })),
+  );
+  const started = performance.now();
+  await Promise.all(idle.map((connection) => connection.read(new Uint8Array(8)).catch(() => null)));
+  const tookMs = performance.now() - started;
+  for (const connection of idle) connection.close();
+  ok(tookMs < 2 * WEBHOOK_HEADERS_MS, `${tookMs} ms`);
+  strictEqual((await server.post("/echo", "a")).status, 200);
   await server.stop();
 });
