@@ -86,7 +86,7 @@ const BOUNDS = {
   keepAliveTimeout: HEALTH_IDLE_MS,
 } as const;
 
-/** Ends connections on which no whole request came in time; the runtime's own timeouts do not look at half a header. */
+/** Ends connections on which no whole request came in time; the runtime's own timeouts look every 30 seconds only. */
 const droppingSlowOnes = (server: Server): { readonly end: () => void } => {
   const open = new Set<{ destroy: () => void }>();
   server.on("connection", (socket) => {
