@@ -61,9 +61,9 @@ const pass = Effect.fnUntraced(function* (
   waiting: WaitingRoom,
   wake: Effect.Effect<void>,
 ) {
-  const { key, line } = yield* queue.take;
+  const { key, priority } = yield* queue.take;
   // Our own writes answer in bursts, which become one pass; somebody who asked does not wait for one.
-  if (line === "follow-up") yield* Effect.sleep(Duration.millis(COALESCE_MS));
+  if (priority === "follow-up") yield* Effect.sleep(Duration.millis(COALESCE_MS));
   const [namespace = "", name = ""] = key.split("/");
   const startNanos = yield* Clock.monotonicTimeNanos;
   const exit = yield* Effect.exit(reconcile(key)).pipe(Effect.annotateLogs({ namespace, name }));

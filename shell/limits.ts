@@ -38,8 +38,9 @@ export const RELIST_MS_MAX = 10_000;
 /** A watch that lived for this long was a good one, in milliseconds: pauses before the next one start small again. */
 export const WATCH_LIVED_MS = 1000;
 
-/** Passes at the same time, over all resources. */
-export const WORKERS = 32;
+/** Reconciliations at the same time: over all resources, and for those of one namespace, so that others find a free worker. */
+export const WORKERS = 40;
+export const NAMESPACE_WORKERS = 32;
 
 /** Writes of one pass at the same time; a resource has about five objects before and after its Deployment. */
 export const WRITES_AT_ONCE = 4;
@@ -190,7 +191,7 @@ export const KEPT_OBJECTS_MAX = 512;
 /** Reconciliations of resources too large to be kept wait for each other; one that found another at work looks again after this. */
 export const LARGE_RETRY_MS = 500;
 
-/** Secrets and ConfigMaps of others that are in memory at the same time, over all reconciliations. */
+/** Secrets and ConfigMaps of others that are in memory at the same time, over all reconciliations; namespaces take turns. */
 export const FOREIGN_READS_MAX = 2;
 
 /** Pause between two looks whether the time of an upgrade slot is over, in milliseconds. */

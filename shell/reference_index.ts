@@ -1,6 +1,7 @@
 /** Which resources name a Secret or ConfigMap, as of the last look at each of them. */
 import { Context } from "effect";
 import type { Reference } from "../core/plan/references.ts";
+import { namespaceOf } from "./namespace_turns.ts";
 
 /** Of the operator that runs: what a pass reads is what wakes the next one. */
 export const Named: Context.Reference<ReferenceIndex> = Context.Reference("llama-stack-operator/shell/Named", {
@@ -25,7 +26,7 @@ export const referenceIndex = () => {
     remember: (key: string, references: ReadonlyArray<Reference>): void => {
       forget(key);
       if (references.length === 0) return;
-      const own = key.slice(0, key.indexOf("/"));
+      const own = namespaceOf(key);
       const objects = references.map(({ kind, name, namespace = own }) => `${kind} ${namespace}/${name}`);
       byResource.set(key, objects);
       for (const object of objects) byObject.set(object, (byObject.get(object) ?? new Set()).add(key));

@@ -2,7 +2,7 @@
  * The Secrets and ConfigMaps that a resource names. Each is read when it is needed; of its content only what the resource uses
  * is kept, within bounds, and forgotten after the reconciliation. Nothing foreign stays in memory.
  */
-import { Context, Effect, Semaphore } from "effect";
+import { Context, Effect, PartitionedSemaphore } from "effect";
 import { type Json, type JsonObject, objectAt } from "../core/json.ts";
 import { type Reference, type ReferencedObject, referencedObjects } from "../core/plan/references.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../core/limits.ts";
@@ -10,10 +10,14 @@ import type { ConfigMapContent, World } from "../core/plan/world.ts";
 import { Cluster } from "./cluster.ts";
 import { FOREIGN_READS_MAX } from "./limits.ts";
 
-/** A Secret of 1 MiB takes ten times that while it is read: few are in memory at a time, over all reconciliations. */
-const Reads: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-stack-operator/shell/Reads", {
-  defaultValue: () => Semaphore.makeUnsafe(FOREIGN_READS_MAX),
-});
+/**
+ * A Secret of 1 MiB takes ten times that while it is read: few are in memory at a time, over all reconciliations. Namespaces
+ * take turns, so that one tenant's large objects do not hold up another's.
+ */
+const Reads: Context.Reference<PartitionedSemaphore.PartitionedSemaphore<string>> = Context.Reference(
+  "llama-stack-operator/shell/Reads",
+  { defaultValue: () => PartitionedSemaphore.makeUnsafe<string>({ permits: FOREIGN_READS_MAX }) },
+);
 
 export const readReferences = Effect.fnUntraced(function* (references: ReadonlyArray<Reference>, namespace: string) {
   const cluster = yield* Cluster;
@@ -34,7 +38,7 @@ export const readReferences = Effect.fnUntraced(function* (references: ReadonlyA
   };
   for (const object of referencedObjects(references)) {
     const { kind, name, namespace: other = namespace } = object;
-    yield* Semaphore.withPermits(reads, 1)(
+    yield* reads.withPermit(namespace)(
       Effect.map(cluster.get({ apiVersion: "v1", kind, namespace: other, name }), (found) => {
         if (found === undefined) return;
         if (kind === "Secret") {

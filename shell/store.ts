@@ -13,6 +13,7 @@ import { liveKey } from "../core/plan/world.ts";
 import { bytesOf, keptBytes } from "./kept_bytes.ts";
 import { essential, trimmed } from "./kept_fields.ts";
 import { DELETED_REMEMBERED, KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "./limits.ts";
+import { namespaceOf } from "./namespace_turns.ts";
 import { type Packed, plain, textOf, unpacked } from "./packed.ts";
 import { type PackedLater, packedLater } from "./packed_later.ts";
 
@@ -213,18 +214,17 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
     }
     if (away.delete(key)) awayVersion++;
   };
-  const namespaceIn = (key: string): string => key.slice(0, key.indexOf("/"));
   const remove = (shelf: Shelf, place: Place): void => {
     const entry = keptAt(shelf, place);
     if (entry === undefined) return;
     later.forget(nameOfPlace(place));
-    bytes.forget(namespaceIn(place.key), entry);
+    bytes.forget(namespaceOf(place.key), entry);
     if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) - 1);
     if (place.part === "resource") shelf.resource = undefined;
     else shelf[place.part].delete(place.name);
   };
   const insert = (shelf: Shelf, place: Place, entry: Kept): void => {
-    const count = () => bytes.count(namespaceIn(place.key), entry, bytesOf(entry));
+    const count = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry));
     count();
     later.add(nameOfPlace(place), place.kind, entry, count);
     if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) + 1);
@@ -241,11 +241,11 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
     const whole = text === undefined || text.length > (isResource ? KEPT_RESOURCE_MAX : KEPT_OBJECT_MAX)
       ? undefined
       : { version, whole: true, asks: undefined, phase, ...plain(text) };
-    if (whole !== undefined && bytes.hasRoom(namespaceIn(place.key), bytesOf(whole))) return whole;
+    if (whole !== undefined && bytes.hasRoom(namespaceOf(place.key), bytesOf(whole))) return whole;
     if (!isResource && place.kind !== "ConfigMap") return undefined;
     const part = plain(JSON.stringify(essential(object)));
     const partial = { version, whole: false, asks: isResource ? asksOf(object) : undefined, phase, ...part };
-    return isResource || bytes.hasRoom(namespaceIn(place.key), bytesOf(partial)) ? partial : undefined;
+    return isResource || bytes.hasRoom(namespaceOf(place.key), bytesOf(partial)) ? partial : undefined;
   };
   return {
     put: (object, from) => Effect.sync(() => keep(object, from)),
@@ -299,7 +299,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
       Effect.sync(() => {
         const part = partOf(kind);
         return [...shelves].filter(([key, shelf]) => {
-          const namespace = namespaceIn(key);
+          const namespace = namespaceOf(key);
           const gone = !inScope(key) ? [] : [...shelf[part].keys()].filter((name) => {
             const bare = part === "objects" ? name.slice(kind.length + 1) : name;
             return (part !== "objects" || name.startsWith(`${kind}/`)) && !seen.has(`${namespace}/${bare}`);

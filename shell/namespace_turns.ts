@@ -1,0 +1,55 @@
+/** Keys `namespace/name` in the order in which they came, of which the namespaces take turns. */
+
+export interface NamespaceTurns {
+  readonly add: (key: string) => void;
+  readonly has: (key: string) => boolean;
+  /** Whether the key was there. */
+  readonly delete: (key: string) => boolean;
+  /** The oldest key of the namespace whose turn it is, among those that may have one now; it is removed. */
+  readonly take: (mayTake: (namespace: string) => boolean) => string | undefined;
+  readonly size: () => number;
+}
+
+export const namespaceTurns = (): NamespaceTurns => {
+  // The namespace whose turn it is comes first; a Map keeps the order of insertion.
+  const namespaces = new Map<string, Set<string>>();
+  let size = 0;
+  const remove = (namespace: string, keys: Set<string>, key: string): boolean => {
+    if (!keys.delete(key)) return false;
+    size--;
+    if (keys.size === 0) namespaces.delete(namespace);
+    return true;
+  };
+  return {
+    add: (key) => {
+      const namespace = namespaceOf(key);
+      const keys = namespaces.get(namespace) ?? new Set();
+      if (keys.has(key)) return;
+      namespaces.set(namespace, keys.add(key));
+      size++;
+    },
+    has: (key) => namespaces.get(namespaceOf(key))?.has(key) === true,
+    delete: (key) => {
+      const namespace = namespaceOf(key);
+      const keys = namespaces.get(namespace);
+      return keys !== undefined && remove(namespace, keys, key);
+    },
+    take: (mayTake) => {
+      for (const [namespace, keys] of namespaces) {
+        if (!mayTake(namespace)) continue;
+        const [key] = keys;
+        if (key === undefined) continue;
+        // Its next turn comes after everybody else's.
+        namespaces.delete(namespace);
+        namespaces.set(namespace, keys);
+        remove(namespace, keys, key);
+        return key;
+      }
+      return undefined;
+    },
+    size: () => size,
+  };
+};
+
+/** Of a key `namespace/name`. */
+export const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));
