@@ -11,7 +11,8 @@ import type { World } from "../core/plan/world.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
 import { pathOf } from "./object_path.ts";
-import { observe, OperatorFacts } from "./observe.ts";
+import { observe } from "./observe.ts";
+import { OperatorFacts } from "./operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { operatorFacts, servedGroups } from "./run.ts";
 import { AskedServers } from "./server_answers.ts";
@@ -44,11 +45,12 @@ export const looking = <A, E>(
     const facts = operatorFacts(options, groups, yield* knownHmacKey(options.operatorNamespace));
     const settings = yield* settingsNow(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
     return yield* program.pipe(
+      Effect.provide(Store.layer),
       Effect.provideService(OperatorFacts, facts),
       Effect.provideServiceEffect(LiveSettings, Ref.make(settings)),
     );
   }).pipe(
-    Effect.provide(Layer.mergeAll(Cluster.layer(options.connection), Store.layer, NOBODY_ASKED)),
+    Effect.provide(Layer.mergeAll(Cluster.layer(options.connection), NOBODY_ASKED)),
     Effect.scoped,
   );
 

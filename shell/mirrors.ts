@@ -5,7 +5,8 @@ import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROU
 import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { heard, unreadable } from "./metrics.ts";
-import { OperatorFacts, SecretPolling } from "./observe.ts";
+import { SecretPolling } from "./observe.ts";
+import { OperatorFacts } from "./operator_facts.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { Named } from "./reference_index.ts";
 import { type Mirror, nameOf, reflect } from "./reflector.ts";

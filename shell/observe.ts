@@ -11,7 +11,7 @@ import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../core
 import { prepare, type Prepared } from "../core/plan/prepare.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../core/plan/references.ts";
 import { keyOf } from "../core/plan/step.ts";
-import { liveKey, type Operator, type World } from "../core/plan/world.ts";
+import { liveKey, type World } from "../core/plan/world.ts";
 import { allOf } from "../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../core/resources/pod_spec.ts";
 import { operatorWith } from "../core/settings.ts";
@@ -20,15 +20,12 @@ import { isOurs } from "../core/plan/ownership.ts";
 import { serviceName } from "../core/resources/service.ts";
 import { Cluster } from "./cluster.ts";
 import { ContestsOf } from "./contests.ts";
+import { OperatorFacts } from "./operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Named } from "./reference_index.ts";
 import { readReferences } from "./referenced_objects.ts";
 import { AskedServers } from "./server_answers.ts";
 import { Store } from "./store.ts";
-
-/** The operator itself, for every decision. */
-export class OperatorFacts
-  extends Context.Service<OperatorFacts, Operator>()("llama-stack-operator/shell/OperatorFacts") {}
 
 /** Secrets may only be read by name, not listed or watched (R38). */
 export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {

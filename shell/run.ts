@@ -14,7 +14,8 @@ import { type MetricsOptions, serveMetrics } from "./metrics_server.ts";
 import { leading } from "./leader.ts";
 import { LiveFigures, newFigures, passesEnded } from "./metrics.ts";
 import { Scope } from "./mirrors.ts";
-import { OperatorFacts, SecretPolling } from "./observe.ts";
+import { SecretPolling } from "./observe.ts";
+import { OperatorFacts } from "./operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Named, referenceIndex } from "./reference_index.ts";
 import { collectAtRest, ownMemory } from "./rest.ts";
@@ -99,7 +100,6 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
   // In one namespace of many, the others' resources are not ours to write.
   const migration = options.namespaces.length === 0 ? migrateStorage : Effect.void;
   return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
-    Effect.provideService(OperatorFacts, facts),
     Effect.provideService(SecretPolling, options.secretPolling === true),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
@@ -108,6 +108,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provide(
       Layer.fresh(Layer.provideMerge(AskedServers.layer(options.connection, options.route), Store.layer)),
     ),
+    Effect.provideService(OperatorFacts, facts),
   );
 });
 

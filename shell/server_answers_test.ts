@@ -5,6 +5,8 @@ import { KIND } from "../core/api/v1alpha2.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Question } from "../core/status/server_answers.ts";
 import type { Connection } from "./cluster.ts";
+import { OperatorFacts } from "./operator_facts.ts";
+import { operatorFacts } from "./run.ts";
 import { AskedServers, type Route } from "./server_answers.ts";
 import { Store } from "./store.ts";
 
@@ -51,7 +53,12 @@ const withApiServer = async (
     token: () => "secret",
   };
   try {
-    await test(state, (route) => Layer.provideMerge(AskedServers.layer(connection, route), Store.layer));
+    const facts = Layer.sync(
+      OperatorFacts,
+      () => operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, [], "key"),
+    );
+    const store = Layer.provide(Store.layer, facts);
+    await test(state, (route) => Layer.provideMerge(AskedServers.layer(connection, route), store));
   } finally {
     await server.shutdown();
   }

@@ -14,6 +14,7 @@ import { bytesOf, keptBytes } from "./kept_bytes.ts";
 import { essential, trimmed } from "./kept_fields.ts";
 import { DELETED_REMEMBERED, KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "./limits.ts";
 import { namespaceOf } from "./namespace_turns.ts";
+import { OperatorFacts } from "./operator_facts.ts";
 import { type Packed, plain, textOf, unpacked } from "./packed.ts";
 import { type PackedLater, packedLater } from "./packed_later.ts";
 
@@ -115,8 +116,9 @@ export class Store extends Context.Service<Store, StoreShape>()("llama-stack-ope
       Store,
       Effect.gen(function* () {
         const later = newLater();
+        const { hmacKey } = yield* OperatorFacts;
         yield* Effect.forkScoped(later.packing);
-        return Store.of(make(yield* Queue.unbounded<string>(), later));
+        return Store.of(make(yield* Queue.unbounded<string>(), later, hmacKey));
       }),
     );
   static readonly layer = Store.layerWith(packedLater);
@@ -131,7 +133,7 @@ export const ownerOf = (object: JsonObject): string | undefined => {
     : `${stringAt(object, "metadata", "namespace") ?? ""}/${instance}`;
 };
 
-const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape => {
+const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: string): StoreShape => {
   const shelves = new Map<string, Shelf>();
   const away = new Map<string, Away>();
   const gone = new Set<string>();
@@ -169,7 +171,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater): StoreShape =>
   const noteAway = (key: string, shelf: Shelf, deployment: JsonObject | undefined): void => {
     const now = shelf.resource === undefined || deployment === undefined
       ? undefined
-      : awayOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets));
+      : awayOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets), hmacKey);
     const before = away.get(key);
     if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
     if (now === undefined) away.delete(key);

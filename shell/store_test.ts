@@ -2,12 +2,17 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Fiber } from "effect";
 import fc from "fast-check";
 import { type JsonObject, stringAt } from "../core/json.ts";
+import { upgradeProof } from "../core/plan/keyed_digests.ts";
 import type { PackedLater } from "./packed_later.ts";
 import { KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "./limits.ts";
+import { OperatorFacts } from "./operator_facts.ts";
+import { operatorFacts } from "./run.ts";
 import { Store } from "./store.ts";
 
+const KEY = "a key of tests";
+const FACTS = operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, [], KEY);
 const run = <A>(program: Effect.Effect<A, never, Store>, layer = Store.layer): Promise<A> =>
-  Effect.runPromise(Effect.provide(program, layer));
+  Effect.runPromise(program.pipe(Effect.provide(layer), Effect.provideService(OperatorFacts, FACTS)));
 const own = (kind: string, name: string, more: JsonObject = {}): JsonObject => ({
   kind,
   metadata: { name, namespace: "a", labels: { "app.kubernetes.io/instance": "my" } },
@@ -107,7 +112,14 @@ Deno.test("Store.away follows a Deployment that an upgrade rolls", () =>
       own("Deployment", "my", {
         metadata: {
           ...own("Deployment", "my").metadata as JsonObject,
-          annotations: { "llamastack.io/rollout-cause": "upgrade" },
+          annotations: {
+            "llamastack.io/rollout-cause": "upgrade",
+            "llamastack.io/upgrade-proof": upgradeProof(KEY, "a/my", {
+              pins: "",
+              started: undefined,
+              rolledBack: undefined,
+            }),
+          },
         },
         spec: { replicas: 1 },
         status: { replicas: 1, updatedReplicas: 1, availableReplicas: available },

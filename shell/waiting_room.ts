@@ -1,5 +1,5 @@
 /** Resources that wait for an upgrade slot, and which of them are reconciled next. */
-import { type Away, holdingSlots, stopperOf, type Waiting } from "../core/plan/pacing.ts";
+import { type Away, holdingSlots, namespaceOf, stopperOf, type Waiting } from "../core/plan/pacing.ts";
 
 /** What the last reconciliation of a waiting resource decided. */
 export interface Waiter extends Waiting {
@@ -19,8 +19,8 @@ export interface WaitingRoom {
   /** After a reconciliation; undefined for a resource that does not wait, is gone, or could not be reconciled. */
   readonly reconciled: (key: string, waiter: Waiter | undefined) => void;
   /**
-   * Those to reconcile now: of each queue as many as slots are free, first come, first served, and each one that a failed
-   * upgrade stops, or stops no more, since its status says so.
+   * Those to reconcile now: of each queue as many as slots are free, and each one that a failed upgrade stops, or stops no
+   * more, since its status says so. Namespaces that hold fewer slots come first, and within one the resources that came first.
    */
   readonly called: (upgrades: Upgrades, nowMs: number, parallelism: number) => ReadonlyArray<string>;
 }
@@ -41,28 +41,57 @@ export const waitingRoom = (): WaitingRoom => {
       last = "";
     },
     called: ({ list, version }, nowMs, parallelism) => {
-      const held = holdingSlots(list, nowMs).length;
+      const holders = holdingSlots(list, nowMs);
+      const held = holders.length;
       const basis = `${version} ${held} ${parallelism}`;
       if (basis === last) return [];
       last = basis;
-      const counts = new Map<string, number>();
+      const free = parallelism - held;
       const stops = new Map<string, string | undefined>();
       const stopOf = (waiter: Waiter): string | undefined => {
         const place = JSON.stringify([waiter.namespace, waiter.queue, waiter.pins]);
         if (!stops.has(place)) stops.set(place, stopperOf(list, waiter)?.key);
         return stops.get(place);
       };
-      const next = [...waiters].filter(([key, waiter]) => {
-        const stop = stopOf(waiter);
-        if (!underWay.has(key) && stop !== waiter.stoppedAt) return true;
-        if (stop !== undefined) return false;
-        const count = counts.get(waiter.queue) ?? 0;
-        if (count >= parallelism - held) return false;
-        counts.set(waiter.queue, count + 1);
-        return !underWay.has(key);
-      }).map(([key]) => key);
+      const told = [...waiters].filter(([key, waiter]) => !underWay.has(key) && stopOf(waiter) !== waiter.stoppedAt);
+      const ready = [...waiters].filter(([, waiter]) => stopOf(waiter) === undefined && waiter.stoppedAt === undefined);
+      const served = Map.groupBy(ready, ([, { queue }]) => queue).values()
+        .flatMap((waiting) => firstOf(waiting, free, slotsByNamespace(holders)))
+        .filter((key) => !underWay.has(key));
+      const chosen = new Set([...told.map(([key]) => key), ...served]);
+      const next = [...waiters.keys()].filter((key) => chosen.has(key));
       for (const key of next) underWay.add(key);
       return next;
     },
   };
+};
+
+const slotsByNamespace = (holders: ReadonlyArray<Away>): Map<string, number> => {
+  const slots = new Map<string, number>();
+  for (const holder of holders) slots.set(namespaceOf(holder), (slots.get(namespaceOf(holder)) ?? 0) + 1);
+  return slots;
+};
+
+/** Gives out `free` slots, each to the first resource of the namespace that has the fewest then. */
+const firstOf = (
+  waiting: ReadonlyArray<readonly [string, Waiter]>,
+  free: number,
+  slots: Map<string, number>,
+): ReadonlyArray<string> => {
+  const queues = [...Map.groupBy(waiting, ([, { namespace }]) => namespace)]
+    .map(([namespace, resources]) => ({ namespace, keys: resources.map(([key]) => key) }));
+  const served: Array<string> = [];
+  while (served.length < free) {
+    const first = queues.filter(({ keys }) => keys.length > 0)
+      .reduce<(typeof queues)[number] | undefined>(
+        (least, queue) =>
+          least === undefined || (slots.get(queue.namespace) ?? 0) < (slots.get(least.namespace) ?? 0) ? queue : least,
+        undefined,
+      );
+    const key = first?.keys.shift();
+    if (first === undefined || key === undefined) break;
+    slots.set(first.namespace, (slots.get(first.namespace) ?? 0) + 1);
+    served.push(key);
+  }
+  return served;
 };

@@ -56,6 +56,14 @@ Deno.test("waitingRoom() calls everybody whom a failed upgrade stops or stops no
   deepStrictEqual(elsewhere.called({ list: [...full, failed("b/x")], version: 1 }, 0, 2), []);
 });
 
+Deno.test("waitingRoom() serves the namespaces that hold fewest slots first", () => {
+  const waiting = waitingRoom();
+  for (const name of ["1", "2", "3"]) waiting.reconciled(`a/${name}`, waiter("starter"));
+  waiting.reconciled("b/1", { ...waiter("starter"), namespace: "b" });
+  waiting.reconciled("c/1", { ...waiter("starter"), namespace: "c" });
+  deepStrictEqual(waiting.called({ list: [rolling("a/x")], version: 1 }, 0, 4), ["a/1", "b/1", "c/1"]);
+});
+
 /** A fleet under random events, with the rules of a reconciliation; what happens to each resource when its turn comes. */
 const ENDS = [
   "completes",

@@ -4,7 +4,14 @@
  */
 import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import { UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../limits.ts";
-import { CAUSE_ANNOTATION, PINS_ANNOTATION, ROLLED_BACK_ANNOTATION, UPGRADE_STARTED_ANNOTATION } from "./record.ts";
+import { type UpgradeMarks, upgradeProof } from "./keyed_digests.ts";
+import {
+  CAUSE_ANNOTATION,
+  PINS_ANNOTATION,
+  ROLLED_BACK_ANNOTATION,
+  UPGRADE_PROOF_ANNOTATION,
+  UPGRADE_STARTED_ANNOTATION,
+} from "./record.ts";
 import { rolloutState } from "./rollout_state.ts";
 
 export interface Away {
@@ -23,15 +30,31 @@ export interface Away {
 export const queueOf = (resource: JsonObject): string =>
   stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
 
-/** Undefined for a resource that no upgrade has away: complete, rolled by its owner, suspended, or without pods. */
+/** Without a key (a command that only looks) marks are believed. */
+export const isProven = (deployment: JsonObject, key: string, hmacKey: string): boolean => {
+  if (hmacKey === "") return true;
+  const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
+  const marks: UpgradeMarks = {
+    pins: recorded(PINS_ANNOTATION) ?? "",
+    started: recorded(UPGRADE_STARTED_ANNOTATION),
+    rolledBack: recorded(ROLLED_BACK_ANNOTATION),
+  };
+  return recorded(UPGRADE_PROOF_ANNOTATION) === upgradeProof(hmacKey, key, marks);
+};
+
+/**
+ * Undefined for a resource that no upgrade has away: complete, rolled by its owner, suspended, or without pods. Whoever may edit
+ * Deployments in one namespace must not hold up the upgrades of others, so only marks of the operator's own count.
+ */
 export const awayOf = (
   resource: JsonObject,
   deployment: JsonObject,
   pods: ReadonlyArray<JsonObject>,
   replicaSets: ReadonlyArray<JsonObject>,
+  hmacKey: string,
 ): Away | undefined => {
   const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
-  if (recorded(CAUSE_ANNOTATION) !== "upgrade") return undefined;
+  if (recorded(CAUSE_ANNOTATION) !== "upgrade" || !isProven(deployment, keyOf(resource), hmacKey)) return undefined;
   if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
   const failed = recorded(ROLLED_BACK_ANNOTATION) !== undefined;
@@ -55,7 +78,7 @@ export const slotOf = (resource: JsonObject, pins: string, nowMs: number): Away 
   slotEndsMs: nowMs + UPGRADE_SLOT_MS_MAX,
 });
 
-const keyOf = (resource: JsonObject): string =>
+export const keyOf = (resource: JsonObject): string =>
   `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
 
 /** No resource can hold a slot for as long as it likes: its startup budget counts, up to a bound. */
@@ -92,4 +115,4 @@ export const stopperOf = (away: ReadonlyArray<Away>, { namespace, queue, pins }:
     (namespaces.size >= UPGRADE_STOPS_AT_NAMESPACES ? failed[0] : undefined);
 };
 
-const namespaceOf = ({ key }: Away): string => key.slice(0, key.indexOf("/"));
+export const namespaceOf = ({ key }: Pick<Away, "key">): string => key.slice(0, key.indexOf("/"));

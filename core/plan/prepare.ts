@@ -10,7 +10,7 @@ import { parseRedis, redisUserInfo } from "../config/redis_address.ts";
 import { KV_USERINFO } from "../config/redis_address.ts";
 import { textTraps } from "../config/secret_traps.ts";
 import { derive, type Derived } from "../derive.ts";
-import { hmacSha256Hex, sha256Hex } from "../digest.ts";
+import { sha256Hex } from "../digest.ts";
 import {
   ConfigMapKeyMissing,
   ConfigMapNotFound,
@@ -34,6 +34,7 @@ import type { ConnectionParts } from "../resources/connection_secrets.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import { bundled } from "./ca_bundle.ts";
+import { keyId, secretsDigest } from "./keyed_digests.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "./references.ts";
 import type { World } from "./world.ts";
 
@@ -290,14 +291,14 @@ const partsOf = ({ sql, kv }: Connections): ConnectionParts => ({
   kv,
 });
 
-const secretsDigest = ({ secretValues }: Found, { operator }: Sources): string =>
-  hmacSha256Hex(operator.hmacKey, JSON.stringify(secretValues));
+const secretsDigestOf = ({ secretValues }: Found, { operator, resource }: Sources): string =>
+  secretsDigest(operator.hmacKey, stringAt(resource, "metadata", "namespace") ?? "", secretValues);
 
 const podAnnotations = ({ spec }: Resource, found: Found, world: Sources): Readonly<Record<string, string>> => ({
   // `Never` leaves it out, so that pods keep the value they started with.
   ...(spec.workload?.restartPolicyOnSecretChange === "Never" || found.secretValues.length === 0
     ? {}
-    : { [SECRETS_ANNOTATION]: secretsDigest(found, world) }),
+    : { [SECRETS_ANNOTATION]: secretsDigestOf(found, world) }),
   ...(found.caBundlePem === undefined ? {} : { [CA_ANNOTATION]: sha256Hex(found.caBundlePem) }),
 });
 
@@ -307,8 +308,8 @@ const inputsOf = ({ spec }: Resource, found: Found, world: Sources): Inputs => {
   const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
   return {
     user: sha256Hex(JSON.stringify([sortedKeys(kept), found.configMapDigest])),
-    secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : secretsDigest(found, world),
-    secretKey: sha256Hex(world.operator.hmacKey).slice(0, 16),
+    secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : secretsDigestOf(found, world),
+    secretKey: keyId(world.operator.hmacKey, stringAt(world.resource, "metadata", "namespace") ?? ""),
   };
 };
 

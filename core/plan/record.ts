@@ -16,6 +16,8 @@ export const ROLLED_BACK_ANNOTATION = "llamastack.io/rolled-back-template";
 export const CAUSE_ANNOTATION = "llamastack.io/rollout-cause";
 /** When an upgrade was applied, as RFC 3339; it holds a slot from then on, for a bounded time. */
 export const UPGRADE_STARTED_ANNOTATION = "llamastack.io/upgrade-started";
+/** Proof that the marks of an upgrade are the operator's own: others may edit a Deployment too. */
+export const UPGRADE_PROOF_ANNOTATION = "llamastack.io/upgrade-proof";
 /** Version of the server that the template runs, where it is known. */
 export const SERVER_ANNOTATION = "llamastack.io/server-version";
 export const OPERATOR_VERSION_ANNOTATION = "llamastack.io/operator-version";

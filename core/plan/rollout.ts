@@ -3,7 +3,8 @@ import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import { sha256Hex } from "../digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { type Away, holdingSlots, queueOf, stopperOf, type Waiting } from "./pacing.ts";
+import { upgradeProof } from "./keyed_digests.ts";
+import { type Away, holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./pacing.ts";
 import type { Inputs, Prepared } from "./prepare.ts";
 import {
   type Cause,
@@ -18,6 +19,7 @@ import {
   SECRETS_INPUT_ANNOTATION,
   SERVER_ANNOTATION,
   TEMPLATE_ANNOTATION,
+  UPGRADE_PROOF_ANNOTATION,
   UPGRADE_STARTED_ANNOTATION,
   USER_INPUTS_ANNOTATION,
 } from "./record.ts";
@@ -131,7 +133,7 @@ export const recorded = (
     [TEMPLATE_ANNOTATION]: digest,
     ...lastGood(live, world, digest),
     [CAUSE_ANNOTATION]: cause,
-    ...(cause === "upgrade" ? { [UPGRADE_STARTED_ANNOTATION]: upgradeStarted(live, world, digest) } : {}),
+    ...(cause === "upgrade" ? upgradeMarks(prepared, world, upgradeStarted(live, world, digest), undefined) : {}),
     ...(prepared.server === undefined ? {} : { [SERVER_ANNOTATION]: prepared.server }),
   });
 };
@@ -153,6 +155,7 @@ export const undone = (
       [LAST_GOOD_ANNOTATION]: good.digest,
       [ROLLED_BACK_ANNOTATION]: digest,
       ...(cause === undefined ? {} : { [CAUSE_ANNOTATION]: cause }),
+      ...(cause === "upgrade" ? upgradeMarks(prepared, world, undefined, digest) : {}),
       ...(good.server === undefined ? {} : { [SERVER_ANNOTATION]: good.server }),
     },
   );
@@ -195,12 +198,27 @@ const lastGood = (live: JsonObject | undefined, world: World, next: string): Rea
   return good === undefined ? {} : { [LAST_GOOD_ANNOTATION]: good };
 };
 
-/** As it was recorded, for the same template. */
-const upgradeStarted = (live: JsonObject | undefined, { nowMs }: World, digest: string): string => {
+/** The start, unless it was rolled back, with the proof that both are the operator's word. */
+const upgradeMarks = (
+  { pins }: Prepared,
+  { resource, operator }: World,
+  started: string | undefined,
+  rolledBack: string | undefined,
+): Readonly<Record<string, string>> => ({
+  ...(started === undefined ? {} : { [UPGRADE_STARTED_ANNOTATION]: started }),
+  [UPGRADE_PROOF_ANNOTATION]: upgradeProof(operator.hmacKey, keyOf(resource), { pins, started, rolledBack }),
+});
+
+/** As it was recorded, for the same template. Where somebody changed the record, its slot is over: it could be held for ever. */
+const upgradeStarted = (live: JsonObject | undefined, { nowMs, resource, operator }: World, digest: string): string => {
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
-  const before = recorded(TEMPLATE_ANNOTATION) === digest ? recorded(UPGRADE_STARTED_ANNOTATION) : undefined;
-  return before ?? new Date(nowMs).toISOString();
+  const isGoingOn = recorded(TEMPLATE_ANNOTATION) === digest && recorded(CAUSE_ANNOTATION) === "upgrade";
+  if (live === undefined || !isGoingOn) return new Date(nowMs).toISOString();
+  const started = recorded(UPGRADE_STARTED_ANNOTATION);
+  return started !== undefined && isProven(live, keyOf(resource), operator.hmacKey) ? started : LONG_AGO;
 };
+
+const LONG_AGO = new Date(0).toISOString();
 
 const withRecord = (deployment: Manifest, record: Readonly<Record<string, string>>): Manifest => ({
   ...deployment,

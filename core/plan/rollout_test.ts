@@ -22,7 +22,7 @@ const word = (one: World, type: string) => {
   const found = condition(one, type);
   return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 };
-const withDeployment = (one: World, path: ReadonlyArray<string>, value: Json): World => {
+const withDeployment = (one: World, path: ReadonlyArray<string>, value: Json | undefined): World => {
   const live = new Map(one.live);
   live.set("Deployment/my", put(deployment(one), path, value));
   return { ...one, live };
@@ -137,7 +137,7 @@ Deno.test("awayOf() tells rolling from failed from complete, and leaves out what
   const { world: before } = converged(world(GENERATED));
   const rolled = after(upgraded(before), decide(upgraded(before)));
   const state = (one: World, pods: ReadonlyArray<JsonObject> = []) =>
-    awayOf(one.resource, deployment(one), pods, [])?.state;
+    awayOf(one.resource, deployment(one), pods, [], OPERATOR.hmacKey)?.state;
   strictEqual(state(rolled), undefined);
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   strictEqual(state(starting), "rolling");
@@ -148,6 +148,56 @@ Deno.test("awayOf() tells rolling from failed from complete, and leaves out what
   strictEqual(state(withDeployment(starting, ["status", "conditions"], [late])), "failed");
   strictEqual(state(withDeployment(starting, ["metadata", "annotations", CAUSE_ANNOTATION], "edit")), undefined);
   strictEqual(state({ ...starting, resource: put(starting.resource, ["spec", "suspend"], true) }), undefined);
+});
+
+Deno.test("awayOf() counts only marks of the operator's own, since others may edit a Deployment too", () => {
+  const { world: before } = converged(world(GENERATED));
+  const rolled = after(upgraded(before), decide(upgraded(before)));
+  const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
+  const away = (one: World) => awayOf(one.resource, deployment(one), [], [], OPERATOR.hmacKey);
+  strictEqual(away(starting)?.state, "rolling");
+  const mark = (name: string, value: string) => withDeployment(starting, ["metadata", "annotations", name], value);
+  strictEqual(away(mark("llamastack.io/upgrade-started", "2026-06-01T00:00:00.000Z")), undefined);
+  strictEqual(away(mark(ROLLED_BACK_ANNOTATION, "x")), undefined);
+  strictEqual(away(mark("llamastack.io/pins-digest", "x")), undefined);
+  const other = put(starting.resource, ["metadata", "name"], "another") as JsonObject;
+  strictEqual(away({ ...starting, resource: other }), undefined, "copied from another resource");
+  const forged = withDeployment(
+    converged(world(GENERATED)).world,
+    ["metadata", "annotations", CAUSE_ANNOTATION],
+    "upgrade",
+  );
+  strictEqual(away(withDeployment(forged, ["status", "availableReplicas"], 0)), undefined);
+});
+
+Deno.test("decide() grants no new time to an upgrade whose marks somebody changed", () => {
+  const { world: before } = converged(world(GENERATED));
+  const rolled = after(upgraded(before), decide(upgraded(before)));
+  const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
+  for (const started of ["2026-06-01T00:00:00.000Z", undefined]) {
+    const changed = withDeployment(starting, ["metadata", "annotations", "llamastack.io/upgrade-started"], started);
+    const later = { ...changed, nowMs: changed.nowMs + 60_000 };
+    const now = after(later, decide(later));
+    const { slotEndsMs = 0 } = awayOf(now.resource, deployment(now), [], [], OPERATOR.hmacKey) ?? {};
+    ok(slotEndsMs < later.nowMs, String(started));
+  }
+});
+
+Deno.test("decide() writes other digests of the same Secret values in another namespace", () => {
+  const spec = {
+    providers: { inference: [{ provider: "vllm", endpoint: "http://v:1/v1", apiKey: secret("s", "k") }] },
+  };
+  const digestIn = (namespace: string) => {
+    const start = world(spec, { secrets: new Map([["s", { k: "value" }]]) });
+    const made = put(start.resource, ["metadata", "namespace"], namespace) as JsonObject;
+    const { world: now } = converged({ ...start, resource: made });
+    return [
+      annotation(now, "llamastack.io/secrets-input-digest"),
+      stringAt(deployment(now), "spec", "template", "metadata", "annotations", "llamastack.io/secrets-digest"),
+    ];
+  };
+  const [one, other] = [digestIn("a"), digestIn("b")];
+  ok(one.every((digest, index) => digest !== undefined && digest !== other[index]), JSON.stringify([one, other]));
 });
 
 /** What the Deployment controller keeps of a Deployment: its template under the hash, with our annotations. */
@@ -232,7 +282,7 @@ Deno.test("an upgrade that completed is over: later crashes neither stop its que
   strictEqual(annotation(done, CAUSE_ANNOTATION), "upgrade");
   const later = weeksLater(done);
   const now: World = { ...later, replicaSets: [replicaSetOf(later, "2")] };
-  strictEqual(awayOf(now.resource, deployment(now), now.pods, now.replicaSets), undefined);
+  strictEqual(awayOf(now.resource, deployment(now), now.pods, now.replicaSets, OPERATOR.hmacKey), undefined);
   const { world: told } = converged(now);
   deepStrictEqual([word(told, "DeploymentUpdated"), word(told, "Stalled")], [
     "True DeploymentUpdateSucceeded",
@@ -245,7 +295,7 @@ Deno.test("awayOf() ends a slot after the startup budget, half an hour at most, 
     const { world: before } = converged(world({ ...GENERATED, workload: { probes: { startupSeconds } } }));
     const rolled = after(upgraded(before), decide(upgraded(before)));
     const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
-    const { slotEndsMs = 0 } = awayOf(starting.resource, deployment(starting), [], []) ?? {};
+    const { slotEndsMs = 0 } = awayOf(starting.resource, deployment(starting), [], [], OPERATOR.hmacKey) ?? {};
     const later = { ...starting, nowMs: starting.nowMs + 1_000_000 };
     strictEqual(rolls(decide(later)), false, "a later look does not restart the clock");
     return slotEndsMs - before.nowMs;

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { isList, isObject, type Json, type JsonObject, objectAt } from "../../core/json.ts";
 import { SETTINGS_DEFAULT } from "../../core/settings.ts";
 import { Cluster } from "../../shell/cluster.ts";
-import { OperatorFacts } from "../../shell/observe.ts";
+import { OperatorFacts } from "../../shell/operator_facts.ts";
 import { LiveSettings } from "../../shell/operator_settings.ts";
 import { reconcile } from "../../shell/reconcile.ts";
 import { Named, referenceIndex } from "../../shell/reference_index.ts";
@@ -161,10 +161,6 @@ const recorded = async (spec: JsonObject): Promise<ReadonlyArray<Sent>> => {
     yield* (yield* Store).put(resource, "list");
     return yield* Effect.exit(reconcile(`${OWN}/my`));
   }).pipe(
-    Effect.provideService(
-      OperatorFacts,
-      operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, ["route.openshift.io"], "key"),
-    ),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
     Effect.provide(Layer.fresh(Layer.mergeAll(
@@ -172,6 +168,10 @@ const recorded = async (spec: JsonObject): Promise<ReadonlyArray<Sent>> => {
       Store.layer,
       Layer.succeed(AskedServers, { answers: () => Effect.succeed(undefined), changed: Effect.never }),
     ))),
+    Effect.provideService(
+      OperatorFacts,
+      operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, ["route.openshift.io"], "key"),
+    ),
     Effect.scoped,
   );
   const log = console.log;

@@ -5,7 +5,7 @@ import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/json.ts";
 import { intended, looking, ResourceNotFound, resourceOf, worldOf } from "../../look.ts";
-import { OperatorFacts } from "../../observe.ts";
+import { OperatorFacts } from "../../operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, textOutput } from "../flags.ts";
 import { readText } from "../files.ts";
