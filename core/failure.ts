@@ -305,7 +305,7 @@ export class ConfigTooLarge extends Data.TaggedError("ConfigTooLarge")<{
   readonly bytesMax: number;
 }> {
   override get message(): string {
-    return `The generated config.yaml has ${this.bytes} bytes, a ConfigMap takes ${this.bytesMax}: shorten settings or models`;
+    return `The generated config.yaml is at least ${this.bytes} bytes; a config.yaml may have at most ${this.bytesMax}: shorten settings or models`;
   }
 }
 

@@ -45,3 +45,15 @@ export const excessOf = (tree: Json, { depth, values }: TreeBounds): Excess | un
   }
   return undefined;
 };
+
+/** Characters of all texts of a tree; the count stops once it is beyond `max`. */
+export const charactersIn = (tree: Json, max: number): number => {
+  const rest: Array<Json> = [tree];
+  let count = 0;
+  for (let value = rest.pop(); value !== undefined && count <= max; value = rest.pop()) {
+    if (typeof value === "string") count += value.length;
+    else if (isList(value)) rest.push(...value);
+    else if (isObject(value)) rest.push(...Object.values(value));
+  }
+  return count;
+};

@@ -37,6 +37,8 @@ export const readReferences = Effect.fnUntraced(function* (references: ReadonlyA
     return false;
   };
   for (const object of referencedObjects(references)) {
+    // The resource fails as it is: no more of what it names is read.
+    if (tooLarge.length > 0) break;
     const { kind, name, namespace: other = namespace } = object;
     yield* reads.withPermit(namespace)(
       Effect.map(cluster.get({ apiVersion: "v1", kind, namespace: other, name }), (found) => {

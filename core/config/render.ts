@@ -4,6 +4,7 @@ import { sha256Hex } from "../digest.ts";
 import { ConfigTooLarge } from "../failure.ts";
 import type { JsonObject } from "../json.ts";
 import { CONFIG_BYTES_MAX } from "../limits.ts";
+import { charactersIn } from "../tree_size.ts";
 import { textOf } from "./config_text.ts";
 
 export interface Rendered {
@@ -13,9 +14,12 @@ export interface Rendered {
 }
 
 export const render = (config: JsonObject): Result.Result<Rendered, ConfigTooLarge> => {
+  const tooLarge = (bytes: number) =>
+    Result.fail(new ConfigTooLarge({ path: ["spec"], bytes, bytesMax: CONFIG_BYTES_MAX }));
+  // Writing a text of a megabyte as YAML takes 60 MiB: it is counted first.
+  const characters = charactersIn(config, CONFIG_BYTES_MAX);
+  if (characters > CONFIG_BYTES_MAX) return tooLarge(characters);
   const yaml = textOf(config);
   const bytes = new TextEncoder().encode(yaml).length;
-  return bytes > CONFIG_BYTES_MAX
-    ? Result.fail(new ConfigTooLarge({ path: ["spec"], bytes, bytesMax: CONFIG_BYTES_MAX }))
-    : Result.succeed({ yaml, digest: sha256Hex(yaml) });
+  return bytes > CONFIG_BYTES_MAX ? tooLarge(bytes) : Result.succeed({ yaml, digest: sha256Hex(yaml) });
 };

@@ -19,7 +19,7 @@ Deno.test("render() refuses a config that no ConfigMap holds", () => {
     onFailure: ({ message }) => message,
     onSuccess: () => "",
   });
-  ok(failure.includes(`a ConfigMap takes ${CONFIG_BYTES_MAX}`), failure);
+  ok(failure.includes(`at most ${CONFIG_BYTES_MAX}`), failure);
 });
 
 Deno.test("FR-025a generated names of A, B and A again are A, B and A", () => {

@@ -182,6 +182,25 @@ export const CORPUS: ReadonlyArray<HostileRow> = [
     objects: times(400, (index) => configMap(`nobody-config-${index}`, { "config.yaml": repeat("x", LARGE) }, LABELS)),
     resources: [],
   },
+  {
+    name: "48 resources that name 40 ConfigMaps of 900 KB each",
+    objects: [
+      ...times(40, (index) => configMap(`c${index}`, { k: repeat("x", LARGE) })),
+      ...times(48, (index) =>
+        resource({
+          ...provider({}),
+          workload: {
+            overrides: {
+              env: times(40, (variable) => ({
+                name: `V${variable}`,
+                valueFrom: { configMapKeyRef: { name: `c${variable}`, key: "k" } },
+              })),
+            },
+          },
+        }, { name: `bad-${index}` })),
+    ],
+    resources: times(48, (index) => `bad-${index}`),
+  },
   // The resource itself.
   { name: "settings nested 2,000 deep", objects: [resource(provider({ settings: nested(2000) }))], mayBeRefused: true },
   { name: "settings nested 9,000 deep", objects: [resource(provider({ settings: nested(9000) }))], mayBeRefused: true },

@@ -22,8 +22,11 @@ export interface BundledOperator {
   readonly stop: () => Promise<number>;
   readonly logFile: string;
   readonly healthPort: number;
-  /** The largest resident memory so far. */
+  /** The largest resident memory since the start, or since `restartPeak`. */
   readonly peakBytes: () => Promise<number>;
+  readonly restartPeak: () => Promise<void>;
+  /** Processor time of the thread that runs JavaScript, in milliseconds, garbage collection on other threads left out. */
+  readonly mainThreadMs: () => Promise<number>;
   /** How often the kernel killed something for want of memory within the limit, and whether the process runs. */
   readonly memoryEvents: () => Promise<{ readonly events: number; readonly isRunning: boolean }>;
 }
@@ -103,6 +106,13 @@ export const startBundledOperator = async (
     logFile,
     healthPort: health,
     peakBytes: () => statusBytes(process.pid, "VmHWM"),
+    restartPeak: () => Deno.writeTextFile(`/proc/${process.pid}/clear_refs`, RESET_PEAK),
+    mainThreadMs: async () => {
+      const fields = (await Deno.readTextFile(`/proc/${process.pid}/task/${process.pid}/stat`)).replace(/^.*\) /, "")
+        .split(" ");
+      // utime and stime are fields 14 and 15 of the line; two were cut off.
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    },
     memoryEvents: async () => ({ events: await limit?.killed() ?? 0, isRunning: !process.hasExited() }),
     residentBytes: () => statusBytes(process.pid, "VmRSS"),
     anonymousBytes: () => statusBytes(process.pid, "RssAnon"),
@@ -127,6 +137,12 @@ export const startBundledOperator = async (
     },
   };
 };
+
+/** Source: proc_pid_clear_refs(5). */
+const RESET_PEAK = "5";
+
+/** The kernel counts processor time in hundredths of a second (USER_HZ). */
+const TICK_MS = 10;
 
 /** A line of `/proc/PID/status`, which the kernel gives in KiB. */
 const statusBytes = async (pid: number, line: string): Promise<number> => {
