@@ -1,5 +1,7 @@
 /** A decoded resource → what its server is configured with: a generated config, the author's own, or the image's own. */
-import { Data, Result } from "effect";
+import * as Data from "effect/Data";
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
 import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "./allowances.ts";
 import type { EnvVar } from "./api/embedded.ts";
 import type { Resource } from "./api/decode.ts";
@@ -13,8 +15,9 @@ import type { BaseSource } from "./config/base.ts";
 import { factsOf, foldersOf } from "./config/draft.ts";
 import { containerEnv } from "./config/environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./config/lines/lines.ts";
-import { generate, type Generated, type Refusal, refusal } from "./config/pipeline.ts";
+import { type Generated, generation, type Refusal, refusal } from "./config/pipeline.ts";
 import { chooseSource } from "./config/source.ts";
+import { GenerationFacts } from "./config/stage.ts";
 import { BaseConfigRequired, UnsupportedServer } from "./failure.ts";
 
 /** What the outside knows: the operator's settings, or the flags of the command line. */
@@ -48,49 +51,61 @@ export type Derived = Data.TaggedEnum<{
 }>;
 export const Derived = Data.taggedEnum<Derived>();
 
-/** Same resource and surroundings, same result. */
-export const derive = (resource: Resource, surroundings: Surroundings): Result.Result<Derived, Refusal> => {
-  const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow ?? ALLOWANCES_DEFAULT);
-  const derived = derivedFrom(resource, surroundings);
-  if (denied.length === 0) return derived;
-  const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
-  return Result.fail({ failures: [...denied, ...failures], warnings });
-};
+/** Runs the derivation: same resource and surroundings, same result. */
+export const derive = (
+  resource: Resource,
+  surroundings: Surroundings,
+): Result.Result<Derived, Refusal<DerivationFailure>> =>
+  Effect.runSync(Effect.result(derivation(resource, surroundings)));
 
-const derivedFrom = ({ name, spec }: Resource, surroundings: Surroundings): Result.Result<Derived, Refusal> => {
+export const derivation = Effect.fnUntraced(function* (resource: Resource, surroundings: Surroundings) {
+  const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow ?? ALLOWANCES_DEFAULT);
+  const derived = yield* Effect.result(derivedFrom(resource, surroundings));
+  if (Result.isSuccess(derived) && denied.length === 0) return derived.success;
+  const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
+  return yield* Effect.fail({ failures: [...denied, ...failures], warnings });
+});
+
+/** Everything that can keep a decoded resource from what its server is configured with, as the steps say it. */
+export type DerivationFailure = Effect.Error<ReturnType<typeof derivation>>["failures"][number];
+
+const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surroundings: Surroundings) {
   const asked = surroundings.serverVersion;
   if (asked !== undefined && serverOf(asked) === undefined) {
     const path = ["spec", "distribution", "serverVersion"];
-    return Result.fail(refusal(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS })));
+    return yield* refuse(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
   }
   // A name then means its release for that server, an image is taken to hold it.
   const wanted = asked === undefined ? spec.distribution : { ...spec.distribution, serverVersion: asked };
-  const resolved = resolveDistribution(wanted, surroundings.distributions, surroundings.overrides);
-  if (Result.isFailure(resolved)) return Result.fail(refusal(resolved.failure));
-  const distribution = resolved.success;
+  const distribution = yield* Effect.catch(
+    Effect.fromResult(resolveDistribution(wanted, surroundings.distributions, surroundings.overrides)),
+    refuse,
+  );
   const server = distribution.server;
   const source = chooseSource(spec, distribution.mendNeededToStart);
   if (source._tag !== "Generated") {
     const env = containerEnv(spec, server?.line, foldersOf(spec), [], source._tag === "Override");
-    return Result.succeed(
-      source._tag === "Override"
-        ? Derived.Override({ distribution, configMapName: source.configMapName, key: source.key, env })
-        : Derived.DistributionDefault({ distribution, env }),
-    );
+    return source._tag === "Override"
+      ? Derived.Override({ distribution, configMapName: source.configMapName, key: source.key, env })
+      : Derived.DistributionDefault({ distribution, env });
   }
   const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   if (base === undefined) {
-    return Result.fail(refusal(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes })));
+    return yield* refuse(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes }));
   }
   if (server === undefined) {
-    return Result.fail(refusal(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS })));
+    return yield* refuse(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
   }
-  return Result.map(generate(factsOf(name, spec, server), base), (config) =>
-    Derived.Generated({
-      distribution,
-      server,
-      config,
-      env: containerEnv(spec, server.line, foldersOf(spec), config.env, true),
-    }));
-};
+  const config = yield* generation(base).pipe(
+    Effect.provideService(GenerationFacts, factsOf(name, spec, server)),
+  );
+  return Derived.Generated({
+    distribution,
+    server,
+    config,
+    env: containerEnv(spec, server.line, foldersOf(spec), config.env, true),
+  });
+});
+
+const refuse = <E>(failure: E) => Effect.fail(refusal(failure));

@@ -489,32 +489,6 @@ export class RegistryConflict extends Data.TaggedError("RegistryConflict")<{
   }
 }
 
-/** Everything that can keep a resource from becoming a config. */
-export type GenerationFailure =
-  | SchemaMismatch
-  | RuleBroken
-  | InvalidName
-  | UnknownDistribution
-  | BaseConfigRequired
-  | UnsupportedServer
-  | OverrideOfAnotherLine
-  | BaseUnreadable
-  | UnsupportedConfigVersion
-  | UnknownProviderType
-  | UnknownProvider
-  | MissingProviderForResource
-  | EnvNameCollision
-  | NotSupportedOnLine
-  | NotAllowed
-  | NotBuiltYet
-  | MissingSetting
-  | ForbiddenSetting
-  | UnusableEndpoint
-  | ModelConflict
-  | MissingApi
-  | SecretValueUnusable
-  | ConfigTooLarge;
-
 /** A write that did not succeed. */
 export type Unwritten = ObjectRefused | WriteFailed;
 
@@ -535,18 +509,3 @@ export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
 
 /** What only a look at the cluster can show. */
 export type ReferenceFailure = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;
-
-/** Everything that can keep a resource from being reconciled. */
-export type ReconcileFailure =
-  | GenerationFailure
-  | ReferenceFailure
-  | TooManyReferences
-  | ReferenceTooLarge
-  | OverrideConfigInvalid
-  | CaBundleInvalid
-  | LineChangeLosesData
-  | RegistryConflict
-  | OwnershipConflict
-  | DeletionPending
-  | WriteFailed
-  | ObjectRefused;

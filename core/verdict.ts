@@ -1,6 +1,6 @@
 /** What a failure means for the resource: the one place where a failure becomes a reason and a next move. */
 import { Data } from "effect";
-import type { ReconcileFailure } from "./failure.ts";
+import type { ReconcileFailure } from "./reconcile_failure.ts";
 
 /** What happens after a failure. `reason` is the word that conditions and metrics carry (R43). */
 export type Verdict = Data.TaggedEnum<{

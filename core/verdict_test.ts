@@ -1,5 +1,6 @@
 import { ok, strictEqual } from "node:assert/strict";
 import * as failure from "./failure.ts";
+import type { ReconcileFailure } from "./reconcile_failure.ts";
 import { verdictOn } from "./verdict.ts";
 
 const path = ["spec", "x"];
@@ -48,7 +49,7 @@ const one = {
 
 for (const [name, Failure] of Object.entries(failure)) {
   Deno.test(`FR-076 NFR-004 ${name} has a sentence, a reason and a verdict`, () => {
-    const made = new (Failure as new (fields: typeof one) => failure.ReconcileFailure)(one);
+    const made = new (Failure as new (fields: typeof one) => ReconcileFailure)(one);
     strictEqual(made._tag, name);
     ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);
     const verdict = verdictOn(made);

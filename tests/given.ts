@@ -5,6 +5,7 @@ import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 import { NO_OVERRIDES } from "../core/config/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
 import type { Refusal } from "../core/config/pipeline.ts";
+import type { DerivationFailure } from "../core/derive.ts";
 import { derive, Derived, type Surroundings } from "../core/derive.ts";
 import { formatPath } from "../core/field_path.ts";
 import type { Json, JsonObject } from "../core/json.ts";
@@ -42,7 +43,7 @@ export const config = (spec: JsonObject, surroundings: Partial<Surroundings> = {
   Result.getOrThrow(readYaml11(generated(spec, surroundings).config.yaml)) as JsonObject;
 
 /** Why a spec has no config. */
-export const refused = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): Refusal => {
+export const refused = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): Refusal<DerivationFailure> => {
   const derived = derive(decoded(spec), { ...SURROUNDINGS, ...surroundings });
   if (Result.isSuccess(derived)) throw new Error(`expected a failure, got ${derived.success._tag}`);
   return derived.failure;

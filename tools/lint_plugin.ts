@@ -7,6 +7,10 @@ const FORBIDDEN_CALLS: Readonly<Record<string, string>> = {
   "performance.now": "time comes to the core as an argument",
 };
 
+/** Of Effect's functions the core may use those that describe; these wait, start fibers, or run what they describe. */
+const EFFECT_RUNTIME =
+  /^(promise|tryPromise|callback|sleep|delay|timeout|fork|run(Promise|Fork|Callback)|never|repeat|retry|schedule|cached|log)/;
+
 const isCore = (filename: string): boolean => /(^|[\\/])core[\\/]/.test(filename) && !/_test\.ts$/.test(filename);
 
 const nameOf = (node: Deno.lint.Expression): string => node.type === "Identifier" ? node.name : "";
@@ -23,6 +27,9 @@ const plugin: Deno.lint.Plugin = {
             const property = node.property.type === "Identifier" ? node.property.name : "";
             const why = FORBIDDEN_CALLS[`${object}.${property}`];
             if (why !== undefined) context.report({ node, message: `${object}.${property} in the core: ${why}` });
+            if (object === "Effect" && EFFECT_RUNTIME.test(property)) {
+              context.report({ node, message: `Effect.${property} in the core: its pipelines never suspend` });
+            }
             if (object === "Deno") context.report({ node, message: "Deno in the core: I/O belongs to the shell" });
             if (object === "console") {
               context.report({ node, message: "console in the core: return what is to be said" });

@@ -9,15 +9,10 @@ import { decodeResource, isOversized } from "../api/decode.ts";
 import { leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings } from "../derive.ts";
-import {
-  ConfigMapKeyMissing,
-  ConfigMapNotFound,
-  type ReferenceFailure,
-  SecretKeyMissing,
-  SecretNotFound,
-} from "../failure.ts";
+import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { type JsonObject, objectAt, stringAt } from "../json.ts";
+import type { MissingReference } from "../plan/reference_failures.ts";
 import { permitted, type Reference, referencesOf } from "../plan/references.ts";
 import type { Settings } from "../settings.ts";
 import { warningLine } from "../warning.ts";
@@ -122,7 +117,7 @@ const referencesIn = (resource: JsonObject): ReadonlyArray<Reference> =>
 export const referenceName = ({ kind, namespace, name, key }: Reference): string =>
   [kind, namespace ?? "", name, key ?? ""].join("\n");
 
-const missingAs = (reference: Reference, found: Found, own: string): ReferenceFailure | undefined => {
+const missingAs = (reference: Reference, found: Found, own: string): MissingReference | undefined => {
   const { kind, name, path, key = "", namespace = own } = reference;
   if (found !== "NoObject" && found !== "NoKey") return undefined;
   if (kind === "Secret") {

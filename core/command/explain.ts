@@ -1,7 +1,7 @@
 /** `explain`: in plain words why a resource is not ready, what was tried, and what to do next. */
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../failure.ts";
+import type { ReconcileFailure } from "../reconcile_failure.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { decide } from "../plan/decide.ts";
 import { FIELD_MANAGER } from "../plan/scale.ts";

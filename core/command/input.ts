@@ -1,6 +1,6 @@
 /** What the commands read: manifest files with one or more documents, of which only our resources count. */
 import { Result } from "effect";
-import { decodeResource, type Resource } from "../api/decode.ts";
+import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { expandShorthand } from "../api/shorthand.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
@@ -24,7 +24,7 @@ export interface InputResource {
   /** As it was written, the early shorthand in its list form. */
   readonly document: Json;
   /** From `document`; v1alpha1 is converted first. */
-  readonly resource: Result.Result<Resource, Refusal>;
+  readonly resource: Result.Result<Resource, Refusal<DecodeFailure>>;
   readonly warnings: ReadonlyArray<Warning>;
 }
 

@@ -1,7 +1,7 @@
 /** What a person does about a resource that is not ready: one advice per failure or reason, with the command to type. */
 import { Result } from "effect";
 import { decodeResource } from "../api/decode.ts";
-import type { ReconcileFailure } from "../failure.ts";
+import type { ReconcileFailure } from "../reconcile_failure.ts";
 import { type JsonObject, stringAt } from "../json.ts";
 import { referencesOf } from "../plan/references.ts";
 import { shell, shellWord } from "../printable.ts";

@@ -3,9 +3,10 @@ import { listAt, objectAt, put, stringAt } from "../json.ts";
 import { isConditional } from "./base.ts";
 import { providerType } from "./catalogue.ts";
 import { disabledOn } from "./disabled.ts";
-import { entriesOf, type Stage, withConfig } from "./draft.ts";
+import { entriesOf, withConfig } from "./draft.ts";
+import { soundStage, type Stage } from "./stage.ts";
 
-export const computeApis: Stage = (draft, facts) => {
+export const computeApis: Stage<never> = soundStage((draft, facts) => {
   const { catalogue } = facts.server;
   const { off } = disabledOn(facts);
   const base = listAt(draft.config, "apis").map(String);
@@ -29,4 +30,4 @@ export const computeApis: Stage = (draft, facts) => {
     return router === undefined || opened.includes(router);
   });
   return withConfig(draft, put(draft.config, ["apis"], apis.length === 0 ? ["inspect"] : apis));
-};
+});

@@ -1,9 +1,10 @@
 /** After all stages: combinations that are allowed and will hurt (R51). */
 import { objectAt, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
-import { entriesOf, noted, type Stage } from "./draft.ts";
+import { entriesOf, noted } from "./draft.ts";
+import { soundStage, type Stage } from "./stage.ts";
 
-export const addCautions: Stage = (draft, { spec, server: { line } }) => {
+export const addCautions: Stage<never> = soundStage((draft, { spec, server: { line } }) => {
   const onFile = line.stores.backends(draft.config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
   const most = Math.max(spec.workload?.replicas ?? 1, spec.workload?.autoscaling?.maxReplicas ?? 1);
   const faiss = entriesOf(draft.config, "vector_io").filter((entry) =>
@@ -44,4 +45,4 @@ export const addCautions: Stage = (draft, { spec, server: { line } }) => {
       : []),
   ];
   return noted(draft, { warnings });
-};
+});

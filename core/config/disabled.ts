@@ -1,18 +1,19 @@
 /** Stage 9: APIs that are switched off, and everything that would dangle afterwards. */
 import { disabledApi } from "../api/rules.ts";
-import { type GenerationFailure, MissingApi } from "../failure.ts";
+import { MissingApi } from "../failure.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import { type Catalogue, providerType } from "./catalogue.ts";
-import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig, withEntries } from "./draft.ts";
+import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "./draft.ts";
+import { type Stage, stage, type Staged } from "./stage.ts";
 
-export const switchOff: Stage = (draft, facts) => {
+export const switchOff: Stage<MissingApi> = stage((draft, facts) => {
   const { off, warnings } = disabledOn(facts);
   const without = off.reduce((config, api) => withEntries(config, api, []), draft.config);
   const settled = settle(noted(withConfig(draft, without), { warnings }), off, facts);
-  return withConfig(settled, withoutDangling(settled.config, off, facts));
-};
+  return { ...settled, draft: withConfig(settled.draft, withoutDangling(settled.draft.config, off, facts)) };
+});
 
 /** The APIs of this server that the resource disables; other names are ignored with a warning (R47). */
 export const disabledOn = (
@@ -57,7 +58,12 @@ const isServed = (config: JsonObject, api: string, off: ReadonlyArray<string>, c
 };
 
 /** Takes out providers that lost an API they need, again and again until nothing changes: batches may follow files. */
-const settle = (draft: Draft, off: ReadonlyArray<string>, facts: Facts): Draft => {
+const settle = (
+  draft: Draft,
+  off: ReadonlyArray<string>,
+  facts: Facts,
+  failures: ReadonlyArray<MissingApi> = [],
+): Staged<MissingApi> => {
   const { catalogue } = facts.server;
   for (const api of Object.keys(objectAt(draft.config, "providers"))) {
     for (const entry of entriesOf(draft.config, api)) {
@@ -67,11 +73,12 @@ const settle = (draft: Draft, off: ReadonlyArray<string>, facts: Facts): Draft =
       if (missing.length === 0) continue;
       const rest = entriesOf(draft.config, api).filter((other) => other !== entry);
       const id = baseId(entry) ?? "";
-      const next = noted(withConfig(draft, withEntries(draft.config, api, rest)), loss(draft, api, id, type, missing));
-      return settle(next, off, facts);
+      const lost = loss(draft, api, id, type, missing);
+      const next = noted(withConfig(draft, withEntries(draft.config, api, rest)), { warnings: lost.warnings });
+      return settle(next, off, facts, [...failures, ...lost.failures]);
     }
   }
-  return draft;
+  return { draft, failures };
 };
 
 const loss = (
@@ -80,7 +87,7 @@ const loss = (
   id: string,
   type: string,
   missing: ReadonlyArray<string>,
-): { readonly failures?: ReadonlyArray<GenerationFailure>; readonly warnings?: ReadonlyArray<Warning> } => {
+): { readonly failures: ReadonlyArray<MissingApi>; readonly warnings: ReadonlyArray<Warning> } => {
   const own = draft.declared.find((declared) => declared.api === api && declared.id === id);
   return own === undefined
     ? {
@@ -91,8 +98,9 @@ const loss = (
           `the base's ${api} provider "${id}" needs ${missing.join(", ")} and is switched off with it`,
         ),
       ],
+      failures: [],
     }
-    : { failures: [new MissingApi({ path: own.path, type, missing })] };
+    : { warnings: [], failures: [new MissingApi({ path: own.path, type, missing })] };
 };
 
 /** The registered resources of each API, by their key under `registered_resources`. */

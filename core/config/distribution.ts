@@ -1,12 +1,6 @@
 /** Stage 2, first half: `spec.distribution` → image, server and base. */
 import { Result } from "effect";
-import {
-  BaseUnreadable,
-  type GenerationFailure,
-  OverrideOfAnotherLine,
-  UnknownDistribution,
-  UnsupportedServer,
-} from "../failure.ts";
+import { BaseUnreadable, OverrideOfAnotherLine, UnknownDistribution, UnsupportedServer } from "../failure.ts";
 import { isObject, type Json, listAt, member, stringAt } from "../json.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import type { BaseSource } from "./base.ts";
@@ -95,7 +89,7 @@ export const resolveDistribution = (
   wanted: Spec["distribution"],
   table: DistributionTable,
   overrides: ImageOverrides,
-): Result.Result<ResolvedDistribution, GenerationFailure> => {
+): Result.Result<ResolvedDistribution, UnknownDistribution | UnsupportedServer | OverrideOfAnotherLine> => {
   if (wanted.name === undefined) return ownImage(wanted.image ?? "", wanted.serverVersion);
   const path = ["spec", "distribution", "name"];
   const named = table.get(wanted.name);
@@ -156,7 +150,7 @@ export const serverOfImage = (image: string): Server | undefined => {
 const ownImage = (
   image: string,
   serverVersion: string | undefined,
-): Result.Result<ResolvedDistribution, GenerationFailure> => {
+): Result.Result<ResolvedDistribution, UnsupportedServer> => {
   const version = serverVersion ?? (PUBLISHED_PATH.test(image) ? versionInTag(image) : undefined);
   const server = version === undefined ? undefined : serverOf(version);
   if (serverVersion !== undefined && server === undefined) {

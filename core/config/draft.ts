@@ -1,7 +1,6 @@
-/** What the stages hand on: the config as far as it is made, and everything that was noticed on the way. */
+/** What the stages hand on: the config as far as it is made, and everything that was noticed on the way but for failures. */
 import type { Spec } from "../api/v1alpha2.ts";
 import type { EnvVar } from "../api/embedded.ts";
-import type { GenerationFailure } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, put } from "../json.ts";
 import type { Warning } from "../warning.ts";
@@ -49,12 +48,7 @@ export interface Draft {
   readonly declared: ReadonlyArray<Declared>;
   readonly env: ReadonlyArray<EnvEntry>;
   readonly warnings: ReadonlyArray<Warning>;
-  /** All of them are collected, so that `lint` tells everything at once; one is enough for no config. */
-  readonly failures: ReadonlyArray<GenerationFailure>;
 }
-
-/** One stage of the pipeline. Pure; a failure goes into the draft, and the stage goes on with what is sound. */
-export type Stage = (draft: Draft, facts: Facts) => Draft;
 
 export const factsOf = (name: string, spec: Spec, server: Server): Facts => ({
   name,
@@ -80,7 +74,6 @@ export const noted = (draft: Draft, more: Partial<Omit<Draft, "config">>): Draft
   declared: [...draft.declared, ...(more.declared ?? [])],
   env: [...draft.env, ...(more.env ?? [])],
   warnings: [...draft.warnings, ...(more.warnings ?? [])],
-  failures: [...draft.failures, ...(more.failures ?? [])],
 });
 
 export const withConfig = (draft: Draft, config: JsonObject): Draft => ({ ...draft, config });

@@ -1,5 +1,5 @@
 /** `endpoint` → the fields that a provider type reads (R7), with the path that it expects (R23). */
-import { type GenerationFailure, UnusableEndpoint } from "../failure.ts";
+import { UnusableEndpoint } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import type { JsonObject } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
@@ -12,7 +12,7 @@ export const MCP_TYPE = "remote::model-context-protocol";
 export interface Address {
   readonly config: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<GenerationFailure>;
+  readonly failures: ReadonlyArray<UnusableEndpoint>;
 }
 
 export const addressFields = (

@@ -1,29 +1,24 @@
 /** Stage 6, models: registered under an inference provider (FR-040 – FR-042). */
 import type { Model } from "../api/v1alpha2.ts";
-import {
-  type GenerationFailure,
-  MissingProviderForResource,
-  ModelConflict,
-  NotSupportedOnLine,
-  UnknownProvider,
-} from "../failure.ts";
+import { MissingProviderForResource, ModelConflict, NotSupportedOnLine, UnknownProvider } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import type { Line } from "./lines/line.ts";
 import { OPENAI_WAY } from "./lines/unstartable_types.ts";
-import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
+import { type Draft, entriesOf, type Facts, noted, withConfig } from "./draft.ts";
+import { type Stage, stage, type Staged } from "./stage.ts";
 
-export const registerModels: Stage = (draft, facts) => {
+type ModelFailure = MissingProviderForResource | UnknownProvider | NotSupportedOnLine | ModelConflict;
+
+export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<ModelFailure> => {
   const models = facts.spec.resources?.models ?? [];
-  if (models.length === 0) return draft;
+  if (models.length === 0) return { draft, failures: [] };
   const fallback = defaultProvider(draft, facts);
   if (fallback === undefined && models.some(({ provider }) => provider === undefined)) {
     const path: FieldPath = ["spec", "resources", "models"];
-    return noted(draft, {
-      failures: [new MissingProviderForResource({ path, resource: "models", field: "inference" })],
-    });
+    return { draft, failures: [new MissingProviderForResource({ path, resource: "models", field: "inference" })] };
   }
   const known = knownProviders(draft, facts);
   const { line } = facts.server;
@@ -33,14 +28,15 @@ export const registerModels: Stage = (draft, facts) => {
   });
   const conflicts = placed.filter(({ key }, index) => placed.findIndex((other) => other.key === key) < index);
   const entries = placed.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
-  return noted(withConfig(draft, entries.reduce((config, entry) => register(config, entry, line), draft.config)), {
-    warnings: placed.flatMap(({ warnings }) => warnings),
+  const config = entries.reduce((tree, entry) => register(tree, entry, line), draft.config);
+  return {
+    draft: noted(withConfig(draft, config), { warnings: placed.flatMap(({ warnings }) => warnings) }),
     failures: [
       ...placed.flatMap(({ failures }) => failures),
       ...conflicts.map(({ path, key }) => new ModelConflict({ path, id: key })),
     ],
-  });
-};
+  };
+});
 
 /** The id by which the server and its clients know a model: `<provider>/<name>`; the line tells which name. */
 export const modelKey = (entry: JsonObject, line: Line): string => {
@@ -84,7 +80,7 @@ interface Placed {
   readonly key: string;
   readonly entry: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<GenerationFailure>;
+  readonly failures: ReadonlyArray<UnknownProvider | NotSupportedOnLine>;
 }
 
 const place = (

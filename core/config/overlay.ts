@@ -2,9 +2,10 @@
 import { type JsonObject, laidInto, listAt, put } from "../json.ts";
 import { warning } from "../warning.ts";
 import { baseId } from "./base.ts";
-import { type Declared, entriesOf, noted, type Stage, withConfig, withEntries } from "./draft.ts";
+import { type Declared, entriesOf, noted, withConfig, withEntries } from "./draft.ts";
+import { soundStage, type Stage } from "./stage.ts";
 
-export const overlayProviders: Stage = (draft, facts) => {
+export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
   const { line, catalogue } = facts.server;
   const lost = line.droppedApis.filter((api) =>
     Object.hasOwn(draft.config.providers as JsonObject, api) || listAt(draft.config, "apis").includes(api)
@@ -36,7 +37,7 @@ export const overlayProviders: Stage = (draft, facts) => {
       ),
     ],
   });
-};
+});
 
 /** The base's entry of that id is replaced where it stands and is no longer conditional; a new id comes last. */
 const lay = (config: JsonObject, { api, id, type, config: own }: Declared): JsonObject => {

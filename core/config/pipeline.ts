@@ -1,46 +1,30 @@
 /**
  * START HERE: from a resource to a config.yaml, the stages in order.
  *
- * Each stage is one file and one function `(draft, facts) → draft`. Nothing here reads a clock, a cluster or a file.
- * Read next: draft.ts (what is handed on), then the stage that interests you, then the table of tests beside it.
+ * Each stage is one file. Its type says what it can fail with, and `PipelineFailure` follows from them. Nothing here reads a
+ * clock, a cluster or a file: the pipeline is a description, which `derive` runs.
+ * Read next: stage.ts (how stages fail), draft.ts (what is handed on), then the stage that interests you.
  */
-import { Result } from "effect";
-import type { GenerationFailure } from "../failure.ts";
+import * as Effect from "effect/Effect";
 import { type JsonObject, listAt, objectAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { computeApis } from "./apis.ts";
 import { type BaseSource, readBase } from "./base.ts";
 import { addCautions } from "./cautions.ts";
 import { switchOff } from "./disabled.ts";
-import type { Draft, EnvEntry, Facts, Stage } from "./draft.ts";
+import type { Draft, EnvEntry, Facts } from "./draft.ts";
 import { addExternalProviders } from "./external.ts";
 import { registerModels } from "./models.ts";
 import { overlayProviders } from "./overlay.ts";
 import { expandProviders } from "./providers.ts";
 import { render } from "./render.ts";
-import { envCollisions } from "./secrets.ts";
+import { refuseCollisions } from "./secrets.ts";
 import { setServer } from "./server.ts";
 import { registerShields } from "./shields.ts";
+import { GenerationFacts, thenStage } from "./stage.ts";
 import { placeStorage } from "./storage.ts";
 import { exportTelemetry } from "./telemetry.ts";
 import { provideTools } from "./tools.ts";
-
-/** Stages 4 to 11 of the specification's page "From spec to config.yaml". */
-const STAGES: ReadonlyArray<Stage> = [
-  expandProviders,
-  exportTelemetry,
-  overlayProviders,
-  addExternalProviders,
-  // Before the resources are registered: one that lost its provider is then a failure and not silently gone.
-  switchOff,
-  registerModels,
-  provideTools,
-  registerShields,
-  placeStorage,
-  computeApis,
-  setServer,
-  addCautions,
-];
 
 export interface Generated {
   readonly yaml: string;
@@ -57,35 +41,65 @@ export interface Generated {
 }
 
 /** Why there is no config, and what else was noticed on the way. */
-export interface Refusal {
+export interface Refusal<E> {
   /** At least one. */
-  readonly failures: ReadonlyArray<GenerationFailure>;
+  readonly failures: ReadonlyArray<E>;
   readonly warnings: ReadonlyArray<Warning>;
 }
 
-export const refusal = (...failures: ReadonlyArray<GenerationFailure>): Refusal => ({ failures, warnings: [] });
+export const refusal = <E>(...failures: ReadonlyArray<E>): Refusal<E> => ({ failures, warnings: [] });
 
-/** The config of one resource, or everything that stands in its way. Same input, same bytes. */
-export const generate = (facts: Facts, base: BaseSource): Result.Result<Generated, Refusal> => {
-  const tree = readBase(base, facts.server);
-  if (Result.isFailure(tree)) return Result.fail(refusal(tree.failure));
-  const empty: Draft = { config: tree.success, declared: [], env: [], warnings: newerServer(facts), failures: [] };
-  const draft = STAGES.reduce((before, stage) => stage(before, facts), empty);
-  const failures = [...draft.failures, ...envCollisions(draft.env)];
-  if (failures.length > 0) return Result.fail({ failures, warnings: draft.warnings });
-  return Result.mapBoth(render(draft.config), {
-    onFailure: (failure) => refusal(failure),
-    onSuccess: (rendered) => ({
-      ...rendered,
-      tree: draft.config,
-      env: draft.env,
-      warnings: draft.warnings,
-      providerCount: Object.values(objectAt(draft.config, "providers"))
-        .reduce<number>((count, entries) => count + listAt({ entries }, "entries").length, 0),
-      resourceCount: resourceCount(facts),
-    }),
-  });
-};
+/** From a base to the config of one resource: stages 2 to 13. */
+export const generation = (base: BaseSource) =>
+  readDraft(base).pipe(
+    Effect.mapError((failure) => refusal(failure)),
+    Effect.flatMap((draft) =>
+      expandProviders(draft).pipe(
+        thenStage(exportTelemetry),
+        thenStage(overlayProviders),
+        thenStage(addExternalProviders),
+        // Before the resources are registered: one that lost its provider is then a failure and not silently gone.
+        thenStage(switchOff),
+        thenStage(registerModels),
+        thenStage(provideTools),
+        thenStage(registerShields),
+        thenStage(placeStorage),
+        thenStage(computeApis),
+        thenStage(setServer),
+        thenStage(addCautions),
+        thenStage(refuseCollisions),
+        Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
+      )
+    ),
+    Effect.flatMap(generated),
+  );
+
+/** Everything that can keep a resource from getting a config, as the stages say it. */
+export type PipelineFailure = Effect.Error<ReturnType<typeof generation>>["failures"][number];
+
+const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
+  const facts = yield* GenerationFacts;
+  const config = yield* Effect.fromResult(readBase(base, facts.server));
+  const draft: Draft = { config, declared: [], env: [], warnings: newerServer(facts) };
+  return draft;
+});
+
+const generated = Effect.fnUntraced(function* (draft: Draft) {
+  const facts = yield* GenerationFacts;
+  const rendered = yield* Effect.fromResult(render(draft.config)).pipe(
+    Effect.mapError((failure) => refusal(failure)),
+  );
+  const made: Generated = {
+    ...rendered,
+    tree: draft.config,
+    env: draft.env,
+    warnings: draft.warnings,
+    providerCount: Object.values(objectAt(draft.config, "providers"))
+      .reduce<number>((count, entries) => count + listAt({ entries }, "entries").length, 0),
+    resourceCount: resourceCount(facts),
+  };
+  return made;
+});
 
 const resourceCount = ({ spec: { resources } }: Facts): number =>
   [resources?.models, resources?.tools, resources?.shields].reduce((count, list) => count + (list ?? []).length, 0);

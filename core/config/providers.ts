@@ -5,28 +5,37 @@ import type { Provider } from "../api/v1alpha2.ts";
 import { didYouMean } from "../closest.ts";
 import {
   ForbiddenSetting,
-  type GenerationFailure,
   MissingSetting,
   NotSupportedOnLine,
   UnknownProviderType,
+  type UnusableEndpoint,
 } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { at, type Json, type JsonObject, put, withMember } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { type Catalogue, endpointExpectation, type ProviderType, providerType, providerTypes } from "./catalogue.ts";
-import { type Declared, type EnvEntry, type Facts, noted, type Stage } from "./draft.ts";
+import { type Declared, type EnvEntry, type Facts, noted } from "./draft.ts";
 import { addressFields } from "./endpoint.ts";
 import { unstartableType } from "./lines/unstartable_types.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
+import { type Stage, stage } from "./stage.ts";
 
-export const expandProviders: Stage = (draft, facts) =>
-  PROVIDER_LISTS
+type ExpansionFailure =
+  | NotSupportedOnLine
+  | UnknownProviderType
+  | UnusableEndpoint
+  | MissingSetting
+  | ForbiddenSetting;
+
+export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => {
+  const expansions = PROVIDER_LISTS
     // Where telemetry has no section, telemetry.ts turns it into environment.
     .filter(({ field }) => field !== "telemetry" || facts.server.line.telemetryProviders)
     .flatMap(({ field, api }) =>
       (facts.spec.providers?.[field] ?? []).map((provider, index) => expand(provider, field, api, index, facts))
-    )
-    .reduce(noted, draft);
+    );
+  return { draft: expansions.reduce(noted, draft), failures: expansions.flatMap(({ failures }) => failures) };
+});
 
 /** `vllm` → `remote::vllm`; a full type stays. A bare name that only exists inline means that one. */
 export const fullType = (catalogue: Catalogue, api: string, wanted: string): string => {
@@ -50,10 +59,10 @@ interface Expansion {
   readonly declared: ReadonlyArray<Declared>;
   readonly env: ReadonlyArray<EnvEntry>;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<GenerationFailure>;
+  readonly failures: ReadonlyArray<ExpansionFailure>;
 }
 
-const failed = (...failures: ReadonlyArray<GenerationFailure>): Expansion => ({
+const failed = (...failures: ReadonlyArray<ExpansionFailure>): Expansion => ({
   declared: [],
   env: [],
   warnings: [],
@@ -123,7 +132,7 @@ interface TypedFields {
   readonly config: JsonObject;
   readonly env: ReadonlyArray<EnvEntry>;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<GenerationFailure>;
+  readonly failures: ReadonlyArray<UnusableEndpoint>;
 }
 
 /** endpoint, apiKey and secretRefs under the names that this type reads. */
@@ -195,7 +204,7 @@ const withRequired = (
   known: ProviderType,
   path: FieldPath,
   facts: Facts,
-): { readonly config: JsonObject; readonly failures: ReadonlyArray<GenerationFailure> } => {
+): { readonly config: JsonObject; readonly failures: ReadonlyArray<MissingSetting> } => {
   const missing = Object.entries(known.fields).filter(([name, field]) =>
     field.required === true && !Object.hasOwn(config, name)
   );

@@ -3,6 +3,7 @@ import type { SecretKeyRef } from "../api/v1alpha2.ts";
 import { EnvNameCollision } from "../failure.ts";
 import { type FieldPath, formatPath } from "../field_path.ts";
 import type { EnvEntry } from "./draft.ts";
+import { type Stage, stage } from "./stage.ts";
 
 /** `LLSD_<ID>_<FIELD>`: upper-case, everything outside [A-Z0-9] becomes `_`, since the server expands no other names. */
 export const envName = (id: string, field: string): string => `LLSD_${envPart(id)}_${envPart(field)}`;
@@ -14,6 +15,12 @@ export const secretEntry = (name: string, ref: SecretKeyRef, path: FieldPath): E
   env: { name, valueFrom: { secretKeyRef: { name: ref.secretKeyRef.name, key: ref.secretKeyRef.key } } },
   path,
 });
+
+/** After all stages: no environment variable may stand for two fields. */
+export const refuseCollisions: Stage<EnvNameCollision> = stage((draft) => ({
+  draft,
+  failures: envCollisions(draft.env),
+}));
 
 /** One failure per name that two fields ask for, with both paths. */
 export const envCollisions = (entries: ReadonlyArray<EnvEntry>): ReadonlyArray<EnvNameCollision> => {

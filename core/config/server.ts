@@ -3,7 +3,8 @@ import { PORT_DEFAULT } from "../api/v1alpha2.ts";
 import { RuleBroken } from "../failure.ts";
 import { type JsonObject, objectAt, omit, put } from "../json.ts";
 import { warning } from "../warning.ts";
-import { noted, type Stage, withConfig } from "./draft.ts";
+import { noted, withConfig } from "./draft.ts";
+import { type Stage, stage } from "./stage.ts";
 
 /** Where the certificate Secret is mounted. */
 export const TLS_FOLDER = "/etc/llama-stack/tls";
@@ -13,7 +14,7 @@ export const TLS_KEY = `${TLS_FOLDER}/tls.key`;
 /** Lowest port that the schema of every server accepts. */
 const SERVER_PORT_MIN = 1024;
 
-export const setServer: Stage = (draft, { spec, server: { line }, serverName }) => {
+export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { line }, serverName }) => {
   const port = spec.networking?.port ?? PORT_DEFAULT;
   const server: JsonObject = {
     ...omit(objectAt(draft.config, "server"), "insecure"),
@@ -23,9 +24,9 @@ export const setServer: Stage = (draft, { spec, server: { line }, serverName }) 
   };
   const secured = Object.hasOwn(server, "tls_certfile") && Object.hasOwn(server, "tls_keyfile");
   const detail = `${serverName} refuses ports below ${SERVER_PORT_MIN}, got ${port}; use ${SERVER_PORT_MIN} to 65535`;
-  return noted(
-    withConfig(draft, put(draft.config, ["server"], { ...server, ...(secured ? {} : line.serverWithoutTls) })),
-    {
+  const config = put(draft.config, ["server"], { ...server, ...(secured ? {} : line.serverWithoutTls) });
+  return {
+    draft: noted(withConfig(draft, config), {
       warnings: line.process.start.kind === "command" && (spec.workload?.workers ?? 1) > 1
         ? [
           warning(
@@ -35,7 +36,7 @@ export const setServer: Stage = (draft, { spec, server: { line }, serverName }) 
           ),
         ]
         : [],
-      failures: port < SERVER_PORT_MIN ? [new RuleBroken({ path: ["spec", "networking", "port"], detail })] : [],
-    },
-  );
-};
+    }),
+    failures: port < SERVER_PORT_MIN ? [new RuleBroken({ path: ["spec", "networking", "port"], detail })] : [],
+  };
+});

@@ -1,36 +1,42 @@
 /** Stage 6, shields: registered under a safety provider (FR-044), on lines that have them (R26). */
-import { type GenerationFailure, MissingProviderForResource, NotSupportedOnLine } from "../failure.ts";
+import { MissingProviderForResource, NotSupportedOnLine } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
-import { type Draft, entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
+import { type Draft, entriesOf, type Facts, noted, withConfig } from "./draft.ts";
 import type { Line } from "./lines/line.ts";
 import { modelKey } from "./models.ts";
+import { type Stage, stage, type Staged } from "./stage.ts";
 
-export const registerShields: Stage = (draft, facts) => {
-  const shields = facts.spec.resources?.shields ?? [];
-  if (shields.length === 0) return draft;
-  const path: FieldPath = ["spec", "resources", "shields"];
-  const { line } = facts.server;
-  if (!line.shields) {
-    const instead = line.insteadOf.safety ?? "remove spec.resources.shields";
-    return noted(draft, {
-      failures: [new NotSupportedOnLine({ path, what: "shields", server: facts.serverName, instead })],
-    });
-  }
-  const providers = safetyProviders(draft, facts);
-  if (providers.length === 0) {
-    return noted(draft, { failures: [new MissingProviderForResource({ path, resource: "shields", field: "safety" })] });
-  }
-  const placed = shields.map((name, index) => place(name, [...path, index], providers, draft.config, line));
-  const config = placed.flatMap(({ entry }) => entry === undefined ? [] : [entry])
-    .reduce((tree, entry) => register(tree, entry, line), draft.config);
-  return noted(withConfig(draft, withDefault(config, shields[0] ?? "", line)), {
-    warnings: placed.flatMap(({ warnings }) => warnings),
-    failures: placed.flatMap(({ failures }) => failures),
-  });
-};
+export const registerShields: Stage<MissingProviderForResource | NotSupportedOnLine> = stage(
+  (draft, facts): Staged<MissingProviderForResource | NotSupportedOnLine> => {
+    const shields = facts.spec.resources?.shields ?? [];
+    if (shields.length === 0) return { draft, failures: [] };
+    const path: FieldPath = ["spec", "resources", "shields"];
+    const { line } = facts.server;
+    if (!line.shields) {
+      const instead = line.insteadOf.safety ?? "remove spec.resources.shields";
+      return {
+        draft,
+        failures: [new NotSupportedOnLine({ path, what: "shields", server: facts.serverName, instead })],
+      };
+    }
+    const providers = safetyProviders(draft, facts);
+    if (providers.length === 0) {
+      return { draft, failures: [new MissingProviderForResource({ path, resource: "shields", field: "safety" })] };
+    }
+    const placed = shields.map((name, index) => place(name, [...path, index], providers, draft.config, line));
+    const config = placed.flatMap(({ entry }) => entry === undefined ? [] : [entry])
+      .reduce((tree, entry) => register(tree, entry, line), draft.config);
+    return {
+      draft: noted(withConfig(draft, withDefault(config, shields[0] ?? "", line)), {
+        warnings: placed.flatMap(({ warnings }) => warnings),
+      }),
+      failures: placed.flatMap(({ failures }) => failures),
+    };
+  },
+);
 
 interface SafetyProvider {
   readonly id: string;
@@ -55,7 +61,7 @@ const safetyProviders = (draft: Draft, facts: Facts): ReadonlyArray<SafetyProvid
 interface Placed {
   readonly entry?: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<GenerationFailure>;
+  readonly failures: ReadonlyArray<MissingProviderForResource>;
 }
 
 /** Types that serve one shield only, under the name that they insist on; that shield goes to no other provider. */

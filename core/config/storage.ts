@@ -1,16 +1,16 @@
 /** Stage 7: where the server keeps its state. Backend names never change, so that every reference stays valid. */
-import type { GenerationFailure } from "../failure.ts";
-import { EnvNameCollision } from "../failure.ts";
+import { EnvNameCollision, type UnusableEndpoint } from "../failure.ts";
 import { formatPath } from "../field_path.ts";
 import { type Json, type JsonObject, objectAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { providerType } from "./catalogue.ts";
-import { type Draft, type EnvEntry, type Facts, noted, type Stage, withConfig } from "./draft.ts";
+import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "./draft.ts";
 import { SQL_VARIABLES } from "./postgres_connection.ts";
 import { KV_USERINFO, parseRedis } from "./redis_address.ts";
 import { envName, placeholder } from "./secrets.ts";
+import { type Stage, stage } from "./stage.ts";
 
-export const placeStorage: Stage = (draft, facts) => {
+export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((draft, facts) => {
   const { kv, sql } = facts.spec.storage ?? {};
   const { line, catalogue } = facts.server;
   const parts = [...(kv === undefined ? [] : [kvPart(facts)]), ...(sql === undefined ? [] : [sqlPart(facts)])];
@@ -24,12 +24,14 @@ export const placeStorage: Stage = (draft, facts) => {
       ),
     draft.config,
   );
-  return noted(withConfig(draft, config), {
-    env: [...parts.flatMap(({ env }) => env), ...(usesPostgres ? connectionEnv(facts) : [])],
-    warnings: [...parts.flatMap(({ warnings }) => warnings), ...(usesPostgres ? vectorPasswordWarnings(draft) : [])],
+  return {
+    draft: noted(withConfig(draft, config), {
+      env: [...parts.flatMap(({ env }) => env), ...(usesPostgres ? connectionEnv(facts) : [])],
+      warnings: [...parts.flatMap(({ warnings }) => warnings), ...(usesPostgres ? vectorPasswordWarnings(draft) : [])],
+    }),
     failures: [...parts.flatMap(({ failures }) => failures), ...reservedIds(draft)],
-  });
-};
+  };
+});
 
 /** Name of the Secret with the parts of the connection string, made by the operator (R33). */
 export const sqlSecretName = (name: string): string => `${name}-sql`;
@@ -41,7 +43,7 @@ interface Part {
   readonly value: JsonObject | undefined;
   readonly env: ReadonlyArray<EnvEntry>;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<GenerationFailure>;
+  readonly failures: ReadonlyArray<UnusableEndpoint>;
 }
 
 const part = (kind: Part["kind"], value: JsonObject): Part => ({ kind, value, env: [], warnings: [], failures: [] });
@@ -144,7 +146,7 @@ const redisPart = (facts: Facts): Part => {
 };
 
 /** R33: a provider called `sql` or `kv` would get environment names that belong to the storage connections. */
-const reservedIds = (draft: Draft): ReadonlyArray<GenerationFailure> => {
+const reservedIds = (draft: Draft): ReadonlyArray<EnvNameCollision> => {
   const reserved = new Set([...SQL_VARIABLES.map(({ name }) => name), KV_USERINFO]);
   return draft.env.filter(({ env }) => reserved.has(env.name)).map(({ env, path }) =>
     new EnvNameCollision({ path, name: env.name, paths: [formatPath(path), "spec.storage"] })

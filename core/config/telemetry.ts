@@ -2,13 +2,15 @@
 import type { Provider } from "../api/v1alpha2.ts";
 import type { FieldPath } from "../field_path.ts";
 import { type Warning, warning } from "../warning.ts";
-import { type EnvEntry, noted, type Stage } from "./draft.ts";
+import { type EnvEntry, noted } from "./draft.ts";
 import { secretEntry } from "./secrets.ts";
+import { soundStage, type Stage } from "./stage.ts";
 
-export const exportTelemetry: Stage = (draft, { spec, server: { line } }) =>
+export const exportTelemetry: Stage<never> = soundStage((draft, { spec, server: { line } }) =>
   (line.telemetryProviders ? [] : spec.providers?.telemetry ?? []).map((provider, index) =>
     environment(provider, index, (spec.workload?.overrides?.env ?? []).map(({ name }) => name))
-  ).reduce(noted, draft);
+  ).reduce(noted, draft)
+);
 
 /**
  * The server's own metrics go to `<endpoint>/v1/metrics`, which is OTLP over HTTP; the tracer in front of it would speak

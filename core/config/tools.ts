@@ -1,29 +1,28 @@
 /** Stage 6, tools: every tool group of the resource has a provider that serves it (FR-043). */
-import { type GenerationFailure, MissingProviderForResource } from "../failure.ts";
+import { MissingProviderForResource } from "../failure.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
 import { type Warning, warning } from "../warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import { providerType } from "./catalogue.ts";
 import { MCP_TYPE } from "./endpoint.ts";
-import { entriesOf, type Facts, noted, type Stage, withConfig } from "./draft.ts";
+import { entriesOf, type Facts, noted, withConfig } from "./draft.ts";
 import type { ToolKind } from "./lines/line.ts";
+import { type Stage, stage } from "./stage.ts";
 
 /**
  * Since 0.7 the server makes the groups itself, from the providers that are there; the file only has to have them. Before,
  * every group is an entry of the file. The address of an MCP server is the endpoint of the provider of that name: it goes
  * into a connector, or into the group's entry where the line has none.
  */
-export const provideTools: Stage = (draft, facts) => {
+export const provideTools: Stage<MissingProviderForResource> = stage((draft, facts) => {
   const tools = facts.spec.resources?.tools ?? [];
-  if (tools.length === 0) return noted(draft, { warnings: unnamedServers(facts) });
+  if (tools.length === 0) return { draft: noted(draft, { warnings: unnamedServers(facts) }), failures: [] };
   const path: FieldPath = ["spec", "resources", "tools"];
   const declared = facts.spec.providers?.toolRuntime ?? [];
   const entries = entriesOf(draft.config, "tool_runtime").filter((entry) => !isConditional(entry));
   if (entries.length === 0 && declared.length === 0) {
-    return noted(draft, {
-      failures: [new MissingProviderForResource({ path, resource: "tools", field: "toolRuntime" })],
-    });
+    return { draft, failures: [new MissingProviderForResource({ path, resource: "tools", field: "toolRuntime" })] };
   }
   // Types of providers that failed on their own count as there: one mistake, one message.
   const types = [
@@ -34,18 +33,20 @@ export const provideTools: Stage = (draft, facts) => {
   const connectors = served.flatMap(({ connector }) => connector === undefined ? [] : [connector]);
   const groups = served.flatMap(({ group }) => group === undefined ? [] : [group]);
   const grouped = groups.reduce((config, group) => listGroup(config, group, facts), draft.config);
-  return noted(withConfig(draft, connectors.reduce(connect, grouped)), {
-    warnings: [...served.flatMap(({ warnings }) => warnings), ...unnamedServers(facts)],
+  return {
+    draft: noted(withConfig(draft, connectors.reduce(connect, grouped)), {
+      warnings: [...served.flatMap(({ warnings }) => warnings), ...unnamedServers(facts)],
+    }),
     failures: served.flatMap(({ failures }) => failures),
-  });
-};
+  };
+});
 
 interface Served {
   readonly connector?: JsonObject;
   /** An entry of `tool_groups`. */
   readonly group?: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<GenerationFailure>;
+  readonly failures: ReadonlyArray<MissingProviderForResource>;
 }
 
 const serve = (

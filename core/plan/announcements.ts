@@ -1,6 +1,6 @@
 /** What is said in Events, each thing once: failures, changes, what was undone or stopped. */
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../failure.ts";
+import type { ReconcileFailure } from "../reconcile_failure.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../status/events.ts";

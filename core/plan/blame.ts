@@ -1,6 +1,6 @@
 /** Whose doing a failure is: the author of the resource, or the operator. */
 import { member, objectAt, stringAt } from "../json.ts";
-import type { Inputs } from "./prepare.ts";
+import type { Inputs } from "./inputs.ts";
 import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION } from "./record.ts";
 import { inputsChanged } from "./rollout.ts";
 import { liveKey, type World } from "./world.ts";

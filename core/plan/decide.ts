@@ -6,7 +6,8 @@
  */
 import { Result } from "effect";
 import { KIND } from "../api/v1alpha2.ts";
-import type { DeletionPending, OwnershipConflict, ReconcileFailure } from "../failure.ts";
+import type { DeletionPending, OwnershipConflict } from "../failure.ts";
+import type { ReconcileFailure } from "../reconcile_failure.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
 import { LOOK_AGAIN_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
@@ -19,7 +20,8 @@ import { isOperatorsDoing } from "./blame.ts";
 import { repairsIn } from "./contest.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
-import { type Inputs, prepare, type Prepared, type Unprepared } from "./prepare.ts";
+import type { Inputs } from "./inputs.ts";
+import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
 import { slotOf } from "./pacing.ts";
 import { TEMPLATE_ANNOTATION } from "./record.ts";

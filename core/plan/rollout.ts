@@ -5,7 +5,8 @@ import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { upgradeProof } from "./keyed_digests.ts";
 import { type Away, holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./pacing.ts";
-import type { Inputs, Prepared } from "./prepare.ts";
+import type { Inputs } from "./inputs.ts";
+import type { Prepared } from "./prepare.ts";
 import {
   type Cause,
   CAUSE_ANNOTATION,

@@ -3,7 +3,7 @@ import { Data } from "effect";
 import type { Manifest } from "../resources/blueprint.ts";
 import type { Note } from "../status/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../failure.ts";
+import type { ReconcileFailure } from "../reconcile_failure.ts";
 import type { ClaimedField } from "./foreign_fields.ts";
 import type { Away, Waiting } from "./pacing.ts";
 

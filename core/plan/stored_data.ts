@@ -17,8 +17,11 @@ import type { World } from "./world.ts";
 /** Annotation of the resource: the line whose servers may take over the data, e.g. `1.2`. */
 export const ACCEPT_LINE_CHANGE_ANNOTATION = "llamastack.io/accept-line-change";
 
+/** A change that the data of the running server would not survive. */
+export type DataFailure = LineChangeLosesData | RegistryConflict;
+
 export interface StoredDataFindings {
-  readonly failures: ReadonlyArray<LineChangeLosesData | RegistryConflict>;
+  readonly failures: ReadonlyArray<DataFailure>;
   /** Sentences for the moment of the change; nothing to be mended. */
   readonly notices: ReadonlyArray<string>;
 }

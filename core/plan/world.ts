@@ -34,6 +34,9 @@ export interface World {
   readonly server: ServerAnswers | undefined;
 }
 
+/** What the objects of a resource are made from; what exists already has no part in it. */
+export type Sources = Pick<World, "resource" | "operator" | "secrets" | "configMaps" | "tooLarge">;
+
 export interface ConfigMapContent {
   readonly data: Readonly<Record<string, string>>;
   /** Base64 by key. */

@@ -1,6 +1,7 @@
 /** Which conditions hold after a pass, each with its reason word and sentence; the order is that of the status. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
-import type { DeletionPending, OwnershipConflict, ReconcileFailure, Unwritten } from "../failure.ts";
+import type { DeletionPending, OwnershipConflict, Unwritten } from "../failure.ts";
+import type { ReconcileFailure } from "../reconcile_failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { verdictOn } from "../verdict.ts";
 import { liveKey, type World } from "../plan/world.ts";

@@ -1,7 +1,7 @@
 /** What was seen and decided → the status of the resource, the same bytes while nothing changes. */
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../failure.ts";
+import type { ReconcileFailure } from "../reconcile_failure.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { configMapName } from "../names.ts";
 import { formatPath } from "../field_path.ts";

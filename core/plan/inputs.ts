@@ -1,0 +1,41 @@
+/** What the objects of a resource are made from, as digests: who changed something is told by comparing them. */
+import type { Resource } from "../api/decode.ts";
+import type { Derived } from "../derive.ts";
+import { sha256Hex } from "../digest.ts";
+import { objectAt, put, sortedKeys } from "../json.ts";
+import { keyId } from "./keyed_digests.ts";
+import type { Sources } from "./world.ts";
+
+/** Digests of what the user decides. */
+export interface Inputs {
+  /** Spec and content of referenced ConfigMaps. */
+  readonly user: string;
+  /** Values of referenced Secret keys, and which key that HMAC was made with. */
+  readonly secrets: string;
+  readonly secretKey: string;
+}
+
+/** What of referenced objects takes part in the digests. */
+export interface InputContent {
+  readonly namespace: string;
+  readonly configMapDigest: string;
+  /** HMAC of the values of Secrets that the resource uses. */
+  readonly secretsDigest: string;
+}
+
+/** `suspend` and the number of pods are no inputs of the template: a change of them restarts nothing and ends no turn. */
+export const inputsOf = ({ spec }: Resource, world: Sources, content: InputContent): Inputs => {
+  const raw = put(objectAt(world.resource, "spec"), ["workload", "replicas"], undefined);
+  const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
+  return {
+    user: sha256Hex(JSON.stringify([sortedKeys(kept), content.configMapDigest])),
+    secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : content.secretsDigest,
+    secretKey: keyId(world.operator.hmacKey, content.namespace),
+  };
+};
+
+/** Of what the operator's release decides: image and base. */
+export const pinsOf = ({ distribution }: Derived): string => {
+  const content = distribution.base?.content;
+  return sha256Hex(JSON.stringify([distribution.image, typeof content === "string" ? sha256Hex(content) : ""]));
+};

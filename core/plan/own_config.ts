@@ -1,0 +1,29 @@
+/** The author's own config.yaml (`spec.overrideConfig`). */
+import * as Result from "effect/Result";
+import type { Resource } from "../api/decode.ts";
+import { sha256Hex } from "../digest.ts";
+import { OverrideConfigInvalid } from "../failure.ts";
+import type { ConfigContent } from "../resources/config_map.ts";
+import { readYaml11 } from "../yaml.ts";
+import type { Sources } from "./world.ts";
+
+/** All keys of the author's ConfigMap are copied; the one that is the config must be a YAML map. */
+export const ownConfigOf = (
+  { spec }: Resource,
+  world: Sources,
+  namespace: string,
+): Result.Result<ConfigContent | undefined, OverrideConfigInvalid> => {
+  const { configMapName: name = "", key = "config.yaml" } = spec.overrideConfig ?? {};
+  const map = world.configMaps.get(`${namespace}/${name}`);
+  if (spec.overrideConfig === undefined || map === undefined) return Result.succeed(undefined);
+  const text = Object.hasOwn(map.data, key) ? map.data[key] : undefined;
+  if (text !== undefined) {
+    const refuse = (detail: string) =>
+      Result.fail(new OverrideConfigInvalid({ path: ["spec", "overrideConfig"], key: `${name}/${key}`, detail }));
+    const read = readYaml11(text);
+    if (Result.isFailure(read)) return refuse(read.failure.detail);
+    if (typeof read.success !== "object" || read.success === null) return refuse("its top level is no map");
+  }
+  const digest = sha256Hex(JSON.stringify([Object.entries(map.data).sort(), Object.entries(map.binaryData).sort()]));
+  return Result.succeed({ data: map.data, binaryData: map.binaryData, digest });
+};

@@ -1,0 +1,58 @@
+/** What is wrong with the Secrets and ConfigMaps that a resource names. */
+import {
+  ConfigMapKeyMissing,
+  ConfigMapNotFound,
+  ReferenceTooLarge,
+  SecretKeyMissing,
+  SecretNotFound,
+} from "../failure.ts";
+import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../limits.ts";
+import type { Reference } from "./references.ts";
+import type { Sources } from "./world.ts";
+
+/** What only a look at the cluster can show. */
+export type MissingReference = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;
+
+/** Of references that are too large nothing was kept: what they seem to lack they may well have. */
+export const referenceFailures = (
+  references: ReadonlyArray<Reference>,
+  world: Sources,
+  ownNamespace: string,
+): ReadonlyArray<MissingReference | ReferenceTooLarge> => {
+  const oversized = oversizedReferences(references, world, ownNamespace);
+  return oversized.length > 0 ? oversized : missingReferences(references, world, ownNamespace);
+};
+
+const missingReferences = (
+  references: ReadonlyArray<Reference>,
+  world: Sources,
+  ownNamespace: string,
+): ReadonlyArray<MissingReference> =>
+  references.filter(({ optional }) => !optional).flatMap((reference): ReadonlyArray<MissingReference> => {
+    const { kind, name, namespace = ownNamespace, key, path } = reference;
+    if (kind === "Secret") {
+      const secret = world.secrets.get(name);
+      if (secret === undefined) return [new SecretNotFound({ path, name, namespace })];
+      return key === undefined || Object.hasOwn(secret, key)
+        ? []
+        : [new SecretKeyMissing({ path, name, namespace, key })];
+    }
+    const map = world.configMaps.get(`${namespace}/${name}`);
+    if (map === undefined) return [new ConfigMapNotFound({ path, name, namespace })];
+    return key === undefined || Object.hasOwn(map.data, key) || Object.hasOwn(map.binaryData, key)
+      ? []
+      : [new ConfigMapKeyMissing({ path, name, namespace, key })];
+  });
+
+const oversizedReferences = (
+  references: ReadonlyArray<Reference>,
+  world: Sources,
+  ownNamespace: string,
+): ReadonlyArray<ReferenceTooLarge> =>
+  world.tooLarge.flatMap(({ kind, name }) => {
+    const first = references.find((one) => one.kind === kind && one.name === name);
+    if (first === undefined) return [];
+    const { path, namespace = ownNamespace } = first;
+    const bytesMax = kind === "Secret" ? SECRET_VALUES_BYTES_MAX : CONFIG_MAPS_BYTES_MAX;
+    return [new ReferenceTooLarge({ path, kind, name, namespace, bytesMax })];
+  });
