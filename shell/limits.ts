@@ -12,6 +12,9 @@ export const RETRY_AFTER_MS_MAX = 30_000;
 /** An idle connection is closed after this many milliseconds, before the API server does it (90 s): a call on one just closed fails. */
 export const CONNECTION_IDLE_MS = 60_000;
 
+/** The CA of the API server is read again after this, in milliseconds; and whenever a call got no answer. */
+export const CA_READ_MS = 60_000;
+
 /** Objects per page of a list; usual objects make a few MiB of them. */
 export const LIST_PAGE_ITEMS = 500;
 
