@@ -31,9 +31,11 @@ COPY --from=build /llama-stack-operator /llama-stack-operator
 COPY LICENSE /licenses/LICENSE
 COPY --from=build /libjemalloc.so.2 /usr/lib/libjemalloc.so.2
 COPY --from=build /allocator/usr/share/doc/libjemalloc2/copyright /licenses/jemalloc
-# As tools/program_flags.ts: what the runtime once needed goes back to the machine.
+# As tools/program_flags.ts: what the runtime once needed goes back to the machine, and it has no root certificates.
 ENV LD_PRELOAD=/usr/lib/libjemalloc.so.2 \
-    MALLOC_CONF=narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:true
+    MALLOC_CONF=narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:true \
+    DENO_TLS_CA_STORE= \
+    DENO_NO_UPDATE_CHECK=1
 USER 65532:65532
 ENTRYPOINT ["/llama-stack-operator"]
 CMD ["run"]

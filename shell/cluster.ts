@@ -26,10 +26,11 @@ import { eventsOf, type WatchEvent } from "./watch_events.ts";
 export { ClusterError } from "./cluster_error.ts";
 export type { WatchEvent } from "./watch_events.ts";
 
-/** Where the API server is and how it is spoken to; the token is asked for each call, since it is rotated under us. */
+/** Where the API server is and how it is spoken to. Token and CA are asked for again and again, since both are rotated. */
 export interface Connection {
   readonly url: string;
-  readonly caPem: string | undefined;
+  /** PEM of the CA that signs its certificates; undefined: none is named. */
+  readonly caPem: () => string | undefined;
   readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
   readonly token: () => string | undefined;
   /** Namespace of the kubeconfig's context, where it names one. */
@@ -110,26 +111,21 @@ interface CallOptions {
   readonly bytesMax?: number;
 }
 
-/**
- * `caCerts` of a client adds to the authorities that the process trusts, and any of those could then vouch for an API server of
- * its own. The runtime reads this variable when it first needs the store of authorities; empty, it has none.
- */
-const trustNobodyElse = (): void => Deno.env.set("DENO_TLS_CA_STORE", "");
-
 const connect = (connection: Connection) =>
   Effect.gen(function* () {
     const patience = yield* Patience;
-    if (connection.caPem !== undefined) trustNobodyElse();
-    const options = {
-      ...(connection.caPem === undefined ? {} : { caCerts: [connection.caPem] }),
-      ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),
-    };
     // HTTP/1.1 for both. Over HTTP/2 this client sends headers and a longer body in two packets, and waits with the second
     // for an acknowledgement that the other side holds back: 45 ms for a write that takes 2 (seen on Deno 2.9.6). Unread watch
     // bodies on a shared HTTP/2 connection would also block every call behind them.
-    const newClient = () => Deno.createHttpClient({ ...options, http2: false, poolIdleTimeout: CONNECTION_IDLE_MS });
-    const calls = yield* renewableClient(newClient);
-    const watches = yield* renewableClient(newClient);
+    const newClient = (caPem: string | undefined) =>
+      Deno.createHttpClient({
+        ...(caPem === undefined ? {} : { caCerts: [caPem] }),
+        ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),
+        http2: false,
+        poolIdleTimeout: CONNECTION_IDLE_MS,
+      });
+    const calls = yield* renewableClient(newClient, connection.caPem);
+    const watches = yield* renewableClient(newClient, connection.caPem);
 
     const headersFor = (accept: string, contentType: string | undefined): Headers => {
       const headers = new Headers({ accept });

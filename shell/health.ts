@@ -1,7 +1,8 @@
 /** What the process answers to the kubelet and to Prometheus. */
 import { Duration, Effect } from "effect";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { boundConnections } from "./connections.ts";
 import { HEALTH_CONNECTIONS_MAX, HEALTH_HEADERS_MS, HEALTH_IDLE_MS, LISTENER_CLOSE_MS } from "./limits.ts";
 import { SettingsError } from "./settings.ts";
 import type { ServingCertificate } from "./webhook_server.ts";
@@ -43,9 +44,10 @@ export const listen = Effect.fnUntraced(
     const { hostname, port } = yield* parsedAddress(address);
     const context = yield* Effect.context<R>();
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
+      // Whatever body comes along is not read.
+      connections.asked(request, false);
       const path = (request.url ?? "").split("?")[0] ?? "";
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      // Whatever body comes along is not read.
       if (request.method !== "GET" || page === undefined) {
         response.setHeader("connection", "close");
         return sent(response, plain(page === undefined ? 404 : 405, `try GET ${Object.keys(pages).join(", ")}`));
@@ -58,8 +60,12 @@ export const listen = Effect.fnUntraced(
     const server = certificate === undefined
       ? createServer(BOUNDS, answer)
       : createTlsServer({ ...BOUNDS, ...certificate, minVersion: "TLSv1.2" }, answer);
-    server.maxConnections = HEALTH_CONNECTIONS_MAX;
-    const connections = droppingSlowOnes(server);
+    const connections = boundConnections(server, {
+      max: HEALTH_CONNECTIONS_MAX,
+      headersMs: HEALTH_HEADERS_MS,
+      bodyMs: HEALTH_HEADERS_MS,
+      idleMs: HEALTH_IDLE_MS,
+    });
     yield* Effect.acquireRelease(
       Effect.callback<void, SettingsError>((done) => {
         server.once(
@@ -85,28 +91,6 @@ const BOUNDS = {
   requestTimeout: HEALTH_HEADERS_MS,
   keepAliveTimeout: HEALTH_IDLE_MS,
 } as const;
-
-/** Ends connections on which no whole request came in time; the runtime's own timeouts look every 30 seconds only. */
-const droppingSlowOnes = (server: Server): { readonly end: () => void } => {
-  const open = new Set<{ destroy: () => void }>();
-  server.on("connection", (socket) => {
-    open.add(socket);
-    let timer = setTimeout(() => socket.destroy(), HEALTH_HEADERS_MS);
-    waiting.set(socket, () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => socket.destroy(), HEALTH_IDLE_MS);
-    });
-    socket.once("close", () => {
-      clearTimeout(timer);
-      open.delete(socket);
-    });
-  });
-  server.on("request", (request) => waiting.get(request.socket)?.());
-  return { end: () => open.forEach((socket) => socket.destroy()) };
-};
-
-/** By socket: called with each whole request on it. */
-const waiting = new WeakMap<object, () => void>();
 
 const bearerOf = (request: IncomingMessage): string | undefined =>
   /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];

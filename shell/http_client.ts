@@ -1,6 +1,11 @@
-/** A client that is exchanged when it got no answer: a connection that died without a word stays in its pool for a quarter of an hour. */
+/**
+ * A client that is exchanged when it got no answer: a connection that died without a word stays in its pool for a quarter of an
+ * hour. It is exchanged as well when the CA that it trusts was rotated.
+ */
 import { Effect } from "effect";
 import type { ClusterError } from "./cluster_error.ts";
+import { CA_READ_MS } from "./limits.ts";
+import { monotonicMs } from "./monotonic_clock.ts";
 
 export interface RenewableClient {
   /** A call that nobody answered, or that was given up (the lease), costs the client: the next one gets new connections. */
@@ -9,31 +14,61 @@ export interface RenewableClient {
   ) => Effect.Effect<A, ClusterError, R>;
 }
 
-/** Needs a scope, at whose end the client is closed. */
-export const renewableClient = (make: () => Deno.HttpClient) =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => ({ client: make() })),
-      (holder) => Effect.sync(() => holder.client.close()),
-    ),
-    (holder): RenewableClient => ({
+/** Needs a scope, at whose end the client is closed. `caPem` is read anew for each client, and at most every CA_READ_MS. */
+export const renewableClient = (
+  make: (caPem: string | undefined) => Deno.HttpClient,
+  caPem: () => string | undefined = () => undefined,
+) =>
+  Effect.gen(function* () {
+    const first = caPem();
+    const holder = yield* Effect.acquireRelease(
+      Effect.sync(() => ({ client: make(first), caPem: first })),
+      ({ client }) => Effect.sync(() => client.close()),
+    );
+    let readAtMs = yield* monotonicMs;
+
+    /** The CA as it is now; the former one where it cannot be read. */
+    const current = (): string | undefined => {
+      try {
+        return caPem() ?? holder.caPem;
+      } catch {
+        return holder.caPem;
+      }
+    };
+
+    const exchange = (): void => {
+      const before = holder.client;
+      const next = current();
+      try {
+        holder.client = make(next);
+        holder.caPem = next;
+      } catch {
+        // A file that is being written may be no certificate for a moment.
+        holder.client = make(holder.caPem);
+      }
+      // Calls under way keep their connection until they end.
+      before.close();
+    };
+
+    return {
       using: (call) =>
-        Effect.suspend(() => {
+        Effect.flatMap(monotonicMs, (nowMs) => {
+          if (nowMs - readAtMs >= CA_READ_MS) {
+            readAtMs = nowMs;
+            if (current() !== holder.caPem) exchange();
+          }
           const { client } = holder;
           const renew = Effect.sync(() => {
             // Another call on it was faster.
-            if (holder.client !== client) return;
-            holder.client = make();
-            // Calls under way keep their connection until they end.
-            client.close();
+            if (holder.client === client) exchange();
           });
           return call(client).pipe(
             Effect.tapError((error) => error.status === undefined ? renew : Effect.void),
             Effect.onInterrupt(() => renew),
           );
         }),
-    }),
-  );
+    } satisfies RenewableClient;
+  });
 
 /**
  * AbortSignal.timeout would keep itself and what hangs on it for the whole time, however soon the answer came; AbortSignal.any

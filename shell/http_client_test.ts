@@ -1,5 +1,6 @@
-import { rejects, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { Duration, Effect } from "effect";
+import { TestClock } from "effect/testing";
 import { type ClusterError, unreached } from "./cluster_error.ts";
 import { chunksOf, renewableClient, silenceAlarm, within } from "./http_client.ts";
 
@@ -60,6 +61,36 @@ for (const how of ["failed", "given up"] as const) {
     }
   });
 }
+
+Deno.test("a client is exchanged within a minute after the CA was rotated, and not before", async () => {
+  const made: Array<string | undefined> = [];
+  let caPem: string | undefined = "one";
+  const make = (pem: string | undefined) => {
+    if (pem === "broken") throw new TypeError("no certificate");
+    made.push(pem);
+    return { close: () => {} } as Deno.HttpClient;
+  };
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      const client = yield* renewableClient(make, () => caPem);
+      const used = client.using(() => Effect.void);
+      const usedAfter = (duration: Duration.Input) => Effect.andThen(TestClock.adjust(duration), used);
+      yield* used;
+      yield* usedAfter("2 minutes");
+      deepStrictEqual(made, ["one"]);
+      caPem = "two";
+      yield* usedAfter("59 seconds");
+      deepStrictEqual(made, ["one"]);
+      yield* usedAfter("1 second");
+      deepStrictEqual(made, ["one", "two"]);
+      for (const [moment, expected] of [["broken", "two"], [undefined, "two"], ["three", "three"]] as const) {
+        caPem = moment;
+        yield* usedAfter("1 minute");
+        strictEqual(made.at(-1), expected);
+      }
+    }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
+  );
+});
 
 const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {

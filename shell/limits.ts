@@ -12,6 +12,9 @@ export const RETRY_AFTER_MS_MAX = 30_000;
 /** An idle connection is closed after this many milliseconds, before the API server does it (90 s): a call on one just closed fails. */
 export const CONNECTION_IDLE_MS = 60_000;
 
+/** The CA of the API server is read again after this, in milliseconds; and whenever a call got no answer. */
+export const CA_READ_MS = 60_000;
+
 /** Objects per page of a list; usual objects make a few MiB of them. */
 export const LIST_PAGE_ITEMS = 500;
 
@@ -205,6 +208,18 @@ export const HEALTH_IDLE_MS = 90_000;
 
 /** Connections to each of these ports at the same time; a kubelet and a few Prometheus servers hold one each. */
 export const HEALTH_CONNECTIONS_MAX = 256;
+
+/**
+ * At the bound of a listener, a connection without a request ends for a new one once it is this old, in milliseconds; before
+ * that, idle ones end first. A caller that means to ask has done so by then.
+ */
+export const FRESH_CONNECTION_MS = 1000;
+
+/**
+ * Idle connections of one address to a listener; more end at once, the oldest first. Go clients, as the API server, keep at
+ * most 25 for one server (MaxIdleConnsPerHost of client-go). Callers that have shown to be the API server are not counted.
+ */
+export const IDLE_CONNECTIONS_PER_ADDRESS_MAX = 32;
 
 /** Tokens whose reviews are remembered, and for how long in milliseconds: each scrape of a Prometheus asks with the same one. */
 export const REVIEWS_REMEMBERED = 64;

@@ -37,7 +37,7 @@ const serving = async (use: (port: number, asked: ReadonlyArray<string>) => Prom
   const port = freePort();
   const connection = {
     url: url ?? reviews.url,
-    caPem: undefined,
+    caPem: () => undefined,
     clientCertificate: undefined,
     token: () => undefined,
   };

@@ -93,7 +93,7 @@ const askOnce = Effect.fnUntraced(
 );
 
 const clientOptions = ({ caPem, clientCertificate }: Connection, route: Route, question: Question) => {
-  const authority = route === "Proxied" ? caPem : question.caPem;
+  const authority = route === "Proxied" ? caPem() : question.caPem;
   return {
     ...(authority === undefined ? {} : { caCerts: [authority] }),
     ...(route === "Proxied" && clientCertificate !== undefined ? clientCertificate : {}),

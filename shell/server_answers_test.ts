@@ -48,7 +48,7 @@ const withApiServer = async (
   });
   const connection: Connection = {
     url: `http://127.0.0.1:${server.addr.port}`,
-    caPem: undefined,
+    caPem: () => undefined,
     clientCertificate: undefined,
     token: () => "secret",
   };

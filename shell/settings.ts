@@ -46,9 +46,9 @@ export const connectionOf = (kubeconfig: string | undefined, context: string | u
   }
   return {
     url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    caPem: readFile(`${IN_CLUSTER}/ca.crt`),
     clientCertificate: undefined,
-    // Read each time: the kubelet replaces it about once an hour.
+    // Both are read each time: the kubelet replaces the token about once an hour, and the CA when it is rotated.
+    caPem: () => readFile(`${IN_CLUSTER}/ca.crt`),
     token: () => readFile(`${IN_CLUSTER}/token`)?.trim(),
   };
 };
@@ -96,15 +96,22 @@ const fromKubeconfig = (file: string, wanted: string | undefined): Connection =>
       return new TextDecoder().decode(Uint8Array.from(atob(inline), (letter) => letter.charCodeAt(0)));
     }
     const path = stringAt(part, field);
-    return path === undefined ? undefined : readFile(path.startsWith("/") ? path : `${folder}${path}`);
+    if (path === undefined) return undefined;
+    const place = path.startsWith("/") ? path : `${folder}${path}`;
+    const text = readFile(place);
+    // Without it any public authority could vouch for the API server.
+    if (text === undefined) throw new SettingsError({ detail: `the ${field} ${place} of ${file} does not exist` });
+    return text;
   };
+  const authority = () => pem(cluster, "certificate-authority");
+  authority();
   const [cert, key] = [pem(user, "client-certificate"), pem(user, "client-key")];
   const tokenFile = stringAt(user, "tokenFile");
   const exec = member(user, "exec");
   const plugin = exec === undefined ? undefined : credentialPlugin(exec, folder);
   return {
     url: url.replace(/\/+$/, ""),
-    caPem: pem(cluster, "certificate-authority"),
+    caPem: authority,
     clientCertificate: cert === undefined || key === undefined ? given(plugin)?.clientCertificate : { cert, key },
     ...(stringAt(context, "namespace") === undefined ? {} : { namespace: stringAt(context, "namespace") ?? "" }),
     token: () => tokenFile === undefined ? stringAt(user, "token") ?? plugin?.().token : readFile(tokenFile)?.trim(),

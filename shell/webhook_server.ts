@@ -3,9 +3,9 @@
  * (`setSecureContext`); what is answered is decided by the routes.
  */
 import type { Server } from "node:https";
-import type { Socket } from "node:net";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Duration, Effect } from "effect";
+import { boundConnections } from "./connections.ts";
 import {
   LISTENER_CLOSE_MS,
   WEBHOOK_BODY_MS,
@@ -106,6 +106,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
         return refuse(503, "too many requests at the same time");
       }
       if (typeof body === "number") return refuse(body, "the request did not end");
+      connections.asked(request, caller === "API server");
       Effect.runPromiseWith(context)(route.answer(body, caller)).then(
         (answer) => sent(response, answer),
         () => plain(response, 500, "internal error"),
@@ -115,8 +116,12 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   server.headersTimeout = WEBHOOK_HEADERS_MS;
   server.requestTimeout = WEBHOOK_BODY_MS;
   server.keepAliveTimeout = WEBHOOK_IDLE_MS;
-  server.maxConnections = WEBHOOK_CONNECTIONS_MAX;
-  endIdle(server);
+  const connections = boundConnections(server, {
+    max: WEBHOOK_CONNECTIONS_MAX,
+    headersMs: WEBHOOK_HEADERS_MS,
+    bodyMs: WEBHOOK_BODY_MS,
+    idleMs: WEBHOOK_IDLE_MS,
+  });
   yield* Effect.acquireRelease(
     listening(server, options.hostname, options.port),
     () =>
@@ -132,23 +137,6 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
     renew: (certificate) => server.setSecureContext({ ...settings, ...certificate }),
   } satisfies WebhookServer;
 });
-
-/** Ends connections on which nobody has asked anything in time: whoever holds them would keep the API server out. */
-const endIdle = (server: Server): void => {
-  const timers = new Map<string, ReturnType<typeof setTimeout>>();
-  const nameOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">) =>
-    `${remoteAddress} ${remotePort}`;
-  const known = (name: string) => {
-    clearTimeout(timers.get(name));
-    timers.delete(name);
-  };
-  server.on("connection", (socket: Socket) => {
-    const name = nameOf(socket);
-    timers.set(name, setTimeout(() => socket.destroy(), WEBHOOK_HEADERS_MS));
-    socket.once("close", () => known(name));
-  });
-  server.on("request", ({ socket }: IncomingMessage) => known(nameOf(socket)));
-};
 
 /** The route of a path, with or without the segment behind it that only the API server was told. */
 const routed = <R>(

@@ -29,6 +29,12 @@ export const allocatorEnv = (library: string): Readonly<Record<string, string>> 
   MALLOC_CONF: "narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0,background_thread:true",
 });
 
+/**
+ * Environment of the runtime: no root certificates, whenever they are read (shell/trusted_authorities.ts), and no question for a
+ * newer version of the runtime, which reads them.
+ */
+export const RUNTIME_ENV: Readonly<Record<string, string>> = { DENO_TLS_CA_STORE: "", DENO_NO_UPDATE_CHECK: "1" };
+
 /** Where the image has it. */
 export const ALLOCATOR_IN_IMAGE = "/usr/lib/libjemalloc.so.2";
 

@@ -3,7 +3,8 @@ import { Effect, Option } from "effect";
 import { Flag } from "effect/cli";
 import type { LookOptions } from "../look.ts";
 import { optionalText } from "./flags.ts";
-import { connectionOf, operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../settings.ts";
+import { operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../settings.ts";
+import { exclusiveConnectionOf } from "../trusted_authorities.ts";
 
 export const kubeconfig = optionalText(
   "kubeconfig",
@@ -41,7 +42,7 @@ export const lookOptions = (
 ): Effect.Effect<LookOptions, SettingsError> =>
   Effect.try({
     try: () => ({
-      connection: connectionOf(
+      connection: exclusiveConnectionOf(
         personalKubeconfig(Option.getOrUndefined(flags.kubeconfig)),
         Option.getOrUndefined(flags.context),
       ),

@@ -307,3 +307,42 @@ const probed = async (port: number, authority: string): Promise<void> => {
     client.close();
   }
 };
+
+Deno.test("the operator follows the API server to a new CA without a restart", async () => {
+  const cluster = await startControlPlane();
+  const log: Array<string> = [];
+  const console_log = console.log;
+  console.log = (...words: ReadonlyArray<unknown>) => void log.push(words.join(" "));
+  try {
+    const operator = await startOperator(cluster, {
+      connection: {
+        url: cluster.url,
+        caPem: () => Deno.readTextFileSync(cluster.caFile),
+        clientCertificate: undefined,
+        token: () => cluster.adminToken,
+      },
+    });
+    const isServed = (name: string) =>
+      eventually(`${name} has its Deployment`, async () => {
+        const found = await cluster.fetch(`/apis/apps/v1/namespaces/default/deployments/${name}`);
+        await found.body?.cancel();
+        return found.ok || undefined;
+      });
+    const created = (name: string) =>
+      cluster.kubectl(["create", "-n", "default", "-f", "-"], JSON.stringify(manifest({}, name)));
+    try {
+      await created("before");
+      await isServed("before");
+      const former = cluster.caPem;
+      await cluster.renewAuthority();
+      ok(cluster.caPem !== former);
+      await created("after");
+      await isServed("after");
+    } finally {
+      await operator.stop();
+    }
+  } finally {
+    console.log = console_log;
+    await cluster.stop();
+  }
+});

@@ -29,7 +29,7 @@ export const startOperator = async (
     operator({
       connection: {
         url,
-        caPem: cluster.caPem,
+        caPem: () => cluster.caPem,
         clientCertificate: undefined,
         token: () => cluster.adminToken,
       },

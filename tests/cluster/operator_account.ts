@@ -64,7 +64,7 @@ export const running = async (
 ): Promise<RunningOperator> => {
   const token = (await cluster.kubectl(["create", "token", NAME, "-n", NAMESPACE])).trim();
   return await startOperator(cluster, {
-    connection: { url: cluster.url, caPem: cluster.caPem, clientCertificate: undefined, token: () => token },
+    connection: { url: cluster.url, caPem: () => cluster.caPem, clientCertificate: undefined, token: () => token },
     namespaces: watched,
     secretPolling,
     operatorNamespace: NAMESPACE,

@@ -35,7 +35,7 @@ export const startWebhooks = async (
   const scope = Scope.makeUnsafe();
   const connection = {
     url: cluster.url,
-    caPem: cluster.caPem,
+    caPem: () => cluster.caPem,
     clientCertificate: undefined,
     token: () => cluster.adminToken,
   };

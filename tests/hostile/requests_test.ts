@@ -150,7 +150,7 @@ const recorded = async (spec: JsonObject): Promise<ReadonlyArray<Sent>> => {
     sent.push({ method: init?.method ?? "GET", url });
     return Promise.resolve(answer(init?.method ?? "GET", new URL(url), init?.body as string | undefined));
   };
-  const connection = { url: SERVER, caPem: undefined, clientCertificate: undefined, token: () => undefined };
+  const connection = { url: SERVER, caPem: () => undefined, clientCertificate: undefined, token: () => undefined };
   const resource: JsonObject = {
     apiVersion: "llamastack.io/v1alpha2",
     kind: "LlamaStackDistribution",

@@ -28,6 +28,8 @@ export interface ControlPlane {
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
   /** Ends the API server and starts it again on the same port and etcd; for `downMs` in between nobody answers. */
   restartApiServer(downMs?: number): Promise<void>;
+  /** As `restartApiServer`, with a certificate of another authority, which then stands in `caFile` and the kubeconfig. */
+  renewAuthority(): Promise<void>;
   /** Keeps a copy of the database; nobody answers for some seconds. */
   saveDatabase(): Promise<void>;
   /** Puts the copy in place of the database, as a restore from a backup does. */
@@ -131,8 +133,11 @@ export const startControlPlane = async (
       if (await waitUntilReady(apiServer, () => answers(path), START_WITHIN_MS)) continue;
       throw new Error(await whyNotReady(folder, started));
     }
-    await Deno.writeTextFile(caFile, caPem);
-    await Deno.writeTextFile(kubeconfig, kubeconfigText(url, caPem, adminToken));
+    const publishAuthority = async () => {
+      await Deno.writeTextFile(caFile, caPem);
+      await Deno.writeTextFile(kubeconfig, kubeconfigText(url, caPem, adminToken));
+    };
+    await publishAuthority();
 
     const withDatabaseAtRest = async (work: () => Promise<void>) => {
       // Killed: it would wait for its watches, and an outage shall be short.
@@ -146,11 +151,20 @@ export const startControlPlane = async (
       if (await waitUntilReady(apiServer, () => answers("/readyz"), START_WITHIN_MS)) return;
       throw new Error(await whyNotReady(folder, started));
     };
+    const restarted = async (between: () => Promise<void>) => {
+      await apiServer.stop();
+      await between();
+      apiServer = await startApiServer();
+      if (await waitUntilReady(apiServer, () => answers("/readyz"), START_WITHIN_MS)) return;
+      throw new Error(await whyNotReady(folder, started));
+    };
     const controlPlane: ControlPlane = {
       url,
       adminToken,
       caFile,
-      caPem,
+      get caPem() {
+        return caPem;
+      },
       kubeconfig,
       kubectlPath: programs.kubectl,
       fetch: (path, init = {}) => {
@@ -159,12 +173,14 @@ export const startControlPlane = async (
         return fetch(`${url}${path}`, { ...init, headers, ...(client === undefined ? {} : { client }) });
       },
       kubectl: (args, stdin) => runKubectl(programs.kubectl, folder, kubeconfig, args, stdin),
-      restartApiServer: async (downMs = 0) => {
-        await apiServer.stop();
-        await new Promise((resolve) => setTimeout(resolve, downMs));
-        apiServer = await startApiServer();
-        if (await waitUntilReady(apiServer, () => answers("/readyz"), START_WITHIN_MS)) return;
-        throw new Error(await whyNotReady(folder, started));
+      restartApiServer: (downMs = 0) => restarted(() => new Promise((resolve) => setTimeout(resolve, downMs))),
+      renewAuthority: async () => {
+        await restarted(async () => {
+          client?.close();
+          client = undefined;
+          for (const file of ["apiserver.crt", "apiserver.key"]) await Deno.remove(join(folder, file));
+        });
+        await publishAuthority();
       },
       saveDatabase: () => withDatabaseAtRest(() => copied(join(folder, "etcd"), join(folder, "etcd-copy"))),
       restoreDatabase: () => withDatabaseAtRest(() => copied(join(folder, "etcd-copy"), join(folder, "etcd"))),

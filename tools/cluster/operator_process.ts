@@ -1,6 +1,6 @@
 /** The operator as a process of its own: the minified bundle with the V8 flags that it is installed with. */
 import { dirname, join } from "node:path";
-import { allocatorEnv, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
+import { allocatorEnv, PERMISSIONS, RUNTIME_ENV, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
 import { installAllocator } from "../install/allocator.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { freePorts, startInBackground } from "./background_process.ts";
@@ -88,6 +88,7 @@ export const startBundledOperator = async (
       HOME: folder,
       DENO_DIR: dirname(bundle),
       POD_NAMESPACE: "default",
+      ...RUNTIME_ENV,
       ...(allocator === undefined ? {} : allocatorEnv(allocator)),
     },
     logFile,

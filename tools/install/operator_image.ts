@@ -4,7 +4,7 @@
  */
 import { dirname, join } from "node:path";
 import { bundleOperator } from "../bundle_operator.ts";
-import { ALLOCATOR_IN_IMAGE, allocatorEnv, PERMISSIONS, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
+import { ALLOCATOR_IN_IMAGE, allocatorEnv, PERMISSIONS, RUNTIME_ENV, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
 import { installAllocator } from "./allocator.ts";
 import { archiveOf, installBase, layerOf } from "./server_images.ts";
 
@@ -29,7 +29,8 @@ export const operatorArchive = async (name: string, folder: string): Promise<str
       // Any other works as well; OpenShift chooses one.
       User: "65532:65532",
       Env: [
-        ...Object.entries(allocatorEnv(ALLOCATOR_IN_IMAGE)).map(([key, value]) => `${key}=${value}`),
+        ...Object.entries({ ...allocatorEnv(ALLOCATOR_IN_IMAGE), ...RUNTIME_ENV })
+          .map(([key, value]) => `${key}=${value}`),
         "DENO_DIR=/tmp/deno",
         "HOME=/tmp",
       ],

@@ -13,8 +13,9 @@ export interface Api {
 }
 
 export const apiOf = (connection: Connection): Api => {
+  const caPem = connection.caPem();
   const client = Deno.createHttpClient({
-    ...(connection.caPem === undefined ? {} : { caCerts: [connection.caPem] }),
+    ...(caPem === undefined ? {} : { caCerts: [caPem] }),
     ...(connection.clientCertificate ?? {}),
   });
   const once = async (method: string, path: string, body?: JsonObject) => {

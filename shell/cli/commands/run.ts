@@ -3,7 +3,6 @@ import { Effect, Option } from "effect";
 import { Command, Flag } from "effect/cli";
 import { operator } from "../../run.ts";
 import {
-  connectionOf,
   isInPod,
   operatorNamespace,
   relatedImages,
@@ -11,6 +10,7 @@ import {
   SettingsError,
   watchedNamespaces,
 } from "../../settings.ts";
+import { exclusiveConnectionOf } from "../../trusted_authorities.ts";
 import { context } from "../cluster_flags.ts";
 import { readText } from "../files.ts";
 import { optionalText } from "../flags.ts";
@@ -82,7 +82,7 @@ export const run = Command.make(
   Effect.fn("run")(function* (input) {
     const { kubeconfig, context, namespace, leaderElect, metricsAddress, healthAddress, secretPolling } = input;
     const connection = yield* Effect.try({
-      try: () => connectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
+      try: () => exclusiveConnectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
       catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
     });
     const authorityFile = Option.getOrUndefined(input.webhookClientAuthority);
