@@ -70,7 +70,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const nowMs = yield* Clock.currentTimeMillis;
   const world: World = {
     nowMs,
-    repairsHeldUntilMs: (yield* ContestsOf).heldUntilMs(key, nowMs),
+    contests: (yield* ContestsOf).of(key, nowMs),
     resource,
     operator,
     secrets,

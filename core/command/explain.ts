@@ -132,7 +132,7 @@ const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
     status === "True" && ABNORMAL.includes(type)
   );
 
-const ABNORMAL = ["TemplateHeld", "ObjectRefused", "Contested"];
+const ABNORMAL = ["TemplateHeld", "ObjectRefused", "Contested", "ChangedByPolicy"];
 
 /** That there is no Deployment follows from whatever stopped it. */
 const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>): boolean =>

@@ -9,6 +9,9 @@ import { liveKey, type World } from "./world.ts";
 /** Field manager of every apply; whose fields are whose is told by it. */
 export const FIELD_MANAGER = "llama-stack-operator";
 
+/** Field manager of the number of pods where nothing else is applied; another one, so that our apply can let go of the field. */
+export const SCALE_MANAGER = "llama-stack-operator-scale";
+
 /** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
 export const scaling = (world: World): ReadonlyArray<Step> => {
   const name = stringAt(world.resource, "metadata", "name") ?? "";
