@@ -121,8 +121,10 @@ const settled = (world: World, prepared: Prepared): Plan => {
   if (failures.length > 0) return refused(world, failures, { warnings, prepared, inputs: prepared.inputs });
   const told = [...conflictsOf(world, prepared, [...objects.after, ...objects.optional]), ...world.refusals];
   const rollout = rolloutOf(prepared, live, world);
-  const { steps: all, replacesPods, byPolicy } = objectSteps(world, prepared, rollout);
+  const { steps: all, byPolicy, ...made } = objectSteps(world, prepared, rollout);
   const steps = withoutHeld(all, world);
+  const replacesPods = made.replacesPods &&
+    steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
   const status = summarise(world, {
     prepared,
     failures: told,
