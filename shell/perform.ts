@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect";
 import { KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { FIELD_MANAGER, SCALE_MANAGER } from "../core/plan/scale.ts";
+import { FIELD_MANAGER, SCALE_MANAGER } from "../core/plan/field_manager.ts";
 import { takenOver } from "../core/plan/takeover.ts";
 import type { Seen, Step } from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";

@@ -305,3 +305,34 @@ Deno.test("Store.phases counts what a recount would", () =>
         deepStrictEqual(new Map([...(yield* store.phases)].filter(([, count]) => count !== 0)), counts);
       })),
   )));
+
+Deno.test("Store keeps again what left the selection of a watch and came back", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
+    const at = (resourceVersion: string) => ({
+      metadata: { ...own("Deployment", "my").metadata as JsonObject, uid: "u", resourceVersion },
+    });
+    yield* store.put(own("Deployment", "my", at("10")), "watch");
+    yield* store.drop(own("Deployment", "my", at("12")));
+    strictEqual(yield* store.put(own("Deployment", "my", at("11")), "watch"), false);
+    strictEqual(yield* store.put(own("Deployment", "my", at("13")), "watch"), true);
+    strictEqual((yield* store.shelf("a/my")).objects.has("Deployment/my"), true);
+  })));
+
+Deno.test("Store.moved() forgets what now belongs to another resource by its labels, or to none", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
+    const pod = own("Pod", "my-1");
+    const labelled = (labels: JsonObject): JsonObject => ({
+      ...pod,
+      metadata: { ...pod.metadata as JsonObject, labels },
+    });
+    yield* store.put(pod, "list");
+    deepStrictEqual(yield* store.moved(pod), []);
+    deepStrictEqual(yield* store.moved(labelled({ "app.kubernetes.io/instance": "other" })), ["a/my"]);
+    deepStrictEqual((yield* store.shelf("a/my")).pods, []);
+    yield* store.put(pod, "list");
+    deepStrictEqual(yield* store.moved(labelled({})), ["a/my"]);
+  })));

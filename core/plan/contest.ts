@@ -1,7 +1,7 @@
 /** Fields of ours that somebody changes back after each repair: another controller, say. */
 import type { Manifest } from "../resources/blueprint.ts";
 import { changedFields, type ForeignField } from "./field_owners.ts";
-import { SCALE_MANAGER } from "./scale.ts";
+import { SCALE_MANAGER } from "./field_manager.ts";
 import type { Step } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
 

@@ -5,10 +5,10 @@
  * prune.ts (what goes), ../status/summarise.ts (what is told).
  */
 import { Result } from "effect";
-import { KIND } from "../api/v1alpha2.ts";
+import { KIND, type Status } from "../api/v1alpha2.ts";
 import type { DeletionPending, OwnershipConflict, ReconcileFailure } from "../failure.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
-import { LOOK_AGAIN_MS } from "../limits.ts";
+import { LOOK_AGAIN_MS, UNWATCHED_LOOK_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";
 import { summarise } from "../status/summarise.ts";
@@ -19,7 +19,7 @@ import { isOperatorsDoing } from "./blame.ts";
 import { contestsNow, nextContestMs, withoutHeld } from "./contest.ts";
 import { changedFields, isAppliedFrom, isTemplateForeign } from "./field_owners.ts";
 import { foreignFields } from "./foreign_fields.ts";
-import { conflictOf } from "./ownership.ts";
+import { conflictOf, isOurs, isWatched } from "./ownership.ts";
 import { type Inputs, prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
 import { slotOf } from "./pacing.ts";
@@ -105,7 +105,7 @@ const refused = (
   const status = summarise(world, decided);
   return {
     steps: [...scaling(world), ...announcements(world, failures, status), ...statusSteps(world, status)],
-    lookAgainMs: undefined,
+    lookAgainMs: unwatchedMs(world),
     failures,
     statusIsOf: "what is made",
     turn: NO_TURN,
@@ -148,14 +148,25 @@ const settled = (world: World, prepared: Prepared): Plan => {
       ...announcements(world, told, status),
       ...statusSteps(world, status),
     ],
-    lookAgainMs: nextContestMs(world) ??
-      (status.conditions?.some(({ type, status: word }) => type === "Available" && word !== "True") === true
-        ? LOOK_AGAIN_MS
-        : undefined),
+    lookAgainMs: nextLookMs(world, status),
     failures: told,
     statusIsOf: rollout.kind === "undo" ? "what was seen" : "what is made",
     turn: turnOf(rollout, world, prepared),
   };
+};
+
+/** Of these pauses the shortest; undefined: watches tell of everything. */
+const nextLookMs = (world: World, { conditions = [] }: Status): number | undefined => {
+  const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
+  const pauses = [nextContestMs(world), unwatchedMs(world), isUnavailable ? LOOK_AGAIN_MS : undefined];
+  return pauses.reduce((least, one) => one === undefined ? least : Math.min(least ?? one, one), undefined);
+};
+
+const unwatchedMs = ({ live, resource }: World): number | undefined => {
+  const { uid, name } = objectAt(resource, "metadata");
+  return [...live.values()].some((one) => isOurs(one, String(uid)) && !isWatched(one, String(name)))
+    ? UNWATCHED_LOOK_MS
+    : undefined;
 };
 
 const conflictsOf = (

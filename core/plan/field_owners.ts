@@ -9,7 +9,7 @@ import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, str
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { type DifferencePath, differences, pathText } from "./difference.ts";
-import { FIELD_MANAGER } from "./scale.ts";
+import { FIELD_MANAGER } from "./field_manager.ts";
 
 /** A field of ours that somebody else changed. */
 export interface ForeignField {

@@ -1,16 +1,11 @@
 /** The number of pods: the one thing that changes whatever else is wrong, and that an autoscaler may own. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
+import { FIELD_MANAGER } from "./field_manager.ts";
 import { isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { keyOf, type Seen, Step } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
-
-/** Field manager of every apply; whose fields are whose is told by it. */
-export const FIELD_MANAGER = "llama-stack-operator";
-
-/** Field manager of the number of pods where nothing else is applied; another one, so that our apply can let go of the field. */
-export const SCALE_MANAGER = "llama-stack-operator-scale";
 
 /** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
 export const scaling = (world: World): ReadonlyArray<Step> => {

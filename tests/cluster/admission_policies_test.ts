@@ -1,37 +1,21 @@
 /** A policy of the cluster rewrites what the operator applies, on a real API server: what was answered is what is wanted. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { installPolicies, labelMutation, type PolicyRule } from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { apply, isSettled, list, RESOURCES, settled, withModels } from "./settled.ts";
 
-const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
 
 const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
   await (await cluster.fetch(path)).json() as JsonObject;
 
-const post = async (cluster: ControlPlane, path: string, body: Json): Promise<void> => {
-  const headers = { "content-type": "application/json" };
-  const answer = await cluster.fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
-  ok(answer.ok, await answer.text());
-};
+const PART_OF = "app.kubernetes.io/part-of";
 
-interface Rule {
-  readonly name: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resources: ReadonlyArray<string>;
-  readonly mutation: JsonObject;
-}
-
-const jsonPatch = (expression: string): JsonObject => ({ patchType: "JSONPatch", jsonPatch: { expression } });
-const LABEL = "/metadata/labels/app.kubernetes.io~1part-of";
-const HAS_LABEL = "has(object.metadata.labels) && 'app.kubernetes.io/part-of' in object.metadata.labels";
-
-const RULES: ReadonlyArray<Rule> = [
+const RULES: ReadonlyArray<PolicyRule> = [
   {
     name: "registry-mirror",
     group: "apps",
@@ -52,46 +36,16 @@ const RULES: ReadonlyArray<Rule> = [
     group: "",
     version: "v1",
     resources: ["configmaps", "serviceaccounts"],
-    mutation: jsonPatch(
-      `${HAS_LABEL} ? [JSONPatch{op: "replace", path: "${LABEL}", value: "platform"}] : []`,
-    ),
+    mutation: labelMutation(PART_OF, "platform"),
   },
   {
     name: "label-removed",
     group: "",
     version: "v1",
     resources: ["services"],
-    mutation: jsonPatch(`${HAS_LABEL} ? [JSONPatch{op: "remove", path: "${LABEL}"}] : []`),
+    mutation: labelMutation(PART_OF, undefined),
   },
 ];
-
-const install = async (cluster: ControlPlane, { name, group, version, resources, mutation }: Rule): Promise<void> => {
-  await post(cluster, `${ADMISSION}/mutatingadmissionpolicies`, {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingAdmissionPolicy",
-    metadata: { name },
-    spec: {
-      failurePolicy: "Fail",
-      reinvocationPolicy: "Never",
-      matchConstraints: {
-        resourceRules: [{
-          apiGroups: [group],
-          apiVersions: [version],
-          operations: ["CREATE", "UPDATE"],
-          resources,
-        }],
-      },
-      matchConditions: [{ name: "tenant", expression: "request.namespace == 'default'" }],
-      mutations: [mutation],
-    },
-  });
-  await post(cluster, `${ADMISSION}/mutatingadmissionpolicybindings`, {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingAdmissionPolicyBinding",
-    metadata: { name },
-    spec: { policyName: name },
-  });
-};
 
 const image = async (cluster: ControlPlane): Promise<string> =>
   stringAt(listAt(await read(cluster, DEPLOYMENT), "spec", "template", "spec", "containers")[0] ?? null, "image") ?? "";
@@ -106,21 +60,7 @@ Deno.test("fields that a policy of the cluster rewrites are taken as the API ser
   console.log = () => {};
   const door = openDoor(cluster);
   try {
-    for (const rule of RULES) await install(cluster, rule);
-    await eventually("the policies are in force", async () => {
-      const answer = await cluster.fetch("/api/v1/namespaces/default/services?dryRun=All", {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          apiVersion: "v1",
-          kind: "Service",
-          metadata: { name: "probe", labels: { "app.kubernetes.io/part-of": "x" } },
-          spec: { ports: [{ port: 80 }] },
-        }),
-      });
-      const labels = at(await answer.json() as JsonObject, "metadata", "labels");
-      return answer.status === 201 && labels === undefined || undefined;
-    });
+    await installPolicies(cluster, RULES);
     const start = () => startOperator(cluster, { url: door.url });
     let running = await start();
     const quiet = async (what: string, act: () => Promise<unknown>) => {
