@@ -92,6 +92,9 @@ export const ADMISSION_WARNING_MAX = 250;
  */
 export const LOOK_AGAIN_MS = 300_000;
 
+/** Pause between two looks at objects whose labels a policy changed, so that no watch tells of them, in milliseconds. */
+export const UNWATCHED_LOOK_MS = 10_000;
+
 /** Longest time for which one upgrade may hold a slot, in milliseconds; a slow start is the author's choice, the queue is everybody's. */
 export const UPGRADE_SLOT_MS_MAX = 30 * 60_000;
 

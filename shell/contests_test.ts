@@ -1,30 +1,63 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { newContests } from "./contests.ts";
 
-Deno.test("contests hold repairs after the third within a minute, with growing pauses until it ends", () => {
+const FIELD = { object: "Deployment b", field: "metadata.labels.team", manager: "robot" };
+const other = (manager: string) => ({ ...FIELD, manager });
+
+Deno.test("the third overwrite within a minute waits, with growing pauses until it ends", () => {
   const contests = newContests();
-  for (const nowMs of [0, 1000]) contests.repaired("a/b", nowMs);
-  strictEqual(contests.heldUntilMs("a/b", 1000), undefined);
-  contests.repaired("a/b", 2000);
+  const overwrite = (nowMs: number): boolean => {
+    const waits = contests.overwritten("a/b", [FIELD], nowMs);
+    contests.repaired("a/b", [FIELD]);
+    return waits;
+  };
+  deepStrictEqual([overwrite(0), overwrite(1000)], [false, false]);
   const pauses: Array<number> = [];
   let nowMs = 2000;
   for (let round = 0; round < 8; round++) {
-    const untilMs = contests.heldUntilMs("a/b", nowMs) ?? nowMs;
-    pauses.push(untilMs - nowMs);
-    nowMs = untilMs;
-    strictEqual(contests.heldUntilMs("a/b", nowMs), undefined);
-    contests.repaired("a/b", nowMs);
+    strictEqual(overwrite(nowMs), true);
+    const [contest] = contests.of("a/b", nowMs);
+    strictEqual(contest?.isNew, round === 0);
+    pauses.push((contest?.heldUntilMs ?? 0) - nowMs);
+    nowMs = contest?.heldUntilMs ?? nowMs;
   }
   deepStrictEqual(pauses, [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000]);
-  strictEqual(contests.heldUntilMs("other/b", nowMs), undefined);
+  deepStrictEqual(contests.of("other/b", nowMs), []);
+  deepStrictEqual(contests.of("a/b", nowMs + 10_000), []);
+});
+
+Deno.test("an overwrite that is not repaired yet counts once, however often it is seen", () => {
+  const contests = newContests();
+  for (let look = 0; look < 10; look++) strictEqual(contests.overwritten("a/b", [FIELD], look), false);
+});
+
+Deno.test("overwrites of different fields, or by different managers, are counted apart", () => {
+  const contests = newContests();
+  for (const manager of ["a", "b", "c"]) {
+    strictEqual(contests.overwritten("a/b", [other(manager), { ...FIELD, field: manager }], 0), false);
+    contests.repaired("a/b", [other(manager), { ...FIELD, field: manager }]);
+  }
+});
+
+Deno.test("a manager that takes another name each time gains nothing", () => {
+  const contests = newContests();
+  const waits = Array.from({ length: 6 }, (_, index) => {
+    const found = contests.overwritten("a/b", [other(`robot-${index}`)], index);
+    contests.repaired("a/b", [other(`robot-${index}`)]);
+    return found;
+  });
+  deepStrictEqual(waits, [false, false, false, false, false, true]);
+  strictEqual(contests.of("a/b", 6)[0]?.manager, undefined);
 });
 
 Deno.test("a repair now and then is no contest, and one that ended begins anew", () => {
   const contests = newContests();
-  for (let minute = 0; minute < 10; minute++) contests.repaired("a/b", minute * 61_000);
-  strictEqual(contests.heldUntilMs("a/b", 9 * 61_000), undefined);
-  for (const offset of [0, 1, 2]) contests.repaired("a/b", 1_000_000 + offset);
-  strictEqual(contests.heldUntilMs("a/b", 1_000_002), 1_010_002);
-  contests.repaired("a/b", 1_200_000);
-  strictEqual(contests.heldUntilMs("a/b", 1_200_000), undefined);
+  const overwrite = (nowMs: number): boolean => {
+    const waits = contests.overwritten("a/b", [FIELD], nowMs);
+    contests.repaired("a/b", [FIELD]);
+    return waits;
+  };
+  for (let minute = 0; minute < 10; minute++) strictEqual(overwrite(minute * 61_000), false);
+  deepStrictEqual([0, 1, 2].map((offset) => overwrite(1_000_000 + offset)), [false, false, true]);
+  strictEqual(overwrite(1_200_000), false);
 });

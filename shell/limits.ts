@@ -238,10 +238,20 @@ export const STRANGER_PAUSE_MS = 200;
 export const METRICS_CERTIFICATE_MS = 365 * 24 * 3_600_000;
 export const CERTIFICATE_BACKDATE_MS = 3_600_000;
 
-/** Repairs of one resource within this time, in milliseconds, after which somebody else is taken to change it back. */
+/**
+ * Overwrites of one field by one field manager within this time, in milliseconds, from which on repairs wait; and by whichever
+ * managers, since their names are anybody's to choose.
+ */
 export const CONTEST_WINDOW_MS = 60_000;
-export const CONTEST_REPAIRS_MAX = 3;
+export const CONTEST_OVERWRITES = 3;
+export const CONTEST_OVERWRITES_OF_ANYBODY = 6;
 
 /** Pause before the next repair then, in milliseconds: first and longest; doubled each time. */
 export const CONTEST_PAUSE_MS_MIN = 10_000;
 export const CONTEST_PAUSE_MS_MAX = 300_000;
+
+/** A field that is not overwritten for this long after its repair is no longer called contested, in milliseconds. */
+export const CONTEST_OVER_MS = 10_000;
+
+/** Fields of one resource whose overwrites are counted; the oldest are forgotten. */
+export const CONTEST_FIELDS_MAX = 64;

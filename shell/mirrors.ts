@@ -151,6 +151,7 @@ const ownObjects = Effect.fnUntraced(function* (
     changed: (object, how) =>
       Effect.gen(function* () {
         yield* addAll(queue, named.dependants(kind, nameOf(object)));
+        if (how === "changed") yield* addAll(queue, yield* store.moved(object));
         const isNews = how === "gone"
           ? Effect.as(store.drop(object), true)
           : store.put(object, how === "listed" ? "list" : "watch");

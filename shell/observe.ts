@@ -16,7 +16,7 @@ import { allOf } from "../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../core/resources/pod_spec.ts";
 import { operatorWith } from "../core/settings.ts";
 import { questionOf, shownAnswers } from "../core/status/server_answers.ts";
-import { isOurs } from "../core/plan/ownership.ts";
+import { isOurs, isWatched } from "../core/plan/ownership.ts";
 import { serviceName } from "../core/resources/service.ts";
 import { Cluster } from "./cluster.ts";
 import { ContestsOf } from "./contests.ts";
@@ -56,18 +56,10 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isDoubted(key));
   const { objects, partial, pods, replicaSets } = yield* filledShelf(key, resource, isFresh);
   const own = yield* resourceOwned(objects, partial);
-  const deployment = own.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
-  const service = own.live.get(liveKey("Service", serviceName(stringAt(resource, "metadata", "name") ?? "")));
-  // A Service of somebody else may lead anywhere.
-  const isOwn = service !== undefined && isOurs(service, stringAt(resource, "metadata", "uid")) &&
-    stringAt(service, "spec", "type") !== "ExternalName";
-  const question = Result.isSuccess(decoded) && isOwn
-    ? questionOf(resource, decoded.success.spec, deployment, secrets)
-    : undefined;
   const nowMs = yield* Clock.currentTimeMillis;
-  const world: World = {
+  const mirrored: World = {
     nowMs,
-    repairsHeldUntilMs: (yield* ContestsOf).heldUntilMs(key, nowMs),
+    contests: (yield* ContestsOf).of(key, nowMs),
     resource,
     operator,
     secrets,
@@ -79,13 +71,21 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     pods,
     refusals: [],
     away: undefined,
-    server: shownAnswers(yield* (yield* AskedServers).answers(key, question), [...secrets.values()]),
+    server: undefined,
   };
-  const prepared = prepare(world, decoded);
-  const live = Result.isFailure(prepared) ? world.live : yield* withUnlabelled(world.live, prepared.success, isFresh);
+  const prepared = prepare(mirrored, decoded);
+  const live = Result.isFailure(prepared) ? own.live : yield* withUnlabelled(own.live, prepared.success, isFresh);
   const name = stringAt(resource, "metadata", "name") ?? "";
   if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.lacksNothing(key);
-  const observed: Observed = { world: { ...world, live }, prepared };
+  const service = live.get(liveKey("Service", serviceName(name)));
+  // A Service of somebody else may lead anywhere.
+  const isOwn = service !== undefined && isOurs(service, stringAt(resource, "metadata", "uid")) &&
+    stringAt(service, "spec", "type") !== "ExternalName";
+  const question = Result.isSuccess(decoded) && isOwn
+    ? questionOf(resource, decoded.success.spec, live.get(liveKey("Deployment", name)), secrets)
+    : undefined;
+  const server = shownAnswers(yield* (yield* AskedServers).answers(key, question), [...secrets.values()]);
+  const observed: Observed = { world: { ...mirrored, live, server }, prepared };
   return observed;
 });
 
@@ -112,11 +112,14 @@ const withUnlabelled = Effect.fnUntraced(function* (
   const live = new Map([...mirrored].filter(([key]) => !polling || !key.startsWith("Secret/")));
   const wanted = allOf(objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
   const asked = isFresh ? wanted.filter(({ kind }) => kind === "Deployment") : wanted;
-  const unknown = [...secrets, ...asked.filter(({ kind, name }) => !live.has(liveKey(kind, name)))];
+  const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, name);
+  const unknown = [...secrets, ...asked.filter(({ kind, name }) => !isKnown(live.get(liveKey(kind, name))))];
   const found = yield* Effect.forEach(unknown, (one) => cluster.get(one, "cached"), { concurrency: 8 });
   found.forEach((object, index) => {
     const key = unknown[index];
-    if (object !== undefined && key !== undefined) live.set(liveKey(key.kind, key.name), object);
+    if (key === undefined) return;
+    if (object === undefined) live.delete(liveKey(key.kind, key.name));
+    else live.set(liveKey(key.kind, key.name), object);
   });
   return live;
 });

@@ -2,16 +2,13 @@
 import { Clock, Effect } from "effect";
 import { KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { FIELD_MANAGER } from "../core/plan/scale.ts";
+import { FIELD_MANAGER, SCALE_MANAGER } from "../core/plan/field_manager.ts";
 import { takenOver } from "../core/plan/takeover.ts";
 import type { Seen, Step } from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";
 import { Cluster, type Over } from "./cluster.ts";
 import { wrote } from "./metrics.ts";
 import { Store } from "./store.ts";
-
-/** Field manager of the number of pods where nothing else is applied; another one, so that our apply can let go of the field. */
-const SCALE_MANAGER = "llama-stack-operator-scale";
 
 /**
  * What the API server made of a written object; undefined for a step that writes none. `before` is the object as earlier steps

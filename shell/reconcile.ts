@@ -37,9 +37,9 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
 });
 
 const pass = Effect.fnUntraced(function* (key: string) {
-  const observed = yield* observe(key);
-  if (observed === undefined) return undefined;
-  const plan = decide(observed.world, observed.prepared);
+  const looked = yield* observe(key);
+  if (looked === undefined) return undefined;
+  const { observed, plan } = yield* withContests(key, looked);
   if (plan.turn.kind !== "wanted") return yield* carriedOut(observed, plan);
   const store = yield* Store;
   const { world, prepared } = observed;
@@ -57,6 +57,18 @@ const pass = Effect.fnUntraced(function* (key: string) {
     stoppedAt: withSlots.turn.stoppedAt,
   };
   return { ...outcome, waiting };
+});
+
+/** What is overwritten again and again waits: this very look may be the one that tells so. */
+const withContests = Effect.fnUntraced(function* (key: string, observed: Observed) {
+  const plan = decide(observed.world, observed.prepared);
+  const foreign = repairsIn(plan.steps, observed.world);
+  if (foreign.length === 0) return { observed, plan };
+  const contests = yield* ContestsOf;
+  const { nowMs } = observed.world;
+  if (!contests.overwritten(key, foreign, nowMs)) return { observed, plan };
+  const world = { ...observed.world, contests: contests.of(key, nowMs) };
+  return { observed: { ...observed, world }, plan: decide(world, observed.prepared) };
 });
 
 const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, plan: Plan) {
@@ -91,9 +103,10 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
       .filter(({ _tag }) => refusals.length > 0 || _tag === "SetStatus");
     yield* Effect.forEach(told, (step) => perform(step, world.resource), { discard: true });
   }
-  if (repairsIn(plan.steps, world).length > 0) {
+  const repaired = repairsIn(plan.steps, world);
+  if (repaired.length > 0) {
     const key = `${stringAt(world.resource, "metadata", "namespace")}/${stringAt(world.resource, "metadata", "name")}`;
-    (yield* ContestsOf).repaired(key, world.nowMs);
+    (yield* ContestsOf).repaired(key, repaired);
   }
   const failures = [...plan.failures, ...refusals];
   yield* Effect.forEach(failures, (one) => failureFound(verdictOn(one).reason), { discard: true });

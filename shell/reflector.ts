@@ -6,8 +6,11 @@ import { RELIST_MS_MAX, RELIST_MS_MIN, WATCH_LIVED_MS } from "./limits.ts";
 
 /** What a mirror tells: each change once, and that the first list is complete. */
 export interface Mirror {
-  /** The object as a list shows it, or after a change; for a deletion, as it was last seen. */
-  readonly changed: (object: JsonObject, how: "listed" | "changed" | "gone") => Effect.Effect<void>;
+  /**
+   * The object as a list shows it, as it came into the selection, or after a change; as it was last seen where it was deleted or
+   * left the selection.
+   */
+  readonly changed: (object: JsonObject, how: "listed" | "added" | "changed" | "gone") => Effect.Effect<void>;
   /** Called after each complete list; `seen` are the keys `namespace/name` that exist. */
   readonly listed: (seen: ReadonlySet<string>) => Effect.Effect<void>;
   /** Called for each list, event and bookmark: the watch lives. */
@@ -43,7 +46,8 @@ export const reflect = Effect.fn("reflect")(function* (selection: Selection, mir
       Effect.gen(function* () {
         yield* mirror.heard;
         const seen = stringAt(object, "metadata", "resourceVersion");
-        if (type === "ADDED" || type === "MODIFIED") yield* mirror.changed(object, "changed");
+        if (type === "ADDED") yield* mirror.changed(object, "added");
+        if (type === "MODIFIED") yield* mirror.changed(object, "changed");
         if (type === "DELETED") yield* mirror.changed(object, "gone");
         if (seen !== undefined) version = seen;
       }));

@@ -67,6 +67,11 @@ export interface StoreShape {
   readonly lacksNothing: (key: string) => Effect.Effect<void>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
+   * Forgets an object where its labels no longer say that it belongs: somebody changed them. The resources that lost it. Costs
+   * nothing for an object that is kept where its labels say.
+   */
+  readonly moved: (object: JsonObject) => Effect.Effect<ReadonlyArray<string>>;
+  /**
    * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
    * list speaks of, `seen` are the keys `namespace/name` of what it showed. The resources that lost something.
    */
@@ -136,7 +141,9 @@ export const ownerOf = (object: JsonObject): string | undefined => {
 const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: string): StoreShape => {
   const shelves = new Map<string, Shelf>();
   const away = new Map<string, Away>();
-  const gone = new Set<string>();
+  // By uid, the version of the deletion. An object that left the selection of a watch is told as deleted as well: whatever is
+  // told of it later shows that it is there.
+  const gone = new Map<string, number>();
   // Objects that a write of ours is under way for, with the newest that a watch told of them since; bounded by the workers.
   const underWay = new Map<string, JsonObject | undefined>();
   let awayVersion = 0;
@@ -198,7 +205,8 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: strin
     const shelf = known ?? shelfOf(found.key);
     const version = versionOf(object);
     const before = keptAt(shelf, found);
-    if (from !== "list" && (gone.has(uidOf(object)) || newerThan(version, before) || version === before?.version)) {
+    const isGone = version <= (gone.get(uidOf(object)) ?? -1);
+    if (from !== "list" && (isGone || newerThan(version, before) || version === before?.version)) {
       return false;
     }
     // A list of resources comes before those of their objects.
@@ -284,7 +292,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: strin
     drop: (object) =>
       Effect.sync(() => {
         const found = placeOf(object);
-        remember(gone, uidOf(object));
+        remember(gone, uidOf(object), versionOf(object));
         if (found === undefined) return;
         if (underWay.has(nameOfPlace(found))) underWay.set(nameOfPlace(found), undefined);
         const shelf = shelves.get(found.key);
@@ -296,6 +304,23 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: strin
         if (found.part === "resource") forgetObjects(found.key, shelf);
         changed(found.key, shelf, found.kind, undefined);
         removeIfEmpty(found.key, shelf);
+      }),
+    moved: (object) =>
+      Effect.sync(() => {
+        const place = placeOf(object);
+        const shelf = place === undefined ? undefined : shelves.get(place.key);
+        if (place !== undefined && shelf !== undefined && keptAt(shelf, place) !== undefined) return [];
+        const start = `${stringAt(object, "metadata", "namespace") ?? ""}/`;
+        const [kind, name] = [stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""];
+        const part = partOf(kind);
+        const former = { kind, part, name: part === "objects" ? liveKey(kind, name) : name };
+        return [...shelves].filter(([key, shelf]) => {
+          if (!key.startsWith(start) || key === place?.key || !shelf[part].has(former.name)) return false;
+          remove(shelf, { key, ...former });
+          changed(key, shelf, kind, undefined);
+          removeIfEmpty(key, shelf);
+          return shelf.resource !== undefined;
+        }).map(([key]) => key);
       }),
     retain: (kind, inScope, seen) =>
       Effect.sync(() => {
@@ -387,11 +412,12 @@ const newerThan = (version: number, kept: Kept | undefined): boolean => kept !==
 const uidOf = (object: JsonObject): string => stringAt(object, "metadata", "uid") ?? "";
 
 /** The oldest is forgotten: no write of ours is under way for so long. */
-const remember = (uids: Set<string>, uid: string): void => {
+const remember = (gone: Map<string, number>, uid: string, version: number): void => {
   if (uid === "") return;
-  uids.add(uid);
-  const [oldest] = uids;
-  if (uids.size > DELETED_REMEMBERED && oldest !== undefined) uids.delete(oldest);
+  gone.delete(uid);
+  gone.set(uid, version);
+  const [oldest] = gone.keys();
+  if (gone.size > DELETED_REMEMBERED && oldest !== undefined) gone.delete(oldest);
 };
 
 interface Place {

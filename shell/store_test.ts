@@ -84,23 +84,32 @@ Deno.test("Store holds nothing for later of what was deleted or no list shows an
   );
 });
 
-Deno.test("Store keeps of a Deployment's managed fields only whether its number of pods is ours", () =>
+Deno.test("Store keeps who owns which field of a Deployment, without times and without its status", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
-    const entry = (manager: string) => ({
+    const entry = (manager: string, more: JsonObject = {}) => ({
       manager,
       operation: "Apply",
       fieldsV1: { "f:spec": { "f:replicas": {}, "f:x": {} } },
+      ...more,
     });
     const metadata = {
       ...own("Deployment", "my").metadata as JsonObject,
-      managedFields: [entry("kubectl"), entry("llama-stack-operator")],
+      managedFields: [
+        entry("kubectl", { time: "2026-01-01T00:00:00Z", fieldsType: "FieldsV1" }),
+        entry("llama-stack-operator"),
+        entry("kubectl-scale", { subresource: "scale" }),
+        entry("kube-controller-manager", { subresource: "status" }),
+        { manager: "other", operation: "Update", fieldsV1: { "f:status": { "f:x": {} } } },
+      ],
     };
     yield* store.put(own("Deployment", "my", { metadata }), "list");
     const kept = (yield* store.shelf("a/my")).objects.get("Deployment/my")?.metadata as JsonObject;
     deepStrictEqual(kept.managedFields, [
-      { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } },
+      entry("kubectl"),
+      entry("llama-stack-operator"),
+      entry("kubectl-scale", { subresource: "scale" }),
     ]);
   })));
 
@@ -308,3 +317,34 @@ Deno.test("Store.phases counts what a recount would", () =>
         deepStrictEqual(new Map([...(yield* store.phases)].filter(([, count]) => count !== 0)), counts);
       })),
   )));
+
+Deno.test("Store keeps again what left the selection of a watch and came back", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
+    const at = (resourceVersion: string) => ({
+      metadata: { ...own("Deployment", "my").metadata as JsonObject, uid: "u", resourceVersion },
+    });
+    yield* store.put(own("Deployment", "my", at("10")), "watch");
+    yield* store.drop(own("Deployment", "my", at("12")));
+    strictEqual(yield* store.put(own("Deployment", "my", at("11")), "watch"), false);
+    strictEqual(yield* store.put(own("Deployment", "my", at("13")), "watch"), true);
+    strictEqual((yield* store.shelf("a/my")).objects.has("Deployment/my"), true);
+  })));
+
+Deno.test("Store.moved() forgets what now belongs to another resource by its labels, or to none", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
+    const pod = own("Pod", "my-1");
+    const labelled = (labels: JsonObject): JsonObject => ({
+      ...pod,
+      metadata: { ...pod.metadata as JsonObject, labels },
+    });
+    yield* store.put(pod, "list");
+    deepStrictEqual(yield* store.moved(pod), []);
+    deepStrictEqual(yield* store.moved(labelled({ "app.kubernetes.io/instance": "other" })), ["a/my"]);
+    deepStrictEqual((yield* store.shelf("a/my")).pods, []);
+    yield* store.put(pod, "list");
+    deepStrictEqual(yield* store.moved(labelled({})), ["a/my"]);
+  })));

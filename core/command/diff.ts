@@ -3,7 +3,7 @@ import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { Result } from "effect";
 import { isObject, type Json, member, objectAt, stringAt } from "../json.ts";
 import { decide } from "../plan/decide.ts";
-import { FIELD_MANAGER } from "../plan/scale.ts";
+import { FIELD_MANAGER } from "../plan/field_manager.ts";
 import type { ObjectKey, Step } from "../plan/step.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import type { Manifest } from "../resources/blueprint.ts";

@@ -4,7 +4,7 @@ import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../reconcile_failure.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { decide } from "../plan/decide.ts";
-import { FIELD_MANAGER } from "../plan/scale.ts";
+import { FIELD_MANAGER } from "../plan/field_manager.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
@@ -132,7 +132,7 @@ const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
     status === "True" && ABNORMAL.includes(type)
   );
 
-const ABNORMAL = ["TemplateHeld", "ObjectRefused", "Contested"];
+const ABNORMAL = ["TemplateHeld", "ObjectRefused", "Contested", "ChangedByPolicy"];
 
 /** That there is no Deployment follows from whatever stopped it. */
 const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>): boolean =>

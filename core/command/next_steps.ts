@@ -121,6 +121,11 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
           "Give the cluster a node that fits, or ask for less in workload.resources; a claim that is not bound also waits here",
         command: describe,
       };
+    case "ChangedByPolicy":
+      return {
+        say: "If the server does not work with the changed fields, exempt this namespace or object from the policy",
+        command: "kubectl get mutatingadmissionpolicies,mutatingwebhookconfigurations",
+      };
     case "Contested":
       return {
         say: "Find out which controller or policy changes the object, and exclude the object from it",

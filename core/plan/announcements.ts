@@ -5,6 +5,7 @@ import { type Json, type JsonObject, listAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../status/events.ts";
 import { troubleIn } from "../status/trouble.ts";
+import { contestsNow, contestText } from "./contest.ts";
 import { isOrphan } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { podsOfTemplate } from "./rollout_state.ts";
@@ -101,6 +102,18 @@ export const stopTold = (world: World, status: Status): ReadonlyArray<Step> => {
   return now === undefined || failed(listAt(world.resource, "status", "conditions")) !== undefined
     ? []
     : [Step.Announce({ note: events.upgradeStopped(now.message) })];
+};
+
+/** Said when the first pause of a field begins. */
+export const contestsTold = (world: World): ReadonlyArray<Step> => {
+  const before = stringAt(
+    listAt(world.resource, "status", "conditions").find((one) => stringAt(one, "type") === "Contested"),
+    "message",
+  ) ?? "";
+  const news = contestsNow(world).filter(({ isNew }) => isNew).map(contestText).filter((text) =>
+    !before.includes(text)
+  );
+  return news.length === 0 ? [] : [Step.Announce({ note: events.contested(news) })];
 };
 
 /** The pods that failed are gone a moment later: what they said is said now. */

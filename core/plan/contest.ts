@@ -1,21 +1,68 @@
-/** Objects of ours that somebody changes back after each repair: another controller, or a policy that rewrites what we apply. */
-import { type JsonObject, stringAt } from "../json.ts";
+/** Fields of ours that somebody changes back after each repair: another controller, say. */
 import type { Manifest } from "../resources/blueprint.ts";
-import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
+import { changedFields, type ForeignField } from "./field_owners.ts";
+import { SCALE_MANAGER } from "./field_manager.ts";
 import type { Step } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
 
-/** The object was applied as it is wanted, and is not as it was applied; the manifest of a step carries its digest. */
-const isRepair = (manifest: Manifest, live: JsonObject | undefined): boolean =>
-  digestOf(live) !== undefined && digestOf(live) === digestOf(manifest);
+/** A field that was overwritten again and again; `manager` is undefined where several managers do it by turns. */
+export interface Contest extends Omit<ForeignField, "manager"> {
+  readonly manager: string | undefined;
+  /** Until when it is not repaired, in milliseconds since 1970; a time that is past: it was repaired, and may be overwritten again. */
+  readonly heldUntilMs: number;
+  /** When it is over, unless it is overwritten again; in milliseconds since 1970. */
+  readonly overAtMs: number;
+  /** Whether this is its first pause, which is announced. */
+  readonly isNew: boolean;
+}
 
-const digestOf = (object: JsonObject | undefined): string | undefined =>
-  stringAt(object ?? null, "metadata", "annotations", MANIFEST_ANNOTATION);
+/** What the steps repair. */
+export const repairsIn = (steps: ReadonlyArray<Step>, world: World): ReadonlyArray<ForeignField> =>
+  steps.flatMap((step) => step._tag === "Apply" ? foreignIn(step.manifest, world) : [])
+    // Nobody overwrites anything where the number of pods goes from one manager of ours to the other.
+    .filter(({ manager }) => manager !== SCALE_MANAGER);
 
-/** Repairs among the steps, as `Kind name`. */
-export const repairsIn = (steps: ReadonlyArray<Step>, world: World): ReadonlyArray<string> =>
-  steps.flatMap((step) => {
-    if (step._tag !== "Apply") return [];
-    const { kind, metadata: { name } } = step.manifest;
-    return isRepair(step.manifest, world.live.get(liveKey(kind, name))) ? [`${kind} ${name}`] : [];
+const foreignIn = (manifest: Manifest, world: World): ReadonlyArray<ForeignField> =>
+  changedFields(manifest, world.live.get(liveKey(manifest.kind, manifest.metadata.name))).byOthers;
+
+/** Contests that go on at this moment. */
+export const contestsNow = ({ contests = [], nowMs }: World): ReadonlyArray<Contest> =>
+  contests.filter(({ overAtMs }) => overAtMs > nowMs);
+
+/** The steps without repairs that would only be overwritten again: of objects in which nothing else is to be repaired. */
+export const withoutHeld = (steps: ReadonlyArray<Step>, world: World): ReadonlyArray<Step> => {
+  const held = contestsNow(world).filter(({ heldUntilMs }) => heldUntilMs > world.nowMs);
+  if (held.length === 0) return steps;
+  const isHeld = (one: ForeignField) =>
+    held.some(({ object, field, manager }) =>
+      object === one.object && field === one.field && (manager ?? one.manager) === one.manager
+    );
+  const waiting = new Set(
+    steps.flatMap((step) => {
+      if (step._tag !== "Apply") return [];
+      const fields = foreignIn(step.manifest, world);
+      const { kind, metadata: { name } } = step.manifest;
+      return fields.length > 0 && fields.every(isHeld) ? [liveKey(kind, name)] : [];
+    }),
+  );
+  return steps.filter((step) => {
+    if (step._tag === "Apply") return !waiting.has(liveKey(step.manifest.kind, step.manifest.metadata.name));
+    return step._tag !== "TakeOver" || !waiting.has(liveKey(step.key.kind, step.key.name));
   });
+};
+
+/** Pause until the next contest may go on or is over, in milliseconds; undefined where there is none. */
+export const nextContestMs = (world: World): number | undefined => {
+  const times = contestsNow(world).map(({ heldUntilMs, overAtMs }) =>
+    heldUntilMs > world.nowMs ? heldUntilMs : overAtMs
+  );
+  return times.length === 0 ? undefined : Math.max(1, Math.min(...times) - world.nowMs);
+};
+
+/** For people: the field and who overwrites it. */
+export const contestText = ({ object, field, manager }: Contest): string => {
+  if (manager === undefined) return `${object}: ${field} (several field managers)`;
+  return `${object}: ${field} (${
+    manager === "" ? "unknown field manager" : `field manager ${JSON.stringify(manager)}`
+  })`;
+};

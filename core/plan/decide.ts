@@ -5,22 +5,23 @@
  * prune.ts (what goes), ../status/summarise.ts (what is told).
  */
 import { Result } from "effect";
-import { KIND } from "../api/v1alpha2.ts";
+import { KIND, type Status } from "../api/v1alpha2.ts";
 import type { DeletionPending, OwnershipConflict } from "../failure.ts";
 import type { ReconcileFailure } from "../reconcile_failure.ts";
-import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
-import { LOOK_AGAIN_MS } from "../limits.ts";
+import { at, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
+import { LOOK_AGAIN_MS, UNWATCHED_LOOK_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
+import { stamped } from "../resources/objects.ts";
 import { summarise } from "../status/summarise.ts";
 import type { Warning } from "../warning.ts";
-import { adoptionsTold, announcements, changesTold, rolledBackTold, stopTold } from "./announcements.ts";
+import { adoptionsTold, announcements, changesTold, contestsTold, rolledBackTold, stopTold } from "./announcements.ts";
 import { amount, saysTheSame } from "./difference.ts";
 import { isOperatorsDoing } from "./blame.ts";
-import { repairsIn } from "./contest.ts";
+import { contestsNow, nextContestMs, withoutHeld } from "./contest.ts";
+import { changedFields, isAppliedFrom, isTemplateForeign } from "./field_owners.ts";
 import { foreignFields } from "./foreign_fields.ts";
-import { conflictOf } from "./ownership.ts";
 import type { Inputs } from "./inputs.ts";
+import { conflictOf, isOurs, isWatched } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
 import { slotOf } from "./pacing.ts";
@@ -106,7 +107,7 @@ const refused = (
   const status = summarise(world, decided);
   return {
     steps: [...scaling(world), ...announcements(world, failures, status), ...statusSteps(world, status)],
-    lookAgainMs: undefined,
+    lookAgainMs: unwatchedMs(world),
     failures,
     statusIsOf: "what is made",
     turn: NO_TURN,
@@ -122,10 +123,10 @@ const settled = (world: World, prepared: Prepared): Plan => {
   if (failures.length > 0) return refused(world, failures, { warnings, prepared, inputs: prepared.inputs });
   const told = [...conflictsOf(world, prepared, [...objects.after, ...objects.optional]), ...world.refusals];
   const rollout = rolloutOf(prepared, live, world);
-  const { steps: all, replacesPods } = objectSteps(world, prepared, rollout);
-  const contested = repairsIn(all, world);
-  const isHeld = world.repairsHeldUntilMs !== undefined && contested.length > 0;
-  const steps = isHeld ? all.filter((step) => step._tag !== "TakeOver" && repairsIn([step], world).length === 0) : all;
+  const { steps: all, byPolicy, ...made } = objectSteps(world, prepared, rollout);
+  const steps = withoutHeld(all, world);
+  const replacesPods = made.replacesPods &&
+    steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
   const status = summarise(world, {
     prepared,
     failures: told,
@@ -133,13 +134,15 @@ const settled = (world: World, prepared: Prepared): Plan => {
     rollout,
     causedByUpgrade: false,
     suspended: false,
-    contested: isHeld ? contested : [],
+    contested: contestsNow(world),
+    byPolicy,
   });
   return {
     steps: [
       ...steps,
       ...(rollout.kind === "undo" ? rolledBackTold(world, live, prepared) : []),
       ...stopTold(world, status),
+      ...contestsTold(world),
       ...(rollout.kind === "apply"
         ? changesTold(world, prepared, replacesPods && world.refusals.length === 0, data.notices)
         : []),
@@ -147,15 +150,25 @@ const settled = (world: World, prepared: Prepared): Plan => {
       ...announcements(world, told, status),
       ...statusSteps(world, status),
     ],
-    lookAgainMs: isHeld
-      ? Math.max(1, (world.repairsHeldUntilMs ?? 0) - world.nowMs)
-      : status.conditions?.some(({ type, status: word }) => type === "Available" && word !== "True") === true
-      ? LOOK_AGAIN_MS
-      : undefined,
+    lookAgainMs: nextLookMs(world, status),
     failures: told,
     statusIsOf: rollout.kind === "undo" ? "what was seen" : "what is made",
     turn: turnOf(rollout, world, prepared),
   };
+};
+
+/** Of these pauses the shortest; undefined: watches tell of everything. */
+const nextLookMs = (world: World, { conditions = [] }: Status): number | undefined => {
+  const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
+  const pauses = [nextContestMs(world), unwatchedMs(world), isUnavailable ? LOOK_AGAIN_MS : undefined];
+  return pauses.reduce((least, one) => one === undefined ? least : Math.min(least ?? one, one), undefined);
+};
+
+const unwatchedMs = ({ live, resource }: World): number | undefined => {
+  const { uid, name } = objectAt(resource, "metadata");
+  return [...live.values()].some((one) => isOurs(one, String(uid)) && !isWatched(one, String(name)))
+    ? UNWATCHED_LOOK_MS
+    : undefined;
 };
 
 const conflictsOf = (
@@ -165,12 +178,19 @@ const conflictsOf = (
 ): ReadonlyArray<OwnershipConflict | DeletionPending> =>
   manifests.flatMap((one) => conflictOf(one, liveOf(world, one), blueprint.uid) ?? []);
 
-/** What is written and removed, in this order. `replacesPods`: the Deployment gets another pod template. */
+/**
+ * What is written and removed, in this order. `replacesPods`: the Deployment gets another pod template. `byPolicy`: fields that
+ * are as a policy of the cluster rewrote them.
+ */
 const objectSteps = (
   world: World,
   prepared: Prepared,
   rollout: Rollout,
-): { readonly steps: ReadonlyArray<Step>; readonly replacesPods: boolean } => {
+): {
+  readonly steps: ReadonlyArray<Step>;
+  readonly replacesPods: boolean;
+  readonly byPolicy: ReadonlyArray<string>;
+} => {
   const { objects, blueprint } = prepared;
   const { uid } = blueprint;
   const live = liveOf(world, objects.deployment);
@@ -184,7 +204,12 @@ const objectSteps = (
   );
   const taken = [...needed, ...(waits ? [] : [deployment]), ...ours]
     .flatMap((one) =>
-      takeOvers(one, liveOf(world, one), world.resource, foreignFields(one, liveOf(world, one), world.replicaSets))
+      takeOvers(
+        one,
+        liveOf(world, one),
+        world.resource,
+        foreignFields(one, liveOf(world, one), world.replicaSets, isAnswered(stamped(one), liveOf(world, one))),
+      )
     );
   const handed = waits ? [] : handOver(prepared, live);
   // What these change has another version when it is applied.
@@ -209,7 +234,12 @@ const objectSteps = (
     ],
     replacesPods: deployments.length > 0 &&
       (stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) !== templateDigest(deployment) ||
-        !saysTheSame(at(deployment, "spec", "template") ?? null, at(live, "spec", "template"))),
+        isTemplateForeign(deployment, live)),
+    byPolicy: [...needed, ...(waits ? [] : [deployment]), ...ours].flatMap((one) =>
+      changedFields(stamped(one), liveOf(world, one)).byPolicy.map((field) =>
+        `${one.kind} ${one.metadata.name}: ${field}`
+      )
+    ),
   };
 };
 
@@ -267,10 +297,18 @@ const seenOf = (world: World, manifest: Manifest, changed: ReadonlySet<string>):
 
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
   if (live === undefined) return false;
-  const digest = (one: Json) => stringAt(one, "metadata", "annotations", MANIFEST_ANNOTATION);
   // A claim's own fields can hardly change; a size that grew beyond what is asked for stays (never shrunk).
   if (manifest.kind === "PersistentVolumeClaim" && stringAt(live, "status", "phase") === "Lost") return true;
-  return digest(live) === digest(manifest) && saysTheSame(manifest, live) && !isOwnedTooMuch(manifest, live);
+  return isAppliedFrom(manifest, live) && isAnswered(manifest, live) && !isOwnedTooMuch(manifest, live);
+};
+
+/** It says what the manifest says, or what a policy of the cluster made of that when it was applied. */
+const isAnswered = (manifest: Manifest, live: JsonObject | undefined): boolean =>
+  saysTheSame(manifest, live) || isOnlyRewritten(manifest, live);
+
+const isOnlyRewritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
+  const { byPolicy, byOthers } = changedFields(manifest, live);
+  return byPolicy.length > 0 && byOthers.length === 0;
 };
 
 /** The digest leaves the owner out, which is another one for each copy of a resource: a claim to be kept must not have ours. */

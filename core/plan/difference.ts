@@ -1,5 +1,9 @@
 /** Is a write needed at all: does a live object still say what its manifest says? */
-import { isList, isObject, type Json, member } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject, member } from "../json.ts";
+
+/** A member of a map, or an item of a list that is known by the field `key`. */
+export type PathStep = string | { readonly key: string; readonly item: JsonObject };
+export type DifferencePath = ReadonlyArray<PathStep>;
 
 /**
  * True when every field of `wanted` stands in `live` with the same meaning. Fields that only `live` has are the API
@@ -21,6 +25,34 @@ export const saysTheSame = (wanted: Json, live: Json | undefined, isQuantity = f
   return wanted === live || isQuantity && sameQuantity(wanted, live);
 };
 
+/** The fields of `wanted` that do not stand in `live` with the same meaning. A list whose items have no key is one field. */
+export const differences = (
+  wanted: Json,
+  live: Json | undefined,
+  isQuantity = false,
+  path: DifferencePath = [],
+): ReadonlyArray<DifferencePath> => {
+  if (saysTheSame(wanted, live, isQuantity)) return [];
+  if (isObject(wanted) && isObject(live)) {
+    return Object.entries(wanted).flatMap(([key, value]) =>
+      differences(value, member(live, key), isQuantity || holdsQuantities(key), [...path, key])
+    );
+  }
+  const key = isList(wanted) && isList(live) ? keyOfItems(wanted) : undefined;
+  if (key === undefined) return [path];
+  return (wanted as ReadonlyArray<JsonObject>).flatMap((item) =>
+    differences(item, itemLike(live as ReadonlyArray<Json>, item, key), false, [...path, { key, item }])
+  );
+};
+
+/** `spec.template.spec.containers[llama-stack].image`, as people write it. */
+export const pathText = (path: DifferencePath): string =>
+  path.map((step, index) => {
+    if (typeof step !== "string") return `[${member(step.item, step.key)}]`;
+    if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) return `[${JSON.stringify(step)}]`;
+    return index === 0 ? step : `.${step}`;
+  }).join("");
+
 /** Fields of type `resource.Quantity` that we write, and maps of such. Source: the types of k8s.io/api. */
 export const holdsQuantities = (field: string): boolean => QUANTITIES.has(field);
 
@@ -30,13 +62,18 @@ const QUANTITIES: ReadonlySet<string> = new Set(["limits", "requests", "sizeLimi
 const KEYS = ["name", "mountPath", "containerPort", "topologyKey", "uid", "key"];
 
 const keyed = (wanted: ReadonlyArray<Json>, live: ReadonlyArray<Json>): boolean | undefined => {
-  const key = KEYS.find((name) =>
+  const key = keyOfItems(wanted);
+  return key === undefined ? undefined : wanted.every((item) => saysTheSame(item, itemLike(live, item, key)));
+};
+
+const keyOfItems = (wanted: ReadonlyArray<Json>): string | undefined =>
+  KEYS.find((name) =>
     wanted.length > 0 && wanted.every((item) => isObject(item) && member(item, name) !== undefined) &&
     new Set(wanted.map((item) => member(item, name))).size === wanted.length
   );
-  if (key === undefined) return undefined;
-  return wanted.every((item) => saysTheSame(item, live.find((other) => member(other, key) === member(item, key))));
-};
+
+const itemLike = (items: ReadonlyArray<Json>, item: Json, key: string): Json | undefined =>
+  items.find((other) => member(other, key) === member(item, key));
 
 const FACTORS: Readonly<Record<string, number>> = {
   "n": 1e-9,

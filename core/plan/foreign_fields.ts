@@ -30,16 +30,20 @@ const EITHER_OR: ReadonlyArray<ReadonlyArray<string>> = [
   ],
 ];
 
-/** What goes with the apply of the manifest; `replicaSets` are those of the Deployment. */
+/**
+ * What goes with the apply of the manifest; `replicaSets` are those of the Deployment. `isAnswered`: the object is as the API
+ * server made it of our apply; what then contradicts was set by a policy, which would set it again.
+ */
 export const foreignFields = (
   manifest: Manifest,
   live: JsonObject | undefined,
   replicaSets: ReadonlyArray<JsonObject>,
+  isAnswered: boolean,
 ): ReadonlyArray<ClaimedField> => {
   if (live === undefined) return [];
-  const spec = contradictions(manifest.spec ?? {}, member(live, "spec"), ["spec"]);
+  const spec = isAnswered ? [] : contradictions(manifest.spec ?? {}, member(live, "spec"), ["spec"]);
   if (manifest.kind !== "Deployment") return spec;
-  const isRecreate = stringAt(manifest, "spec", "strategy", "type") === "Recreate" &&
+  const isRecreate = !isAnswered && stringAt(manifest, "spec", "strategy", "type") === "Recreate" &&
     member(objectAt(live, "spec", "strategy"), "rollingUpdate") !== undefined;
   return [
     ...spec,

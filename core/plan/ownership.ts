@@ -3,6 +3,7 @@ import { KIND } from "../api/v1alpha2.ts";
 import { DeletionPending, OwnershipConflict } from "../failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { MANAGED_BY } from "../names.ts";
+import { FIELD_MANAGER } from "./field_manager.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 
@@ -37,9 +38,21 @@ export const isOurs = (live: JsonObject, uid: string | undefined): boolean => {
 /** An object of ours without an owner, which is adopted: backups often leave owner references out. */
 export const isOrphan = (live: JsonObject): boolean =>
   controllerOf(live) === undefined && !isGoing(live) &&
-  stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY &&
+  (stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY || isAppliedByUs(live)) &&
   (stringAt(live, "kind") === "PersistentVolumeClaim" ||
     stringAt(live, "metadata", "annotations", MANIFEST_ANNOTATION) !== undefined);
+
+/** The label may have been rewritten by a policy. */
+const isAppliedByUs = (live: JsonObject): boolean =>
+  listAt(live, "metadata", "managedFields").some((entry) =>
+    stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
+    Object.hasOwn(objectAt(entry, "fieldsV1", "f:metadata", "f:labels"), "f:app.kubernetes.io/managed-by")
+  );
+
+/** Whether watches tell of the object: they select by these labels, which anybody may change. */
+export const isWatched = (live: JsonObject, resource: string): boolean =>
+  stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY &&
+  stringAt(live, "metadata", "labels", "app.kubernetes.io/instance") === resource;
 
 export const isGoing = (live: JsonObject): boolean =>
   member(objectAt(live, "metadata"), "deletionTimestamp") !== undefined;

@@ -1,13 +1,11 @@
 /** The number of pods: the one thing that changes whatever else is wrong, and that an autoscaler may own. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
+import { FIELD_MANAGER } from "./field_manager.ts";
 import { isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { keyOf, type Seen, Step } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
-
-/** Field manager of every apply; whose fields are whose is told by it. */
-export const FIELD_MANAGER = "llama-stack-operator";
 
 /** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
 export const scaling = (world: World): ReadonlyArray<Step> => {

@@ -17,7 +17,7 @@ import {
 } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
-import { FIELD_MANAGER } from "./scale.ts";
+import { FIELD_MANAGER } from "./field_manager.ts";
 import { keyOf, Step } from "./step.ts";
 
 /** Nothing where no former operator is left. */

@@ -2,6 +2,7 @@
 import type { Unwritten } from "../failure.ts";
 import type { Surroundings } from "../derive.ts";
 import type { JsonObject } from "../json.ts";
+import type { Contest } from "./contest.ts";
 import type { Away } from "./pacing.ts";
 import type { Platform } from "../resources/blueprint.ts";
 
@@ -26,8 +27,8 @@ export interface World {
   readonly pods: ReadonlyArray<JsonObject>;
   /** Writes of this reconciliation that did not succeed. */
   readonly refusals: ReadonlyArray<Unwritten>;
-  /** Until when nothing is repaired, in milliseconds since 1970, since somebody changes it back each time; else undefined. */
-  readonly repairsHeldUntilMs?: number | undefined;
+  /** Fields of the resource's objects that somebody overwrites again and again. */
+  readonly contests?: ReadonlyArray<Contest>;
   /** Every resource that an upgrade has away from its new state; undefined while nobody has looked. */
   readonly away: ReadonlyArray<Away> | undefined;
   /** What the server answered, when it was asked. */

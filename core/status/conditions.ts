@@ -16,7 +16,16 @@ const MESSAGE_CHARACTERS_MAX = 4096;
 /** Every type that this operator writes, or that an operator before it wrote. */
 const OWN_TYPES: ReadonlySet<string> = new Set([
   ...["Ready", "ConfigGenerated", "SecretsResolved", "DeploymentUpdated", "Available", "ServiceReady", "StorageReady"],
-  ...["HealthCheck", "Reconciling", "Stalled", "ObjectRefused", "TemplateHeld", "Contested", "DeploymentReady"],
+  ...[
+    "HealthCheck",
+    "Reconciling",
+    "Stalled",
+    "ObjectRefused",
+    "TemplateHeld",
+    "Contested",
+    "ChangedByPolicy",
+    "DeploymentReady",
+  ],
 ]);
 
 /**

@@ -56,6 +56,9 @@ export const writeFailed = (sentence: string): Note => warn("WriteFailed", "Appl
 export const adopted = (objects: ReadonlyArray<string>): Note =>
   normal("Adopted", "Apply", `Adopted ${objects.join(", ")}: managed by this resource, but without an owner`);
 
+export const contested = (fields: ReadonlyArray<string>): Note =>
+  warn("Contested", "Apply", `Repeatedly overwritten, and repaired with growing pauses: ${fields.join("; ")}`);
+
 export const rolledBack = (sentence: string): Note =>
   warn("RolledBack", "Undo", `The change did not become ready and is undone: ${sentence}`);
 

@@ -4,6 +4,7 @@ import type { DeletionPending, OwnershipConflict, Unwritten } from "../failure.t
 import type { ReconcileFailure } from "../reconcile_failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { verdictOn } from "../verdict.ts";
+import { contestText } from "../plan/contest.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
@@ -55,6 +56,7 @@ export const findingsOf = (
       : []),
     ...refusedFindings(decided),
     ...contestedFindings(decided),
+    ...policyFindings(decided, world),
     ...(decided.rollout?.kind !== "hold" ? [] : [
       truth(
         "TemplateHeld",
@@ -72,10 +74,36 @@ const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Finding> 
     truth(
       "Contested",
       "ChangedByOthers",
-      `${contested.join(", ")}: another controller or a policy changes what this operator applies, again and again. ` +
-        "Repairs are retried with growing pauses; check metadata.managedFields for who it is",
+      `Repeatedly overwritten: ${shortList([...new Set(contested.map(contestText))])}. ` +
+        "These fields are repaired with growing pauses; everything else is reconciled as usual",
     ),
   ];
+
+/** Not abnormal: what admission made of our objects is as wanted. Values are left out, since a policy may have put anything there. */
+const policyFindings = ({ byPolicy }: Decided, { resource }: World): ReadonlyArray<Finding> => {
+  if (byPolicy === undefined) {
+    const before = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "ChangedByPolicy");
+    return before === undefined
+      ? []
+      : [truth("ChangedByPolicy", "ChangedByAdmission", stringAt(before, "message") ?? "")];
+  }
+  return byPolicy.length === 0 ? [] : [
+    truth(
+      "ChangedByPolicy",
+      "ChangedByAdmission",
+      `A mutating admission policy or webhook changes what this operator applies: ${shortList(byPolicy)}. ` +
+        "The changed values are kept",
+    ),
+  ];
+};
+
+/** Fields that a condition names. */
+const FIELDS_NAMED_MAX = 16;
+
+const shortList = (fields: ReadonlyArray<string>): string => {
+  const more = fields.length - FIELDS_NAMED_MAX;
+  return fields.slice(0, FIELDS_NAMED_MAX).join("; ") + (more > 0 ? `; and ${more} more` : "");
+};
 
 /** Nothing goes on without somebody's help; what is tried again by itself does not stall. */
 const isStalling = (failure: ReconcileFailure): boolean => {

@@ -9,6 +9,7 @@ import type { Warning } from "../warning.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
+import type { Contest } from "../plan/contest.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout.ts";
 import { liveKey, type World } from "../plan/world.ts";
@@ -26,8 +27,10 @@ export interface Decided {
   /** The failure came with a new version of the operator, not with an edit (FR-101). */
   readonly causedByUpgrade: boolean;
   readonly suspended: boolean;
-  /** Objects that somebody changes back each time that they are repaired, as `Kind name`. */
-  readonly contested?: ReadonlyArray<string>;
+  /** Fields that somebody overwrites again and again. */
+  readonly contested?: ReadonlyArray<Contest>;
+  /** Fields as a policy of the cluster rewrote them, as `Kind name: path`; undefined when nobody looked. */
+  readonly byPolicy?: ReadonlyArray<string>;
 }
 
 /** Warnings kept in status, and characters of each; the schema allows 32 of 1,024. */

@@ -3,7 +3,7 @@ import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { decide } from "../../core/plan/decide.ts";
-import { FIELD_MANAGER } from "../../core/plan/scale.ts";
+import { FIELD_MANAGER } from "../../core/plan/field_manager.ts";
 import type { Step } from "../../core/plan/step.ts";
 import type { World } from "../../core/plan/world.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";

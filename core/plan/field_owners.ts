@@ -1,0 +1,107 @@
+/**
+ * Who owns the fields that an object shows otherwise than we applied it. Admission changes an object after the API server has
+ * recorded who set which field (source: `patchResource` and the create and update handlers of Kubernetes 1.36): a field that our
+ * own apply owns alone, with another value or none, was rewritten by a policy in our own request. What the API server answered
+ * is then as wanted, at every later look and for every leader, since it stands on the object. Whoever edits a field takes it
+ * from us.
+ */
+import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
+import { type DifferencePath, differences, pathText } from "./difference.ts";
+import { FIELD_MANAGER } from "./field_manager.ts";
+
+/** A field of ours that somebody else changed. */
+export interface ForeignField {
+  /** `Kind name`. */
+  readonly object: string;
+  readonly field: string;
+  /** Field manager, as the API server recorded it; empty where nobody owns the field, as after it was removed. */
+  readonly manager: string;
+}
+
+/** Fields that do not stand in the object as they were applied. */
+export interface Changed {
+  /** By a policy, in our own request: text of the field paths. */
+  readonly byPolicy: ReadonlyArray<string>;
+  /** By somebody else. */
+  readonly byOthers: ReadonlyArray<ForeignField>;
+}
+
+const NOTHING: Changed = { byPolicy: [], byOthers: [] };
+
+/** `manifest` carries its digest. Nothing where the object was not made from this very manifest. */
+export const changedFields = (manifest: Manifest, live: JsonObject | undefined): Changed =>
+  live === undefined || !isAppliedFrom(manifest, live)
+    ? NOTHING
+    : sortedOut(manifest, live, differences(manifest, live));
+
+/** Whether somebody changed the template of a Deployment that was made from this one, so that a repair replaces its pods. */
+export const isTemplateForeign = (deployment: Manifest, live: JsonObject | undefined): boolean => {
+  const path = ["spec", "template"];
+  const found = differences(at(deployment, ...path) ?? null, at(live, ...path), false, path);
+  return found.length > 0 && (live === undefined || sortedOut(deployment, live, found).byOthers.length > 0);
+};
+
+const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<DifferencePath>): Changed => {
+  if (found.length === 0) return NOTHING;
+  const entries = listAt(live, "metadata", "managedFields");
+  const own = objectAt(entries.find(isOwnApply) ?? null, "fieldsV1");
+  const others = entries.filter((one) => !isOwnApply(one));
+  const byPolicy: Array<string> = [];
+  const byOthers: Array<ForeignField> = [];
+  for (const path of found) {
+    const owners = others.filter((one) => owns(objectAt(one, "fieldsV1"), path));
+    if (owners.length === 0 && owns(own, path)) {
+      byPolicy.push(pathText(path));
+      continue;
+    }
+    const managers = owners.length > 0 ? owners : others.filter((one) => isBeside(objectAt(one, "fieldsV1"), path));
+    byOthers.push({
+      object: `${manifest.kind} ${manifest.metadata.name}`,
+      field: pathText(path),
+      manager: stringAt(managers[0] ?? null, "manager") ?? "",
+    });
+  }
+  return { byPolicy, byOthers };
+};
+
+/** The object was applied from this manifest, whatever became of it since. */
+export const isAppliedFrom = (manifest: Manifest, live: JsonObject): boolean =>
+  digestOf(live) !== undefined && digestOf(live) === digestOf(manifest);
+
+const digestOf = (object: JsonObject): string | undefined =>
+  stringAt(object, "metadata", "annotations", MANIFEST_ANNOTATION);
+
+const isOwnApply = (entry: Json): boolean =>
+  stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
+  stringAt(entry, "subresource") === undefined;
+
+/** Whether a set of fields (FieldsV1) has the field; one that holds others is owned by whoever owns it as a whole. */
+const owns = (fields: JsonObject, path: DifferencePath): boolean => {
+  let node = fields;
+  for (const [index, step] of path.entries()) {
+    if (index > 0 && Object.keys(node).length === 0) return true;
+    const next = typeof step === "string" ? member(node, `f:${step}`) : itemIn(node, step.item);
+    if (!isObject(next ?? null)) return false;
+    node = next as JsonObject;
+  }
+  return path.length > 0;
+};
+
+/** `k:{"containerPort":8321,"protocol":"TCP"}`; what the item leaves out is the API server's default. */
+const itemIn = (node: JsonObject, item: JsonObject): Json | undefined => {
+  const name = Object.keys(node).find((key) =>
+    key.startsWith("k:") &&
+    Object.entries(JSON.parse(key.slice(2)) as JsonObject).every(([field, value]) =>
+      (member(item, field) ?? value) === value
+    )
+  );
+  return name === undefined ? undefined : node[name];
+};
+
+/** Who set the other half of an either-or field of a list item: `value` in place of `valueFrom`. */
+const isBeside = (fields: JsonObject, path: DifferencePath): boolean => {
+  const item = path.findLastIndex((step) => typeof step !== "string");
+  return item >= 0 && owns(fields, path.slice(0, item + 1));
+};

@@ -1,0 +1,138 @@
+/** A policy of the cluster rewrites what the operator applies, on a real API server: what was answered is what is wanted. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { installPolicies, labelMutation, type PolicyRule } from "./admission_policy.ts";
+import { openDoor } from "./faulty_door.ts";
+import { manifest } from "../given.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply, isSettled, list, RESOURCES, settled, withModels } from "./settled.ts";
+
+const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
+
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
+  await (await cluster.fetch(path)).json() as JsonObject;
+
+const PART_OF = "app.kubernetes.io/part-of";
+
+const RULES: ReadonlyArray<PolicyRule> = [
+  {
+    name: "registry-mirror",
+    group: "apps",
+    version: "v1",
+    resources: ["deployments"],
+    mutation: {
+      patchType: "ApplyConfiguration",
+      applyConfiguration: {
+        expression: `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{
+          containers: object.spec.template.spec.containers.map(c, Object.spec.template.spec.containers{
+            name: c.name,
+            image: c.image.startsWith("mirror.example/") ? c.image : "mirror.example/" + c.image})}}}}`,
+      },
+    },
+  },
+  {
+    name: "label-replaced",
+    group: "",
+    version: "v1",
+    resources: ["configmaps", "serviceaccounts"],
+    mutation: labelMutation(PART_OF, "platform"),
+  },
+  {
+    name: "label-removed",
+    group: "",
+    version: "v1",
+    resources: ["services"],
+    mutation: labelMutation(PART_OF, undefined),
+  },
+];
+
+const image = async (cluster: ControlPlane): Promise<string> =>
+  stringAt(listAt(await read(cluster, DEPLOYMENT), "spec", "template", "spec", "containers")[0] ?? null, "image") ?? "";
+
+const events = async (cluster: ControlPlane): Promise<number> =>
+  (await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events"))
+    .filter((one) => stringAt(one, "reportingController") === "llama-stack-operator").length;
+
+Deno.test("fields that a policy of the cluster rewrites are taken as the API server answered them", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  const log = console.log;
+  console.log = () => {};
+  const door = openDoor(cluster);
+  try {
+    await installPolicies(cluster, RULES);
+    const start = () => startOperator(cluster, { url: door.url });
+    let running = await start();
+    const quiet = async (what: string, act: () => Promise<unknown>) => {
+      const [writes, told] = [door.writes(), await events(cluster)];
+      await act();
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      deepStrictEqual([door.writes() - writes, await events(cluster) - told], [0, 0], what);
+    };
+    /** The pods of a repaired template are replaced, which the status tells. */
+    const settling = async () => {
+      let last = -1;
+      await eventually("nothing is written for two seconds", async () => {
+        const before = last;
+        last = door.writes();
+        if (before !== last) await new Promise((resolve) => setTimeout(resolve, 2000));
+        return before === last && await isSettled(cluster, "my", 2) !== undefined || undefined;
+      }, 60_000);
+    };
+    const woken = async () => {
+      for (let round = 0; round < 5; round++) {
+        await cluster.kubectl(["annotate", "llsd", "my", `example.com/round=${Date.now()}`, "--overwrite"]);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+    };
+    try {
+      await apply(cluster, manifest(withModels(1)));
+      await settled(cluster, "my", 1, 60_000);
+      ok((await image(cluster)).startsWith("mirror.example/"), await image(cluster));
+      await t.step("nothing is written in further reconciliations", () => quiet("woken", woken));
+      await t.step("nor after a restart of the operator", () =>
+        quiet("restarted", async () => {
+          await running.stop();
+          running = await start();
+          await new Promise((resolve) => setTimeout(resolve, 2000));
+          await woken();
+        }));
+      await t.step("the status names the fields, without values", async () => {
+        const condition = listAt(await read(cluster, `${RESOURCES}/my`), "status", "conditions")
+          .find((one) => stringAt(one, "type") === "ChangedByPolicy");
+        const message = stringAt(condition, "message") ?? "";
+        strictEqual(stringAt(condition, "status"), "True");
+        ok(message.includes("Deployment my: spec.template.spec.containers[llama-stack].image"), message);
+        ok(message.includes('Service my-service: metadata.labels["app.kubernetes.io/part-of"]'), message);
+        ok(!message.includes("mirror.example") && !message.includes("platform"), message);
+      });
+      await t.step("an edit goes through, with one Event and nothing afterwards", async () => {
+        await apply(cluster, manifest(withModels(2)));
+        await settled(cluster, "my", 2, 60_000);
+        await quiet("edited", woken);
+      });
+      await t.step("an edit of somebody else in the same field is still repaired, once", async () => {
+        const before = await image(cluster);
+        await cluster.kubectl(["set", "image", "deployment/my", "llama-stack=mirror.example/by-hand"]);
+        await eventually("it is repaired", async () => await image(cluster) === before || undefined);
+        await settling();
+        await quiet("repaired", woken);
+      });
+      await t.step("a label that somebody else removes comes back", async () => {
+        await cluster.kubectl(["label", "deployment", "my", "app.kubernetes.io/part-of-"]);
+        await eventually(
+          "it is there",
+          async () =>
+            stringAt(await read(cluster, DEPLOYMENT), "metadata", "labels", "app.kubernetes.io/part-of") ===
+              "llama-stack" || undefined,
+        );
+      });
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    console.log = log;
+    await door.close();
+    await cluster.stop();
+  }
+});
