@@ -4,7 +4,7 @@
  * forbids him. The operator's settings widen or narrow them; the defaults stay within the restricted Pod Security Standard.
  */
 import type { Spec } from "./api/v1alpha2.ts";
-import { NotAllowed } from "./failure.ts";
+import { NotAllowed } from "./failure/failures.ts";
 import type { FieldPath } from "./field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "./json.ts";
 

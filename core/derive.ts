@@ -18,7 +18,7 @@ import { type Server, serverOf, SUPPORTED_SERVERS } from "./config/lines/lines.t
 import { type Generated, generation, type Refusal, refusal } from "./config/pipeline.ts";
 import { chooseSource } from "./config/source.ts";
 import { GenerationFacts } from "./config/stage.ts";
-import { BaseConfigRequired, UnsupportedServer } from "./failure.ts";
+import { BaseConfigRequired, UnsupportedServer } from "./failure/failures.ts";
 
 /** What the outside knows: the operator's settings, or the flags of the command line. */
 export interface Surroundings {

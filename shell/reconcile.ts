@@ -4,13 +4,13 @@
  * Every branch that is a decision is in core/plan/decide.ts; here is only what a refused write means for the rest (R35).
  */
 import { Context, Effect, Option, Semaphore } from "effect";
-import { ObjectRefused, type Unwritten, WriteFailed } from "../core/failure.ts";
+import { ObjectRefused, type Unwritten, WriteFailed } from "../core/failure/failures.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { decide, report } from "../core/plan/decide.ts";
 import { failedWrite } from "../core/plan/failed_write.ts";
 import { repairsIn } from "../core/plan/contest.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
-import { verdictOn } from "../core/verdict.ts";
+import { isRetried, reasonOf } from "../core/failure/table.ts";
 import { liveKey, type World } from "../core/plan/world.ts";
 import type { ClusterError } from "./cluster.ts";
 import { ContestsOf } from "./contests.ts";
@@ -109,7 +109,7 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
     (yield* ContestsOf).repaired(key, repaired);
   }
   const failures = [...plan.failures, ...refusals];
-  yield* Effect.forEach(failures, (one) => failureFound(verdictOn(one).reason), { discard: true });
+  yield* Effect.forEach(failures, (one) => failureFound(reasonOf(one)), { discard: true });
   if (failures.length > 0) {
     yield* Effect.logWarning("resource has failures").pipe(
       Effect.annotateLogs({ failures: failures.map(({ _tag }) => _tag).join(",") }),
@@ -118,7 +118,7 @@ const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, p
   const next: Outcome = {
     ...NOTHING_DONE,
     lookAgainMs: plan.lookAgainMs,
-    backOff: failures.some((one) => verdictOn(one)._tag === "BackOff"),
+    backOff: failures.some(isRetried),
   };
   return next;
 });

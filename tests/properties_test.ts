@@ -9,7 +9,7 @@ import { decodeResource } from "../core/api/decode.ts";
 import { derive, Derived } from "../core/derive.ts";
 import { formatPath } from "../core/field_path.ts";
 import { isList, isObject, type Json, type JsonObject } from "../core/json.ts";
-import { verdictOn } from "../core/verdict.ts";
+import { reasonOf } from "../core/failure/table.ts";
 import { readYaml11 } from "../core/yaml.ts";
 import { arbitraryResource } from "./arbitrary_resources.ts";
 import { SURROUNDINGS } from "./given.ts";
@@ -51,7 +51,7 @@ Deno.test(`derive() turns each of ${RUNS} resources into a config or into failur
           count(failure._tag);
           ok(failure.path.length > 0, failure._tag);
           ok(failure.message.length > 0 && !/undefined|\[object/.test(failure.message), failure.message);
-          ok(verdictOn(failure).reason.length > 0);
+          ok(reasonOf(failure).length > 0);
         }
       }
     }),

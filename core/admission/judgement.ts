@@ -9,13 +9,13 @@ import { decodeResource, isOversized } from "../api/decode.ts";
 import { leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings } from "../derive.ts";
-import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure.ts";
+import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { type JsonObject, objectAt, stringAt } from "../json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { permitted, type Reference, referencesOf } from "../plan/references.ts";
 import type { Settings } from "../settings.ts";
-import { warningLine } from "../warning.ts";
+import { warningLine } from "../failure/warning.ts";
 import type { Change } from "./admission_review.ts";
 import { changeFindings } from "./change_rules.ts";
 

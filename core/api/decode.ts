@@ -1,7 +1,7 @@
 /** Unknown JSON → a resource of v1alpha2, or every place where it does not fit, all at once. */
 import { Result, Schema, SchemaIssue } from "effect";
 import { didYouMean } from "../closest.ts";
-import { InvalidName, RuleBroken, SchemaMismatch } from "../failure.ts";
+import { InvalidName, RuleBroken, SchemaMismatch } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../json.ts";
 import recorded from "./resource_schema.json" with { type: "json" };

@@ -1,6 +1,6 @@
 /** The early short spellings (R1), read into the list form: one provider object instead of a list, bare model names. */
 import { isObject, type Json, type JsonObject, listAt, objectAt, put } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { writeYaml } from "../yaml.ts";
 import { PROVIDER_LISTS } from "./api_names.ts";
 

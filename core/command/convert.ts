@@ -5,7 +5,7 @@ import { leftoverPaths } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
 import { at, isObject, type JsonObject, put, stringAt } from "../json.ts";
-import { warningLine } from "../warning.ts";
+import { warningLine } from "../failure/warning.ts";
 import { writeYaml } from "../yaml.ts";
 import { type InputFile, type InputResource, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";

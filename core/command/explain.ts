@@ -1,14 +1,16 @@
 /** `explain`: in plain words why a resource is not ready, what was tried, and what to do next. */
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../reconcile_failure.ts";
+import type { Advice } from "../failure/advice.ts";
+import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import { rowOf } from "../failure/table.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { decide } from "../plan/decide.ts";
 import { FIELD_MANAGER } from "../plan/field_manager.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
-import { type Advice, adviceOnFailure, adviceOnReason } from "./next_steps.ts";
+import { adviceOnReason } from "./next_steps.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
 /** What was read for one resource. */
@@ -228,7 +230,7 @@ const nextOf = (
   const reasons = failing.map(({ type, reason }) => ABNORMAL.includes(type) ? type : reason);
   const known = new Set(["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"]);
   const all = [
-    ...failures.map((failure) => adviceOnFailure(failure, resource)),
+    ...failures.map((failure) => rowOf(failure).advice(failure, resource)),
     // A failure gives the better advice: it knows the names.
     ...(state.reason === "Suspended"
       ? ["Suspended"]

@@ -5,10 +5,10 @@ import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { expandShorthand } from "../api/shorthand.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
-import { SchemaMismatch } from "../failure.ts";
+import { SchemaMismatch } from "../failure/failures.ts";
 import { type Json, listAt, stringAt } from "../json.ts";
 import { type Refusal, refusal } from "../config/pipeline.ts";
-import type { Warning } from "../warning.ts";
+import type { Warning } from "../failure/warning.ts";
 import { readManifests } from "../yaml.ts";
 
 /** One file, or standard input under the name `-`. */

@@ -2,8 +2,8 @@
 import { Result } from "effect";
 import { derive, type Surroundings } from "../derive.ts";
 import { formatPath } from "../field_path.ts";
-import { verdictOn } from "../verdict.ts";
-import type { Warning } from "../warning.ts";
+import { reasonOf } from "../failure/table.ts";
+import type { Warning } from "../failure/warning.ts";
 import { type InputFile, type InputResource, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
@@ -65,7 +65,7 @@ const findingsOf = (
       resource: label,
       level: "error",
       code: failure._tag,
-      reason: verdictOn(failure).reason,
+      reason: reasonOf(failure),
       path: formatPath(failure.path),
       message: failure.message,
     })),

@@ -7,7 +7,7 @@ import type { Platform } from "../resources/blueprint.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../resources/of_resource.ts";
-import { warningLine } from "../warning.ts";
+import { warningLine } from "../failure/warning.ts";
 import { readYaml11, writeYaml } from "../yaml.ts";
 import { type InputFile, readInputs } from "./input.ts";
 import { moved } from "./moved.ts";

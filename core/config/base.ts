@@ -1,6 +1,6 @@
 /** Stages 2 and 3: the base document, read within bounds and held against the line of its server. */
 import { Result } from "effect";
-import { BaseUnreadable, UnsupportedConfigVersion } from "../failure.ts";
+import { BaseUnreadable, UnsupportedConfigVersion } from "../failure/failures.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { BASE_BYTES_MAX } from "../limits.ts";
 import { onceForEach } from "../once_for_each.ts";

@@ -1,6 +1,6 @@
 /** After all stages: combinations that are allowed and will hurt (R51). */
 import { objectAt, stringAt } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { entriesOf, noted } from "./draft.ts";
 import { soundStage, type Stage } from "./stage.ts";
 

@@ -1,8 +1,8 @@
 /** Stage 9: APIs that are switched off, and everything that would dangle afterwards. */
 import { disabledApi } from "../api/rules.ts";
-import { MissingApi } from "../failure.ts";
+import { MissingApi } from "../failure/failures.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import { type Catalogue, providerType } from "./catalogue.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "./draft.ts";

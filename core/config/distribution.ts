@@ -1,6 +1,6 @@
 /** Stage 2, first half: `spec.distribution` → image, server and base. */
 import { Result } from "effect";
-import { BaseUnreadable, OverrideOfAnotherLine, UnknownDistribution, UnsupportedServer } from "../failure.ts";
+import { BaseUnreadable, OverrideOfAnotherLine, UnknownDistribution, UnsupportedServer } from "../failure/failures.ts";
 import { isObject, type Json, listAt, member, stringAt } from "../json.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import type { BaseSource } from "./base.ts";

@@ -3,7 +3,7 @@ import type { Spec } from "../api/v1alpha2.ts";
 import type { EnvVar } from "../api/embedded.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, put } from "../json.ts";
-import type { Warning } from "../warning.ts";
+import type { Warning } from "../failure/warning.ts";
 import { baseId } from "./base.ts";
 import type { Server } from "./lines/lines.ts";
 import { serverName } from "./lines/lines.ts";

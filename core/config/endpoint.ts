@@ -1,8 +1,8 @@
 /** `endpoint` → the fields that a provider type reads (R7), with the path that it expects (R23). */
-import { UnusableEndpoint } from "../failure.ts";
+import { UnusableEndpoint } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import type { JsonObject } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { endpointExpectation, type ProviderType } from "./catalogue.ts";
 import type { Facts } from "./draft.ts";
 

@@ -1,5 +1,5 @@
 /** Stage 8: external providers. Refused with a clear sentence until they are built, never ignored (R47). */
-import { NotBuiltYet } from "../failure.ts";
+import { NotBuiltYet } from "../failure/failures.ts";
 import { type Stage, stage } from "./stage.ts";
 
 export const addExternalProviders: Stage<NotBuiltYet> = stage((draft, { spec }) => ({

@@ -1,9 +1,9 @@
 /** Stage 6, models: registered under an inference provider (FR-040 – FR-042). */
 import type { Model } from "../api/v1alpha2.ts";
-import { MissingProviderForResource, ModelConflict, NotSupportedOnLine, UnknownProvider } from "../failure.ts";
+import { MissingProviderForResource, ModelConflict, NotSupportedOnLine, UnknownProvider } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import type { Line } from "./lines/line.ts";
 import { OPENAI_WAY } from "./lines/unstartable_types.ts";

@@ -1,6 +1,6 @@
 /** Stage 5: the declared providers over those of the base, by id (FR-035a). */
 import { type JsonObject, laidInto, listAt, put } from "../json.ts";
-import { warning } from "../warning.ts";
+import { warning } from "../failure/warning.ts";
 import { baseId } from "./base.ts";
 import { type Declared, entriesOf, noted, withConfig, withEntries } from "./draft.ts";
 import { soundStage, type Stage } from "./stage.ts";

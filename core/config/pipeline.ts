@@ -7,7 +7,7 @@
  */
 import * as Effect from "effect/Effect";
 import { type JsonObject, listAt, objectAt } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { computeApis } from "./apis.ts";
 import { type BaseSource, readBase } from "./base.ts";
 import { addCautions } from "./cautions.ts";

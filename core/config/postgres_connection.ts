@@ -1,6 +1,6 @@
 /** `storage.sql.connectionString` → the parts that the server reads (R10). The string is a secret: no sentence quotes it. */
 import { Result } from "effect";
-import { SecretValueUnusable } from "../failure.ts";
+import { SecretValueUnusable } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { textTraps } from "./secret_traps.ts";
 

@@ -9,10 +9,10 @@ import {
   NotSupportedOnLine,
   UnknownProviderType,
   type UnusableEndpoint,
-} from "../failure.ts";
+} from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { at, type Json, type JsonObject, put, withMember } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { type Catalogue, endpointExpectation, type ProviderType, providerType, providerTypes } from "./catalogue.ts";
 import { type Declared, type EnvEntry, type Facts, noted } from "./draft.ts";
 import { addressFields } from "./endpoint.ts";

@@ -1,5 +1,5 @@
 /** `storage.kv.endpoint` → host and port, and the user info that goes in front of the host. */
-import { UnusableEndpoint } from "../failure.ts";
+import { UnusableEndpoint } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 
 export interface RedisAddress {

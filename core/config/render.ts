@@ -1,7 +1,7 @@
 /** Stages 12 and 13: the tree → the bytes of config.yaml, the same for the same tree, and their digest. */
 import { Result } from "effect";
 import { sha256Hex } from "../digest.ts";
-import { ConfigTooLarge } from "../failure.ts";
+import { ConfigTooLarge } from "../failure/failures.ts";
 import type { JsonObject } from "../json.ts";
 import { CONFIG_BYTES_MAX } from "../limits.ts";
 import { charactersIn } from "../tree_size.ts";

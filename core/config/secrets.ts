@@ -1,6 +1,6 @@
 /** Secret references → environment variables with fixed names (FR-022, FR-032) and placeholders in the config. */
 import type { SecretKeyRef } from "../api/v1alpha2.ts";
-import { EnvNameCollision } from "../failure.ts";
+import { EnvNameCollision } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../field_path.ts";
 import type { EnvEntry } from "./draft.ts";
 import { type Stage, stage } from "./stage.ts";

@@ -1,8 +1,8 @@
 /** Stage 11: the server section: port, TLS files or the word that there are none, workers. */
 import { PORT_DEFAULT } from "../api/v1alpha2.ts";
-import { RuleBroken } from "../failure.ts";
+import { RuleBroken } from "../failure/failures.ts";
 import { type JsonObject, objectAt, omit, put } from "../json.ts";
-import { warning } from "../warning.ts";
+import { warning } from "../failure/warning.ts";
 import { noted, withConfig } from "./draft.ts";
 import { type Stage, stage } from "./stage.ts";
 

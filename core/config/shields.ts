@@ -1,8 +1,8 @@
 /** Stage 6, shields: registered under a safety provider (FR-044), on lines that have them (R26). */
-import { MissingProviderForResource, NotSupportedOnLine } from "../failure.ts";
+import { MissingProviderForResource, NotSupportedOnLine } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig } from "./draft.ts";
 import type { Line } from "./lines/line.ts";

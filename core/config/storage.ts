@@ -1,8 +1,8 @@
 /** Stage 7: where the server keeps its state. Backend names never change, so that every reference stays valid. */
-import { EnvNameCollision, type UnusableEndpoint } from "../failure.ts";
+import { EnvNameCollision, type UnusableEndpoint } from "../failure/failures.ts";
 import { formatPath } from "../field_path.ts";
 import { type Json, type JsonObject, objectAt } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { providerType } from "./catalogue.ts";
 import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "./draft.ts";
 import { SQL_VARIABLES } from "./postgres_connection.ts";

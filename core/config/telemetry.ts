@@ -1,7 +1,7 @@
 /** `providers.telemetry` on servers without a telemetry API: the environment of OpenTelemetry (FR-036, R48). */
 import type { Provider } from "../api/v1alpha2.ts";
 import type { FieldPath } from "../field_path.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { type EnvEntry, noted } from "./draft.ts";
 import { secretEntry } from "./secrets.ts";
 import { soundStage, type Stage } from "./stage.ts";

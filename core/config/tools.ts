@@ -1,8 +1,8 @@
 /** Stage 6, tools: every tool group of the resource has a provider that serves it (FR-043). */
-import { MissingProviderForResource } from "../failure.ts";
+import { MissingProviderForResource } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../json.ts";
-import { type Warning, warning } from "../warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { baseId, isConditional } from "./base.ts";
 import { providerType } from "./catalogue.ts";
 import { MCP_TYPE } from "./endpoint.ts";

@@ -1,6 +1,7 @@
 /** What is said in Events, each thing once: failures, changes, what was undone or stopped. */
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../reconcile_failure.ts";
+import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import { rowOf } from "../failure/table.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../status/events.ts";
@@ -9,7 +10,7 @@ import { contestsNow, contestText } from "./contest.ts";
 import { isOrphan } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { podsOfTemplate } from "./rollout_state.ts";
-import { Step } from "./step.ts";
+import { type Announcement, Step } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
 
 /** Events of failures in one reconciliation; the conditions name the others. */
@@ -26,7 +27,7 @@ export const announcements = (
   world: World,
   failures: ReadonlyArray<ReconcileFailure>,
   status: Status,
-): ReadonlyArray<Step> => {
+): ReadonlyArray<Announcement> => {
   const textOf = (conditions: ReadonlyArray<unknown>) =>
     (conditions as ReadonlyArray<Json>).map((condition) => stringAt(condition, "message") ?? "").join("\n");
   const before = textOf(listAt(world.resource, "status", "conditions"));
@@ -35,24 +36,9 @@ export const announcements = (
     const start = message.slice(0, KNOWN_BY_CHARACTERS);
     return now.includes(start) && !before.includes(start);
   };
-  return failures.filter(isNews).slice(0, FAILURES_TOLD_MAX).flatMap(({ _tag, message }): ReadonlyArray<Step> => {
-    switch (_tag) {
-      case "SecretNotFound":
-      case "SecretKeyMissing":
-      case "ConfigMapNotFound":
-      case "ConfigMapKeyMissing":
-        return [Step.Announce({ note: events.secretResolutionFailed(message) })];
-      case "OwnershipConflict":
-        return [Step.Announce({ note: events.ownershipConflict(message) })];
-      case "ObjectRefused":
-        return [Step.Announce({ note: events.objectRefused(message) })];
-      case "WriteFailed":
-        return [Step.Announce({ note: events.writeFailed(message) })];
-      case "DeletionPending":
-        return [];
-      default:
-        return [Step.Announce({ note: events.configGenerationFailed(message) })];
-    }
+  return failures.filter(isNews).slice(0, FAILURES_TOLD_MAX).flatMap((failure) => {
+    const { event } = rowOf(failure);
+    return event === undefined ? [] : [Step.Announce({ note: event(failure.message) })];
   });
 };
 

@@ -1,7 +1,7 @@
 /** The certificates of `networking.tls.caBundle`: taken from the author's ConfigMaps, checked, sorted, without doubles. */
 import { Result } from "effect";
 import { isCertificate } from "../digest.ts";
-import { CaBundleInvalid } from "../failure.ts";
+import { CaBundleInvalid } from "../failure/failures.ts";
 import type { Reference } from "./references.ts";
 import type { ConfigMapContent } from "./world.ts";
 

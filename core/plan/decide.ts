@@ -6,23 +6,20 @@
  */
 import { Result } from "effect";
 import { KIND, type Status } from "../api/v1alpha2.ts";
-import type { DeletionPending, OwnershipConflict } from "../failure.ts";
-import type { ReconcileFailure } from "../reconcile_failure.ts";
+import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
 import { at, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
-import { LOOK_AGAIN_MS, UNWATCHED_LOOK_MS } from "../limits.ts";
+import { LOOK_AGAIN_MS } from "../limits.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";
 import { summarise } from "../status/summarise.ts";
-import type { Warning } from "../warning.ts";
 import { adoptionsTold, announcements, changesTold, contestsTold, rolledBackTold, stopTold } from "./announcements.ts";
 import { amount, saysTheSame } from "./difference.ts";
-import { isOperatorsDoing } from "./blame.ts";
 import { contestsNow, nextContestMs, withoutHeld } from "./contest.ts";
 import { changedFields, isAppliedFrom, isTemplateForeign } from "./field_owners.ts";
 import { foreignFields } from "./foreign_fields.ts";
-import type { Inputs } from "./inputs.ts";
-import { conflictOf, isOurs, isWatched } from "./ownership.ts";
+import { conflictOf } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
+import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
 import { slotOf } from "./pacing.ts";
 import { TEMPLATE_ANNOTATION } from "./record.ts";
@@ -30,11 +27,10 @@ import { adopted, recorded, type Rollout, rolloutOf, templateDigest, undone } fr
 import { storedDataFindings } from "./stored_data.ts";
 import { handOver, scaling } from "./scale.ts";
 import { statusSteps } from "./status_step.ts";
-import { type Plan, type Seen, Step, type Turn } from "./step.ts";
+import { NO_TURN, type Plan, type Seen, Step, type Turn } from "./step.ts";
 import { takeOvers } from "./takeover.ts";
+import { unwatchedMs } from "./unwatched.ts";
 import { liveKey, type World } from "./world.ts";
-
-const NO_TURN: Turn = { kind: "none" };
 
 /** `before` is what `prepare` made of the same world, where that was needed earlier. */
 export const decide = (world: World, before?: Result.Result<Prepared, Unprepared>): Plan => {
@@ -44,12 +40,11 @@ export const decide = (world: World, before?: Result.Result<Prepared, Unprepared
   if (member(objectAt(resource, "spec"), "suspend") === true) return suspended(world);
   const prepared = before ?? prepare(world);
   return Result.isFailure(prepared)
-    ? refused(world, prepared.failure.failures, {
+    ? preserve(world, byCause(world, prepared.failure.failures, prepared.failure.inputs, undefined), {
       warnings: prepared.failure.warnings,
       prepared: undefined,
-      inputs: prepared.failure.inputs,
     })
-    : settled(world, prepared.success);
+    : planRollout(world, prepared.success);
 };
 
 const NOTHING: Plan = {
@@ -77,7 +72,6 @@ const suspended = (world: World): Plan => ({
       failures: [],
       warnings: [],
       rollout: undefined,
-      causedByUpgrade: false,
       suspended: true,
     }),
   ),
@@ -87,40 +81,13 @@ const suspended = (world: World): Plan => ({
   turn: NO_TURN,
 });
 
-/** Failure preservation: nothing is written but status, Events and the number of pods. */
-const refused = (
-  world: World,
-  failures: ReadonlyArray<ReconcileFailure>,
-  { inputs, ...more }: {
-    readonly warnings: ReadonlyArray<Warning>;
-    readonly prepared: Prepared | undefined;
-    readonly inputs: Inputs | undefined;
-  },
-): Plan => {
-  const decided = {
-    ...more,
-    failures,
-    rollout: undefined,
-    causedByUpgrade: isOperatorsDoing(world, inputs),
-    suspended: false,
-  };
-  const status = summarise(world, decided);
-  return {
-    steps: [...scaling(world), ...announcements(world, failures, status), ...statusSteps(world, status)],
-    lookAgainMs: unwatchedMs(world),
-    failures,
-    statusIsOf: "what is made",
-    turn: NO_TURN,
-  };
-};
-
-const settled = (world: World, prepared: Prepared): Plan => {
+const planRollout = (world: World, prepared: Prepared): Plan => {
   const { objects, warnings } = prepared;
   const live = liveOf(world, objects.deployment);
   const data = storedDataFindings(prepared, live, world);
   const fatal = conflictsOf(world, prepared, [...objects.before, objects.deployment]);
-  const failures = fatal.length > 0 ? fatal : data.failures;
-  if (failures.length > 0) return refused(world, failures, { warnings, prepared, inputs: prepared.inputs });
+  const failures = fatal.length > 0 ? fatal : byCause(world, data.failures, prepared.inputs, prepared.pins);
+  if (failures.length > 0) return preserve(world, failures, { warnings, prepared });
   const told = [...conflictsOf(world, prepared, [...objects.after, ...objects.optional]), ...world.refusals];
   const rollout = rolloutOf(prepared, live, world);
   const { steps: all, byPolicy, ...made } = objectSteps(world, prepared, rollout);
@@ -132,7 +99,6 @@ const settled = (world: World, prepared: Prepared): Plan => {
     failures: told,
     warnings,
     rollout,
-    causedByUpgrade: false,
     suspended: false,
     contested: contestsNow(world),
     byPolicy,
@@ -162,13 +128,6 @@ const nextLookMs = (world: World, { conditions = [] }: Status): number | undefin
   const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
   const pauses = [nextContestMs(world), unwatchedMs(world), isUnavailable ? LOOK_AGAIN_MS : undefined];
   return pauses.reduce((least, one) => one === undefined ? least : Math.min(least ?? one, one), undefined);
-};
-
-const unwatchedMs = ({ live, resource }: World): number | undefined => {
-  const { uid, name } = objectAt(resource, "metadata");
-  return [...live.values()].some((one) => isOurs(one, String(uid)) && !isWatched(one, String(name)))
-    ? UNWATCHED_LOOK_MS
-    : undefined;
 };
 
 const conflictsOf = (

@@ -1,5 +1,5 @@
 /** What the API server answers to a write that fails → a failure that the status tells. */
-import { ObjectRefused, WriteFailed } from "../failure.ts";
+import { ObjectRefused, WriteFailed } from "../failure/failures.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
 import type { Step } from "./step.ts";

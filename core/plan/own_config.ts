@@ -2,7 +2,7 @@
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { sha256Hex } from "../digest.ts";
-import { OverrideConfigInvalid } from "../failure.ts";
+import { OverrideConfigInvalid } from "../failure/failures.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
 import { readYaml11 } from "../yaml.ts";
 import type { Sources } from "./world.ts";

@@ -5,7 +5,7 @@ import {
   ReferenceTooLarge,
   SecretKeyMissing,
   SecretNotFound,
-} from "../failure.ts";
+} from "../failure/failures.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../limits.ts";
 import type { Reference } from "./references.ts";
 import type { Sources } from "./world.ts";

@@ -4,11 +4,11 @@ import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
 import { FIELD_MANAGER } from "./field_manager.ts";
 import { isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
-import { keyOf, type Seen, Step } from "./step.ts";
+import { keyOf, type Scaling, type Seen, Step } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
 
 /** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
-export const scaling = (world: World): ReadonlyArray<Step> => {
+export const scaling = (world: World): ReadonlyArray<Scaling> => {
   const name = stringAt(world.resource, "metadata", "name") ?? "";
   const live = world.live.get(liveKey("Deployment", name));
   const workload = objectAt(world.resource, "spec", "workload");

@@ -4,7 +4,7 @@ import type { Resource } from "../api/decode.ts";
 import { parsePostgres, postgresSecret } from "../config/postgres_connection.ts";
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/redis_address.ts";
 import { textTraps } from "../config/secret_traps.ts";
-import { SecretValueUnusable } from "../failure.ts";
+import { SecretValueUnusable } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { type Reference, referencesOf } from "./references.ts";
 import type { Sources } from "./world.ts";

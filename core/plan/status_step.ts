@@ -1,10 +1,10 @@
 /** The status is written where it says something else than before. */
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../json.ts";
-import { Step } from "./step.ts";
+import { type StatusUpdate, Step } from "./step.ts";
 import type { World } from "./world.ts";
 
-export const statusSteps = (world: World, status: Status): ReadonlyArray<Step> => {
+export const statusSteps = (world: World, status: Status): ReadonlyArray<StatusUpdate> => {
   const before = objectAt(world.resource, "status");
   return sameStatus(status, before) ? [] : [Step.SetStatus({ status, why: whyStatus(status, before) })];
 };

@@ -3,7 +3,7 @@ import { Data } from "effect";
 import type { Manifest } from "../resources/blueprint.ts";
 import type { Note } from "../status/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../reconcile_failure.ts";
+import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import type { ClaimedField } from "./foreign_fields.ts";
 import type { Away, Waiting } from "./pacing.ts";
 
@@ -45,6 +45,9 @@ export type Step = Data.TaggedEnum<{
   SetStatus: { readonly status: Status; readonly why: string };
 }>;
 export const Step = Data.taggedEnum<Step>();
+export type Announcement = Extract<Step, { readonly _tag: "Announce" }>;
+export type Scaling = Extract<Step, { readonly _tag: "Scale" }>;
+export type StatusUpdate = Extract<Step, { readonly _tag: "SetStatus" }>;
 
 export interface Plan {
   readonly steps: ReadonlyArray<Step>;
@@ -57,6 +60,8 @@ export interface Plan {
   /** Whether this plan takes part in an upgrade that rolls in turns (R34). */
   readonly turn: Turn;
 }
+
+export const NO_TURN: Turn = { kind: "none" };
 
 export type Turn =
   | { readonly kind: "none" }

@@ -6,7 +6,7 @@ import type { Line } from "../config/lines/line.ts";
 import { STORES_IN_BACKENDS } from "../config/lines/stores_in_backends.ts";
 import { serverName, serverOf } from "../config/lines/lines.ts";
 import { Result } from "effect";
-import { LineChangeLosesData, RegistryConflict } from "../failure.ts";
+import { LineChangeLosesData, RegistryConflict } from "../failure/failures.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { readYaml11 } from "../yaml.ts";
 import { lossesOf, type Place } from "./line_losses.ts";

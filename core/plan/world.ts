@@ -1,5 +1,5 @@
 /** What one look at the cluster yields: everything that a decision about one resource rests on. */
-import type { Unwritten } from "../failure.ts";
+import type { Unwritten } from "../failure/failures.ts";
 import type { Surroundings } from "../derive.ts";
 import type { JsonObject } from "../json.ts";
 import type { Contest } from "./contest.ts";

@@ -1,32 +1,39 @@
 /** metav1.Condition, one by type; the transition time moves only when the status flips. */
 import type { Condition } from "../api/v1alpha2.ts";
 
-/** What a condition says, before it is known when that last changed. */
-export interface Finding {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  /** One word (R43). */
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
 const MESSAGE_CHARACTERS_MAX = 4096;
 
-/** Every type that this operator writes, or that an operator before it wrote. */
-const OWN_TYPES: ReadonlySet<string> = new Set([
-  ...["Ready", "ConfigGenerated", "SecretsResolved", "DeploymentUpdated", "Available", "ServiceReady", "StorageReady"],
-  ...[
-    "HealthCheck",
-    "Reconciling",
-    "Stalled",
-    "ObjectRefused",
-    "TemplateHeld",
-    "Contested",
-    "ChangedByPolicy",
-    "DeploymentReady",
-  ],
-]);
+/** Every type of condition that this operator writes. */
+const CONDITION_TYPES = [
+  "Ready",
+  "ConfigGenerated",
+  "SecretsResolved",
+  "DeploymentUpdated",
+  "Available",
+  "ServiceReady",
+  "StorageReady",
+  "HealthCheck",
+  "Reconciling",
+  "Stalled",
+  "ObjectRefused",
+  "TemplateHeld",
+  "Contested",
+  "ChangedByPolicy",
+] as const;
+export type ConditionType = typeof CONDITION_TYPES[number];
+
+/** And those that an operator before it wrote. */
+const OWN_TYPES: ReadonlySet<string> = new Set([...CONDITION_TYPES, "DeploymentReady"]);
+
+/** What a condition says, before it is known when that last changed. */
+export interface Finding {
+  readonly type: ConditionType;
+  readonly status: "True" | "False" | "Unknown";
+  /** One word. */
+  readonly reason: string;
+  readonly message: string;
+}
 
 /**
  * The new list in the order of `findings`. Our types that are not found any more go: abnormal ones such as Stalled are
@@ -52,19 +59,19 @@ export const conditionsOf = (
   ...before.filter(({ type }) => !OWN_TYPES.has(type) && !findings.some((finding) => finding.type === type)),
 ];
 
-export const truth = (type: string, reason: string, message: string): Finding => ({
+export const truth = (type: ConditionType, reason: string, message: string): Finding => ({
   type,
   status: "True",
   reason,
   message,
 });
-export const untruth = (type: string, reason: string, message: string): Finding => ({
+export const untruth = (type: ConditionType, reason: string, message: string): Finding => ({
   type,
   status: "False",
   reason,
   message,
 });
-export const unknown = (type: string, reason: string, message: string): Finding => ({
+export const unknown = (type: ConditionType, reason: string, message: string): Finding => ({
   type,
   status: "Unknown",
   reason,

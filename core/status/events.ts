@@ -45,6 +45,8 @@ export const deploymentUpdated = (image: string, config: string | undefined): No
 
 export const configGenerationFailed = (sentence: string): Note => warn("ConfigGenerationFailed", "Generate", sentence);
 
+export const upgradeConfigFailed = (sentence: string): Note => warn("UpgradeConfigFailure", "Generate", sentence);
+
 export const secretResolutionFailed = (sentence: string): Note => warn("SecretResolutionFailed", "Resolve", sentence);
 
 export const ownershipConflict = (sentence: string): Note => warn("OwnershipConflict", "Apply", sentence);

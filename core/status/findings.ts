@@ -1,14 +1,13 @@
 /** Which conditions hold after a pass, each with its reason word and sentence; the order is that of the status. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
-import type { DeletionPending, OwnershipConflict, Unwritten } from "../failure.ts";
-import type { ReconcileFailure } from "../reconcile_failure.ts";
+import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
-import { verdictOn } from "../verdict.ts";
+import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
 import { contestText } from "../plan/contest.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
-import { type Finding, truth, unknown, untruth } from "./conditions.ts";
+import { type ConditionType, type Finding, truth, unknown, untruth } from "./conditions.ts";
 import type { Rollout } from "../plan/rollout.ts";
 import { rolloutState } from "../plan/rollout_state.ts";
 import { podTrouble } from "./pods.ts";
@@ -105,45 +104,24 @@ const shortList = (fields: ReadonlyArray<string>): string => {
   return fields.slice(0, FIELDS_NAMED_MAX).join("; ") + (more > 0 ? `; and ${more} more` : "");
 };
 
-/** Nothing goes on without somebody's help; what is tried again by itself does not stall. */
-const isStalling = (failure: ReconcileFailure): boolean => {
-  switch (failure._tag) {
-    case "DeletionPending":
-    case "WriteFailed":
-      return false;
-    case "ObjectRefused":
-      return failure.blocks;
-    default:
-      return true;
-  }
+/** The failures that a condition reports, as that condition; undefined where it has none. */
+const failureFinding = (type: ConditionType, failures: ReadonlyArray<ReconcileFailure>): Finding | undefined => {
+  const reported = failures.filter((failure) => conditionOf(failure) === type);
+  const [first] = reported;
+  return first === undefined
+    ? undefined
+    : untruth(type, reasonOf(first), reported.map(({ message }) => message).join("; "));
 };
 
-/** Abnormal-true: an object that the server can do without, and that the API server refuses. */
+/** Abnormal-true: an object that the server can do without, and that the API server rejects. */
 const refusedFindings = ({ failures }: Decided): ReadonlyArray<Finding> => {
-  const refused = failures.filter((failure) => isUnwritten(failure) && !failure.blocks);
-  return refused.length === 0 ? [] : [truth("ObjectRefused", "ObjectRefused", sentences(refused))];
+  const rejected = failureFinding("ObjectRefused", failures);
+  return rejected === undefined ? [] : [truth("ObjectRefused", "ObjectRefused", rejected.message)];
 };
 
-const isUnwritten = (failure: ReconcileFailure): failure is Unwritten =>
-  failure._tag === "ObjectRefused" || failure._tag === "WriteFailed";
-
-const isConflict = (failure: ReconcileFailure): failure is OwnershipConflict | DeletionPending =>
-  failure._tag === "OwnershipConflict" || failure._tag === "DeletionPending";
-
-const REFERENCES = ["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"];
-
-const sentences = (failures: ReadonlyArray<ReconcileFailure>): string =>
-  failures.map(({ message }) => message).join("; ");
-
-const configFinding = ({ prepared, failures, causedByUpgrade }: Decided): Finding => {
-  const own = failures.filter((failure) =>
-    !REFERENCES.includes(failure._tag) && !isConflict(failure) && !isUnwritten(failure)
-  );
-  const first = own[0];
-  if (first !== undefined) {
-    const reason = causedByUpgrade ? "UpgradeConfigFailure" : verdictOn(first).reason;
-    return untruth("ConfigGenerated", reason, sentences(own));
-  }
+const configFinding = ({ prepared, failures }: Decided): Finding => {
+  const failed = failureFinding("ConfigGenerated", failures);
+  if (failed !== undefined) return failed;
   if (prepared === undefined) return unknown("ConfigGenerated", "Waiting", "Waits for the references of the resource");
   const { derived, resource } = prepared;
   switch (derived._tag) {
@@ -167,24 +145,10 @@ const configFinding = ({ prepared, failures, causedByUpgrade }: Decided): Findin
 };
 
 const secretsFinding = ({ prepared, failures }: Decided): Finding => {
-  const missing = failures.filter(({ _tag }) => REFERENCES.includes(_tag));
-  const first = missing[0];
-  if (first !== undefined) return untruth("SecretsResolved", verdictOn(first).reason, sentences(missing));
+  const failed = failureFinding("SecretsResolved", failures);
+  if (failed !== undefined) return failed;
   if (prepared === undefined) return unknown("SecretsResolved", "Waiting", "Waits for a valid resource");
   return truth("SecretsResolved", "AllSecretsFound", `Resolved ${prepared.secretReferences} secret references`);
-};
-
-/** Undefined where no object of these kinds, or of the kinds without a condition of their own, is somebody else's. */
-const conflictFinding = (
-  type: string,
-  failures: ReadonlyArray<ReconcileFailure>,
-  kinds: ReadonlyArray<string> | undefined,
-): Finding | undefined => {
-  const found = failures.filter(isConflict).filter(({ kind }) =>
-    kinds === undefined ? !["PersistentVolumeClaim", "Service"].includes(kind) : kinds.includes(kind)
-  );
-  const [first] = found;
-  return first === undefined ? undefined : untruth(type, first._tag, sentences(found));
 };
 
 const updatedFinding = (
@@ -192,11 +156,8 @@ const updatedFinding = (
   { prepared, failures, rollout }: Decided,
   deployment: JsonObject | undefined,
 ): Finding => {
-  const conflict = conflictFinding("DeploymentUpdated", failures, undefined);
-  if (conflict !== undefined) return conflict;
-  const unwritten = failures.filter((failure) => isUnwritten(failure) && failure.blocks);
-  const [first] = unwritten;
-  if (first !== undefined) return untruth("DeploymentUpdated", verdictOn(first).reason, sentences(unwritten));
+  const failed = failureFinding("DeploymentUpdated", failures);
+  if (failed !== undefined) return failed;
   if (prepared === undefined || rollout === undefined) {
     return deployment === undefined
       ? unknown("DeploymentUpdated", "Waiting", "Nothing is deployed before the resource is free of errors")
@@ -274,8 +235,8 @@ const availableFinding = (world: World, { prepared }: Decided, deployment: JsonO
 };
 
 const objectFindings = (world: World, { prepared, failures }: Decided): ReadonlyArray<Finding> => {
-  const service = conflictFinding("ServiceReady", failures, ["Service"]);
-  const claim = conflictFinding("StorageReady", failures, ["PersistentVolumeClaim"]);
+  const service = failureFinding("ServiceReady", failures);
+  const claim = failureFinding("StorageReady", failures);
   const name = stringAt(world.resource, "metadata", "name") ?? "";
   const live = world.live.get(liveKey("Service", serviceName(name)));
   const claimName = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);

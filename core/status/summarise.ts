@@ -1,11 +1,11 @@
 /** What was seen and decided → the status of the resource, the same bytes while nothing changes. */
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../reconcile_failure.ts";
+import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { configMapName } from "../names.ts";
 import { formatPath } from "../field_path.ts";
-import type { Warning } from "../warning.ts";
+import type { Warning } from "../failure/warning.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
@@ -24,8 +24,6 @@ export interface Decided {
   readonly warnings: ReadonlyArray<Warning>;
   /** What becomes of the pod template; undefined when nothing could be decided about it. */
   readonly rollout: Rollout | undefined;
-  /** The failure came with a new version of the operator, not with an edit (FR-101). */
-  readonly causedByUpgrade: boolean;
   readonly suspended: boolean;
   /** Fields that somebody overwrites again and again. */
   readonly contested?: ReadonlyArray<Contest>;

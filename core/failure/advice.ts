@@ -1,0 +1,102 @@
+/** What a person does about a failure: one sentence, and a command that can be pasted. */
+import * as Result from "effect/Result";
+import { decodeResource } from "../api/decode.ts";
+import { type JsonObject, stringAt } from "../json.ts";
+import { referencesOf } from "../plan/references.ts";
+import { shell, shellWord } from "../printable.ts";
+
+export interface Advice {
+  readonly say: string;
+  /** Ready to be pasted, but for what stands as `…`. */
+  readonly command?: string;
+}
+
+export type Advise<F> = (failure: F, resource: JsonObject) => Advice;
+
+const GOES_ON = "the operator continues automatically";
+
+const namespaceOf = (resource: JsonObject): string => stringAt(resource, "metadata", "namespace") ?? "";
+const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
+
+interface Named {
+  readonly name: string;
+  readonly namespace: string;
+}
+interface NamedKey extends Named {
+  readonly key: string;
+}
+interface NamedObject {
+  readonly kind: string;
+  readonly name: string;
+}
+
+export const adviceForEdit: Advise<unknown> = (_failure, resource) => ({
+  say: "Edit the resource; `llama-stack-operator lint -f FILE` finds the same mistakes before they reach a cluster",
+  command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
+});
+
+export const adviceOnSecret: Advise<Named> = ({ name, namespace }, resource) => ({
+  say: `Create the Secret; ${GOES_ON}`,
+  command: `${shell`kubectl create secret generic ${name} -n ${namespace}`}${
+    keysOf(resource, "Secret", name).map((key) => ` --from-literal=${shellWord(key)}=…`).join("")
+  }`,
+});
+
+export const adviceOnSecretKey: Advise<NamedKey> = ({ name, namespace, key }) => ({
+  say: `Add the key to the Secret, or name another key in the resource; ${GOES_ON}`,
+  command: shell`kubectl patch secret ${name} -n ${namespace} -p ${JSON.stringify({ stringData: { [key]: "…" } })}`,
+});
+
+export const adviceOnConfigMap: Advise<Named> = ({ name, namespace }, resource) => ({
+  say: `Create the ConfigMap; ${GOES_ON}`,
+  command: `${shell`kubectl create configmap ${name} -n ${namespace}`}${
+    keysOf(resource, "ConfigMap", name).map((key) => ` --from-file=${shellWord(key)}=…`).join("")
+  }`,
+});
+
+export const adviceOnConfigMapKey: Advise<NamedKey> = ({ name, namespace, key }) => ({
+  say: `Add the key ${key} to the ConfigMap, or name another key in the resource; ${GOES_ON}`,
+  command: shell`kubectl edit configmap ${name} -n ${namespace}`,
+});
+
+/** `key` is the object and its key, `name/key`. */
+export const adviceForContent =
+  (kind: "secret" | "configmap"): Advise<{ readonly key: string }> => ({ key }, resource) => ({
+    say: `Change the value of ${key}; ${GOES_ON}`,
+    command: shell`kubectl edit ${kind} ${key.split("/")[0] ?? ""} -n ${namespaceOf(resource)}`,
+  });
+
+export const adviceOnUpgrade: Advise<unknown> = (_failure, resource) => ({
+  say: "Go back to the former version or settings of the operator, or adapt the resource; its server keeps running",
+  command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
+});
+
+export const adviceOnConflict: Advise<NamedObject> = ({ kind, name }, resource) => ({
+  say:
+    `Check who manages that ${kind}. Then rename this resource, or free the name; the operator retries automatically`,
+  command: shell`kubectl get ${kind.toLowerCase()} ${name} -n ${namespaceOf(resource)} -o yaml`,
+});
+
+export const adviceOnDeletion: Advise<NamedObject> = ({ kind, name }, resource) => ({
+  say: "Wait until Kubernetes has removed the object. If it stays, see which finalizers hold it",
+  command: shell`kubectl get ${kind.toLowerCase()} ${name} -n ${namespaceOf(resource)} -o yaml`,
+});
+
+export const adviceOnWrite: Advise<unknown> = () => ({
+  say: "Check the API server, or the webhook that the message names; the operator retries automatically",
+  command: "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
+});
+
+export const adviceOnRefusal: Advise<unknown> = (_failure, resource) => ({
+  say: "Fix the quota, policy or webhook named in the message; the operator retries automatically",
+  command: shell`kubectl get events -n ${namespaceOf(resource)} --sort-by=.lastTimestamp`,
+});
+
+/** Keys that the resource reads of a Secret or ConfigMap, for a command that makes them all at once. */
+const keysOf = (resource: JsonObject, kind: "Secret" | "ConfigMap", name: string): ReadonlyArray<string> => {
+  const decoded = decodeResource(resource, "lenient");
+  if (Result.isFailure(decoded)) return [];
+  const keys = referencesOf(decoded.success.spec).filter((one) => one.kind === kind && one.name === name)
+    .flatMap(({ key }) => key ?? []);
+  return [...new Set(keys)];
+};

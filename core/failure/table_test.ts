@@ -1,0 +1,81 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import * as failure from "./failures.ts";
+import type { ReconcileFailure } from "./reconcile_failure.ts";
+import { FAILURES, isRetried, reasonOf, rowOf } from "./table.ts";
+import { UpgradeConfigFailure } from "./upgrade_config_failure.ts";
+
+const path = ["spec", "x"];
+const one = {
+  path,
+  detail: "what is wrong",
+  name: "n",
+  id: "i",
+  image: "img",
+  version: "1",
+  origin: "o",
+  type: "t",
+  api: "a",
+  server: "s",
+  what: "w",
+  instead: "use y",
+  key: "k",
+  distribution: "d",
+  pinned: "p",
+  bytes: 2,
+  bytesMax: 1,
+  resource: "models",
+  field: "inference",
+  available: ["a"],
+  causes: ["c"],
+  supported: ["s"],
+  contradictions: ["c"],
+  offered: ["o"],
+  known: ["k"],
+  paths: ["p", "q"],
+  missing: ["m"],
+  namespace: "ns",
+  kind: "Service",
+  owner: "Deployment x",
+  blocks: true,
+  from: "f",
+  to: "t",
+  losses: ["l"],
+  accept: "a: b",
+  changed: ["c"],
+  way: "w",
+  count: 2,
+  setting: "allow.x",
+  max: 1,
+} as const;
+
+const RETRIED = ["ObjectRefused", "OwnershipConflict", "DeletionPending", "WriteFailed"];
+
+for (const [name, Failure] of Object.entries(failure)) {
+  Deno.test(`FR-076 NFR-004 ${name} has a sentence, a reason and a row`, () => {
+    const made = new (Failure as new (fields: typeof one) => ReconcileFailure)(one);
+    strictEqual(made._tag, name);
+    ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);
+    strictEqual(isRetried(made), RETRIED.includes(name));
+    ok(/^[A-Z][A-Za-z]+$/.test(reasonOf(made)));
+    const { say } = rowOf(made).advice(made, { metadata: { name: "n", namespace: "ns" } });
+    ok(say.length > 10 && !say.includes("undefined"), say);
+  });
+}
+
+Deno.test("FAILURES has a row for every class, and for none that does not exist", () => {
+  deepStrictEqual(Object.keys(FAILURES).sort(), [...Object.keys(failure), "UpgradeConfigFailure"].sort());
+});
+
+Deno.test("UpgradeConfigFailure names both versions of the operator, and every cause", () => {
+  const causes = [
+    new failure.UnknownProvider({ path, id: "a", known: [] }),
+    new failure.ModelConflict({ path, id: "b" }),
+  ] as const;
+  const { message } = new UpgradeConfigFailure({
+    from: { version: "1.0.0", pins: "x" },
+    to: { version: "1.1.0", pins: "y" },
+    causes,
+  });
+  ok(message.startsWith("Operator 1.1.0 cannot make the config of this resource, which operator 1.0.0 could: "));
+  ok(causes.every((cause) => message.includes(cause.message)));
+});

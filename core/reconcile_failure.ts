@@ -1,6 +1,0 @@
-/** Everything that can keep a resource from being reconciled: what the steps of a reconciliation say that they can fail with. */
-import type { PreparationFailure } from "./plan/prepare.ts";
-import type { DataFailure } from "./plan/stored_data.ts";
-import type { DeletionPending, OwnershipConflict, Unwritten } from "./failure.ts";
-
-export type ReconcileFailure = PreparationFailure | DataFailure | OwnershipConflict | DeletionPending | Unwritten;
