@@ -1,7 +1,8 @@
 /** The HorizontalPodAutoscaler `<cr>-hpa`. */
-import type { JsonObject } from "../json.ts";
+import type { V2MetricSpec } from "@kubernetes/client-node";
 import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
+import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 export const autoscalerName = (name: string): string => `${name}-hpa`;
 
@@ -25,7 +26,7 @@ export const autoscaler = (blueprint: Blueprint): Manifest | undefined => {
     ...(cpu !== undefined || memory === undefined ? [utilization("cpu", cpu ?? CPU_PERCENT_DEFAULT)] : []),
     ...(memory === undefined ? [] : [utilization("memory", memory)]),
   ];
-  return {
+  return manifest<"HorizontalPodAutoscaler">({
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",
     metadata: metadataOf(blueprint, autoscalerName(blueprint.name)),
@@ -35,10 +36,10 @@ export const autoscaler = (blueprint: Blueprint): Manifest | undefined => {
       maxReplicas: autoscaling.maxReplicas,
       metrics: targets,
     },
-  };
+  });
 };
 
-const utilization = (name: string, averageUtilization: number): JsonObject => ({
+const utilization = (name: string, averageUtilization: number): AsJson<V2MetricSpec> => ({
   type: "Resource",
   resource: { name, target: { type: "Utilization", averageUtilization } },
 });

@@ -1,6 +1,7 @@
 /** The PersistentVolumeClaim `<cr>-pvc`: kept when the resource goes, unless the author wants otherwise (R15). */
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
+import { manifest } from "./kubernetes_objects.ts";
 
 export const claimName = (name: string): string => `${name}-pvc`;
 
@@ -11,7 +12,7 @@ const SIZE_DEFAULT = "10Gi";
 export const claim = (blueprint: Blueprint): Manifest | undefined => {
   const storage = blueprint.spec.workload?.storage;
   if (storage === undefined || storage.existingClaim !== undefined) return undefined;
-  return {
+  return manifest<"PersistentVolumeClaim">({
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
     metadata: metadataOf(blueprint, claimName(blueprint.name), { owned: storage.retentionPolicy === "Delete" }),
@@ -20,7 +21,7 @@ export const claim = (blueprint: Blueprint): Manifest | undefined => {
       resources: { requests: { storage: String(storage.size ?? SIZE_DEFAULT) } },
       ...(storage.storageClassName === undefined ? {} : { storageClassName: storage.storageClassName }),
     },
-  };
+  });
 };
 
 /** The claim that the pod mounts; undefined: an emptyDir. */

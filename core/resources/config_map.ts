@@ -1,9 +1,9 @@
 /** ConfigMaps of a resource: the immutable one with config.yaml (FR-023, NFR-005), and the bundle of certificates. */
-import type { JsonObject } from "../json.ts";
 import { CONFIG_DIGEST_ANNOTATION, configMapName } from "../names.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
 import { CA_BUNDLE_KEY, caBundleName } from "./pod_volumes.ts";
+import { manifest } from "./kubernetes_objects.ts";
 
 /** Label of the copy of the certificates that the server trusts. */
 export const CA_BUNDLE_COMPONENT = "ca-bundle";
@@ -17,23 +17,24 @@ export interface ConfigContent {
 }
 
 /** Named after its content; the full digest stands in an annotation, since eight digits of a name prove nothing. */
-export const configMap = (blueprint: Blueprint, { data, binaryData, digest }: ConfigContent): Manifest => ({
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: metadataOf(blueprint, configMapName(blueprint.name, digest), {
-    component: "generated-config",
-    annotations: { [CONFIG_DIGEST_ANNOTATION]: digest },
-  }),
-  immutable: true,
-  data: data as JsonObject,
-  ...(binaryData === undefined || Object.keys(binaryData).length === 0 ? {} : { binaryData: binaryData as JsonObject }),
-});
+export const configMap = (blueprint: Blueprint, { data, binaryData, digest }: ConfigContent): Manifest =>
+  manifest<"ConfigMap">({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: metadataOf(blueprint, configMapName(blueprint.name, digest), {
+      component: "generated-config",
+      annotations: { [CONFIG_DIGEST_ANNOTATION]: digest },
+    }),
+    immutable: true,
+    data,
+    ...(binaryData === undefined || Object.keys(binaryData).length === 0 ? {} : { binaryData }),
+  });
 
 /** `pem` is undefined offline, where the source ConfigMap has not been read. */
 export const caBundleMap = (blueprint: Blueprint, pem: string | undefined): Manifest | undefined =>
-  blueprint.spec.networking?.tls?.caBundle === undefined ? undefined : {
+  blueprint.spec.networking?.tls?.caBundle === undefined ? undefined : manifest<"ConfigMap">({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: metadataOf(blueprint, caBundleName(blueprint.name), { component: CA_BUNDLE_COMPONENT }),
     ...(pem === undefined ? {} : { data: { [CA_BUNDLE_KEY]: pem } }),
-  };
+  });

@@ -1,8 +1,8 @@
 /** The Secrets `<cr>-sql` and `<cr>-kv`: connection parts under the names of their variables (R33), owned, rotated with the source. */
 import { kvSecretName, sqlSecretName } from "../config/storage.ts";
-import type { JsonObject } from "../json.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
+import { manifest } from "./kubernetes_objects.ts";
 
 /** Which of the two a resource needs. */
 export const connectionSecrets = (
@@ -17,15 +17,17 @@ export const connectionSecrets = (
   return [
     { name: sqlSecretName(blueprint.name), data: parts.sql },
     { name: kvSecretName(blueprint.name), data: parts.kv },
-  ].filter(({ name }) => needed.has(name)).map(({ name, data }) => ({
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: metadataOf(blueprint, name, { component: "storage-connection" }),
-    type: "Opaque",
-    // Offline nobody knows the values: the Secret is shown without data (R32).
-    // Not stringData: the API server never stores it, so each apply of it would count as a change.
-    ...(data === undefined ? {} : { data: encoded(data) }),
-  }));
+  ].filter(({ name }) => needed.has(name)).map(({ name, data }) =>
+    manifest<"Secret">({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: metadataOf(blueprint, name, { component: "storage-connection" }),
+      type: "Opaque",
+      // Offline nobody knows the values: the Secret is shown without data (R32).
+      // Not stringData: the API server never stores it, so each apply of it would count as a change.
+      ...(data === undefined ? {} : { data: encoded(data) }),
+    })
+  );
 };
 
 /** By variable name; undefined where the source Secrets have not been read. Holds secret values: never printed. */
@@ -36,7 +38,7 @@ export interface ConnectionParts {
 
 export const UNREAD_PARTS: ConnectionParts = { sql: undefined, kv: undefined };
 
-const encoded = (values: Readonly<Record<string, string>>): JsonObject =>
+const encoded = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(value)]));
 
 /** Base64 of the UTF-8 bytes. */

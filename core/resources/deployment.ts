@@ -1,5 +1,15 @@
 /** The Deployment `<cr>`: image, config, environment and digests change in one write. */
-import type { Json, JsonObject } from "../json.ts";
+import type {
+  V1Container,
+  V1DeploymentStrategy,
+  V1HTTPGetAction,
+  V1PodSecurityContext,
+  V1PodSpec,
+  V1PodTemplateSpec,
+  V1ResourceRequirements,
+  V1SecurityContext,
+  V1VolumeMount,
+} from "@kubernetes/client-node";
 import { STARTUP_SECONDS_DEFAULT } from "../api/v1alpha2.ts";
 import { autoscales } from "./autoscaler.ts";
 import { type Blueprint, type Manifest, portOf, replicasOf, servesTls } from "./blueprint.ts";
@@ -9,12 +19,13 @@ import { placement } from "./placement.ts";
 import { addsAuthorities, authoritiesCommand, podVolumes } from "./pod_volumes.ts";
 import { serviceAccountName } from "./service_account.ts";
 import { startCommand } from "./start_command.ts";
+import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 export const CONTAINER = "llama-stack";
 
-export const deployment = (blueprint: Blueprint, annotations: JsonObject = {}): Manifest => {
+export const deployment = (blueprint: Blueprint, annotations: Readonly<Record<string, string>> = {}): Manifest => {
   const { name, spec } = blueprint;
-  return {
+  return manifest<"Deployment">({
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: metadataOf(blueprint, name, { annotations }),
@@ -26,7 +37,7 @@ export const deployment = (blueprint: Blueprint, annotations: JsonObject = {}): 
       progressDeadlineSeconds: startupSeconds(spec) + PULL_SECONDS,
       template: podTemplate(blueprint),
     },
-  };
+  });
 };
 
 /** What an image of a few gigabytes takes on a fresh node, on top of the start of the server. */
@@ -36,7 +47,7 @@ const startupSeconds = (spec: Blueprint["spec"]): number =>
   spec.workload?.probes?.startupSeconds ?? STARTUP_SECONDS_DEFAULT;
 
 /** Two pods cannot hold one ReadWriteOnce claim on two nodes, nor share sqlite files on any claim (R29). */
-const strategy = (blueprint: Blueprint): JsonObject => {
+const strategy = (blueprint: Blueprint): AsJson<V1DeploymentStrategy> => {
   const storage = blueprint.spec.workload?.storage;
   const shared = storage?.accessMode === "ReadWriteMany";
   return mountedClaim(blueprint) !== undefined && (!shared || blueprint.usesSqlite)
@@ -44,7 +55,7 @@ const strategy = (blueprint: Blueprint): JsonObject => {
     : { type: "RollingUpdate", rollingUpdate: { maxSurge: "25%", maxUnavailable: 0 } };
 };
 
-const podTemplate = (blueprint: Blueprint): JsonObject => {
+const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
   const { name, spec, platform, podAnnotations } = blueprint;
   const own = spec.workload?.overrides ?? {};
   const { volumes, mounts } = podVolumes(blueprint);
@@ -60,14 +71,18 @@ const podTemplate = (blueprint: Blueprint): JsonObject => {
       enableServiceLinks: false,
       securityContext: own.securityContext === undefined
         ? podSecurity(platform.openshift)
-        : own.securityContext as unknown as Json,
+        : own.securityContext as unknown as AsJson<V1PodSecurityContext>,
       ...(own.terminationGracePeriodSeconds === undefined
         ? {}
         : { terminationGracePeriodSeconds: own.terminationGracePeriodSeconds }),
-      ...(own.imagePullSecrets === undefined ? {} : { imagePullSecrets: own.imagePullSecrets as unknown as Json }),
+      ...(own.imagePullSecrets === undefined
+        ? {}
+        : { imagePullSecrets: own.imagePullSecrets as unknown as NonNullable<AsJson<V1PodSpec>["imagePullSecrets"]> }),
       ...(own.priorityClassName === undefined ? {} : { priorityClassName: own.priorityClassName }),
       ...(own.runtimeClassName === undefined ? {} : { runtimeClassName: own.runtimeClassName }),
-      ...(own.resourceClaims === undefined ? {} : { resourceClaims: own.resourceClaims as unknown as Json }),
+      ...(own.resourceClaims === undefined
+        ? {}
+        : { resourceClaims: own.resourceClaims as unknown as NonNullable<AsJson<V1PodSpec>["resourceClaims"]> }),
       ...placement(blueprint),
       ...(addsAuthorities(spec) ? { initContainers: [authorities(blueprint)] } : {}),
       containers: [container(blueprint, mounts)],
@@ -76,7 +91,10 @@ const podTemplate = (blueprint: Blueprint): JsonObject => {
   };
 };
 
-const container = (blueprint: Blueprint, mounts: ReadonlyArray<JsonObject>): JsonObject => {
+const container = (
+  blueprint: Blueprint,
+  mounts: ReadonlyArray<AsJson<V1VolumeMount>>,
+): AsJson<V1Container> => {
   const { spec, image, env, platform } = blueprint;
   const own = spec.workload?.overrides ?? {};
   const home = env.some(({ name }) => name === "HOME") || platform.openshift ? [] : [{ name: "HOME", value: "/" }];
@@ -86,8 +104,10 @@ const container = (blueprint: Blueprint, mounts: ReadonlyArray<JsonObject>): Jso
     ...(own.imagePullPolicy === undefined ? {} : { imagePullPolicy: own.imagePullPolicy }),
     ...startCommand(blueprint),
     ports: [{ containerPort: portOf(spec), protocol: "TCP" }],
-    env: [...home, ...env] as unknown as Json,
-    ...(own.envFrom === undefined ? {} : { envFrom: own.envFrom as unknown as Json }),
+    env: [...home, ...env] as unknown as NonNullable<AsJson<V1Container>["env"]>,
+    ...(own.envFrom === undefined
+      ? {}
+      : { envFrom: own.envFrom as unknown as NonNullable<AsJson<V1Container>["envFrom"]> }),
     resources: resources(blueprint),
     ...probes(blueprint),
     // The last lines of the log say why a start failed; status quotes the very last one.
@@ -100,7 +120,7 @@ const container = (blueprint: Blueprint, mounts: ReadonlyArray<JsonObject>): Jso
 };
 
 /** The restricted Pod Security Standard. */
-const RESTRICTED: JsonObject = {
+const RESTRICTED: AsJson<V1SecurityContext> = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ["ALL"] },
   runAsNonRoot: true,
@@ -108,7 +128,7 @@ const RESTRICTED: JsonObject = {
 };
 
 /** Runs the server's own image, whose public authorities it copies. It asks for no more than the server that follows it. */
-const authorities = (blueprint: Blueprint): JsonObject => {
+const authorities = (blueprint: Blueprint): AsJson<V1Container> => {
   const { spec, image } = blueprint;
   const own = spec.workload?.overrides ?? {};
   const { command, mounts } = authoritiesCommand();
@@ -128,11 +148,11 @@ const authorities = (blueprint: Blueprint): JsonObject => {
 const DRAIN_SECONDS = 5;
 
 /** One core per worker and 1 GiB, where the resource says nothing. Source: the Go operator, whose pods are taken over. */
-const resources = ({ spec }: Blueprint): JsonObject => {
+const resources = ({ spec }: Blueprint): AsJson<V1ResourceRequirements> => {
   const { limits = {}, requests = {}, claims } = (spec.workload?.resources ?? {}) as {
-    readonly limits?: JsonObject;
-    readonly requests?: JsonObject;
-    readonly claims?: Json;
+    readonly limits?: Readonly<Record<string, string>>;
+    readonly requests?: Readonly<Record<string, string>>;
+    readonly claims?: NonNullable<AsJson<V1ResourceRequirements>["claims"]>;
   };
   const workers = spec.workload?.workers;
   const wanted = { cpu: String(workers ?? 1), memory: "1Gi", ...requests };
@@ -148,8 +168,8 @@ const resources = ({ spec }: Blueprint): JsonObject => {
 const STARTUP_PERIOD_SECONDS = 5;
 
 /** Liveness stays off: a server that is busy with a long answer is not dead. Numeric ports, see service.ts. */
-const probes = ({ spec, line }: Blueprint): JsonObject => {
-  const httpGet: JsonObject = {
+const probes = ({ spec, line }: Blueprint): AsJson<Pick<V1Container, "startupProbe" | "readinessProbe">> => {
+  const httpGet: AsJson<V1HTTPGetAction> = {
     path: line?.process.healthPath ?? "/v1/health",
     port: portOf(spec),
     scheme: servesTls(spec) ? "HTTPS" : "HTTP",
@@ -169,7 +189,7 @@ const probes = ({ spec, line }: Blueprint): JsonObject => {
 const IMAGE_USER = 1001;
 
 /** OpenShift chooses users and groups per namespace itself, and refuses others (R37). */
-const podSecurity = (openshift: boolean): JsonObject => ({
+const podSecurity = (openshift: boolean): AsJson<V1PodSecurityContext> => ({
   runAsNonRoot: true,
   ...(openshift ? {} : { runAsUser: IMAGE_USER, runAsGroup: IMAGE_USER, fsGroup: IMAGE_USER }),
   seccompProfile: { type: "RuntimeDefault" },

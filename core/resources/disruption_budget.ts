@@ -1,6 +1,7 @@
 /** The PodDisruptionBudget `<cr>-pdb`: asked for, or made for more than one pod. */
 import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
+import { manifest } from "./kubernetes_objects.ts";
 
 export const disruptionBudgetName = (name: string): string => `${name}-pdb`;
 
@@ -9,7 +10,7 @@ export const disruptionBudget = (blueprint: Blueprint): Manifest | undefined => 
   const asked = spec.workload?.podDisruptionBudget;
   if (asked === undefined && replicasOf(spec) <= 1) return undefined;
   const { minAvailable, maxUnavailable } = asked ?? {};
-  return {
+  return manifest<"PodDisruptionBudget">({
     apiVersion: "policy/v1",
     kind: "PodDisruptionBudget",
     metadata: metadataOf(blueprint, disruptionBudgetName(name)),
@@ -17,5 +18,5 @@ export const disruptionBudget = (blueprint: Blueprint): Manifest | undefined => 
       selector: { matchLabels: selectorOf(name) },
       ...(minAvailable === undefined ? { maxUnavailable: maxUnavailable ?? 1 } : { minAvailable }),
     },
-  };
+  });
 };

@@ -1,8 +1,9 @@
 /** The way in from outside: an Ingress, or a Route where the cluster has them (FR-064, FR-065). */
-import type { JsonObject } from "../json.ts";
+import type { V1HTTPIngressPath } from "@kubernetes/client-node";
 import { type Blueprint, isExposed, type Manifest, portOf, servesTls } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
 import { serviceName } from "./service.ts";
+import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 export const ingressName = (name: string): string => `${name}-ingress`;
 
@@ -11,12 +12,12 @@ export const ingress = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
   if (!isExposed(spec) || platform.routes) return undefined;
   const { hostname, ingressClassName, tlsSecretName, annotations } = spec.networking?.expose ?? {};
-  const path: JsonObject = {
+  const path: AsJson<V1HTTPIngressPath> = {
     path: "/",
     pathType: "Prefix",
     backend: { service: { name: serviceName(name), port: { number: portOf(spec) } } },
   };
-  return {
+  return manifest<"Ingress">({
     apiVersion: "networking.k8s.io/v1",
     kind: "Ingress",
     metadata: metadataOf(blueprint, ingressName(name), { annotations: { ...annotations } }),
@@ -27,7 +28,7 @@ export const ingress = (blueprint: Blueprint): Manifest | undefined => {
         : { tls: [{ ...(hostname === undefined ? {} : { hosts: [hostname] }), secretName: tlsSecretName }] }),
       rules: [{ ...(hostname === undefined ? {} : { host: hostname }), http: { paths: [path] } }],
     },
-  };
+  });
 };
 
 /** Undefined when the server is not exposed, or the cluster has no Routes. */
@@ -35,7 +36,7 @@ export const route = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
   if (!isExposed(spec) || !platform.routes) return undefined;
   const { hostname, annotations } = spec.networking?.expose ?? {};
-  return {
+  return manifest<"Route">({
     apiVersion: "route.openshift.io/v1",
     kind: "Route",
     metadata: metadataOf(blueprint, name, { annotations: { ...annotations } }),
@@ -48,5 +49,5 @@ export const route = (blueprint: Blueprint): Manifest | undefined => {
         ? { termination: "passthrough", insecureEdgeTerminationPolicy: "None" }
         : { termination: "edge", insecureEdgeTerminationPolicy: "Redirect" },
     },
-  };
+  });
 };

@@ -1,11 +1,10 @@
 /** Names, labels and owner of every object of a resource. */
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
-import type { JsonObject } from "../json.ts";
 import { MANAGED_BY } from "../names.ts";
 import type { Blueprint } from "./blueprint.ts";
 
 /** What pods carry and what Services, policies and budgets select by; a Deployment's selector can never change. */
-export const selectorOf = (name: string): JsonObject => ({
+export const selectorOf = (name: string): Readonly<Record<string, string>> => ({
   app: "llama-stack",
   "app.kubernetes.io/instance": name,
 });
@@ -14,7 +13,11 @@ export const selectorOf = (name: string): JsonObject => ({
 export const metadataOf = (
   blueprint: Blueprint,
   name: string,
-  more: { readonly annotations?: JsonObject; readonly owned?: boolean; readonly component?: string } = {},
+  more: {
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly owned?: boolean;
+    readonly component?: string;
+  } = {},
 ) => ({
   name,
   namespace: blueprint.namespace,
@@ -32,7 +35,7 @@ export const metadataOf = (
     : { ownerReferences: [ownerReference(blueprint, blueprint.uid)] }),
 });
 
-const ownerReference = ({ name }: Blueprint, uid: string): JsonObject => ({
+const ownerReference = ({ name }: Blueprint, uid: string) => ({
   apiVersion: API_VERSION,
   kind: KIND,
   name,

@@ -1,7 +1,8 @@
 /** The NetworkPolicy `<cr>-network-policy`: who may connect (FR-066). */
-import type { JsonObject } from "../json.ts";
+import type { V1NetworkPolicyPeer } from "@kubernetes/client-node";
 import { type Blueprint, isExposed, type Manifest, portOf } from "./blueprint.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
+import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 export const networkPolicyName = (name: string): string => `${name}-network-policy`;
 
@@ -9,7 +10,7 @@ export const networkPolicyName = (name: string): string => `${name}-network-poli
 export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
   if (spec.networking?.allowedFrom === undefined && !platform.networkPolicies) return undefined;
-  return {
+  return manifest<"NetworkPolicy">({
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
     metadata: metadataOf(blueprint, networkPolicyName(name)),
@@ -18,22 +19,24 @@ export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
       policyTypes: ["Ingress"],
       ingress: [{ from: peers(blueprint), ports: [{ protocol: "TCP", port: portOf(spec) }] }],
     },
-  };
+  });
 };
 
-const byName = (namespace: string): JsonObject => ({
+const byName = (namespace: string): AsJson<V1NetworkPolicyPeer> => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
 });
 
 /** Own namespace and operator always; then what is asked for; the ingress controller of OpenShift only when exposed. */
-const peers = ({ spec, platform }: Blueprint): ReadonlyArray<JsonObject> => {
+const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   if (namespaces.includes("*")) return [{ namespaceSelector: {} }];
   return [
     { podSelector: {} },
     byName(platform.operatorNamespace),
     ...namespaces.map(byName),
-    ...labels.map((key): JsonObject => ({ namespaceSelector: { matchExpressions: [{ key, operator: "Exists" }] } })),
+    ...labels.map((key): AsJson<V1NetworkPolicyPeer> => ({
+      namespaceSelector: { matchExpressions: [{ key, operator: "Exists" }] },
+    })),
     ...(isExposed(spec)
       ? [{ namespaceSelector: { matchLabels: { "network.openshift.io/policy-group": "ingress" } } }]
       : []),

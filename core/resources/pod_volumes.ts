@@ -1,9 +1,10 @@
 /** Volumes of the pod and where they are mounted, in a stable order. */
 import { CA_BUNDLE_FILE, CONFIG_FOLDER } from "../config/environment.ts";
 import { TLS_FOLDER } from "../config/server.ts";
-import type { JsonObject } from "../json.ts";
+import type { V1Volume, V1VolumeMount } from "@kubernetes/client-node";
 import { type Blueprint, servesTls } from "./blueprint.ts";
 import { mountedClaim } from "./claim.ts";
+import type { AsJson } from "./kubernetes_objects.ts";
 
 export const caBundleName = (name: string): string => `${name}-ca-bundle`;
 export const CA_BUNDLE_KEY = "ca-bundle.crt";
@@ -27,7 +28,7 @@ const PUBLIC_FILES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/
  */
 export const authoritiesCommand = (): {
   readonly command: ReadonlyArray<string>;
-  readonly mounts: ReadonlyArray<JsonObject>;
+  readonly mounts: ReadonlyArray<AsJson<V1VolumeMount>>;
 } => ({
   command: [
     "/bin/sh",
@@ -47,14 +48,16 @@ export const authoritiesCommand = (): {
 });
 
 export interface PodVolumes {
-  readonly volumes: ReadonlyArray<JsonObject>;
-  readonly mounts: ReadonlyArray<JsonObject>;
+  readonly volumes: ReadonlyArray<AsJson<V1Volume>>;
+  readonly mounts: ReadonlyArray<AsJson<V1VolumeMount>>;
 }
 
 export const podVolumes = (blueprint: Blueprint): PodVolumes => {
   const { name, spec, configFile, folders } = blueprint;
   const claimed = mountedClaim(blueprint);
-  const rows: ReadonlyArray<{ readonly volume: JsonObject; readonly mount: JsonObject | undefined } | undefined> = [
+  const rows: ReadonlyArray<
+    { readonly volume: AsJson<V1Volume>; readonly mount: AsJson<V1VolumeMount> | undefined } | undefined
+  > = [
     {
       volume: {
         name: "lls-storage",
@@ -96,10 +99,13 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
   const there = rows.filter((row) => row !== undefined);
   const own = spec.workload?.overrides ?? {};
   return {
-    volumes: [...there.map(({ volume }) => volume), ...((own.volumes ?? []) as unknown as ReadonlyArray<JsonObject>)],
+    volumes: [
+      ...there.map(({ volume }) => volume),
+      ...((own.volumes ?? []) as unknown as ReadonlyArray<AsJson<V1Volume>>),
+    ],
     mounts: [
       ...there.map(({ mount }) => mount).filter((mount) => mount !== undefined),
-      ...((own.volumeMounts ?? []) as unknown as ReadonlyArray<JsonObject>),
+      ...((own.volumeMounts ?? []) as unknown as ReadonlyArray<AsJson<V1VolumeMount>>),
     ],
   };
 };

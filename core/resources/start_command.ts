@@ -1,13 +1,14 @@
 /** How the container starts: explicitly, so that a wrong path can never start the config that the image brings along. */
-import type { JsonObject } from "../json.ts";
+import type { V1Container } from "@kubernetes/client-node";
 import { CONFIG_FILE } from "../config/environment.ts";
 import type { Line } from "../config/lines/line.ts";
 import { LINES } from "../config/lines/lines.ts";
 import { TLS_CERTIFICATE, TLS_KEY } from "../config/server.ts";
 import { type Blueprint, portOf, servesTls } from "./blueprint.ts";
+import type { AsJson } from "./kubernetes_objects.ts";
 
 /** `command` and `args` of the container; empty when the image's own entrypoint starts its own config. */
-export const startCommand = (blueprint: Blueprint): JsonObject => {
+export const startCommand = (blueprint: Blueprint): AsJson<Pick<V1Container, "command" | "args">> => {
   const { command, args } = blueprint.spec.workload?.overrides ?? {};
   const own = {
     ...(command === undefined || command.length === 0 ? {} : { command }),

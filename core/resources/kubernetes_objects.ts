@@ -1,0 +1,69 @@
+/**
+ * The objects that the operator writes, typed by the client library: a field that Kubernetes does not have does not compile. The
+ * library gives the types alone; the objects themselves are JSON.
+ */
+import type {
+  V1ConfigMap,
+  V1Deployment,
+  V1Ingress,
+  V1NetworkPolicy,
+  V1PersistentVolumeClaim,
+  V1PodDisruptionBudget,
+  V1Secret,
+  V1Service,
+  V1ServiceAccount,
+  V2HorizontalPodAutoscaler,
+} from "@kubernetes/client-node";
+import type { Manifest } from "./blueprint.ts";
+
+/** Route of OpenShift, of which the library has no type. Source: route.openshift.io/v1. */
+interface Route {
+  readonly metadata?: V1Service["metadata"];
+  readonly spec: {
+    readonly host?: string;
+    readonly to: { readonly kind: "Service"; readonly name: string; readonly weight: number };
+    readonly port: { readonly targetPort: string };
+    readonly tls: {
+      readonly termination: "passthrough" | "edge";
+      readonly insecureEdgeTerminationPolicy: "None" | "Redirect";
+    };
+  };
+}
+
+/** Every kind that the operator writes, with the API version that it is written in. */
+interface Kinds {
+  readonly ConfigMap: { readonly version: "v1"; readonly object: V1ConfigMap };
+  readonly Deployment: { readonly version: "apps/v1"; readonly object: V1Deployment };
+  readonly HorizontalPodAutoscaler: { readonly version: "autoscaling/v2"; readonly object: V2HorizontalPodAutoscaler };
+  readonly Ingress: { readonly version: "networking.k8s.io/v1"; readonly object: V1Ingress };
+  readonly NetworkPolicy: { readonly version: "networking.k8s.io/v1"; readonly object: V1NetworkPolicy };
+  readonly PersistentVolumeClaim: { readonly version: "v1"; readonly object: V1PersistentVolumeClaim };
+  readonly PodDisruptionBudget: { readonly version: "policy/v1"; readonly object: V1PodDisruptionBudget };
+  readonly Route: { readonly version: "route.openshift.io/v1"; readonly object: Route };
+  readonly Secret: { readonly version: "v1"; readonly object: V1Secret };
+  readonly Service: { readonly version: "v1"; readonly object: V1Service };
+  readonly ServiceAccount: { readonly version: "v1"; readonly object: V1ServiceAccount };
+}
+
+/**
+ * A type of the library as JSON has it: nothing is changed in place, times are texts, and fields that are words of JavaScript have
+ * their own names (`_from` is `from`).
+ */
+export type AsJson<T> = T extends Date ? string
+  : T extends ReadonlyArray<infer Item> ? ReadonlyArray<AsJson<Item>>
+  : T extends object ? { readonly [Key in keyof T as Key extends `_${infer Name}` ? Name : Key]: AsJson<T[Key]> }
+  : T;
+
+type ObjectOf<Kind extends keyof Kinds> =
+  & Omit<AsJson<Kinds[Kind]["object"]>, "apiVersion" | "kind" | "metadata" | "status">
+  & {
+    readonly apiVersion: Kinds[Kind]["version"];
+    readonly kind: Kind;
+    readonly metadata: AsJson<NonNullable<V1Service["metadata"]>> & {
+      readonly name: string;
+      readonly namespace: string;
+    };
+  };
+
+/** An object of that kind, to be applied. The only place where a type of the library becomes JSON. */
+export const manifest = <Kind extends keyof Kinds>(object: ObjectOf<Kind>): Manifest => object as unknown as Manifest;
