@@ -2,11 +2,11 @@
  * The Secrets and ConfigMaps that a resource names. Each is read when it is needed; of its content only what the resource uses
  * is kept, within bounds, and forgotten after the reconciliation. Nothing foreign stays in memory.
  */
-import { Context, Effect, PartitionedSemaphore } from "effect";
+import { Context, Effect, PartitionedSemaphore, Redacted } from "effect";
 import { type Json, type JsonObject, objectAt } from "../core/json.ts";
 import { type Reference, type ReferencedObject, referencedObjects } from "../core/plan/references.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../core/limits.ts";
-import type { ConfigMapContent, World } from "../core/plan/world.ts";
+import type { ConfigMapContent, SecretValues, World } from "../core/plan/world.ts";
 import { Cluster } from "./cluster.ts";
 import { FOREIGN_READS_MAX } from "./limits.ts";
 
@@ -22,7 +22,7 @@ const Reads: Context.Reference<PartitionedSemaphore.PartitionedSemaphore<string>
 export const readReferences = Effect.fnUntraced(function* (references: ReadonlyArray<Reference>, namespace: string) {
   const cluster = yield* Cluster;
   const reads = yield* Reads;
-  const secrets = new Map<string, Readonly<Record<string, string>>>();
+  const secrets = new Map<string, SecretValues>();
   const configMaps = new Map<string, ConfigMapContent>();
   const tooLarge: Array<World["tooLarge"][number]> = [];
   const left = { Secret: SECRET_VALUES_BYTES_MAX, ConfigMap: CONFIG_MAPS_BYTES_MAX };
@@ -45,7 +45,7 @@ export const readReferences = Effect.fnUntraced(function* (references: ReadonlyA
         if (found === undefined) return;
         if (kind === "Secret") {
           const values = decodedValues(used(objectAt(found, "data"), object));
-          secrets.set(name, fits(object, [values]) ? values : {});
+          secrets.set(name, fits(object, [values]) ? redacted(values) : {});
         } else {
           const data = texts(used(objectAt(found, "data"), object));
           const binaryData = texts(used(objectAt(found, "binaryData"), object));
@@ -72,3 +72,6 @@ const decodedValues = (data: JsonObject): Readonly<Record<string, string>> =>
 
 /** Bytes that are no text become U+FFFD; such a value is compared and hashed, and no server could take it from its environment. */
 const decodedText = (base64: Json): string => new TextDecoder().decode(Uint8Array.fromBase64(String(base64)));
+
+const redacted = (values: Readonly<Record<string, string>>): SecretValues =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)]));

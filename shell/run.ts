@@ -1,5 +1,5 @@
 /** The operator as a program: its parts, put together. */
-import { Effect, Layer, Logger, Metric, Ref } from "effect";
+import { Effect, Layer, Logger, Metric, Redacted, Ref } from "effect";
 import { type JsonObject, objectAt, stringAt } from "../core/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
 import { HMAC_SECRET } from "../core/own_objects.ts";
@@ -129,7 +129,7 @@ export const operatorFacts = (
     operatorNamespace,
     networkPolicies: false,
   },
-  hmacKey,
+  hmacKey: Redacted.make(hmacKey),
   rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,
   upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
 });

@@ -4,7 +4,7 @@
  *
  * It is over 300 lines because all of its functions change the same few maps.
  */
-import { Context, Effect, Exit, Layer, Queue } from "effect";
+import { Context, Effect, Exit, Layer, Queue, type Redacted } from "effect";
 import { sha256Hex } from "../core/digest.ts";
 import { type JsonObject, objectAt, stringAt } from "../core/json.ts";
 import { versionOf } from "../core/newest_first.ts";
@@ -138,7 +138,7 @@ export const ownerOf = (object: JsonObject): string | undefined => {
     : `${stringAt(object, "metadata", "namespace") ?? ""}/${instance}`;
 };
 
-const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: string): StoreShape => {
+const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redacted.Redacted<string>): StoreShape => {
   const shelves = new Map<string, Shelf>();
   const away = new Map<string, Away>();
   // By uid, the version of the deletion. An object that left the selection of a watch is told as deleted as well: whatever is

@@ -123,7 +123,7 @@ Deno.test("Store.away follows a Deployment that an upgrade rolls", () =>
           ...own("Deployment", "my").metadata as JsonObject,
           annotations: {
             "llamastack.io/rollout-cause": "upgrade",
-            "llamastack.io/upgrade-proof": upgradeProof(KEY, "a/my", {
+            "llamastack.io/upgrade-proof": upgradeProof(FACTS.hmacKey, "a/my", {
               pins: "",
               started: undefined,
               rolledBack: undefined,

@@ -13,7 +13,7 @@ import type { ConfigMapContent } from "../core/plan/world.ts";
 import { MANIFEST_ANNOTATION } from "../core/resources/objects.ts";
 import { readManifests } from "../core/yaml.ts";
 import { SURROUNDINGS } from "./given.ts";
-import { OPERATOR, world } from "./worlds.ts";
+import { OPERATOR, secretsOf, world } from "./worlds.ts";
 
 const SAMPLES = new URL("../deploy/samples/", import.meta.url);
 
@@ -66,7 +66,9 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
           });
         }
       }
-      const seen = { ...world(spec as unknown as JsonObject, { secrets, configMaps }) };
+      const seen = {
+        ...world(spec as unknown as JsonObject, { secrets: secretsOf(Object.fromEntries(secrets)), configMaps }),
+      };
       const namespaced = put(put(resource, ["metadata", "namespace"], "default"), ["metadata", "uid"], "u");
       const applied = decide({ ...seen, resource: namespaced, operator: { ...OPERATOR, platform } }).steps
         .flatMap((step) => step._tag === "Apply" ? [step.manifest as JsonObject] : [])

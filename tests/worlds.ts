@@ -1,9 +1,10 @@
 /** Worlds for tests of decisions, and a cluster that is a value: it takes a plan and is the next world. */
+import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, put, stringAt } from "../core/json.ts";
 import { decide } from "../core/plan/decide.ts";
 import type { Plan, Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
-import { liveKey, type Operator, type World } from "../core/plan/world.ts";
+import { liveKey, type Operator, type SecretValues, type World } from "../core/plan/world.ts";
 import { NOWHERE } from "../core/resources/of_resource.ts";
 import { EMPTY_WORLD } from "../tools/empty_world.ts";
 import { manifest, SURROUNDINGS } from "./given.ts";
@@ -12,10 +13,21 @@ export const OPERATOR: Operator = {
   version: "0.1.0",
   surroundings: SURROUNDINGS,
   platform: NOWHERE.platform,
-  hmacKey: "a key of tests",
+  hmacKey: Redacted.make("a key of tests"),
   rolloutOnUpgrade: "Held",
   upgradeParallelism: 5,
 };
+
+/** Values of Secrets by name and key. */
+export const secretsOf = (
+  secrets: Readonly<Record<string, Readonly<Record<string, string>>>>,
+): ReadonlyMap<string, SecretValues> =>
+  new Map(
+    Object.entries(secrets).map(([name, values]) => [
+      name,
+      Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
+    ]),
+  );
 
 export const UID = "11111111-1111-1111-1111-111111111111";
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Result } from "effect";
 import { secret } from "../../tests/given.ts";
-import { converged, edited, world } from "../../tests/worlds.ts";
+import { converged, edited, secretsOf, world } from "../../tests/worlds.ts";
 import { isObject, type JsonObject, objectAt, put } from "../json.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { WITHHELD } from "../status/redaction.ts";
@@ -13,10 +13,10 @@ const WITH_KEY: JsonObject = {
   providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000", apiKey: secret("vllm", "token") }] },
 };
 const WITH_SQL: JsonObject = { storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } } };
-const url = (password: string) => new Map([["pg", { url: `postgresql://user:${password}@host:5432/db` }]]);
+const url = (password: string) => secretsOf({ "pg": { url: `postgresql://user:${password}@host:5432/db` } });
 
 const settled = (spec: JsonObject, more: Partial<World> = {}): World =>
-  converged(world(spec, { secrets: new Map([["vllm", { token: CANARY }]]), ...more })).world;
+  converged(world(spec, { secrets: secretsOf({ "vllm": { token: CANARY } }), ...more })).world;
 
 /** A settled world whose Deployment was made by another version of the operator, with another template. */
 const heldWorld = (): World => {

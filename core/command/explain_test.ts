@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { secret } from "../../tests/given.ts";
-import { after, converged, edited, world } from "../../tests/worlds.ts";
+import { after, converged, edited, secretsOf, world } from "../../tests/worlds.ts";
 import { type JsonObject, objectAt, put } from "../json.ts";
 import { decide } from "../plan/decide.ts";
 import { liveKey, type World } from "../plan/world.ts";
@@ -12,7 +12,7 @@ const CANARY = "canary-of-a-secret";
 const WITH_KEY: JsonObject = {
   providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000", apiKey: secret("vllm", "token") }] },
 };
-const SECRETS = new Map([["vllm", { token: CANARY }]]);
+const SECRETS = secretsOf({ "vllm": { token: CANARY } });
 const NOW = Date.UTC(2026, 0, 1, 0, 1);
 
 const seen = (of: World, more: Partial<Seen> = {}): Seen => ({
@@ -111,7 +111,7 @@ Deno.test("explainCommand() shows what Kubernetes says, the newest first", () =>
     count: 3,
     involvedObject: { kind: "ReplicaSet", name: "my-abc" },
   });
-  const waiting = told(world(WITH_KEY, { secrets: new Map([["vllm", { other: CANARY }]]) }));
+  const waiting = told(world(WITH_KEY, { secrets: secretsOf({ "vllm": { other: CANARY } }) }));
   const { happened } = explanationOf(seen(waiting, { events: [event("Old", 90), event("FailedCreate", 5)] }));
   deepStrictEqual(happened.slice(1), [
     `5 s ago ReplicaSet my-abc: ${WITHHELD} (3 times)`,
@@ -181,7 +181,7 @@ for (
     [
       "SecretKeyMissing",
       "a missing key",
-      () => broken(WITH_KEY, { secrets: new Map([["vllm", {}]]) }),
+      () => broken(WITH_KEY, { secrets: secretsOf({ "vllm": {} }) }),
       `kubectl patch secret vllm -n default -p '{"stringData":{"token":"…"}}'`,
     ],
     [
@@ -213,7 +213,7 @@ for (
       "a connection string that is none",
       () =>
         broken({ storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } } }, {
-          secrets: new Map([["pg", { url: "nonsense" }]]),
+          secrets: secretsOf({ "pg": { url: "nonsense" } }),
         }),
       "kubectl edit secret pg -n default",
     ],

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Result } from "effect";
 import { secret } from "../../tests/given.ts";
-import { after, converged, edited, OPERATOR, UID, world } from "../../tests/worlds.ts";
+import { after, converged, edited, OPERATOR, secretsOf, UID, world } from "../../tests/worlds.ts";
 import { at, isObject, type Json, type JsonObject, listAt, stringAt } from "../json.ts";
 import { readManifests } from "../yaml.ts";
 import { decide } from "./decide.ts";
@@ -14,7 +14,7 @@ const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", end
 const WITH_KEY: JsonObject = {
   providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1", apiKey: secret("s", "token") }] },
 };
-const SECRETS = new Map([["s", { token: "value-one" }]]);
+const SECRETS = secretsOf({ "s": { token: "value-one" } });
 
 const said = ({ steps }: Plan): ReadonlyArray<string> =>
   steps.map((step) => {
@@ -79,7 +79,7 @@ const satisfied = (resource: JsonObject): World => {
         binaryData: {},
       });}
   }
-  return world(resource.spec as JsonObject, { secrets, configMaps });
+  return world(resource.spec as JsonObject, { secrets: secretsOf(Object.fromEntries(secrets)), configMaps });
 };
 
 const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
@@ -114,7 +114,7 @@ Deno.test("FR-098 FR-099 FR-100 decide() changes image, config, environment and 
 
 const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<World>, string]> = [
   ["a Secret that is gone", WITH_KEY, { secrets: new Map() }, "SecretsResolved False SecretNotFound"],
-  ["a key that is gone", WITH_KEY, { secrets: new Map([["s", {}]]) }, "SecretsResolved False SecretKeyMissing"],
+  ["a key that is gone", WITH_KEY, { secrets: secretsOf({ "s": {} }) }, "SecretsResolved False SecretKeyMissing"],
   [
     "a ConfigMap that is not there",
     { ...GENERATED, networking: { tls: { caBundle: { configMapName: "c" } } } },
@@ -148,7 +148,7 @@ const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<World>, string
   [
     "a secret value that no server takes",
     WITH_KEY,
-    { secrets: new Map([["s", { token: "12345" }]]) },
+    { secrets: secretsOf({ "s": { token: "12345" } }) },
     "ConfigGenerated False SecretValueUnusable",
   ],
   [
@@ -250,11 +250,11 @@ Deno.test("R34 decide() rolls a held template along with the next edit", () => {
 Deno.test("decide() restarts pods once for a rotated referenced key, never for another key, and never when it is turned off", () => {
   const spec = WITH_KEY;
   const { world: before } = converged(world(spec, { secrets: SECRETS }));
-  ok(said(decide({ ...before, secrets: new Map([["s", { token: "value-two" }]]) })).includes("Apply Deployment"));
-  deepStrictEqual(said(decide({ ...before, secrets: new Map([["s", { token: "value-one", other: "x" }]]) })), []);
+  ok(said(decide({ ...before, secrets: secretsOf({ "s": { token: "value-two" } }) })).includes("Apply Deployment"));
+  deepStrictEqual(said(decide({ ...before, secrets: secretsOf({ "s": { token: "value-one", other: "x" } }) })), []);
   const never = { ...spec, workload: { replicas: 1, restartPolicyOnSecretChange: "Never" } };
   const { world: quiet } = converged(world(never, { secrets: SECRETS }));
-  deepStrictEqual(said(decide({ ...quiet, secrets: new Map([["s", { token: "value-two" }]]) })), []);
+  deepStrictEqual(said(decide({ ...quiet, secrets: secretsOf({ "s": { token: "value-two" } }) })), []);
 });
 
 Deno.test("NFR-003 decide() puts no secret value into anything but the Secret that is made for it", () => {
@@ -266,7 +266,7 @@ Deno.test("NFR-003 decide() puts no secret value into anything but the Secret th
       sql: { type: "postgres", connectionString: secret("s", "dsn") },
     },
   };
-  const secrets = new Map([["s", { token: canary, dsn: `postgresql://u:${canary}@h/d` }]]);
+  const secrets = secretsOf({ "s": { token: canary, dsn: `postgresql://u:${canary}@h/d` } });
   const pods = [{
     metadata: { name: "p" },
     status: { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 1, message: `bad ${canary}` } } }] },

@@ -2,6 +2,7 @@
  * Upgrade slots: which resources are being upgraded because the operator's images or base configs changed, and whom a failed
  * upgrade stops. A failed upgrade stops the others in its namespace; failures in several namespaces stop it everywhere.
  */
+import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, stringAt } from "../json.ts";
 import { UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../limits.ts";
 import { type UpgradeMarks, upgradeProof } from "./keyed_digests.ts";
@@ -31,8 +32,8 @@ export const queueOf = (resource: JsonObject): string =>
   stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
 
 /** Without a key (a command that only looks) marks are believed. */
-export const isProven = (deployment: JsonObject, key: string, hmacKey: string): boolean => {
-  if (hmacKey === "") return true;
+export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.Redacted<string>): boolean => {
+  if (Redacted.value(hmacKey) === "") return true;
   const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
   const marks: UpgradeMarks = {
     pins: recorded(PINS_ANNOTATION) ?? "",
@@ -51,7 +52,7 @@ export const awayOf = (
   deployment: JsonObject,
   pods: ReadonlyArray<JsonObject>,
   replicaSets: ReadonlyArray<JsonObject>,
-  hmacKey: string,
+  hmacKey: Redacted.Redacted<string>,
 ): Away | undefined => {
   const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
   if (recorded(CAUSE_ANNOTATION) !== "upgrade" || !isProven(deployment, keyOf(resource), hmacKey)) return undefined;

@@ -1,5 +1,6 @@
+import * as Redacted from "effect/Redacted";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { after, converged, edited, OPERATOR, world } from "../../tests/worlds.ts";
+import { after, converged, edited, OPERATOR, secretsOf, world } from "../../tests/worlds.ts";
 import { secret, SURROUNDINGS } from "../../tests/given.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../json.ts";
 import { decide } from "./decide.ts";
@@ -126,11 +127,11 @@ Deno.test("R47 decide() re-stamps Secret digests in turns when the key of the op
   const spec = {
     providers: { inference: [{ provider: "vllm", endpoint: "http://v:1/v1", apiKey: secret("s", "k") }] },
   };
-  const { world: before } = converged(world(spec, { secrets: new Map([["s", { k: "value" }]]) }));
-  const lost = { ...before, operator: { ...OPERATOR, hmacKey: "another key" } };
+  const { world: before } = converged(world(spec, { secrets: secretsOf({ "s": { k: "value" } }) }));
+  const lost = { ...before, operator: { ...OPERATOR, hmacKey: Redacted.make("another key") } };
   strictEqual(decide({ ...lost, away: undefined }).turn.kind, "wanted");
   strictEqual(decide(lost).turn.kind, "taken");
-  strictEqual(decide({ ...before, secrets: new Map([["s", { k: "other" }]]) }).turn.kind, "none");
+  strictEqual(decide({ ...before, secrets: secretsOf({ "s": { k: "other" } }) }).turn.kind, "none");
 });
 
 Deno.test("awayOf() tells rolling from failed from complete, and leaves out what its owner rolls or suspended", () => {
@@ -188,7 +189,7 @@ Deno.test("decide() writes other digests of the same Secret values in another na
     providers: { inference: [{ provider: "vllm", endpoint: "http://v:1/v1", apiKey: secret("s", "k") }] },
   };
   const digestIn = (namespace: string) => {
-    const start = world(spec, { secrets: new Map([["s", { k: "value" }]]) });
+    const start = world(spec, { secrets: secretsOf({ "s": { k: "value" } }) });
     const made = put(start.resource, ["metadata", "namespace"], namespace) as JsonObject;
     const { world: now } = converged({ ...start, resource: made });
     return [

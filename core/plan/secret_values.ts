@@ -1,4 +1,5 @@
 /** Every use of the values of Secrets: what goes into our own Secrets, what is hashed, and what a server could not take. */
+import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { parsePostgres, postgresSecret } from "../config/postgres_connection.ts";
@@ -7,27 +8,27 @@ import { textTraps } from "../config/secret_traps.ts";
 import { SecretValueUnusable } from "../failure/failures.ts";
 import type { FieldPath } from "../field_path.ts";
 import { type Reference, referencesOf } from "./references.ts";
-import type { Sources } from "./world.ts";
+import type { SecretValues, Sources } from "./world.ts";
 
 /** `name/key` and value of every referenced key of a Secret that exists; they leave the operator only as an HMAC. */
 export const usedValues = (
   references: ReadonlyArray<Reference>,
   { secrets }: Sources,
-): ReadonlyArray<readonly [string, string]> =>
+): ReadonlyArray<readonly [string, Redacted.Redacted<string>]> =>
   references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true)
     .flatMap(({ name, key }) => {
       const secret = secrets.get(name) ?? {};
-      const keys = key === undefined ? Object.keys(secret).sort() : Object.hasOwn(secret, key) ? [key] : [];
-      return keys.map((one): readonly [string, string] => [`${name}/${one}`, secret[one] ?? ""]);
+      return Object.entries(secret).filter(([one]) => key === undefined || one === key)
+        .sort(([a], [b]) => a < b ? -1 : 1)
+        .map(([one, value]): readonly [string, Redacted.Redacted<string>] => [`${name}/${one}`, value]);
     });
 
 /** A provider key that the server would not take as text stops the start; the reason is told before (never the value). */
 export const trappedKeys = ({ spec }: Resource, world: Sources): ReadonlyArray<SecretValueUnusable> =>
   referencesOf(spec).filter(({ path }) => path[1] === "providers" && path[2] !== "telemetry").flatMap(
     ({ name, key, path }) => {
-      const secret = world.secrets.get(name);
-      if (secret === undefined || key === undefined || !Object.hasOwn(secret, key)) return [];
-      return textTraps(secret[key] ?? "").slice(0, 1)
+      const value = key === undefined ? undefined : valueOf(world, { secretKeyRef: { name, key } });
+      return value === undefined ? [] : textTraps(value).slice(0, 1)
         .map((detail) => new SecretValueUnusable({ path, key: `${name}/${key}`, detail: `it ${detail}` }));
     },
   );
@@ -39,7 +40,8 @@ const valueOf = (
   if (ref === undefined) return undefined;
   const { name, key } = ref.secretKeyRef;
   const secret = world.secrets.get(name);
-  return secret !== undefined && Object.hasOwn(secret, key) ? secret[key] : undefined;
+  const value = secret !== undefined && Object.hasOwn(secret, key) ? secret[key] : undefined;
+  return value === undefined ? undefined : Redacted.value(value);
 };
 
 /** The parts of the PostgreSQL connection string; undefined where the resource names none, or it is missing. */
@@ -47,22 +49,28 @@ export const sqlParts = (
   { spec }: Resource,
   world: Sources,
   rawUrl: boolean,
-): Result.Result<Readonly<Record<string, string>> | undefined, SecretValueUnusable> => {
+): Result.Result<SecretValues | undefined, SecretValueUnusable> => {
   const ref = spec.storage?.sql?.connectionString;
   const text = valueOf(world, ref);
   if (ref === undefined || text === undefined) return Result.succeed(undefined);
   const path: FieldPath = ["spec", "storage", "sql", "connectionString"];
   const key = `${ref.secretKeyRef.name}/${ref.secretKeyRef.key}`;
   const kvToo = spec.storage?.kv?.type === "postgres";
-  return Result.flatMap(parsePostgres(text, key, path), (parts) => postgresSecret(parts, { rawUrl, kvToo, key, path }));
+  return Result.flatMap(
+    parsePostgres(text, key, path),
+    (parts) => Result.map(postgresSecret(parts, { rawUrl, kvToo, key, path }), redacted),
+  );
 };
 
 /** The user info of Redis; undefined where the store is another one. */
-export const kvParts = ({ spec }: Resource, world: Sources): Readonly<Record<string, string>> | undefined => {
+export const kvParts = ({ spec }: Resource, world: Sources): SecretValues | undefined => {
   const kv = spec.storage?.kv;
   if (kv?.type !== "redis" || kv.endpoint === undefined) return undefined;
   const parsed = parseRedis(kv.endpoint, []);
   if ("failure" in parsed) return undefined;
   const password = valueOf(world, kv.password) ?? parsed.address.password;
-  return { [KV_USERINFO]: redisUserInfo(parsed.address.user, password) };
+  return redacted({ [KV_USERINFO]: redisUserInfo(parsed.address.user, password) });
 };
+
+const redacted = (values: Readonly<Record<string, string>>): SecretValues =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)]));

@@ -1,4 +1,5 @@
 /** What one look at the cluster yields: everything that a decision about one resource rests on. */
+import type { Redacted } from "effect/Redacted";
 import type { Unwritten } from "../failure/failures.ts";
 import type { Surroundings } from "../derive.ts";
 import type { JsonObject } from "../json.ts";
@@ -12,8 +13,8 @@ export interface World {
   /** The LlamaStackDistribution as the API server gave it. */
   readonly resource: JsonObject;
   readonly operator: Operator;
-  /** Referenced Secrets that exist, by name: decoded values by key. Never printed. */
-  readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Referenced Secrets that exist, by name. */
+  readonly secrets: ReadonlyMap<string, SecretValues>;
   /** Referenced ConfigMaps that exist, by `namespace/name`. */
   readonly configMaps: ReadonlyMap<string, ConfigMapContent>;
   /** Referenced objects whose used content is beyond the bounds (limits.ts); they stand above with no content. */
@@ -38,6 +39,9 @@ export interface World {
 /** What the objects of a resource are made from; what exists already has no part in it. */
 export type Sources = Pick<World, "resource" | "operator" | "secrets" | "configMaps" | "tooLarge">;
 
+/** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */
+export type SecretValues = Readonly<Record<string, Redacted<string>>>;
+
 export interface ConfigMapContent {
   readonly data: Readonly<Record<string, string>>;
   /** Base64 by key. */
@@ -50,7 +54,7 @@ export interface Operator {
   readonly surroundings: Surroundings;
   readonly platform: Platform;
   /** Key of the HMAC over Secret values; a secret of the operator. */
-  readonly hmacKey: string;
+  readonly hmacKey: Redacted<string>;
   /** Whether a template that only the operator changed is applied without being asked. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
   /** Resources that an upgrade may have away at a time. */

@@ -1,4 +1,5 @@
 /** The Secrets `<cr>-sql` and `<cr>-kv`: connection parts under the names of their variables (R33), owned, rotated with the source. */
+import * as Redacted from "effect/Redacted";
 import { kvSecretName, sqlSecretName } from "../config/storage.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
@@ -30,16 +31,17 @@ export const connectionSecrets = (
   );
 };
 
-/** By variable name; undefined where the source Secrets have not been read. Holds secret values: never printed. */
+/** By variable name; undefined where the source Secrets have not been read. */
 export interface ConnectionParts {
-  readonly sql: Readonly<Record<string, string>> | undefined;
-  readonly kv: Readonly<Record<string, string>> | undefined;
+  readonly sql: Readonly<Record<string, Redacted.Redacted<string>>> | undefined;
+  readonly kv: Readonly<Record<string, Redacted.Redacted<string>>> | undefined;
 }
 
 export const UNREAD_PARTS: ConnectionParts = { sql: undefined, kv: undefined };
 
-const encoded = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(value)]));
+/** What is written into our own Secret. */
+const encoded = (values: Readonly<Record<string, Redacted.Redacted<string>>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(Redacted.value(value))]));
 
 /** Base64 of the UTF-8 bytes. */
 const base64 = (text: string): string =>

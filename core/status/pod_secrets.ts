@@ -1,13 +1,14 @@
 /** Which secret values the pods of a resource hold, and whether the operator knows all of them. */
+import * as Redacted from "effect/Redacted";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../json.ts";
 import { kvSecretName, sqlSecretName } from "../config/storage.ts";
 import { type Prepared, SECRETS_ANNOTATION } from "../plan/prepare.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { templateSpec } from "../resources/pod_spec.ts";
 
-/** Every value that was read for the resource. */
+/** Every value that was read for the resource, to be looked for in texts. */
 export const knownValues = ({ secrets }: Pick<World, "secrets">): ReadonlyArray<string> =>
-  [...secrets.values()].flatMap((values) => Object.values(values));
+  [...secrets.values()].flatMap((values) => Object.values(values).map(Redacted.value));
 
 /**
  * True only where the operator has read, as it is now, every Secret that the pod was started with. A Secret may have been

@@ -1,8 +1,9 @@
 /** What a server is asked, and what of its answers goes into status: bounded, sorted, without configs. */
+import * as Redacted from "effect/Redacted";
 import type { Spec } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { templateDigest } from "../plan/rollout.ts";
-import type { ServerAnswers } from "../plan/world.ts";
+import type { SecretValues, ServerAnswers } from "../plan/world.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../printable.ts";
 import { serviceName } from "../resources/service.ts";
@@ -27,10 +28,11 @@ export const questionOf = (
   resource: JsonObject,
   spec: Spec,
   deployment: JsonObject | undefined,
-  secrets: ReadonlyMap<string, Readonly<Record<string, string>>>,
+  secrets: ReadonlyMap<string, SecretValues>,
 ): Question | undefined => {
   if (deployment === undefined || !isSettled(deployment)) return undefined;
-  const caPem = servesTls(spec) ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
+  const authority = servesTls(spec) ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
+  const caPem = authority === undefined ? undefined : Redacted.value(authority);
   if (servesTls(spec) && caPem === undefined) return undefined;
   return {
     namespace: stringAt(resource, "metadata", "namespace") ?? "",
@@ -106,11 +108,11 @@ const sorted = <A>(all: ReadonlyArray<A>, by: (one: A) => string): ReadonlyArray
 /** What a server answers goes into the status: nothing of it where it repeats a Secret's value, and no control characters. */
 export const shownAnswers = (
   answers: ServerAnswers | undefined,
-  secrets: ReadonlyArray<Readonly<Record<string, string>>>,
+  secrets: ReadonlyArray<SecretValues>,
 ): ServerAnswers | undefined => {
   if (answers === undefined) return undefined;
   const text = JSON.stringify(answers);
-  if (reveals(text, secrets.flatMap((values) => Object.values(values)))) return undefined;
+  if (reveals(text, secrets.flatMap((values) => Object.values(values).map(Redacted.value)))) return undefined;
   const clean = (part: unknown): unknown => {
     if (typeof part === "string") return printable(part);
     if (Array.isArray(part)) return part.map(clean);

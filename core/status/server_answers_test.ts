@@ -1,7 +1,9 @@
+import * as Redacted from "effect/Redacted";
 import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { decoded, manifest } from "../../tests/given.ts";
 import { type JsonObject, put } from "../json.ts";
 import { answersOf, questionOf, shownAnswers } from "./server_answers.ts";
+import { secretsOf } from "../../tests/worlds.ts";
 
 const settled: JsonObject = {
   metadata: { generation: 2 },
@@ -10,7 +12,7 @@ const settled: JsonObject = {
 };
 const TLS = { networking: { port: 9000, tls: { enabled: true, secretName: "t" } } };
 const ask = (deployment: JsonObject | undefined, spec: JsonObject = {}, tls: Record<string, string> = {}) =>
-  questionOf(manifest(spec), decoded(spec).spec, deployment, new Map([["t", tls]]));
+  questionOf(manifest(spec), decoded(spec).spec, deployment, secretsOf({ t: tls }));
 
 Deno.test("questionOf() asks a server whose pods are all there and of one template", () => {
   const question = ask(settled);
@@ -70,7 +72,7 @@ Deno.test("answersOf() stays within the schema of status, keeps lists that could
 
 Deno.test("shownAnswers() shows nothing that repeats a Secret's value, and no control characters", () => {
   const answers = { version: "1.5.0\u001b[31m", providers: [{ provider_id: "hunter2-s3cr3t-value" }], models: ["m"] };
-  strictEqual(shownAnswers(answers, [{ k: "hunter2-s3cr3t-value" }]), undefined);
-  strictEqual(shownAnswers(answers, [{ k: "another-value" }])?.version, "1.5.0\\u001b[31m");
+  strictEqual(shownAnswers(answers, [{ k: Redacted.make("hunter2-s3cr3t-value") }]), undefined);
+  strictEqual(shownAnswers(answers, [{ k: Redacted.make("another-value") }])?.version, "1.5.0\\u001b[31m");
   strictEqual(shownAnswers(undefined, []), undefined);
 });

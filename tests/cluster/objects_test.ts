@@ -1,4 +1,5 @@
 /** The objects of every sample on a real API server: accepted as they are, applied again nothing is written, over anything else refused. */
+import * as Redacted from "effect/Redacted";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Effect, Result } from "effect";
 import { decodeResource } from "../../core/api/decode.ts";
@@ -62,7 +63,7 @@ Deno.test("the objects of every sample on a real API server", async (t) => {
           const place = { ...NOWHERE, uid: UID };
           const contents = {
             config: configContentOf(derived, place),
-            connections: { sql: { LLSD_SQL_HOST: "h" }, kv: { LLSD_KV_USERINFO: ":p@" } },
+            connections: { sql: { LLSD_SQL_HOST: Redacted.make("h") }, kv: { LLSD_KV_USERINFO: Redacted.make(":p@") } },
             caBundlePem: "pem",
           };
           const all = listed(objectsOf(blueprintOf(resource, derived, place), contents));

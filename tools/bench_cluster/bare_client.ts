@@ -1,4 +1,5 @@
 /** What the API server and the machine need: the writes of a plan with nothing around them. */
+import * as Redacted from "effect/Redacted";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -102,7 +103,7 @@ const worldOf = (one: JsonObject): World => ({
     version: "bench",
     surroundings: { distributions: EMBEDDED_DISTRIBUTIONS, overrides: { settings: new Map(), related: new Map() } },
     platform: NOWHERE.platform,
-    hmacKey: "bench",
+    hmacKey: Redacted.make("bench"),
     rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,
     upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
   },

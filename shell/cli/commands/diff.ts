@@ -1,5 +1,5 @@
 /** `diff`: flags and help; looks once and lets core/command/diff.ts tell what the operator would do. */
-import { Effect, Result } from "effect";
+import { Effect, Redacted, Result } from "effect";
 import { Argument, Command } from "effect/cli";
 import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
@@ -39,7 +39,7 @@ export const diff = Command.make(
     const program = Effect.gen(function* () {
       const files = yield* Effect.forEach(resources, (one) => fromFile(one, home));
       const live = yield* Effect.forEach(input.names, (name) => fromCluster(name, home));
-      const keyless = (yield* OperatorFacts).hmacKey === "" && [...files, ...live].some(dependsOnKey);
+      const keyless = Redacted.value((yield* OperatorFacts).hmacKey) === "" && [...files, ...live].some(dependsOnKey);
       const notes = [
         ...skipped,
         ...converted,
