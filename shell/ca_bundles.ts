@@ -7,7 +7,8 @@ import { CRD_NAME } from "../core/api/crd.ts";
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../core/json.ts";
 import { CONVERT_PATH, VALIDATE_PATH, WEBHOOK_CONFIGURATION } from "../core/own_objects.ts";
 import type { Bundle } from "../core/certificates/decide.ts";
-import { Cluster, type ClusterError } from "./cluster.ts";
+import { Cluster, type ClusterError } from "./kubernetes/cluster.ts";
+import { Patch } from "../core/plan/patch.ts";
 
 /** Owns nothing but caBundles and paths: other writers of these objects keep what is theirs. */
 const FIELD_MANAGER = "llama-stack-operator-certificates";
@@ -125,11 +126,11 @@ export const publish = (target: string, pem: string, segment: string): Effect.Ef
     const one = TARGETS[target];
     const object = yield* read(target);
     if (one === undefined || object === undefined) return;
-    yield* (yield* Cluster).applyAt(
-      `${one.collection}/${one.name}`,
-      one.part(object, btoa(pem), segment),
-      FIELD_MANAGER,
-    );
+    yield* (yield* Cluster).send(Patch.ClusterApply({
+      path: `${one.collection}/${one.name}`,
+      part: one.part(object, btoa(pem), segment),
+      fieldManager: FIELD_MANAGER,
+    }));
   });
 
 const read = (target: string): Effect.Effect<JsonObject | undefined, ClusterError, Cluster> =>

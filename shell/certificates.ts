@@ -10,11 +10,12 @@ import { type JsonObject, stringAt } from "../core/json.ts";
 import { authorityReplaced } from "../core/status/events.ts";
 import { caBundles, publish, type SeenBundles } from "./ca_bundles.ts";
 import { isPair, makeAuthority, makeLeaf } from "./certificate_maker.ts";
-import { Cluster, ClusterError } from "./cluster.ts";
+import { Cluster, ClusterError } from "./kubernetes/cluster.ts";
 import { CERTIFICATE_LOOK_MS, CERTIFICATE_RETRY_MS } from "./limits.ts";
 import { LiveFigures } from "./metrics.ts";
 import { announce } from "./perform.ts";
 import type { ServingCertificate } from "./webhook_server.ts";
+import { creation, replacement } from "../core/plan/patch.ts";
 
 /** Shorter only where a test cannot wait for months. */
 export const CertificateLife: Context.Reference<{ readonly times: CertificateTimes; readonly lookMs: number }> = Context
@@ -154,7 +155,7 @@ const writeSecret = (
       [SEGMENT_KEY]: btoa(segmentIn(found) ?? newSegment()),
     };
     return found === undefined
-      ? yield* cluster.create(path, {
+      ? yield* cluster.send(creation(path, {
         apiVersion: "v1",
         kind: "Secret",
         metadata: {
@@ -164,8 +165,8 @@ const writeSecret = (
         },
         type: "Opaque",
         data,
-      })
-      : yield* cluster.replace(`${path}/${AUTHORITY_SECRET}`, { ...found, data });
+      }))
+      : yield* cluster.send(replacement(`${path}/${AUTHORITY_SECRET}`, { ...found, data }));
   });
 
 /** Key of the path segment by which the API server shows who it is; every replica and every later one uses the same. */

@@ -2,8 +2,9 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { Cause, Effect, Exit, Result, Stream } from "effect";
 import type { Authority } from "../core/certificates/authorities.ts";
 import { makeAuthority, makeLeaf } from "./certificate_maker.ts";
-import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
+import { Cluster, type ClusterError, type Connection } from "./kubernetes/cluster.ts";
 import { Fence } from "./fence.ts";
+import { creation, Patch, replacement } from "../core/plan/patch.ts";
 
 const EVENT = JSON.stringify({ type: "ADDED", object: { metadata: { name: "a", resourceVersion: "5" } } });
 
@@ -52,7 +53,7 @@ Deno.test("no write leaves a replica whose lease ran out between the fence and t
     return Effect.runPromise(
       Effect.flatMap(Cluster, (cluster) =>
         Effect.raceFirst(
-          Effect.map(Effect.result(cluster.create("/x", {})), Result.isSuccess),
+          Effect.map(Effect.result(cluster.send(creation("/x", {}))), Result.isSuccess),
           // What a pass beside it does before the runtime sends: the process may sleep in there.
           Effect.andThen(Effect.sync(() => leads = leadsAfter), Effect.never),
         )).pipe(
@@ -78,14 +79,16 @@ Deno.test("no write leaves a replica that may not write, and every read does", a
     Effect.gen(function* () {
       const cluster = yield* Cluster;
       const writes: ReadonlyArray<Effect.Effect<unknown, ClusterError>> = [
-        cluster.apply(manifest, "m", "nothing"),
-        cluster.applyAt("/x", {}, "m"),
-        cluster.replaceManagers(key, "1", []),
-        cluster.touch(key, "1"),
-        cluster.remove(key, "u", "1"),
-        cluster.writeStatus({ ...manifest }, {}, "m"),
-        cluster.create("/x", {}),
-        cluster.replace("/x", {}),
+        cluster.send(
+          Patch.ServerSideApply({ object: manifest, fieldManager: "m", precondition: "must not exist" }),
+        ),
+        cluster.send(Patch.ClusterApply({ path: "/x", part: {}, fieldManager: "m" })),
+        cluster.send(Patch.ManagedFields({ key, version: "1", managedFields: [] })),
+        cluster.send(Patch.Touch({ key, version: "1" })),
+        cluster.send(Patch.Delete({ key, uid: "u", version: "1" })),
+        cluster.send(Patch.UpdateStatus({ resource: { ...manifest }, status: {}, fieldManager: "m" })),
+        cluster.send(creation("/x", {})),
+        cluster.send(replacement("/x", {})),
       ];
       yield* cluster.get(key);
       yield* cluster.list({ path: "/api/v1/pods" });

@@ -1,7 +1,7 @@
 /** Changes in the cluster → keys → passes; what follows a pass is decided in one place, the switch on its outcome. */
 import { Cause, Clock, Duration, Effect, Exit, Ref } from "effect";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "./limits.ts";
-import { ClusterError } from "./cluster.ts";
+import { ClusterError } from "./kubernetes/cluster.ts";
 import { passEnded, showFigures } from "./metrics.ts";
 import { mirrors } from "./mirrors.ts";
 import { SecretPolling } from "./observe.ts";

@@ -4,7 +4,7 @@ import type { JsonObject } from "../core/json.ts";
 import { versionOf } from "../core/newest_first.ts";
 import { LEASE } from "../core/own_objects.ts";
 import { claimed, holderOf, leaseMove, released, sameLease } from "../core/lease.ts";
-import { Cluster, type ClusterError } from "./cluster.ts";
+import { Cluster, type ClusterError } from "./kubernetes/cluster.ts";
 import { Fence } from "./fence.ts";
 import {
   LEASE_CALL_MS,
@@ -16,6 +16,7 @@ import {
 } from "./limits.ts";
 import { databaseRestored } from "./metrics.ts";
 import { monotonicMs, msOf } from "./monotonic_clock.ts";
+import { creation, replacement } from "../core/plan/patch.ts";
 
 export interface Candidacy {
   readonly namespace: string;
@@ -105,8 +106,8 @@ const write = Effect.fnUntraced(function* (before: JsonObject | undefined, { nam
   const nowMs = yield* Clock.currentTimeMillis;
   const wanted = claimed(before, { namespace, name: LEASE, holder: identity, seconds: LEASE_SECONDS, nowMs });
   const lease = before === undefined
-    ? yield* cluster.create(leasesIn(namespace), wanted)
-    : yield* cluster.replace(`${leasesIn(namespace)}/${LEASE}`, wanted);
+    ? yield* cluster.send(creation(leasesIn(namespace), wanted))
+    : yield* cluster.send(replacement(`${leasesIn(namespace)}/${LEASE}`, wanted));
   const tenure: Tenure = { lease, version: versionOf(lease), renewedAtMs, lost: false };
   return tenure;
 });
@@ -163,7 +164,9 @@ const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
     tenure.lost = true;
     const lease = tenure.lease ?? (yield* cluster.get(keyIn(namespace)));
     if (lease === undefined || holderOf(lease) !== identity) return;
-    yield* cluster.replace(`${leasesIn(namespace)}/${LEASE}`, released(lease, yield* Clock.currentTimeMillis));
+    yield* cluster.send(
+      replacement(`${leasesIn(namespace)}/${LEASE}`, released(lease, yield* Clock.currentTimeMillis)),
+    );
     yield* Effect.logInfo("lease released");
   }).pipe(
     Effect.timeout(Duration.millis(LEASE_RELEASE_MS)),

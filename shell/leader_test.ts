@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer } from "effect";
 import { TestClock } from "effect/testing";
 import { holderOf } from "../core/lease.ts";
 import { type JsonObject, put, stringAt } from "../core/json.ts";
-import { Cluster, ClusterError } from "./cluster.ts";
+import { Cluster, ClusterError } from "./kubernetes/cluster.ts";
 import { Fence } from "./fence.ts";
 import { leading } from "./leader.ts";
 
@@ -25,11 +25,14 @@ const leaseStore = () => {
     Effect.sync(() => state.lease = put(lease, ["metadata", "resourceVersion"], String(++state.version)));
   const layer = Layer.mock(Cluster, {
     get: () => reached(() => Effect.succeed(state.lease)),
-    create: (_, lease) => reached(() => state.lease === undefined ? keep(lease) : Effect.fail(conflict())),
-    replace: (_, lease) =>
-      reached(() =>
-        stringAt(lease, "metadata", "resourceVersion") === String(state.version) ? keep(lease) : Effect.fail(conflict())
-      ),
+    send: (patch) =>
+      reached(() => {
+        const lease = patch._tag === "Create" || patch._tag === "Replace" ? patch.object : {};
+        const isFree = patch._tag === "Create"
+          ? state.lease === undefined
+          : stringAt(lease, "metadata", "resourceVersion") === String(state.version);
+        return isFree ? keep(lease) : Effect.fail(conflict());
+      }),
   });
   return { state, layer };
 };

@@ -6,10 +6,10 @@ import { HMAC_SECRET } from "../core/own_objects.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, put, stringAt, withMember } from "../core/json.ts";
 import { newestFirst } from "../core/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
-import type { ObjectKey } from "../core/plan/step.ts";
+import type { ObjectKey } from "../core/plan/object_key.ts";
 import type { World } from "../core/plan/world.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
-import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
+import { Cluster, type ClusterError, type Connection } from "./kubernetes/cluster.ts";
 import { pathOf } from "./object_path.ts";
 import { observe } from "./observe.ts";
 import { OperatorFacts } from "./operator_facts.ts";
@@ -17,6 +17,7 @@ import { LiveSettings } from "./operator_settings.ts";
 import { operatorFacts, servedGroups } from "./run.ts";
 import { AskedServers } from "./server_answers.ts";
 import { Store } from "./store.ts";
+import { creation, replacement } from "../core/plan/patch.ts";
 
 export interface LookOptions {
   readonly connection: Connection;
@@ -186,8 +187,8 @@ export const intended = Effect.fn("intended")(function* (document: JsonObject, n
   const collection = `${groupPath(API_VERSION)}/namespaces/${encodeURIComponent(namespace)}/llamastackdistributions`;
   const path = pathOf(key);
   const asked = live === undefined || path === undefined
-    ? cluster.create(`${collection}${query}`, wanted)
-    : cluster.replace(`${path}${query}`, wanted);
+    ? cluster.send(creation(`${collection}${query}`, wanted))
+    : cluster.send(replacement(`${path}${query}`, wanted));
   const answer = yield* Effect.result(asked);
   if (Result.isSuccess(answer)) {
     const stored: Intended = { resource: answer.success, note: undefined };

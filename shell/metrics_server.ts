@@ -8,7 +8,7 @@ import { sha256Hex } from "../core/digest.ts";
 import { at, type JsonObject, stringAt } from "../core/json.ts";
 import { METRICS_SERVICE } from "../core/own_objects.ts";
 import { makeAuthority, makeLeaf } from "./certificate_maker.ts";
-import { Cluster, type ClusterError } from "./cluster.ts";
+import { Cluster, type ClusterError } from "./kubernetes/cluster.ts";
 import { listen, type Page, plain } from "./health.ts";
 import {
   CERTIFICATE_BACKDATE_MS,
@@ -22,6 +22,7 @@ import {
 import { metricsText } from "./metrics.ts";
 import { readPair } from "./mounted_certificate.ts";
 import type { ServingCertificate } from "./webhook_server.ts";
+import { creation } from "../core/plan/patch.ts";
 
 export interface MetricsOptions {
   /** `host:port`, `:port`, or `0` for none. */
@@ -123,14 +124,14 @@ const reviewed = Effect.fnUntraced(function* (cluster: typeof Cluster.Service, t
   Page | undefined,
   ClusterError
 > {
-  const who = yield* cluster.create("/apis/authentication.k8s.io/v1/tokenreviews", {
+  const who = yield* cluster.send(creation("/apis/authentication.k8s.io/v1/tokenreviews", {
     apiVersion: "authentication.k8s.io/v1",
     kind: "TokenReview",
     spec: { token },
-  });
+  }));
   const user = at(who, "status", "user");
   if (at(who, "status", "authenticated") !== true || user === undefined) return UNAUTHORIZED;
-  const access = yield* cluster.create("/apis/authorization.k8s.io/v1/subjectaccessreviews", {
+  const access = yield* cluster.send(creation("/apis/authorization.k8s.io/v1/subjectaccessreviews", {
     apiVersion: "authorization.k8s.io/v1",
     kind: "SubjectAccessReview",
     spec: {
@@ -139,6 +140,6 @@ const reviewed = Effect.fnUntraced(function* (cluster: typeof Cluster.Service, t
       ...(at(user, "extra") === undefined ? {} : { extra: at(user, "extra") ?? {} }),
       nonResourceAttributes: { path: "/metrics", verb: "get" },
     } as JsonObject,
-  });
+  }));
   return at(access, "status", "allowed") === true ? undefined : FORBIDDEN;
 });

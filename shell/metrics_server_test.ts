@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok } from "node:assert/strict";
 import { Effect, Logger } from "effect";
 import { at, type JsonObject, stringAt } from "../core/json.ts";
 import { scraped } from "../tests/scraped.ts";
-import { Cluster } from "./cluster.ts";
+import { Cluster } from "./kubernetes/cluster.ts";
 import { serveMetrics } from "./metrics_server.ts";
 
 const freePort = (): number => {

@@ -2,7 +2,7 @@
 import { Context, Effect, Latch } from "effect";
 import type { JsonObject } from "../core/json.ts";
 import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
-import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
+import { Cluster, type ClusterError, type Selection } from "./kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { heard, unreadable } from "./metrics.ts";
 import { SecretPolling } from "./observe.ts";

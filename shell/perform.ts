@@ -4,9 +4,10 @@ import { KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { FIELD_MANAGER, SCALE_MANAGER } from "../core/plan/field_manager.ts";
 import { takenOver } from "../core/plan/takeover.ts";
-import type { Seen, Step } from "../core/plan/step.ts";
+import { Patch, type Precondition } from "../core/plan/patch.ts";
+import type { Step, StepPrecondition } from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";
-import { Cluster, type Over } from "./cluster.ts";
+import { Cluster } from "./kubernetes/cluster.ts";
 import { wrote } from "./metrics.ts";
 import { Store } from "./store.ts";
 
@@ -22,7 +23,11 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
       // Seen at once: the next pass must not wait for the watch to bring back what was just written.
       const made = yield* store.writing(
         step.manifest,
-        cluster.apply(step.manifest, FIELD_MANAGER, overOf(step.over, before)),
+        cluster.send(Patch.ServerSideApply({
+          object: step.manifest,
+          fieldManager: FIELD_MANAGER,
+          precondition: preconditionOf(step.precondition, before),
+        })),
       ).pipe(Effect.tapError(({ status }) => status === 409 ? store.doubt(resource) : Effect.void));
       yield* wrote(step.manifest.kind, "apply");
       yield* Effect.logInfo("applied").pipe(
@@ -35,7 +40,9 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
       const found = yield* cluster.get(step.key);
       if (found === undefined) return;
       const version = stringAt(found, "metadata", "resourceVersion") ?? "";
-      const made = yield* cluster.replaceManagers(step.key, version, takenOver(found, resource, step.claims));
+      const made = yield* cluster.send(
+        Patch.ManagedFields({ key: step.key, version, managedFields: takenOver(found, resource, step.claims) }),
+      );
       yield* wrote(step.key.kind, "take_over");
       yield* Effect.logInfo("taken over").pipe(
         Effect.annotateLogs({
@@ -48,7 +55,10 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
       return made;
     }
     case "Prune":
-      yield* cluster.remove(step.key, step.uid, step.version);
+      // It is gone, or became another object: there is nothing left to delete.
+      yield* cluster.send(Patch.Delete({ key: step.key, uid: step.uid, version: step.version })).pipe(
+        Effect.catchIf(({ status }) => status === 404 || status === 409, () => Effect.void),
+      );
       yield* wrote(step.key.kind, "delete");
       return yield* Effect.logInfo("pruned").pipe(
         Effect.annotateLogs({ kind: step.key.kind, object: step.key.name, why: step.why }),
@@ -56,7 +66,14 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
     case "Scale": {
       const { apiVersion, kind, namespace, name } = step.key;
       const part = { apiVersion, kind, metadata: { name, namespace }, spec: { replicas: step.replicas } };
-      const made = yield* store.writing(part, cluster.apply(part, SCALE_MANAGER, overOf(step.over, before)));
+      const made = yield* store.writing(
+        part,
+        cluster.send(Patch.ServerSideApply({
+          object: part,
+          fieldManager: SCALE_MANAGER,
+          precondition: preconditionOf(step.precondition, before),
+        })),
+      );
       yield* wrote(kind, "scale");
       yield* Effect.logInfo("scaled").pipe(
         Effect.annotateLogs({ object: name, replicas: step.replicas, why: step.why }),
@@ -74,15 +91,20 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
         ),
       );
     case "SetStatus": {
-      yield* store.writing(resource, cluster.writeStatus(resource, step.status, FIELD_MANAGER));
+      yield* store.writing(
+        resource,
+        cluster.send(Patch.UpdateStatus({ resource, status: step.status, fieldManager: FIELD_MANAGER })),
+      );
       yield* wrote(KIND, "update_status");
       return yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why: step.why }));
     }
   }
 });
 
-const overOf = (over: Seen, before: JsonObject | undefined): Over =>
-  over === "just written" ? { version: stringAt(before ?? null, "metadata", "resourceVersion") ?? "" } : over;
+const preconditionOf = (precondition: StepPrecondition, before: JsonObject | undefined): Precondition =>
+  precondition === "as just written"
+    ? { version: stringAt(before ?? null, "metadata", "resourceVersion") ?? "" }
+    : precondition;
 
 /** One Event on an object. */
 export const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {
@@ -90,24 +112,27 @@ export const announce = Effect.fnUntraced(function* ({ type, reason, action, not
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const name = stringAt(resource, "metadata", "name") ?? "";
   const now = new Date(yield* Clock.currentTimeMillis).toISOString();
-  yield* cluster.create(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`, {
-    apiVersion: "events.k8s.io/v1",
-    kind: "Event",
-    metadata: { generateName: `${name}-`, namespace },
-    eventTime: now.replace("Z", "000Z"),
-    reportingController: FIELD_MANAGER,
-    reportingInstance: FIELD_MANAGER,
-    type,
-    reason,
-    action,
-    note,
-    regarding: {
-      apiVersion: stringAt(resource, "apiVersion") ?? "",
-      kind: stringAt(resource, "kind") ?? "",
-      namespace,
-      name,
-      uid: stringAt(resource, "metadata", "uid") ?? "",
-      resourceVersion: stringAt(resource, "metadata", "resourceVersion") ?? "",
+  yield* cluster.send(Patch.Create({
+    collection: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+    object: {
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      metadata: { generateName: `${name}-`, namespace },
+      eventTime: now.replace("Z", "000Z"),
+      reportingController: FIELD_MANAGER,
+      reportingInstance: FIELD_MANAGER,
+      type,
+      reason,
+      action,
+      note,
+      regarding: {
+        apiVersion: stringAt(resource, "apiVersion") ?? "",
+        kind: stringAt(resource, "kind") ?? "",
+        namespace,
+        name,
+        uid: stringAt(resource, "metadata", "uid") ?? "",
+        resourceVersion: stringAt(resource, "metadata", "resourceVersion") ?? "",
+      },
     },
-  });
+  }));
 });

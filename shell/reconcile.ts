@@ -12,7 +12,7 @@ import { repairsIn } from "../core/plan/contest.ts";
 import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { isRetried, reasonOf } from "../core/failure/table.ts";
 import { liveKey, type World } from "../core/plan/world.ts";
-import type { ClusterError } from "./cluster.ts";
+import type { ClusterError } from "./kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { LARGE_RETRY_MS, WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";

@@ -7,7 +7,7 @@ import { type Json, type JsonObject, objectAt } from "../core/json.ts";
 import { type Reference, type ReferencedObject, referencedObjects } from "../core/plan/references.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../core/limits.ts";
 import type { ConfigMapContent, SecretValues, World } from "../core/plan/world.ts";
-import { Cluster } from "./cluster.ts";
+import { Cluster } from "./kubernetes/cluster.ts";
 import { FOREIGN_READS_MAX } from "./limits.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** List, then watch, then list again when the API server says so: a mirror of a selection of objects that never falls behind silently. */
 import { Clock, Duration, Effect, Random, Result, Stream } from "effect";
 import { type JsonObject, stringAt } from "../core/json.ts";
-import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
+import { Cluster, type ClusterError, type Selection } from "./kubernetes/cluster.ts";
 import { RELIST_MS_MAX, RELIST_MS_MIN, WATCH_LIVED_MS } from "./limits.ts";
 
 /** What a mirror tells: each change once, and that the first list is complete. */

@@ -1,7 +1,7 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { Duration, Effect, Fiber, Stream } from "effect";
 import { TestClock } from "effect/testing";
-import { Cluster, ClusterError, type WatchEvent } from "./cluster.ts";
+import { Cluster, ClusterError, type WatchEvent } from "./kubernetes/cluster.ts";
 import { type Mirror, reflect } from "./reflector.ts";
 
 const refused = (status: number, retryAfterMs?: number) =>

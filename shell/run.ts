@@ -6,7 +6,7 @@ import { HMAC_SECRET } from "../core/own_objects.ts";
 import type { Operator } from "../core/plan/world.ts";
 import { SETTINGS_DEFAULT } from "../core/settings.ts";
 import { OPERATOR_VERSION } from "../core/version.ts";
-import { Cluster, type Connection } from "./cluster.ts";
+import { Cluster, type Connection } from "./kubernetes/cluster.ts";
 import { ContestsOf, newContests } from "./contests.ts";
 import { controller } from "./controller.ts";
 import { serveHealth } from "./health.ts";
@@ -23,6 +23,7 @@ import { AskedServers, type Route } from "./server_answers.ts";
 import { migrateStorage } from "./storage_migration.ts";
 import { Store } from "./store.ts";
 import { startWebhooks, type WebhookOptions } from "./webhook_start.ts";
+import { creation, replacement } from "../core/plan/patch.ts";
 
 export interface RunOptions extends MetricsOptions {
   readonly connection: Connection;
@@ -169,13 +170,15 @@ const hmacKey = Effect.fnUntraced(function* (namespace: string) {
       );
     }
     const written = yield* (found === undefined
-      ? cluster.create(path, {
+      ? cluster.send(creation(path, {
         apiVersion: "v1",
         kind: "Secret",
         metadata: { name: HMAC_SECRET, namespace },
         data: { key: fresh },
-      })
-      : cluster.replace(`${path}/${HMAC_SECRET}`, { ...found, data: { ...objectAt(found, "data"), key: fresh } })).pipe(
+      }))
+      : cluster.send(
+        replacement(`${path}/${HMAC_SECRET}`, { ...found, data: { ...objectAt(found, "data"), key: fresh } }),
+      )).pipe(
         // Another replica was faster: its key is the key.
         Effect.catchIf((error) => error.status === 409, () => Effect.succeed(undefined)),
       );

@@ -3,7 +3,7 @@ import { Context, Duration, Effect, FiberMap, Layer, Queue, Semaphore } from "ef
 import type { Json } from "../core/json.ts";
 import type { ServerAnswers } from "../core/plan/world.ts";
 import { answersOf, type Question } from "../core/status/server_answers.ts";
-import type { Connection } from "./cluster.ts";
+import type { Connection } from "./kubernetes/cluster.ts";
 import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASK_VALUES_MAX, ASKED_MAX } from "./limits.ts";
 import { textWithin, within } from "./http_client.ts";
 import { Store } from "./store.ts";

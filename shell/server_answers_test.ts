@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing";
 import { KIND } from "../core/api/v1alpha2.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Question } from "../core/status/server_answers.ts";
-import type { Connection } from "./cluster.ts";
+import type { Connection } from "./kubernetes/cluster.ts";
 import { OperatorFacts } from "./operator_facts.ts";
 import { operatorFacts } from "./run.ts";
 import { AskedServers, type Route } from "./server_answers.ts";

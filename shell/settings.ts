@@ -2,7 +2,7 @@
 import { Data, Result } from "effect";
 import { type Json, listAt, member, stringAt } from "../core/json.ts";
 import { readManifests } from "../core/yaml.ts";
-import type { Connection } from "./cluster.ts";
+import type { Connection } from "./kubernetes/cluster.ts";
 import { type Credential, credentialPlugin } from "./credential_plugin.ts";
 
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly detail: string }> {

@@ -6,8 +6,9 @@ import { Duration, Effect } from "effect";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, listAt, stringAt } from "../core/json.ts";
 import { CRD_PATH, onlyStorageVersion, versionsLeft } from "../core/stored_versions.ts";
-import { Cluster, type ClusterError } from "./cluster.ts";
+import { Cluster, type ClusterError } from "./kubernetes/cluster.ts";
 import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE } from "./limits.ts";
+import { Patch, replacement } from "../core/plan/patch.ts";
 
 /** Ends when nothing is left; tries again after a pause while it cannot. */
 export const migrateStorage = Effect.gen(function* () {
@@ -47,7 +48,7 @@ const migrated = Effect.gen(function* () {
   if (JSON.stringify(listAt(now, "spec", "versions")) !== JSON.stringify(listAt(before, "spec", "versions"))) {
     return false;
   }
-  yield* cluster.replace(`${CRD_PATH}/status`, onlyStorageVersion(now));
+  yield* cluster.send(replacement(`${CRD_PATH}/status`, onlyStorageVersion(now)));
   yield* Effect.logInfo("stored resources migrated").pipe(
     Effect.annotateLogs({ resources: count, left: left.join(",") }),
   );
@@ -58,12 +59,12 @@ const RESOURCES = "/apis/llamastack.io/v1alpha2/llamastackdistributions";
 
 /** Gone, or written by somebody else meanwhile: done. */
 const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.Effect<void, ClusterError> =>
-  cluster.touch(
-    {
+  cluster.send(Patch.Touch({
+    key: {
       apiVersion: API_VERSION,
       kind: KIND,
       namespace: stringAt(resource, "metadata", "namespace") ?? "",
       name: stringAt(resource, "metadata", "name") ?? "",
     },
-    stringAt(resource, "metadata", "resourceVersion") ?? "",
-  ).pipe(Effect.catchIf((error) => error.status === 404 || error.status === 409, () => Effect.void));
+    version: stringAt(resource, "metadata", "resourceVersion") ?? "",
+  })).pipe(Effect.asVoid, Effect.catchIf((error) => error.status === 404 || error.status === 409, () => Effect.void));

@@ -3,7 +3,7 @@
  * that any of those could vouch for the API server. They are read once, when the first client is made, from what the
  * environment says then (Deno 2.9.6): the program has them read as empty before it connects to anything.
  */
-import type { Connection } from "./cluster.ts";
+import type { Connection } from "./kubernetes/cluster.ts";
 import { connectionOf, SettingsError } from "./settings.ts";
 
 /** Where Deno finds root certificates: names of stores, and files that add to them. */

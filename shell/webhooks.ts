@@ -16,7 +16,7 @@ import {
   UNPROVEN_BYTES_MAX,
 } from "../core/limits.ts";
 import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
-import { Cluster } from "./cluster.ts";
+import { Cluster } from "./kubernetes/cluster.ts";
 import { CONVERSION_SLICE_MS, SETTINGS_FRESH_MS } from "./limits.ts";
 import { counters } from "./metrics.ts";
 import { SETTINGS_FIELDS } from "./operator_settings.ts";

@@ -27,7 +27,7 @@ import { adopted, recorded, type Rollout, rolloutOf, templateDigest, undone } fr
 import { storedDataFindings } from "./stored_data.ts";
 import { handOver, scaling } from "./scale.ts";
 import { statusSteps } from "./status_step.ts";
-import { NO_TURN, type Plan, type Seen, Step, type Turn } from "./step.ts";
+import { NO_TURN, type Plan, Step, type StepPrecondition, type Turn } from "./step.ts";
 import { takeOvers } from "./takeover.ts";
 import { unwatchedMs } from "./unwatched.ts";
 import { liveKey, type World } from "./world.ts";
@@ -243,15 +243,15 @@ const writes = (
 ): ReadonlyArray<Step> =>
   manifests.map(stamped)
     .filter((one) => !isWritten(one, liveOf(world, one)) || changed.has(liveKey(one.kind, one.metadata.name)))
-    .map((manifest) => Step.Apply({ manifest, why, over: seenOf(world, manifest, changed), blocks }));
+    .map((manifest) => Step.Apply({ manifest, why, precondition: preconditionOf(world, manifest, changed), blocks }));
 
 /** A replica that wakes without its lease, or a look that is out of date, must not undo what was written since. */
-const seenOf = (world: World, manifest: Manifest, changed: ReadonlySet<string>): Seen => {
+const preconditionOf = (world: World, manifest: Manifest, changed: ReadonlySet<string>): StepPrecondition => {
   const live = liveOf(world, manifest);
-  if (live === undefined) return "nothing";
+  if (live === undefined) return "must not exist";
   const version = stringAt(live, "metadata", "resourceVersion");
   const isKnown = version !== undefined && !changed.has(liveKey(manifest.kind, manifest.metadata.name));
-  return isKnown ? { version } : "just written";
+  return isKnown ? { version } : "as just written";
 };
 
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {

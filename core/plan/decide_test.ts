@@ -392,7 +392,7 @@ Deno.test("decide() hands the number of pods to the autoscaler before it lets go
   ok(order.indexOf("Scale 4") >= 0 && order.indexOf("Scale 4") < order.indexOf("Apply Deployment"), order.join());
 });
 
-Deno.test("decide() applies over the version that it saw, or over what an earlier step leaves", () => {
+Deno.test("decide() applies under the version that it read, or under that which an earlier step leaves", () => {
   const { world: before } = converged(world({ ...GENERATED, workload: { replicas: 4 } }));
   const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
   const live = new Map(before.live);
@@ -400,21 +400,21 @@ Deno.test("decide() applies over the version that it saw, or over what an earlie
   const old = live.get("Deployment/my") ?? {};
   const metadata = { ...(old.metadata as JsonObject), resourceVersion: "41", managedFields: [owned] };
   live.set("Deployment/my", { ...old, metadata });
-  const over = (spec: JsonObject) =>
+  const preconditions = (spec: JsonObject) =>
     Object.fromEntries(
       decide(edited({ ...before, live }, spec)).steps.flatMap((step) =>
         step._tag === "Apply" && ["Deployment", "Service"].includes(step.manifest.kind)
-          ? [[step.manifest.kind, step.over]]
+          ? [[step.manifest.kind, step.precondition]]
           : []
       ),
     );
-  deepStrictEqual(over({ ...GENERATED, workload: { replicas: 5 } }), {
+  deepStrictEqual(preconditions({ ...GENERATED, workload: { replicas: 5 } }), {
     Deployment: { version: "41" },
-    Service: "nothing",
+    Service: "must not exist",
   });
-  deepStrictEqual(over({ ...GENERATED, workload: { replicas: 4, autoscaling: { maxReplicas: 8 } } }), {
-    Deployment: "just written",
-    Service: "nothing",
+  deepStrictEqual(preconditions({ ...GENERATED, workload: { replicas: 4, autoscaling: { maxReplicas: 8 } } }), {
+    Deployment: "as just written",
+    Service: "must not exist",
   });
 });
 

@@ -4,7 +4,8 @@ import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
 import { FIELD_MANAGER } from "./field_manager.ts";
 import { isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
-import { keyOf, type Scaling, type Seen, Step } from "./step.ts";
+import { keyOf } from "./object_key.ts";
+import { type Scaling, Step, type StepPrecondition } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
 
 /** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
@@ -24,7 +25,7 @@ export const scaling = (world: World): ReadonlyArray<Scaling> => {
     namespace: stringAt(live, "metadata", "namespace") ?? "",
     name,
   };
-  return [Step.Scale({ key, replicas: wanted, over: versionOf(live), why: "the number of pods changed" })];
+  return [Step.Scale({ key, replicas: wanted, precondition: versionOf(live), why: "the number of pods changed" })];
 };
 
 /**
@@ -43,10 +44,12 @@ export const handOver = (prepared: Prepared, live: JsonObject | undefined): Read
     Step.Scale({
       key: keyOf(prepared.objects.deployment),
       replicas: running === 0 ? autoscalerMinimum(prepared.blueprint) : running,
-      over: versionOf(live),
+      precondition: versionOf(live),
       why: "the autoscaler takes over the number of pods",
     }),
   ];
 };
 
-const versionOf = (live: JsonObject): Seen => ({ version: stringAt(live, "metadata", "resourceVersion") ?? "" });
+const versionOf = (live: JsonObject): StepPrecondition => ({
+  version: stringAt(live, "metadata", "resourceVersion") ?? "",
+});

@@ -5,27 +5,22 @@ import type { Note } from "../status/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import type { ClaimedField } from "./foreign_fields.ts";
+import type { ObjectKey } from "./object_key.ts";
 import type { Away, Waiting } from "./pacing.ts";
+import type { Precondition } from "./patch.ts";
 
-export interface ObjectKey {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** What a write is made over: nothing of that name, an object of this version, or what an earlier step of the plan leaves. */
-export type Seen = "nothing" | "just written" | { readonly version: string };
+/** Under which a step is written: there is no such object, it has this version, or that which an earlier step of the plan left. */
+export type StepPrecondition = Exclude<Precondition, "any"> | "as just written";
 
 export type Step = Data.TaggedEnum<{
   /**
-   * Server-side apply of one object over what was seen: what is there after all, or became another one, stays as it is.
+   * Server-side apply of one object. Where the precondition does not hold, the object stays as it is.
    * `blocks` says whether a refusal stops the steps behind it (R35).
    */
   Apply: {
     readonly manifest: Manifest;
     readonly why: string;
-    readonly over: Seen;
+    readonly precondition: StepPrecondition;
     readonly blocks: boolean;
   };
   /** Makes the fields that a former operator of the resource set our own; the object itself stays as it is. */
@@ -39,7 +34,12 @@ export type Step = Data.TaggedEnum<{
   /** Deletes one object of ours, and only as it was seen. */
   Prune: { readonly key: ObjectKey; readonly uid: string; readonly version: string; readonly why: string };
   /** Changes the number of pods and nothing else. */
-  Scale: { readonly key: ObjectKey; readonly replicas: number; readonly over: Seen; readonly why: string };
+  Scale: {
+    readonly key: ObjectKey;
+    readonly replicas: number;
+    readonly precondition: StepPrecondition;
+    readonly why: string;
+  };
   /** Says something to the owner of the resource, once. */
   Announce: { readonly note: Note };
   SetStatus: { readonly status: Status; readonly why: string };
@@ -71,13 +71,6 @@ export type Turn =
   | { readonly kind: "taken"; readonly slot: Away }
   /** `stoppedAt`: `namespace/name` of the failed upgrade that stops this one; undefined while it waits for a free slot. */
   | { readonly kind: "waiting"; readonly waiting: Waiting; readonly stoppedAt: string | undefined };
-
-export const keyOf = ({ apiVersion, kind, metadata }: Manifest): ObjectKey => ({
-  apiVersion,
-  kind,
-  namespace: metadata.namespace,
-  name: metadata.name,
-});
 
 /**
  * The steps in groups that may be made at the same time: what the Deployment needs, the Deployment alone, what follows it.

@@ -18,7 +18,8 @@ import {
 import type { Manifest } from "../resources/blueprint.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
 import { FIELD_MANAGER } from "./field_manager.ts";
-import { keyOf, Step } from "./step.ts";
+import { keyOf } from "./object_key.ts";
+import { Step } from "./step.ts";
 
 /** Nothing where no former operator is left. */
 export const takeOvers = (

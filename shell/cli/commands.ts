@@ -3,7 +3,7 @@ import { Effect } from "effect";
 import { type CliError, CliOutput, Command } from "effect/cli";
 import type { ExitCode } from "../../core/command/outcome.ts";
 import { OPERATOR_VERSION } from "../../core/version.ts";
-import type { ClusterError } from "../cluster.ts";
+import type { ClusterError } from "../kubernetes/cluster.ts";
 import type { ResourceNotFound } from "../look.ts";
 import type { SettingsError } from "../settings.ts";
 import { convert } from "./commands/convert.ts";

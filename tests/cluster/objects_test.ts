@@ -7,14 +7,15 @@ import { derive } from "../../core/derive.ts";
 import { type JsonObject, stringAt } from "../../core/json.ts";
 import type { Manifest } from "../../core/resources/blueprint.ts";
 import { listed, objectsOf } from "../../core/resources/objects.ts";
-import { keyOf } from "../../core/plan/step.ts";
-import { Cluster, type Over } from "../../shell/cluster.ts";
+import { keyOf } from "../../core/plan/object_key.ts";
+import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { pathOf } from "../../shell/object_path.ts";
 import { connectionOf } from "../../shell/settings.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { readManifests } from "../../core/yaml.ts";
 import { SURROUNDINGS } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { Patch, type Precondition } from "../../core/plan/patch.ts";
 
 const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
 const UID = "00000000-0000-0000-0000-000000000000";
@@ -36,16 +37,20 @@ const apply = async (cluster: ControlPlane, manifest: Manifest): Promise<JsonObj
 const appliedOver = (
   cluster: ControlPlane,
   all: ReadonlyArray<Manifest>,
-  over: (index: number) => Over,
+  precondition: (index: number) => Precondition,
 ): Promise<ReadonlyArray<number | undefined>> =>
   Effect.runPromise(
     Effect.flatMap(Cluster, (door) =>
       Effect.forEach(all, (one, index) =>
-        Effect.match(door.apply(one, "somebody", over(index)), {
-          onSuccess: () =>
-            200,
-          onFailure: ({ status }) => status,
-        })))
+        Effect.match(
+          door.send(
+            Patch.ServerSideApply({ object: one, fieldManager: "somebody", precondition: precondition(index) }),
+          ),
+          {
+            onSuccess: () => 200,
+            onFailure: ({ status }) => status,
+          },
+        )))
       .pipe(Effect.provide(Cluster.layer(connectionOf(cluster.kubeconfig, undefined)))),
   );
 
@@ -76,7 +81,7 @@ Deno.test("the objects of every sample on a real API server", async (t) => {
           const changed = all.filter((_, index) => versions(second)[index] !== versions(first)[index]);
           deepStrictEqual(changed.map(({ kind, metadata }) => `${kind} ${metadata.name}`), []);
           const version = (index: number) => Number(versions(second)[index]);
-          deepStrictEqual(new Set(await appliedOver(cluster, all, () => "nothing")), new Set([409]));
+          deepStrictEqual(new Set(await appliedOver(cluster, all, () => "must not exist")), new Set([409]));
           const stale = await appliedOver(cluster, all, (index) => ({ version: String(version(index) - 1) }));
           deepStrictEqual(new Set(stale), new Set([409]));
           const third = await Promise.all(all.map((one) => apply(cluster, one)));

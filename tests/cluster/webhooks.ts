@@ -3,7 +3,7 @@ import { Effect, Exit, Layer, Scope } from "effect";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { type Json, type JsonObject, put } from "../../core/json.ts";
 import { makeAuthority, makeLeaf } from "../../shell/certificate_maker.ts";
-import { Cluster } from "../../shell/cluster.ts";
+import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/own_objects.ts";
 import { webhookRoutes } from "../../shell/webhooks.ts";
 import { webhookServer } from "../../shell/webhook_server.ts";

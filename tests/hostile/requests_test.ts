@@ -7,7 +7,7 @@ import { Effect, Layer, Ref } from "effect";
 import fc from "fast-check";
 import { isList, isObject, type Json, type JsonObject, objectAt } from "../../core/json.ts";
 import { SETTINGS_DEFAULT } from "../../core/settings.ts";
-import { Cluster } from "../../shell/cluster.ts";
+import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { OperatorFacts } from "../../shell/operator_facts.ts";
 import { LiveSettings } from "../../shell/operator_settings.ts";
 import { reconcile } from "../../shell/reconcile.ts";

@@ -1,6 +1,6 @@
 /** The few calls that `task up` makes itself, to whichever cluster it has. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
-import type { Connection } from "../../shell/cluster.ts";
+import type { Connection } from "../../shell/kubernetes/cluster.ts";
 
 export interface Api {
   /** Undefined when there is no such thing. */

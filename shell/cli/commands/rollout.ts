@@ -2,10 +2,11 @@
 import { Effect } from "effect";
 import { Argument, Command } from "effect/cli";
 import { rolloutCommand } from "../../../core/command/rollout.ts";
-import { Cluster } from "../../cluster.ts";
+import { Cluster } from "../../kubernetes/cluster.ts";
 import { looking, resourceOf, worldOf } from "../../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { say } from "../say.ts";
+import { Patch } from "../../../core/plan/patch.ts";
 
 /** Of the annotation alone, so that no other field of the resource gets another owner. */
 const FIELD_MANAGER = "llama-stack-operator-rollout";
@@ -23,7 +24,10 @@ export const rollout = Command.make(
     const program = Effect.gen(function* () {
       const world = yield* worldOf(yield* resourceOf(home, input.name));
       const { write, outcome } = rolloutCommand(world);
-      if (write !== undefined) yield* (yield* Cluster).apply(write, FIELD_MANAGER, "anything");
+      if (write !== undefined) {
+        const patch = Patch.ServerSideApply({ object: write, fieldManager: FIELD_MANAGER, precondition: "any" });
+        yield* (yield* Cluster).send(patch);
+      }
       return outcome;
     });
     yield* say(yield* looking(program, look));

@@ -1,0 +1,120 @@
+/** Calls to the API server by Deno's fetch, with typed errors: one client for calls, another for watches. */
+import { Effect, Schedule } from "effect";
+import type { Json } from "../../core/json.ts";
+import { ClusterError, refusal, tooLong, unreached } from "../cluster_error.ts";
+import { Fence, fenced, isFenced } from "../fence.ts";
+import { renewableClient, textWithin, within } from "../http_client.ts";
+import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS } from "../limits.ts";
+import { asked } from "../metrics.ts";
+import { Patience } from "../patience.ts";
+
+/** Where the API server is and how it is spoken to. Token and CA are asked for again and again, since both are rotated. */
+export interface Connection {
+  readonly url: string;
+  /** PEM of the CA that signs its certificates; undefined: none is named. */
+  readonly caPem: () => string | undefined;
+  readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
+  readonly token: () => string | undefined;
+  /** Namespace of the kubeconfig's context, where it names one. */
+  readonly namespace?: string;
+}
+
+export interface CallOptions {
+  readonly body?: Json;
+  /** Of the body; JSON when absent. */
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** Whether an object that is not there is a refusal, or an answer like another. */
+  readonly absent?: "refusal" | "null";
+  /** Longest answer that is read, in bytes; without it as long as it is. */
+  readonly bytesMax?: number;
+}
+
+/** The clients of one connection, and what is sent with them. */
+export const transport = (connection: Connection) =>
+  Effect.gen(function* () {
+    const patience = yield* Patience;
+    // HTTP/1.1 for both. Over HTTP/2 this client sends headers and a longer body in two packets, and waits with the second
+    // for an acknowledgement that the other side holds back: 45 ms for a write that takes 2 (seen on Deno 2.9.6). Unread watch
+    // bodies on a shared HTTP/2 connection would also block every call behind them.
+    const newClient = (caPem: string | undefined) =>
+      Deno.createHttpClient({
+        ...(caPem === undefined ? {} : { caCerts: [caPem] }),
+        ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),
+        http2: false,
+        poolIdleTimeout: CONNECTION_IDLE_MS,
+      });
+    const calls = yield* renewableClient(newClient, connection.caPem);
+    const watches = yield* renewableClient(newClient, connection.caPem);
+
+    const headersFor = (accept: string, contentType: string | undefined): Headers => {
+      const headers = new Headers({ accept });
+      const token = connection.token();
+      if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+      if (contentType !== undefined) headers.set("content-type", contentType);
+      return headers;
+    };
+
+    const once = (
+      verb: string,
+      method: string,
+      path: string,
+      {
+        body,
+        contentType = body === undefined ? undefined : "application/json",
+        accept = "application/json",
+        absent = "refusal",
+        bytesMax,
+      }: CallOptions,
+      mayCall: () => boolean,
+    ) =>
+      calls.using((client) =>
+        Effect.tryPromise({
+          try: (signal) =>
+            within(patience.callMs, signal, async (both) => {
+              // The runtime sends when nothing is left to run. What else is ready runs first: nothing but other requests
+              // then comes between the fence and the wire, should the process be stopped there and wake without its lease.
+              await Promise.resolve();
+              if (!mayCall()) throw fenced(verb, path);
+              const response = await fetch(`${connection.url}${path}`, {
+                method,
+                headers: headersFor(accept, contentType),
+                signal: both,
+                client,
+                ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+              });
+              const text = bytesMax === undefined ? await response.text() : await textWithin(response, bytesMax, both);
+              if (text === undefined) throw tooLong(verb, path, bytesMax ?? 0);
+              const { ok, status } = response;
+              if (status === 404 && absent === "null") return { status, found: null };
+              if (!ok) throw refusal(verb, path, response, text);
+              return { status: 200, found: (text === "" ? null : JSON.parse(text)) as Json };
+            }),
+          catch: (cause) => cause instanceof ClusterError ? cause : unreached(verb, path, cause),
+        })
+      ).pipe(
+        Effect.tapError((error) => isFenced(error) ? Effect.void : asked(method, error.status)),
+        Effect.flatMap(({ status, found }) => Effect.as(asked(method, status), found)),
+      );
+
+    const call = (verb: string, method: string, path: string, options: CallOptions = {}) =>
+      // Asked before each attempt: between two of them the lease may have run out.
+      Effect.flatMap(Fence, ({ mayWrite }) => once(verb, method, path, options, method === "GET" ? always : mayWrite))
+        .pipe(
+          Effect.tapError((error) =>
+            error.isPassing && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
+          ),
+          Effect.retry({
+            while: (error) => error.isPassing && !isFenced(error),
+            schedule: BACKOFF,
+            times: CALL_ATTEMPTS_MAX - 1,
+          }),
+        );
+    return { call, watches, headersFor, patience, url: connection.url };
+  });
+
+export type Transport = Effect.Success<ReturnType<typeof transport>>;
+
+const always = (): boolean => true;
+
+const BACKOFF = Schedule.jittered(Schedule.exponential("200 millis"));
