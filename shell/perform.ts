@@ -1,21 +1,83 @@
-/** Runs one step of a plan. Nothing is decided here. */
-import { Clock, Effect } from "effect";
+/** Writes the steps of a decision, and says what its report says. Nothing is decided here. */
+import { Clock, Effect, Result } from "effect";
 import { KIND } from "../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../core/json.ts";
 import { FIELD_MANAGER, SCALE_MANAGER } from "../core/plan/field_manager.ts";
 import { takenOver } from "../core/plan/takeover.ts";
 import { Patch, type Precondition } from "../core/plan/patch.ts";
-import type { Step, StepPrecondition } from "../core/plan/step.ts";
+import {
+  type Announcement,
+  groupsOf,
+  type StatusUpdate,
+  type StepPrecondition,
+  type WriteStep,
+} from "../core/plan/step.ts";
 import type { Note } from "../core/status/events.ts";
-import { Cluster } from "./kubernetes/cluster.ts";
+import type { Unwritten } from "../core/failure/failures.ts";
+import { failedWrite } from "../core/plan/failed_write.ts";
+import type { Outcomes } from "../core/plan/report.ts";
+import { liveKey, type World } from "../core/plan/world.ts";
+import { Cluster, type ClusterError } from "./kubernetes/cluster.ts";
+import { WRITES_AT_ONCE } from "./limits.ts";
 import { wrote } from "./metrics.ts";
 import { Store } from "./store.ts";
+
+/**
+ * All steps of a decision, in their groups. What the API server answers to an apply is an outcome; every other error ends the
+ * reconciliation, which is then tried again.
+ */
+export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteStep>, world: World) {
+  const refusals: Array<Unwritten> = [];
+  const live = new Map(world.live);
+  for (const group of groupsOf(steps)) {
+    // What stands behind a rejected need of the Deployment would stand on nothing.
+    if (refusals.some(({ blocks }) => blocks)) break;
+    const results = yield* Effect.forEach(
+      group,
+      (step) => Effect.result(performed(step, world.resource, live.get(targetOf(step)))),
+      { concurrency: WRITES_AT_ONCE },
+    );
+    for (const [index, result] of results.entries()) {
+      const step = group[index];
+      if (Result.isFailure(result)) {
+        const { status, detail } = result.failure;
+        if (step?._tag !== "Apply" || !isAnswer(result.failure)) return yield* result.failure;
+        refusals.push(failedWrite(step, { status: status ?? 0, detail }, world));
+      } else if (result.success !== undefined) {
+        const object = result.success;
+        live.set(liveKey(stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""), object);
+      }
+    }
+  }
+  const outcomes: Outcomes = { live, refusals };
+  return outcomes;
+});
+
+/** The API server, or a webhook that it calls, has an opinion; a conflict and an overload say nothing about the object. */
+const isAnswer = ({ status, isPassing }: ClusterError): boolean =>
+  status !== undefined && status !== 409 && (!isPassing || status >= 500);
+
+/** The object that a step writes, as `live` has it. */
+const targetOf = (step: WriteStep): string =>
+  step._tag === "Apply"
+    ? liveKey(step.manifest.kind, step.manifest.metadata.name)
+    : liveKey(step.key.kind, step.key.name);
+
+/** Events and the status. */
+export const say = (steps: ReadonlyArray<Announcement | StatusUpdate>, resource: JsonObject) =>
+  Effect.forEach(
+    steps,
+    (step) => step._tag === "Announce" ? announced(step, resource) : statusWritten(step, resource),
+    {
+      discard: true,
+    },
+  );
 
 /**
  * What the API server made of a written object; undefined for a step that writes none. `before` is the object as earlier steps
  * of the plan left it.
  */
-export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonObject, before?: JsonObject) {
+const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonObject, before?: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
   switch (step._tag) {
@@ -80,25 +142,27 @@ export const perform = Effect.fnUntraced(function* (step: Step, resource: JsonOb
       );
       return made;
     }
-    case "Announce":
-      // An Event that cannot be written must not stop the work that it speaks of.
-      return yield* announce(step.note, resource).pipe(
-        Effect.andThen(wrote("Event", "create")),
-        Effect.catch((error) =>
-          Effect.logWarning("event not written").pipe(
-            Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
-          )
-        ),
-      );
-    case "SetStatus": {
-      yield* store.writing(
-        resource,
-        cluster.send(Patch.UpdateStatus({ resource, status: step.status, fieldManager: FIELD_MANAGER })),
-      );
-      yield* wrote(KIND, "update_status");
-      return yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why: step.why }));
-    }
   }
+});
+
+/** An Event that cannot be written must not stop the work that it speaks of. */
+const announced = ({ note }: Announcement, resource: JsonObject) =>
+  announce(note, resource).pipe(
+    Effect.andThen(wrote("Event", "create")),
+    Effect.catch((error) =>
+      Effect.logWarning("event not written").pipe(
+        Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
+      )
+    ),
+  );
+
+const statusWritten = Effect.fnUntraced(function* ({ status, why }: StatusUpdate, resource: JsonObject) {
+  const store = yield* Store;
+  const cluster = yield* Cluster;
+  const patch = Patch.UpdateStatus({ resource, status, fieldManager: FIELD_MANAGER });
+  yield* store.writing(resource, cluster.send(patch));
+  yield* wrote(KIND, "update_status");
+  yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why }));
 });
 
 const preconditionOf = (precondition: StepPrecondition, before: JsonObject | undefined): Precondition =>

@@ -1,23 +1,20 @@
 /**
- * START HERE: one pass over one resource: observe, decide, perform, report.
+ * START HERE: one reconciliation of one resource: observe, decide, perform, report, each once.
  *
- * Every branch that is a decision is in core/plan/decide.ts; here is only what a refused write means for the rest (R35).
+ * Every branch that is a decision is in core/plan.
  */
 import { Context, Effect, Option, Semaphore } from "effect";
-import { ObjectRefused, type Unwritten, WriteFailed } from "../core/failure/failures.ts";
-import { type JsonObject, stringAt } from "../core/json.ts";
-import { decide, report } from "../core/plan/decide.ts";
-import { failedWrite } from "../core/plan/failed_write.ts";
-import { repairsIn } from "../core/plan/contest.ts";
-import { groupsOf, type Plan, type Step } from "../core/plan/step.ts";
 import { isRetried, reasonOf } from "../core/failure/table.ts";
-import { liveKey, type World } from "../core/plan/world.ts";
-import type { ClusterError } from "./kubernetes/cluster.ts";
+import { repairsIn } from "../core/plan/contest.ts";
+import { decide, withoutContested } from "../core/plan/decide.ts";
+import { type Decision, turnOf } from "../core/plan/decision.ts";
+import { type Report, report } from "../core/plan/report.ts";
+import type { World } from "../core/plan/world.ts";
 import { ContestsOf } from "./contests.ts";
-import { LARGE_RETRY_MS, WRITES_AT_ONCE } from "./limits.ts";
+import { LARGE_RETRY_MS } from "./limits.ts";
 import { failureFound } from "./metrics.ts";
 import { observe, type Observed } from "./observe.ts";
-import { perform } from "./perform.ts";
+import { perform, say } from "./perform.ts";
 import { Store } from "./store.ts";
 import type { Waiter } from "./waiting_room.ts";
 
@@ -26,7 +23,7 @@ const Large: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-s
   defaultValue: () => Semaphore.makeUnsafe(1),
 });
 
-/** What becomes of the resource; undefined when there is none any more. */
+/** What follows for the resource; undefined when it is gone. */
 export const reconcile = Effect.fn("reconcile")(function* (key: string) {
   const kept = yield* (yield* Store).resource(key);
   if (kept === undefined) return undefined;
@@ -37,101 +34,72 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
 });
 
 const pass = Effect.fnUntraced(function* (key: string) {
-  const looked = yield* observe(key);
-  if (looked === undefined) return undefined;
-  const { observed, plan } = yield* withContests(key, looked);
-  if (plan.turn.kind !== "wanted") return yield* carriedOut(observed, plan);
-  const store = yield* Store;
-  const { world, prepared } = observed;
-  const { informed, plan: withSlots } = yield* store.decideWithSlots(key, (away) => {
-    const informed = { ...world, away };
-    const plan = decide(informed, prepared);
-    return { value: { informed, plan }, slot: plan.turn.kind === "taken" ? plan.turn.slot : undefined };
-  });
-  const outcome = yield* Effect.ensuring(
-    carriedOut({ world: informed, prepared }, withSlots),
-    store.releaseSlot(key),
-  );
-  const waiting: Waiter | undefined = withSlots.turn.kind !== "waiting" ? undefined : {
-    ...withSlots.turn.waiting,
-    stoppedAt: withSlots.turn.stoppedAt,
-  };
-  return { ...outcome, waiting };
+  const observed = yield* observe(key);
+  if (observed === undefined) return undefined;
+  const decided = yield* decidedWithSlots(key, observed);
+  return yield* Effect.gen(function* () {
+    const { world, decision } = yield* withContests(key, decided);
+    const outcomes = yield* perform(decision.steps, world);
+    const told = report(world, decision, outcomes);
+    yield* say(told.steps, world.resource);
+    yield* repaired(key, decision, world);
+    yield* counted(told);
+    const turn = turnOf(decision);
+    const outcome: Outcome = {
+      lookAgainMs: told.lookAgainMs,
+      backOff: told.failures.some(isRetried),
+      waiting: turn.kind === "waiting" ? { ...turn.waiting, stoppedAt: turn.stoppedAt } : undefined,
+    };
+    return outcome;
+  }).pipe(Effect.ensuring(Effect.flatMap(Store, (store) => store.releaseSlot(key))));
 });
 
-/** What is overwritten again and again waits: this very look may be the one that tells so. */
-const withContests = Effect.fnUntraced(function* (key: string, observed: Observed) {
-  const plan = decide(observed.world, observed.prepared);
-  const foreign = repairsIn(plan.steps, observed.world);
-  if (foreign.length === 0) return { observed, plan };
+interface Decided {
+  readonly world: World;
+  readonly decision: Decision;
+}
+
+/** With a look at the upgrade slots that others hold, in one step with taking one. */
+const decidedWithSlots = (key: string, { world, prepared }: Observed): Effect.Effect<Decided, never, Store> =>
+  Effect.flatMap(Store, (store) =>
+    store.decideWithSlots(key, (away) => {
+      const informed = { ...world, away };
+      const decision = decide(informed, prepared);
+      const turn = turnOf(decision);
+      return { value: { world: informed, decision }, slot: turn.kind === "taken" ? turn.slot : undefined };
+    }));
+
+/** What somebody overwrites again and again waits: this very look may be the one that tells so. */
+const withContests = Effect.fnUntraced(function* (key: string, { world, decision }: Decided) {
+  const decided: Decided = { world, decision };
+  if (decision.kind !== "rollout") return decided;
+  const foreign = repairsIn(decision.steps, world);
+  if (foreign.length === 0) return decided;
   const contests = yield* ContestsOf;
-  const { nowMs } = observed.world;
-  if (!contests.overwritten(key, foreign, nowMs)) return { observed, plan };
-  const world = { ...observed.world, contests: contests.of(key, nowMs) };
-  return { observed: { ...observed, world }, plan: decide(world, observed.prepared) };
+  if (!contests.overwritten(key, foreign, world.nowMs)) return decided;
+  const informed = { ...world, contests: contests.of(key, world.nowMs) };
+  const held: Decided = { world: informed, decision: withoutContested(decision, informed) };
+  return held;
 });
 
-const carriedOut = Effect.fnUntraced(function* ({ world, prepared }: Observed, plan: Plan) {
-  const refusals: Array<Unwritten> = [];
-  const live = new Map(world.live);
-  // Where objects are written, the status is told afterwards: once, of what then is there.
-  const isNews = plan.statusIsOf === "what is made" && plan.steps.some(({ _tag }) => _tag === "Apply");
-  for (const group of groupsOf(isNews ? plan.steps.filter(({ _tag }) => _tag !== "SetStatus") : plan.steps)) {
-    // What stands behind a refused need of the Deployment would stand on nothing: only the report is still made.
-    if (refusals.some(({ blocks }) => blocks)) break;
-    const outcomes = yield* Effect.forEach(
-      group,
-      (step) =>
-        refusable(
-          step,
-          world,
-          Effect.map(perform(step, world.resource, live.get(targetOf(step))), (made) => made ?? undefined),
-        ),
-      {
-        concurrency: WRITES_AT_ONCE,
-      },
-    );
-    for (const one of outcomes) {
-      if (one instanceof ObjectRefused || one instanceof WriteFailed) refusals.push(one);
-      else if (one !== undefined) {
-        live.set(liveKey(stringAt(one, "kind") ?? "", stringAt(one, "metadata", "name") ?? ""), one);
-      }
-    }
-  }
-  if (isNews || refusals.length > 0) {
-    const told = report({ ...world, live, refusals }, prepared).steps
-      .filter(({ _tag }) => refusals.length > 0 || _tag === "SetStatus");
-    yield* Effect.forEach(told, (step) => perform(step, world.resource), { discard: true });
-  }
-  const repaired = repairsIn(plan.steps, world);
-  if (repaired.length > 0) {
-    const key = `${stringAt(world.resource, "metadata", "namespace")}/${stringAt(world.resource, "metadata", "name")}`;
-    (yield* ContestsOf).repaired(key, repaired);
-  }
-  const failures = [...plan.failures, ...refusals];
-  yield* Effect.forEach(failures, (one) => failureFound(reasonOf(one)), { discard: true });
-  if (failures.length > 0) {
+const repaired = (key: string, decision: Decision, world: World) =>
+  Effect.gen(function* () {
+    const fields = repairsIn(decision.steps, world);
+    if (fields.length > 0) (yield* ContestsOf).repaired(key, fields);
+  });
+
+const counted = ({ failures }: Report) =>
+  Effect.gen(function* () {
+    if (failures.length === 0) return;
+    yield* Effect.forEach(failures, (failure) => failureFound(reasonOf(failure)), { discard: true });
     yield* Effect.logWarning("resource has failures").pipe(
       Effect.annotateLogs({ failures: failures.map(({ _tag }) => _tag).join(",") }),
     );
-  }
-  const next: Outcome = {
-    ...NOTHING_DONE,
-    lookAgainMs: plan.lookAgainMs,
-    backOff: failures.some(isRetried),
-  };
-  return next;
-});
-
-/** The object that a step writes, as `live` has it. */
-const targetOf = (step: Step): string => {
-  if (step._tag === "Apply") return liveKey(step.manifest.kind, step.manifest.metadata.name);
-  return "key" in step ? liveKey(step.key.kind, step.key.name) : "";
-};
+  });
 
 const NOTHING_DONE = { backOff: false, waiting: undefined } as const;
 
-/** What becomes of the resource after a pass without an error. */
+/** What follows a reconciliation that ended without an error. */
 export interface Outcome {
   readonly lookAgainMs: number | undefined;
   /** Try again with growing pauses, since something outside may change without telling us. */
@@ -139,17 +107,3 @@ export interface Outcome {
   /** Undefined unless the resource waits for an upgrade slot. */
   readonly waiting: Waiter | undefined;
 }
-
-/** What the API server answers to a write is a finding; everything else that fails ends the pass, which is then tried again. */
-const refusable = <R>(
-  step: Step,
-  world: World,
-  run: Effect.Effect<JsonObject | undefined, ClusterError, R>,
-): Effect.Effect<JsonObject | Unwritten | undefined, ClusterError, R> =>
-  step._tag !== "Apply" ? run : run.pipe(
-    Effect.catchIf(
-      ({ status, isPassing }) => status !== undefined && status !== 409 && (!isPassing || status >= 500),
-      ({ status = 0, detail }) =>
-        Effect.succeed<JsonObject | Unwritten | undefined>(failedWrite(step, { status, detail }, world)),
-    ),
-  );

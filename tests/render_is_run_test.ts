@@ -6,14 +6,13 @@ import { renderCommand } from "../core/command/render.ts";
 import { PLAIN } from "../core/command/outcome.ts";
 import type { JsonObject } from "../core/json.ts";
 import { isObject, type Json, listAt, member, objectAt, put, stringAt } from "../core/json.ts";
-import { decide } from "../core/plan/decide.ts";
 import { CA_ANNOTATION, SECRETS_ANNOTATION } from "../core/plan/prepare.ts";
 import { referencesOf } from "../core/plan/references.ts";
 import type { ConfigMapContent } from "../core/plan/world.ts";
 import { MANIFEST_ANNOTATION } from "../core/resources/objects.ts";
 import { readManifests } from "../core/yaml.ts";
 import { SURROUNDINGS } from "./given.ts";
-import { OPERATOR, secretsOf, world } from "./worlds.ts";
+import { OPERATOR, planOf, secretsOf, world } from "./worlds.ts";
 
 const SAMPLES = new URL("../deploy/samples/", import.meta.url);
 
@@ -70,7 +69,7 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
         ...world(spec as unknown as JsonObject, { secrets: secretsOf(Object.fromEntries(secrets)), configMaps }),
       };
       const namespaced = put(put(resource, ["metadata", "namespace"], "default"), ["metadata", "uid"], "u");
-      const applied = decide({ ...seen, resource: namespaced, operator: { ...OPERATOR, platform } }).steps
+      const applied = planOf({ ...seen, resource: namespaced, operator: { ...OPERATOR, platform } }).steps
         .flatMap((step) => step._tag === "Apply" ? [step.manifest as JsonObject] : [])
         // Copies of ConfigMaps that only the cluster has.
         .filter((one) =>

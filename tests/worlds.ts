@@ -2,7 +2,9 @@
 import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, put, stringAt } from "../core/json.ts";
 import { decide } from "../core/plan/decide.ts";
-import type { Plan, Step } from "../core/plan/step.ts";
+import { type Decision, turnOf } from "../core/plan/decision.ts";
+import { report } from "../core/plan/report.ts";
+import type { Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
 import { liveKey, type Operator, type SecretValues, type World } from "../core/plan/world.ts";
 import { NOWHERE } from "../core/resources/of_resource.ts";
@@ -56,6 +58,22 @@ export const edited = (before: World, spec: JsonObject): World => {
   return { ...before, resource: { ...resource(spec, generation), status } };
 };
 
+/** A reconciliation: the decision, and the report about what a cluster makes of it in which every write succeeds. */
+export interface Plan {
+  readonly decision: Decision;
+  readonly steps: ReadonlyArray<Step>;
+  readonly failures: ReturnType<typeof report>["failures"];
+  readonly lookAgainMs: number | undefined;
+  readonly turn: ReturnType<typeof turnOf>;
+}
+
+export const planOf = (world: World): Plan => {
+  const decision = decide(world);
+  const done = decision.steps.reduce(perform, world);
+  const { steps, failures, lookAgainMs } = report(world, decision, { live: done.live, refusals: world.refusals });
+  return { decision, steps: [...decision.steps, ...steps], failures, lookAgainMs, turn: turnOf(decision) };
+};
+
 /** What the cluster looks like after the steps of a plan, with every pod of the Deployment ready. */
 export const after = (before: World, plan: Plan): World => plan.steps.reduce(perform, before);
 
@@ -63,11 +81,11 @@ export const after = (before: World, plan: Plan): World => plan.steps.reduce(per
 export const converged = (start: World, max = 5): { readonly world: World; readonly passes: number } => {
   let current = start;
   for (let passes = 0; passes <= max; passes++) {
-    const plan = decide(current);
+    const plan = planOf(current);
     if (plan.steps.length === 0) return { world: current, passes };
     current = after(current, plan);
   }
-  throw new Error(`still steps after ${max} passes: ${decide(current).steps.map(({ _tag }) => _tag).join(", ")}`);
+  throw new Error(`still steps after ${max} passes: ${planOf(current).steps.map(({ _tag }) => _tag).join(", ")}`);
 };
 
 const perform = (before: World, step: Step): World => {

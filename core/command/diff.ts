@@ -5,7 +5,8 @@ import { isObject, type Json, member, objectAt, stringAt } from "../json.ts";
 import { decide } from "../plan/decide.ts";
 import { FIELD_MANAGER } from "../plan/field_manager.ts";
 import type { ObjectKey } from "../plan/object_key.ts";
-import type { Step } from "../plan/step.ts";
+import { report } from "../plan/report.ts";
+import type { WriteStep } from "../plan/step.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { knownValues } from "../status/pod_secrets.ts";
@@ -81,12 +82,13 @@ interface ToldChange {
 const differencesOf = ({ label, world }: DiffSubject): Differences => {
   if (Result.isFailure(world)) return { resource: label, steps: [], errors: world.failure, remarks: [] };
   const seen = world.success;
-  const plan = decide(seen);
+  const decision = decide(seen);
+  const { failures } = report(seen, decision, { live: seen.live, refusals: [] });
   return {
     resource: label,
-    steps: plan.steps.flatMap((step) => stepOf(step, seen)).map((step) => cleaned(step, seen)),
-    errors: plan.failures.map(({ message }) => withoutSecrets(message, knownValues(seen))),
-    remarks: remarksOf(seen, plan.steps),
+    steps: decision.steps.flatMap((step) => stepOf(step, seen)).map((step) => cleaned(step, seen)),
+    errors: failures.map(({ message }) => withoutSecrets(message, knownValues(seen))),
+    remarks: remarksOf(seen, decision.steps),
   };
 };
 
@@ -101,8 +103,7 @@ const cleaned = <A>(value: A, world: World): A => {
   return clean(value) as A;
 };
 
-/** Status and Events are the operator's report, no difference of the cluster. */
-const stepOf = (step: Step, world: World): ReadonlyArray<DiffStep> => {
+const stepOf = (step: WriteStep, world: World): ReadonlyArray<DiffStep> => {
   switch (step._tag) {
     case "Apply":
       return [applied(step.manifest, step.why, world)];
@@ -114,8 +115,6 @@ const stepOf = (step: Step, world: World): ReadonlyArray<DiffStep> => {
       return [bare("scale", step.key, step.why, [change])];
     }
     case "TakeOver":
-    case "Announce":
-    case "SetStatus":
       return [];
   }
 };
@@ -172,7 +171,7 @@ const configLines = (manifest: Manifest, world: World): ReadonlyArray<string> =>
 
 const CONFIG_KEY = "config.yaml";
 
-const remarksOf = (world: World, steps: ReadonlyArray<Step>): ReadonlyArray<string> => {
+const remarksOf = (world: World, steps: ReadonlyArray<WriteStep>): ReadonlyArray<string> => {
   const { resource } = world;
   const going = member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined;
   const suspended = member(objectAt(resource, "spec"), "suspend") === true;

@@ -6,6 +6,7 @@ import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { rowOf } from "../failure/table.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import { decide } from "../plan/decide.ts";
+import { report } from "../plan/report.ts";
 import { FIELD_MANAGER } from "../plan/field_manager.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { knownValues } from "../status/pod_secrets.ts";
@@ -62,11 +63,11 @@ export const explanationOf = (seen: Seen): Explanation => {
     name: stringAt(resource, "metadata", "name") ?? "",
     namespace: stringAt(resource, "metadata", "namespace") ?? "",
   };
-  const plan = world === undefined ? undefined : decide(world);
+  const told = world === undefined ? undefined : report(world, decide(world), { live: world.live, refusals: [] });
   const written = objectAt(resource, "status") as unknown as Status;
-  const status = plan?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
+  const status = told?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
   const state = stateOf(resource, written);
-  const failures = plan?.failures ?? [];
+  const failures = told?.failures ?? [];
   const values = world === undefined ? [] : knownValues(world);
   const clean = (text: string): string => withoutSecrets(text, values);
   const failing = failingOf(status);

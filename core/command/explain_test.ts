@@ -1,8 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { secret } from "../../tests/given.ts";
-import { after, converged, edited, secretsOf, world } from "../../tests/worlds.ts";
+import { after, converged, edited, planOf, secretsOf, world } from "../../tests/worlds.ts";
 import { type JsonObject, objectAt, put } from "../json.ts";
-import { decide } from "../plan/decide.ts";
 import { liveKey, type World } from "../plan/world.ts";
 import { WITHHELD } from "../status/redaction.ts";
 import { explainCommand, explanationOf, type Seen } from "./explain.ts";
@@ -26,7 +25,7 @@ const seen = (of: World, more: Partial<Seen> = {}): Seen => ({
 const text = (one: Seen) => explainCommand(one, { format: "text", style: PLAIN }).stdout;
 
 /** The world after one pass: the operator has said what it sees. */
-const told = (before: World): World => after(before, decide(before));
+const told = (before: World): World => after(before, planOf(before));
 
 Deno.test("explainCommand() says that a ready resource is ready, where it is and which models it has", () => {
   const { world: ready } = converged(

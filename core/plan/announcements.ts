@@ -43,7 +43,7 @@ export const announcements = (
 };
 
 /** Objects of ours that had no owner, as after a restore from a backup that leaves owners out. */
-export const adoptionsTold = (world: World, manifests: ReadonlyArray<Manifest>): ReadonlyArray<Step> => {
+export const adoptionsTold = (world: World, manifests: ReadonlyArray<Manifest>): ReadonlyArray<Announcement> => {
   const adopted = manifests.filter(({ kind, metadata }) => {
     const live = world.live.get(liveKey(kind, metadata.name));
     return kind !== "PersistentVolumeClaim" && live !== undefined && isOrphan(live);
@@ -58,7 +58,7 @@ export const changesTold = (
   { derived, blueprint, resource }: Prepared,
   rolled: boolean,
   notices: ReadonlyArray<string>,
-): ReadonlyArray<Step> => {
+): ReadonlyArray<Announcement> => {
   const name = blueprint.configFile?.configMapName;
   const isNew = name !== undefined && stringAt(world.resource, "status", "configGeneration", "configMapName") !== name;
   return [
@@ -79,7 +79,7 @@ export const changesTold = (
 };
 
 /** Said when the condition turns, and not again while it stays. */
-export const stopTold = (world: World, status: Status): ReadonlyArray<Step> => {
+export const stopTold = (world: World, status: Status): ReadonlyArray<Announcement> => {
   const failed = (list: ReadonlyArray<unknown>) =>
     (list as ReadonlyArray<Condition>).find(({ type, reason, message }) =>
       type === "DeploymentUpdated" && reason === "DeploymentUpdateFailed" && message.includes("its upgrade stopped")
@@ -91,7 +91,7 @@ export const stopTold = (world: World, status: Status): ReadonlyArray<Step> => {
 };
 
 /** Said when the first pause of a field begins. */
-export const contestsTold = (world: World): ReadonlyArray<Step> => {
+export const contestsTold = (world: World): ReadonlyArray<Announcement> => {
   const before = stringAt(
     listAt(world.resource, "status", "conditions").find((one) => stringAt(one, "type") === "Contested"),
     "message",
@@ -107,7 +107,7 @@ export const rolledBackTold = (
   world: World,
   live: JsonObject | undefined,
   prepared: Prepared,
-): ReadonlyArray<Step> => [
+): ReadonlyArray<Announcement> => [
   Step.Announce({
     note: events.rolledBack(
       troubleIn(live === undefined ? world.pods : podsOfTemplate(live, world.pods, world.replicaSets), world, prepared),

@@ -2,7 +2,7 @@
 import type { Manifest } from "../resources/blueprint.ts";
 import { changedFields, type ForeignField } from "./field_owners.ts";
 import { SCALE_MANAGER } from "./field_manager.ts";
-import type { Step } from "./step.ts";
+import type { WriteStep } from "./step.ts";
 import { liveKey, type World } from "./world.ts";
 
 /** A field that was overwritten again and again; `manager` is undefined where several managers do it by turns. */
@@ -17,7 +17,7 @@ export interface Contest extends Omit<ForeignField, "manager"> {
 }
 
 /** What the steps repair. */
-export const repairsIn = (steps: ReadonlyArray<Step>, world: World): ReadonlyArray<ForeignField> =>
+export const repairsIn = (steps: ReadonlyArray<WriteStep>, world: World): ReadonlyArray<ForeignField> =>
   steps.flatMap((step) => step._tag === "Apply" ? foreignIn(step.manifest, world) : [])
     // Nobody overwrites anything where the number of pods goes from one manager of ours to the other.
     .filter(({ manager }) => manager !== SCALE_MANAGER);
@@ -30,7 +30,7 @@ export const contestsNow = ({ contests = [], nowMs }: World): ReadonlyArray<Cont
   contests.filter(({ overAtMs }) => overAtMs > nowMs);
 
 /** The steps without repairs that would only be overwritten again: of objects in which nothing else is to be repaired. */
-export const withoutHeld = (steps: ReadonlyArray<Step>, world: World): ReadonlyArray<Step> => {
+export const withoutHeld = (steps: ReadonlyArray<WriteStep>, world: World): ReadonlyArray<WriteStep> => {
   const held = contestsNow(world).filter(({ heldUntilMs }) => heldUntilMs > world.nowMs);
   if (held.length === 0) return steps;
   const isHeld = (one: ForeignField) =>

@@ -1,43 +1,41 @@
 /**
- * START HERE: world → plan. One look at the cluster in, the writes with their reasons out; nothing is read or written here.
+ * START HERE: observed state → decision. One look at the cluster in, the writes with their reasons out; nothing is read or written
+ * here, and nothing is said yet.
  *
- * Read next: prepare.ts (what should be), rollout.ts (what is applied now), ownership.ts (what is not ours),
- * prune.ts (what goes), ../status/summarise.ts (what is told).
+ * Read next: prepare.ts (the desired objects), preserve.ts (what happens when that fails), rollout.ts (what is applied now),
+ * ownership.ts (what is not ours), prune.ts (what goes), report.ts (Events and status, once the writes are done).
  */
-import { Result } from "effect";
-import { KIND, type Status } from "../api/v1alpha2.ts";
+import * as Result from "effect/Result";
+import { KIND } from "../api/v1alpha2.ts";
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
-import { at, type JsonObject, listAt, member, objectAt, put, stringAt } from "../json.ts";
-import { LOOK_AGAIN_MS } from "../limits.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";
-import { summarise } from "../status/summarise.ts";
-import { adoptionsTold, announcements, changesTold, contestsTold, rolledBackTold, stopTold } from "./announcements.ts";
-import { amount, saysTheSame } from "./difference.ts";
-import { contestsNow, nextContestMs, withoutHeld } from "./contest.ts";
+import { withoutHeld } from "./contest.ts";
+import { type Decision, NO_TURN, type RolloutDecision, type Turn } from "./decision.ts";
+import { saysTheSame } from "./difference.ts";
 import { changedFields, isAppliedFrom, isTemplateForeign } from "./field_owners.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
+import { slotOf } from "./pacing.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
-import { slotOf } from "./pacing.ts";
 import { TEMPLATE_ANNOTATION } from "./record.ts";
-import { adopted, recorded, type Rollout, rolloutOf, templateDigest, undone } from "./rollout.ts";
-import { storedDataFindings } from "./stored_data.ts";
+import { type Rollout, rolloutOf, templateDigest } from "./rollout.ts";
 import { handOver, scaling } from "./scale.ts";
-import { statusSteps } from "./status_step.ts";
-import { NO_TURN, type Plan, Step, type StepPrecondition, type Turn } from "./step.ts";
+import { Step, type StepPrecondition, type WriteStep } from "./step.ts";
+import { storedDataFindings } from "./stored_data.ts";
 import { takeOvers } from "./takeover.ts";
-import { unwatchedMs } from "./unwatched.ts";
+import { deploymentFor, isWaiting, liveOf, notShrunk } from "./wanted_objects.ts";
 import { liveKey, type World } from "./world.ts";
 
 /** `before` is what `prepare` made of the same world, where that was needed earlier. */
-export const decide = (world: World, before?: Result.Result<Prepared, Unprepared>): Plan => {
+export const decide = (world: World, before?: Result.Result<Prepared, Unprepared>): Decision => {
   const { resource } = world;
   // Owner references do the rest of a deletion; a kept claim has none.
-  if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return NOTHING;
-  if (member(objectAt(resource, "spec"), "suspend") === true) return suspended(world);
+  if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return { kind: "nothing", steps: [] };
+  if (member(objectAt(resource, "spec"), "suspend") === true) return { kind: "suspended", steps: [] };
   const prepared = before ?? prepare(world);
   return Result.isFailure(prepared)
     ? preserve(world, byCause(world, prepared.failure.failures, prepared.failure.inputs, undefined), {
@@ -47,87 +45,34 @@ export const decide = (world: World, before?: Result.Result<Prepared, Unprepared
     : planRollout(world, prepared.success);
 };
 
-const NOTHING: Plan = {
-  steps: [],
-  lookAgainMs: undefined,
-  failures: [],
-  statusIsOf: "what is made",
-  turn: NO_TURN,
-};
-
-/**
- * What is left to say when the API server refused writes of a plan: status and Events. The writes themselves are tried again
- * after a pause.
- */
-export const report = (world: World, before?: Result.Result<Prepared, Unprepared>): Plan => {
-  const plan = decide(world, before);
-  return { ...plan, steps: plan.steps.filter(({ _tag }) => _tag === "Announce" || _tag === "SetStatus") };
-};
-
-const suspended = (world: World): Plan => ({
-  steps: statusSteps(
-    world,
-    summarise(world, {
-      prepared: undefined,
-      failures: [],
-      warnings: [],
-      rollout: undefined,
-      suspended: true,
-    }),
-  ),
-  lookAgainMs: undefined,
-  failures: [],
-  statusIsOf: "what is made",
-  turn: NO_TURN,
-});
-
-const planRollout = (world: World, prepared: Prepared): Plan => {
+const planRollout = (world: World, prepared: Prepared): Decision => {
   const { objects, warnings } = prepared;
   const live = liveOf(world, objects.deployment);
   const data = storedDataFindings(prepared, live, world);
   const fatal = conflictsOf(world, prepared, [...objects.before, objects.deployment]);
   const failures = fatal.length > 0 ? fatal : byCause(world, data.failures, prepared.inputs, prepared.pins);
   if (failures.length > 0) return preserve(world, failures, { warnings, prepared });
-  const told = [...conflictsOf(world, prepared, [...objects.after, ...objects.optional]), ...world.refusals];
   const rollout = rolloutOf(prepared, live, world);
-  const { steps: all, byPolicy, ...made } = objectSteps(world, prepared, rollout);
-  const steps = withoutHeld(all, world);
-  const replacesPods = made.replacesPods &&
-    steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
-  const status = summarise(world, {
+  return withoutContested({
+    kind: "rollout",
+    ...objectSteps(world, prepared, rollout),
     prepared,
-    failures: told,
-    warnings,
     rollout,
-    suspended: false,
-    contested: contestsNow(world),
-    byPolicy,
-  });
-  return {
-    steps: [
-      ...steps,
-      ...(rollout.kind === "undo" ? rolledBackTold(world, live, prepared) : []),
-      ...stopTold(world, status),
-      ...contestsTold(world),
-      ...(rollout.kind === "apply"
-        ? changesTold(world, prepared, replacesPods && world.refusals.length === 0, data.notices)
-        : []),
-      ...adoptionsTold(world, [...objects.before, objects.deployment, ...objects.after, ...objects.optional]),
-      ...announcements(world, told, status),
-      ...statusSteps(world, status),
-    ],
-    lookAgainMs: nextLookMs(world, status),
-    failures: told,
-    statusIsOf: rollout.kind === "undo" ? "what was seen" : "what is made",
-    turn: turnOf(rollout, world, prepared),
-  };
+    conflicts: conflictsOf(world, prepared, [...objects.after, ...objects.optional]),
+    notices: data.notices,
+    turn: turnFor(rollout, world, prepared),
+  }, world);
 };
 
-/** Of these pauses the shortest; undefined: watches tell of everything. */
-const nextLookMs = (world: World, { conditions = [] }: Status): number | undefined => {
-  const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
-  const pauses = [nextContestMs(world), unwatchedMs(world), isUnavailable ? LOOK_AGAIN_MS : undefined];
-  return pauses.reduce((least, one) => one === undefined ? least : Math.min(least ?? one, one), undefined);
+/** The decision without repairs that somebody would only overwrite again. */
+export const withoutContested = (decision: RolloutDecision, world: World): RolloutDecision => {
+  const steps = withoutHeld(decision.steps, world);
+  return {
+    ...decision,
+    steps,
+    replacesPods: decision.replacesPods &&
+      steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment"),
+  };
 };
 
 const conflictsOf = (
@@ -137,24 +82,17 @@ const conflictsOf = (
 ): ReadonlyArray<OwnershipConflict | DeletionPending> =>
   manifests.flatMap((one) => conflictOf(one, liveOf(world, one), blueprint.uid) ?? []);
 
-/**
- * What is written and removed, in this order. `replacesPods`: the Deployment gets another pod template. `byPolicy`: fields that
- * are as a policy of the cluster rewrote them.
- */
+/** What is written and removed, in this order. */
 const objectSteps = (
   world: World,
   prepared: Prepared,
   rollout: Rollout,
-): {
-  readonly steps: ReadonlyArray<Step>;
-  readonly replacesPods: boolean;
-  readonly byPolicy: ReadonlyArray<string>;
-} => {
+): Pick<RolloutDecision, "steps" | "replacesPods"> => {
   const { objects, blueprint } = prepared;
   const { uid } = blueprint;
   const live = liveOf(world, objects.deployment);
-  const deployment = deploymentOf(world, prepared, rollout, live);
-  const waits = rollout.kind === "hold" || rollout.kind === "queue" || rollout.kind === "undone";
+  const deployment = deploymentFor(world, prepared, rollout, live);
+  const waits = isWaiting(rollout);
   const needed = objects.before.map((one) => notShrunk(one, liveOf(world, one)));
   // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
   const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
@@ -194,18 +132,7 @@ const objectSteps = (
     replacesPods: deployments.length > 0 &&
       (stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) !== templateDigest(deployment) ||
         isTemplateForeign(deployment, live)),
-    byPolicy: [...needed, ...(waits ? [] : [deployment]), ...ours].flatMap((one) =>
-      changedFields(stamped(one), liveOf(world, one)).byPolicy.map((field) =>
-        `${one.kind} ${one.metadata.name}: ${field}`
-      )
-    ),
   };
-};
-
-const deploymentOf = (world: World, prepared: Prepared, rollout: Rollout, live: JsonObject | undefined): Manifest => {
-  if (rollout.kind === "undo") return undone(prepared, world, live, rollout);
-  if (rollout.kind === "adopt" && live !== undefined) return adopted(prepared, world, live);
-  return recorded(prepared, world, live, rollout.kind === "apply" ? rollout.cause : "edit");
 };
 
 const whyOf = (rollout: Rollout): string => {
@@ -215,7 +142,7 @@ const whyOf = (rollout: Rollout): string => {
     : "the change did not become ready and is undone";
 };
 
-const turnOf = (rollout: Rollout, world: World, prepared: Prepared): Turn => {
+const turnFor = (rollout: Rollout, world: World, prepared: Prepared): Turn => {
   if (rollout.kind === "apply" && rollout.cause === "upgrade") {
     const { resource, nowMs } = world;
     const live = liveOf(world, prepared.objects.deployment);
@@ -230,9 +157,6 @@ const turnOf = (rollout: Rollout, world: World, prepared: Prepared): Turn => {
     : { kind: "waiting", waiting, stoppedAt: turn.kind === "stopped" ? turn.at : undefined };
 };
 
-const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefined =>
-  world.live.get(liveKey(kind, metadata.name));
-
 /** Only what differs: a pass that changes nothing writes nothing. */
 const writes = (
   world: World,
@@ -240,7 +164,7 @@ const writes = (
   changed: ReadonlySet<string>,
   why: string,
   blocks: boolean,
-): ReadonlyArray<Step> =>
+): ReadonlyArray<WriteStep> =>
   manifests.map(stamped)
     .filter((one) => !isWritten(one, liveOf(world, one)) || changed.has(liveKey(one.kind, one.metadata.name)))
     .map((manifest) => Step.Apply({ manifest, why, precondition: preconditionOf(world, manifest, changed), blocks }));
@@ -274,13 +198,3 @@ const isOnlyRewritten = (manifest: Manifest, live: JsonObject | undefined): bool
 const isOwnedTooMuch = (manifest: Manifest, live: JsonObject): boolean =>
   listAt(manifest, "metadata", "ownerReferences").length === 0 &&
   listAt(live, "metadata", "ownerReferences").some((owner) => stringAt(owner, "kind") === KIND);
-
-/** A claim is expanded, never shrunk: the API server refuses a smaller one, and that would stop every other change. */
-const notShrunk = (manifest: Manifest, live: JsonObject | undefined): Manifest => {
-  const size = at(live, "spec", "resources", "requests", "storage");
-  if (manifest.kind !== "PersistentVolumeClaim" || size === undefined) return manifest;
-  const wanted = at(manifest, "spec", "resources", "requests", "storage") ?? null;
-  return (amount(size) ?? 0) <= (amount(wanted) ?? 0)
-    ? manifest
-    : put(manifest, ["spec", "resources", "requests", "storage"], size) as Manifest;
-};

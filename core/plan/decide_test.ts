@@ -1,13 +1,11 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { Result } from "effect";
 import { secret } from "../../tests/given.ts";
-import { after, converged, edited, OPERATOR, secretsOf, UID, world } from "../../tests/worlds.ts";
+import { after, converged, edited, OPERATOR, type Plan, planOf, secretsOf, UID, world } from "../../tests/worlds.ts";
 import { at, isObject, type Json, type JsonObject, listAt, stringAt } from "../json.ts";
 import { readManifests } from "../yaml.ts";
-import { decide } from "./decide.ts";
 import { referencesOf } from "./references.ts";
 import { decodeResource } from "../api/decode.ts";
-import type { Plan } from "./step.ts";
 import type { ConfigMapContent, World } from "./world.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -46,7 +44,7 @@ const deployment = (one: World): Json | undefined => one.live.get("Deployment/my
 const running = (one: World): string => JSON.stringify([...one.live].filter(([key]) => !key.startsWith("Secret/")));
 
 Deno.test("US8 decide() makes a resource in one pass, tells of it, and then has nothing to do", () => {
-  const first = decide(world(GENERATED));
+  const first = planOf(world(GENERATED));
   deepStrictEqual(said(first), [
     "Apply ServiceAccount",
     "Apply ConfigMap",
@@ -57,7 +55,7 @@ Deno.test("US8 decide() makes a resource in one pass, tells of it, and then has 
     "SetStatus",
   ]);
   const { world: settled, passes } = converged(world(GENERATED));
-  strictEqual(passes, 2);
+  strictEqual(passes, 1);
   strictEqual(condition(settled, "Ready"), "True Ready");
   deepStrictEqual([at(settled.resource, "status", "phase"), at(settled.resource, "status", "observedGeneration")], [
     "Ready",
@@ -84,7 +82,7 @@ const satisfied = (resource: JsonObject): World => {
 
 const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
 for (const { name } of Deno.readDirSync(SAMPLES)) {
-  Deno.test(`decide() has an empty second plan for the sample ${name}`, async () => {
+  Deno.test(`planOf() has an empty second plan for the sample ${name}`, async () => {
     const documents = Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))));
     const { world: settled } = converged(satisfied(documents[0] as JsonObject));
     strictEqual(condition(settled, "Ready"), "True Ready");
@@ -94,15 +92,15 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
 Deno.test("FR-095 FR-096 decide() rolls once for an edit, and writes nothing when the result is the same", () => {
   const { world: before } = converged(world(GENERATED));
   const changed = edited(before, { ...GENERATED, resources: { models: [{ name: "m" }] } });
-  deepStrictEqual(said(decide(changed)).slice(0, 2), ["Apply ConfigMap", "Apply Deployment"]);
+  deepStrictEqual(said(planOf(changed)).slice(0, 2), ["Apply ConfigMap", "Apply Deployment"]);
   const same = edited(before, { ...GENERATED, resources: {} });
-  ok(!said(decide(same)).includes("Apply ConfigMap"));
-  deepStrictEqual(at(after(same, decide(same)).live.get("Deployment/my"), "spec"), at(deployment(before), "spec"));
+  ok(!said(planOf(same)).includes("Apply ConfigMap"));
+  deepStrictEqual(at(after(same, planOf(same)).live.get("Deployment/my"), "spec"), at(deployment(before), "spec"));
 });
 
 Deno.test("FR-098 FR-099 FR-100 decide() changes image, config, environment and digest in one write", () => {
   const { world: before } = converged(world(GENERATED));
-  const plan = decide(edited(before, { ...GENERATED, distribution: { name: "ogx-starter" } }));
+  const plan = planOf(edited(before, { ...GENERATED, distribution: { name: "ogx-starter" } }));
   const writes = plan.steps.flatMap((step) =>
     step._tag === "Apply" && step.manifest.kind === "Deployment" ? [step.manifest] : []
   );
@@ -174,10 +172,10 @@ const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<World>, string
 ];
 
 for (const [name, spec, more, want] of BROKEN) {
-  Deno.test(`FR-097 R35 decide() keeps what runs byte for byte with ${name}, scales on, says why once, and recovers`, () => {
+  Deno.test(`FR-097 R35 planOf() keeps what runs byte for byte with ${name}, scales on, says why once, and recovers`, () => {
     const { world: before } = converged(world(WITH_KEY, { secrets: SECRETS }));
     const broken: World = { ...edited(before, { ...spec, workload: { replicas: 3 } }), ...more };
-    const plan = decide(broken);
+    const plan = planOf(broken);
     strictEqual(`${want.split(" ")[0]} ${condition(plan, want.split(" ")[0] ?? "")}`, want);
     ok(plan.steps.every(({ _tag }) => ["Scale", "Announce", "SetStatus"].includes(_tag)), said(plan).join());
     ok(said(plan).includes("Scale 3") && plan.steps.some(({ _tag }) => _tag === "Announce"));
@@ -190,7 +188,7 @@ for (const [name, spec, more, want] of BROKEN) {
     deepStrictEqual([condition(repaired, "Ready"), condition(repaired, "Stalled")], ["True Ready", "absent"]);
   });
 
-  Deno.test(`R35 decide() leaves nothing half-made when a first install has ${name}`, () => {
+  Deno.test(`R35 planOf() leaves nothing half-made when a first install has ${name}`, () => {
     const { world: settled } = converged(world(spec, more));
     deepStrictEqual([...settled.live.keys()], []);
     strictEqual(at(settled.resource, "status", "phase"), "Failed");
@@ -243,18 +241,18 @@ Deno.test("R34 decide() holds a template that only the operator changed, and app
 Deno.test("R34 decide() rolls a held template along with the next edit", () => {
   const { world: before } = converged(world(GENERATED));
   const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
-  const plan = decide(edited({ ...before, operator }, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
+  const plan = planOf(edited({ ...before, operator }, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
   ok(said(plan).includes("Apply Deployment"));
 });
 
 Deno.test("decide() restarts pods once for a rotated referenced key, never for another key, and never when it is turned off", () => {
   const spec = WITH_KEY;
   const { world: before } = converged(world(spec, { secrets: SECRETS }));
-  ok(said(decide({ ...before, secrets: secretsOf({ "s": { token: "value-two" } }) })).includes("Apply Deployment"));
-  deepStrictEqual(said(decide({ ...before, secrets: secretsOf({ "s": { token: "value-one", other: "x" } }) })), []);
+  ok(said(planOf({ ...before, secrets: secretsOf({ "s": { token: "value-two" } }) })).includes("Apply Deployment"));
+  deepStrictEqual(said(planOf({ ...before, secrets: secretsOf({ "s": { token: "value-one", other: "x" } }) })), []);
   const never = { ...spec, workload: { replicas: 1, restartPolicyOnSecretChange: "Never" } };
   const { world: quiet } = converged(world(never, { secrets: SECRETS }));
-  deepStrictEqual(said(decide({ ...quiet, secrets: secretsOf({ "s": { token: "value-two" } }) })), []);
+  deepStrictEqual(said(planOf({ ...quiet, secrets: secretsOf({ "s": { token: "value-two" } }) })), []);
 });
 
 Deno.test("NFR-003 decide() puts no secret value into anything but the Secret that is made for it", () => {
@@ -272,8 +270,8 @@ Deno.test("NFR-003 decide() puts no secret value into anything but the Secret th
     status: { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 1, message: `bad ${canary}` } } }] },
   }];
   const start = world(spec, { secrets, pods });
-  const plan = decide(start);
-  const next = decide({
+  const plan = planOf(start);
+  const next = planOf({
     ...after(start, plan),
     live: new Map(
       [...after(start, plan).live].map(([key, one]) => [key, key === "Deployment/my" ? { ...one, status: {} } : one]),
@@ -300,10 +298,10 @@ Deno.test("decide() touches no object of somebody else, and says whose it is", (
       },
     },
   ];
-  const blocked = decide(world(GENERATED, { live: new Map([foreign("Deployment", "apps/v1", "my")]) }));
+  const blocked = planOf(world(GENERATED, { live: new Map([foreign("Deployment", "apps/v1", "my")]) }));
   ok(blocked.steps.every(({ _tag }) => _tag === "Announce" || _tag === "SetStatus"));
   strictEqual(condition(blocked, "DeploymentUpdated"), "False OwnershipConflict");
-  const service = decide(world(GENERATED, { live: new Map([foreign("Service", "v1", "my-service")]) }));
+  const service = planOf(world(GENERATED, { live: new Map([foreign("Service", "v1", "my-service")]) }));
   ok(said(service).includes("Apply Deployment") && !said(service).includes("Apply Service"));
   strictEqual(condition(service, "ServiceReady"), "False OwnershipConflict");
 });
@@ -323,14 +321,14 @@ Deno.test("R47 decide() takes over the kept claim of an earlier resource of this
   const start = world({ workload: { replicas: 1, storage: { size: "10Gi" } } }, {
     live: new Map([["PersistentVolumeClaim/my-pvc", claim]]),
   });
-  const plan = decide(start);
+  const plan = planOf(start);
   const size = plan.steps.flatMap((step) =>
     step._tag === "Apply" && step.manifest.kind === "PersistentVolumeClaim"
       ? [at(step.manifest, "spec", "resources", "requests", "storage")]
       : []
   );
   deepStrictEqual(size, ["20Gi"]);
-  strictEqual(converged(start).passes, 2);
+  strictEqual(converged(start).passes, 1);
 });
 
 Deno.test("FR-025 FR-025a decide() keeps the config before and every config that something still names, and prunes the rest", () => {
@@ -370,7 +368,7 @@ Deno.test("decide() prunes what the resource does not ask for any more, and no c
     workload: { replicas: 2, storage: { size: "1Gi" }, autoscaling: { maxReplicas: 3 } },
   };
   const { world: before } = converged(world(full));
-  const plan = decide(edited(before, GENERATED));
+  const plan = planOf(edited(before, GENERATED));
   deepStrictEqual(said(plan).filter((one) => one.startsWith("Prune")).sort(), [
     "Prune HorizontalPodAutoscaler/my-hpa",
     "Prune Ingress/my-ingress",
@@ -385,7 +383,7 @@ Deno.test("decide() hands the number of pods to the autoscaler before it lets go
   const live = new Map(before.live);
   const old = live.get("Deployment/my") ?? {};
   live.set("Deployment/my", { ...old, metadata: { ...(old.metadata as JsonObject), managedFields: [owned] } });
-  const plan = decide(
+  const plan = planOf(
     edited({ ...before, live }, { ...GENERATED, workload: { replicas: 4, autoscaling: { maxReplicas: 8 } } }),
   );
   const order = said(plan);
@@ -402,7 +400,7 @@ Deno.test("decide() applies under the version that it read, or under that which 
   live.set("Deployment/my", { ...old, metadata });
   const preconditions = (spec: JsonObject) =>
     Object.fromEntries(
-      decide(edited({ ...before, live }, spec)).steps.flatMap((step) =>
+      planOf(edited({ ...before, live }, spec)).steps.flatMap((step) =>
         step._tag === "Apply" && ["Deployment", "Service"].includes(step.manifest.kind)
           ? [[step.manifest.kind, step.precondition]]
           : []
@@ -425,7 +423,7 @@ Deno.test("decide() only says so while a resource is suspended, and does nothing
   strictEqual(running(paused), running(before));
   strictEqual(condition(paused, "Reconciling"), "False Suspended");
   const metadata = { ...(before.resource.metadata as JsonObject), deletionTimestamp: "2026-01-01T00:00:00Z" };
-  deepStrictEqual(decide({ ...before, resource: { ...before.resource, metadata } }).steps, []);
+  deepStrictEqual(planOf({ ...before, resource: { ...before.resource, metadata } }).steps, []);
 });
 
 Deno.test("decide() heals what somebody changed by hand", () => {
@@ -434,7 +432,7 @@ Deno.test("decide() heals what somebody changed by hand", () => {
   live.delete("Service/my-service");
   const old = live.get("Deployment/my") ?? {};
   live.set("Deployment/my", { ...old, spec: { ...(old.spec as JsonObject), replicas: 7 } });
-  deepStrictEqual(said(decide({ ...before, live })).filter((one) => one.startsWith("Apply")), [
+  deepStrictEqual(said(planOf({ ...before, live })).filter((one) => one.startsWith("Apply")), [
     "Apply Deployment",
     "Apply Service",
   ]);

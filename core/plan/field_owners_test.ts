@@ -1,8 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { converged, edited, world } from "../../tests/worlds.ts";
+import { converged, edited, type Plan, planOf, world } from "../../tests/worlds.ts";
 import { type JsonObject, listAt, put, stringAt } from "../json.ts";
-import { decide } from "./decide.ts";
-import type { Plan } from "./step.ts";
 import type { World } from "./world.ts";
 
 const SPEC: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -46,7 +44,7 @@ const message = (plan: Plan, type: string): string => {
 Deno.test("fields that our apply owns with another value, or without any, were rewritten by a policy and stay", () => {
   const { world: before } = converged(world(SPEC));
   const rewritten = changed(before, [entry(OURS, fields(true), "Apply")]);
-  const plan = decide(rewritten);
+  const plan = planOf(rewritten);
   deepStrictEqual(writes(plan), ["SetStatus"]);
   strictEqual(
     message(plan, "ChangedByPolicy"),
@@ -58,7 +56,7 @@ Deno.test("fields that our apply owns with another value, or without any, were r
 Deno.test("an edit that leaves the template alone announces no new pods where a policy rewrites the template", () => {
   const { world: before } = converged(world(SPEC));
   const rewritten = changed(before, [entry(OURS, fields(true), "Apply")]);
-  const plan = decide(edited(rewritten, { ...SPEC, workload: { replicas: 3 } }));
+  const plan = planOf(edited(rewritten, { ...SPEC, workload: { replicas: 3 } }));
   strictEqual(writes(plan).includes("Apply"), true);
   deepStrictEqual(plan.steps.flatMap((step) => step._tag === "Announce" ? [step.note.reason] : []), []);
 });
@@ -72,7 +70,7 @@ for (
 ) {
   Deno.test(`changed fields are repaired where ${what}`, () => {
     const { world: before } = converged(world(SPEC));
-    const plan = decide(changed(before, managed));
+    const plan = planOf(changed(before, managed));
     strictEqual(writes(plan).includes("Apply"), true);
   });
 }
@@ -90,13 +88,13 @@ Deno.test("only the object of a contested field waits, and its field and manager
   });
   const label = contest('metadata.labels["app.kubernetes.io/part-of"]');
   const image = contest("spec.template.spec.containers[llama-stack].image");
-  strictEqual(writes(decide({ ...seen, contests: [label] })).includes("Apply"), true);
-  const plan = decide({ ...seen, contests: [label, image] });
+  strictEqual(writes(planOf({ ...seen, contests: [label] })).includes("Apply"), true);
+  const plan = planOf({ ...seen, contests: [label, image] });
   deepStrictEqual(writes(plan), ["Announce", "SetStatus"]);
   strictEqual(message(plan, "Contested").includes('image (field manager "robot")'), true);
   strictEqual(plan.lookAgainMs, 10_000);
   const status = plan.steps.flatMap((step) => step._tag === "SetStatus" ? [step.status as unknown as JsonObject] : []);
   const told: World = { ...seen, contests: [label, image], resource: { ...seen.resource, status: status[0] ?? {} } };
-  deepStrictEqual(writes(decide(told)), []);
+  deepStrictEqual(writes(planOf(told)), []);
   strictEqual(stringAt(listAt(told.resource.status, "conditions")[0] ?? null, "status"), "True");
 });

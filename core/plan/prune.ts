@@ -4,7 +4,7 @@ import { type JsonObject, objectAt, stringAt } from "../json.ts";
 import { OWN_KINDS, ROUTES } from "./kinds.ts";
 import { isGoing, isOurs } from "./ownership.ts";
 import type { ObjectKey } from "./object_key.ts";
-import { Step } from "./step.ts";
+import { type Pruning, Step } from "./step.ts";
 import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
 import { rolloutState } from "./rollout_state.ts";
 import type { World } from "./world.ts";
@@ -16,7 +16,7 @@ export const prunedObjects = (
   world: World,
   wanted: ReadonlySet<string>,
   uid: string | undefined,
-): ReadonlyArray<Step> =>
+): ReadonlyArray<Pruning> =>
   [...world.live].filter(([key, live]) =>
     PRUNABLE.has(key.split("/")[0] ?? "") && !wanted.has(key) && isOurs(live, uid) && !isGoing(live)
   ).map(([, live]) => prune(live, "the resource does not ask for it any more"));
@@ -29,7 +29,7 @@ export const prunedBundles = (
   world: World,
   wanted: ReadonlySet<string>,
   uid: string | undefined,
-): ReadonlyArray<Step> => {
+): ReadonlyArray<Pruning> => {
   const deployment = [...world.live.values()].find(({ kind }) => kind === "Deployment");
   const isSettled = deployment === undefined ||
     ["complete", "disrupted"].includes(rolloutState(deployment, world.pods, world.replicaSets));
@@ -57,7 +57,7 @@ export const prunedConfigs = (
   world: World,
   current: string | undefined,
   uid: string | undefined,
-): ReadonlyArray<Step> => {
+): ReadonlyArray<Pruning> => {
   const named = new Set([
     ...(current === undefined ? [] : [current]),
     ...[...world.live.values()].filter((one) => one.kind === "Deployment").flatMap((one) =>
@@ -72,7 +72,7 @@ export const prunedConfigs = (
     .map((one) => prune(one, "no Deployment, ReplicaSet or Pod runs on this config any more"));
 };
 
-const prune = (live: JsonObject, why: string): Step =>
+const prune = (live: JsonObject, why: string): Pruning =>
   Step.Prune({
     key: keyOfLive(live),
     uid: stringAt(live, "metadata", "uid") ?? "",

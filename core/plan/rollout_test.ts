@@ -1,13 +1,11 @@
 import * as Redacted from "effect/Redacted";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { after, converged, edited, OPERATOR, secretsOf, world } from "../../tests/worlds.ts";
+import { after, converged, edited, OPERATOR, type Plan, planOf, secretsOf, world } from "../../tests/worlds.ts";
 import { secret, SURROUNDINGS } from "../../tests/given.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../json.ts";
-import { decide } from "./decide.ts";
 import type { Away } from "./pacing.ts";
 import { awayOf } from "./pacing.ts";
 import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "./record.ts";
-import type { Plan } from "./step.ts";
 import type { World } from "./world.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -56,7 +54,7 @@ const away = (state: Away["state"], pins: string, more: Partial<Away> = {}): Awa
 });
 /** Digest of the pins that the upgraded operator brings, as it records them. */
 const newPins = (before: World): string => {
-  const plan = decide(upgraded(before));
+  const plan = planOf(upgraded(before));
   const manifests = plan.steps.flatMap((one) => one._tag === "Apply" ? [one.manifest] : []);
   return stringAt(
     manifests.find(({ kind }) => kind === "Deployment"),
@@ -68,9 +66,9 @@ const newPins = (before: World): string => {
 
 Deno.test("R34 decide() looks at the other resources before new pins roll, and takes a place", () => {
   const { world: before } = converged(world(GENERATED));
-  const first = decide({ ...upgraded(before), away: undefined });
+  const first = planOf({ ...upgraded(before), away: undefined });
   deepStrictEqual([first.turn.kind, rolls(first)], ["wanted", false]);
-  const second = decide(upgraded(before));
+  const second = planOf(upgraded(before));
   deepStrictEqual([second.turn.kind, rolls(second)], ["taken", true]);
   const rolled = after(upgraded(before), second);
   strictEqual(annotation(rolled, CAUSE_ANNOTATION), "upgrade");
@@ -81,7 +79,7 @@ Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a
   const { world: before } = converged(world(GENERATED));
   const pins = newPins(before);
   const full = upgraded(before, Array.from({ length: 5 }, (_, index) => away("rolling", pins, { key: `n/${index}` })));
-  const plan = decide(full);
+  const plan = planOf(full);
   deepStrictEqual([plan.turn, rolls(plan)], [
     { kind: "waiting", waiting: { namespace: "default", queue: "starter", pins }, stoppedAt: undefined },
     false,
@@ -91,7 +89,7 @@ Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a
   strictEqual(word(told, "Ready"), "True Ready");
   strictEqual(image(told), image(before));
   const failed = Array.from({ length: 9 }, (_, index) => away("failed", pins, { key: `n/${index}`, queue: "other" }));
-  strictEqual(decide(upgraded(before, failed)).turn.kind, "taken");
+  strictEqual(planOf(upgraded(before, failed)).turn.kind, "taken");
 });
 
 Deno.test("decide() stops an upgrade at one that failed in its namespace or in three others, and names only its own", () => {
@@ -101,21 +99,21 @@ Deno.test("decide() stops an upgrade at one that failed in its namespace or in t
   ok(stringAt(condition(told, "DeploymentUpdated"), "message")?.includes("default/broken"));
   const elsewhere = (...names: ReadonlyArray<string>) =>
     upgraded(before, names.map((name) => away("failed", newPins(before), { key: `${name}/broken` })));
-  strictEqual(decide(elsewhere("secret-team", "b")).turn.kind, "taken");
+  strictEqual(planOf(elsewhere("secret-team", "b")).turn.kind, "taken");
   const foreign = converged(elsewhere("secret-team", "b", "c")).world;
   strictEqual(word(foreign, "DeploymentUpdated"), "False UpgradeQueued");
   ok(!JSON.stringify(foreign.resource.status).includes("secret-team"));
-  strictEqual(decide(upgraded(before, [away("failed", "pins of last year")])).turn.kind, "taken");
+  strictEqual(planOf(upgraded(before, [away("failed", "pins of last year")])).turn.kind, "taken");
 });
 
 Deno.test("R34 decide() rolls at once what has nothing to lose, what was edited and what was asked for", () => {
   const { world: before } = converged(world(GENERATED));
   const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/one" })]);
   for (const path of [["status", "availableReplicas"], ["spec", "replicas"]]) {
-    const plan = decide(withDeployment(stopped, path, 0));
+    const plan = planOf(withDeployment(stopped, path, 0));
     deepStrictEqual([plan.turn.kind, rolls(plan)], ["none", true]);
   }
-  ok(rolls(decide(edited(stopped, { ...GENERATED, resources: { models: [{ name: "m" }] } }))));
+  ok(rolls(planOf(edited(stopped, { ...GENERATED, resources: { models: [{ name: "m" }] } }))));
   const { world: told } = converged(stopped);
   const digest = /[0-9a-f]{64}/.exec(stringAt(condition(told, "DeploymentUpdated"), "message") ?? "")?.[0] ?? "";
   const asked = { ...told, resource: put(told.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest) };
@@ -129,14 +127,14 @@ Deno.test("R47 decide() re-stamps Secret digests in turns when the key of the op
   };
   const { world: before } = converged(world(spec, { secrets: secretsOf({ "s": { k: "value" } }) }));
   const lost = { ...before, operator: { ...OPERATOR, hmacKey: Redacted.make("another key") } };
-  strictEqual(decide({ ...lost, away: undefined }).turn.kind, "wanted");
-  strictEqual(decide(lost).turn.kind, "taken");
-  strictEqual(decide({ ...before, secrets: secretsOf({ "s": { k: "other" } }) }).turn.kind, "none");
+  strictEqual(planOf({ ...lost, away: undefined }).turn.kind, "wanted");
+  strictEqual(planOf(lost).turn.kind, "taken");
+  strictEqual(planOf({ ...before, secrets: secretsOf({ "s": { k: "other" } }) }).turn.kind, "none");
 });
 
 Deno.test("awayOf() tells rolling from failed from complete, and leaves out what its owner rolls or suspended", () => {
   const { world: before } = converged(world(GENERATED));
-  const rolled = after(upgraded(before), decide(upgraded(before)));
+  const rolled = after(upgraded(before), planOf(upgraded(before)));
   const state = (one: World, pods: ReadonlyArray<JsonObject> = []) =>
     awayOf(one.resource, deployment(one), pods, [], OPERATOR.hmacKey)?.state;
   strictEqual(state(rolled), undefined);
@@ -153,7 +151,7 @@ Deno.test("awayOf() tells rolling from failed from complete, and leaves out what
 
 Deno.test("awayOf() counts only marks of the operator's own, since others may edit a Deployment too", () => {
   const { world: before } = converged(world(GENERATED));
-  const rolled = after(upgraded(before), decide(upgraded(before)));
+  const rolled = after(upgraded(before), planOf(upgraded(before)));
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   const away = (one: World) => awayOf(one.resource, deployment(one), [], [], OPERATOR.hmacKey);
   strictEqual(away(starting)?.state, "rolling");
@@ -173,12 +171,12 @@ Deno.test("awayOf() counts only marks of the operator's own, since others may ed
 
 Deno.test("decide() grants no new time to an upgrade whose marks somebody changed", () => {
   const { world: before } = converged(world(GENERATED));
-  const rolled = after(upgraded(before), decide(upgraded(before)));
+  const rolled = after(upgraded(before), planOf(upgraded(before)));
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   for (const started of ["2026-06-01T00:00:00.000Z", undefined]) {
     const changed = withDeployment(starting, ["metadata", "annotations", "llamastack.io/upgrade-started"], started);
     const later = { ...changed, nowMs: changed.nowMs + 60_000 };
-    const now = after(later, decide(later));
+    const now = after(later, planOf(later));
     const { slotEndsMs = 0 } = awayOf(now.resource, deployment(now), [], [], OPERATOR.hmacKey) ?? {};
     ok(slotEndsMs < later.nowMs, String(started));
   }
@@ -241,7 +239,7 @@ Deno.test("decide() never rolls back a server whose rollout completed, whatever 
   const later = weeksLater(done);
   const now: World = { ...later, replicaSets: [replicaSetOf(good, "1"), replicaSetOf(later, "2")] };
   strictEqual(at(deployment(now), "spec", "strategy", "type"), "Recreate");
-  ok(!rolls(decide(now)));
+  ok(!rolls(planOf(now)));
   const { world: told } = converged(now);
   deepStrictEqual([word(told, "DeploymentUpdated"), template(told)], [
     "True DeploymentUpdateSucceeded",
@@ -250,7 +248,7 @@ Deno.test("decide() never rolls back a server whose rollout completed, whatever 
   // The next edit fails: the way back leads to the template that ran for weeks, though it was down at that moment.
   const next = edited(told, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } });
   strictEqual(
-    stringAt(deployment(after(next, decide(next))), "metadata", "annotations", "llamastack.io/last-good-template"),
+    stringAt(deployment(after(next, planOf(next))), "metadata", "annotations", "llamastack.io/last-good-template"),
     annotation(done, "llamastack.io/template-digest"),
   );
 });
@@ -294,11 +292,11 @@ Deno.test("an upgrade that completed is over: later crashes neither stop its que
 Deno.test("awayOf() ends a slot after the startup budget, half an hour at most, counted from the write", () => {
   const slotOf = (startupSeconds: number) => {
     const { world: before } = converged(world({ ...GENERATED, workload: { probes: { startupSeconds } } }));
-    const rolled = after(upgraded(before), decide(upgraded(before)));
+    const rolled = after(upgraded(before), planOf(upgraded(before)));
     const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
     const { slotEndsMs = 0 } = awayOf(starting.resource, deployment(starting), [], [], OPERATOR.hmacKey) ?? {};
     const later = { ...starting, nowMs: starting.nowMs + 1_000_000 };
-    strictEqual(rolls(decide(later)), false, "a later look does not restart the clock");
+    strictEqual(rolls(planOf(later)), false, "a later look does not restart the clock");
     return slotEndsMs - before.nowMs;
   };
   deepStrictEqual([slotOf(300), slotOf(86_400)], [420_000, 1_800_000]);
@@ -308,7 +306,7 @@ Deno.test("awayOf() ends a slot after the startup budget, half an hour at most, 
 const brokenEdit = (spec: JsonObject): { readonly good: World; readonly broken: World } => {
   const { world: good } = converged(world(spec));
   const changed = edited(good, { ...spec, resources: { models: [{ name: "m" }] } });
-  const applied = after(changed, decide({ ...changed, replicaSets: [replicaSetOf(good, "1")] }));
+  const applied = after(changed, planOf({ ...changed, replicaSets: [replicaSetOf(good, "1")] }));
   const revision = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
   const broken = withDeployment(revision, ["status", "availableReplicas"], 0);
   const pod = {
@@ -334,13 +332,12 @@ const template = (one: World) => JSON.stringify(at(deployment(one), "spec", "tem
 Deno.test("R29 decide() puts the last good template back once under Recreate, says why, and waits for an edit", () => {
   const { good, broken } = brokenEdit(ON_A_CLAIM);
   strictEqual(at(deployment(broken), "spec", "strategy", "type"), "Recreate");
-  const plan = decide(broken);
+  const plan = planOf(broken);
   ok(
     plan.steps.some((one) =>
       one._tag === "Announce" && one.note.reason === "RolledBack" && one.note.note.includes("no such model")
     ),
   );
-  strictEqual(plan.statusIsOf, "what was seen");
   const undone = { ...after(broken, plan), pods: [] };
   strictEqual(template(undone), template(good));
   strictEqual(word(undone, "DeploymentUpdated"), "False RolledBack");
@@ -352,7 +349,7 @@ Deno.test("R29 decide() puts the last good template back once under Recreate, sa
     "True RolledBack",
   ]);
   strictEqual(at(settled.resource, "status", "phase"), "Ready");
-  deepStrictEqual(decide(settled).steps, []);
+  deepStrictEqual(planOf(settled).steps, []);
   const retried = converged(edited(settled, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } })).world;
   strictEqual(annotation(retried, ROLLED_BACK_ANNOTATION), undefined);
   strictEqual(word(retried, "Ready"), "True Ready");
@@ -360,13 +357,13 @@ Deno.test("R29 decide() puts the last good template back once under Recreate, sa
 
 Deno.test("R29 decide() undoes nothing twice, nothing that has no way back, and nothing under RollingUpdate", () => {
   const { broken } = brokenEdit(ON_A_CLAIM);
-  const undone = after(broken, decide(broken));
+  const undone = after(broken, planOf(broken));
   const again = withDeployment(undone, ["status", "availableReplicas"], 0);
-  ok(!rolls(decide(again)));
-  ok(!rolls(decide({ ...broken, replicaSets: [] })));
+  ok(!rolls(planOf(again)));
+  ok(!rolls(planOf({ ...broken, replicaSets: [] })));
   const rolling = brokenEdit(GENERATED).broken;
   strictEqual(at(deployment(rolling), "spec", "strategy", "type"), "RollingUpdate");
-  ok(!rolls(decide(rolling)));
+  ok(!rolls(planOf(rolling)));
 });
 
 Deno.test("R29 R43 decide() is not ready while pods of an older template answer for a change that does not start", () => {

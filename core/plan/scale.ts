@@ -32,7 +32,7 @@ export const scaling = (world: World): ReadonlyArray<Scaling> => {
  * Under an autoscaler our apply names no number of pods. Dropping the field while we alone own it would set it back to one
  * and stop pods; owning it under another manager first keeps it. From zero an autoscaler does nothing: it gets its minimum.
  */
-export const handOver = (prepared: Prepared, live: JsonObject | undefined): ReadonlyArray<Step> => {
+export const handOver = (prepared: Prepared, live: JsonObject | undefined): ReadonlyArray<Scaling> => {
   if (live === undefined || !autoscales(prepared.blueprint)) return [];
   const ours = listAt(live, "metadata", "managedFields").some((entry) =>
     stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&

@@ -1,10 +1,9 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { world } from "../../tests/worlds.ts";
-import { decide } from "./decide.ts";
+import { planOf, world } from "../../tests/worlds.ts";
 import { groupsOf } from "./step.ts";
 
-Deno.test("R35 groupsOf() keeps what the Deployment needs before it, the Deployment alone, and the status last", () => {
-  const { steps } = decide(world({
+Deno.test("groupsOf() keeps what the Deployment needs before it, and the Deployment alone", () => {
+  const { decision: { steps } } = planOf(world({
     providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] },
     workload: { storage: { size: "1Gi" } },
   }));
@@ -15,7 +14,5 @@ Deno.test("R35 groupsOf() keeps what the Deployment needs before it, the Deploym
     ["ServiceAccount", "PersistentVolumeClaim", "ConfigMap"],
     ["Deployment"],
     ["Service"],
-    ["Announce", "Announce"],
-    ["SetStatus"],
   ]);
 });

@@ -1,7 +1,6 @@
 import { ok, strictEqual } from "node:assert/strict";
-import { converged, edited, world } from "../../tests/worlds.ts";
+import { converged, edited, planOf, world } from "../../tests/worlds.ts";
 import { type JsonObject, listAt, put, stringAt } from "../json.ts";
-import { decide } from "./decide.ts";
 import { ACCEPT_LINE_CHANGE_ANNOTATION } from "./stored_data.ts";
 import type { World } from "./world.ts";
 
@@ -72,7 +71,7 @@ for (
     ["1.0", "1.5", undefined],
   ] as const
 ) {
-  Deno.test(`R25 R42 decide() on data in a claim names what is lost from ${from} to ${to}`, () => {
+  Deno.test(`R25 R42 planOf() on data in a claim names what is lost from ${from} to ${to}`, () => {
     const on = (serverVersion: string) => {
       const name = serverVersion === "0.8" || serverVersion.startsWith("1.") ? "ogx-starter" : "starter";
       return stored({ distribution: { name, serverVersion } });
@@ -109,7 +108,7 @@ Deno.test("R25 decide() lets a move through where nothing is stored or nothing e
   const deployment = live.get("Deployment/my") ?? {};
   live.set("Deployment/my", { ...deployment, status: { observedGeneration: 1, availableReplicas: 0 } });
   const moved = edited({ ...fresh, live }, stored({ distribution: { name: "ogx-starter" } }));
-  ok(decide(moved).steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment"));
+  ok(planOf(moved).steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment"));
 });
 
 for (
@@ -118,7 +117,7 @@ for (
     ["another type", models({ ...E, name: "a" }, E), "modelType and embeddingDimension"],
   ] as const
 ) {
-  Deno.test(`R28 decide() waits when a stored model gets ${what}, and names the way out`, () => {
+  Deno.test(`R28 planOf() waits when a stored model gets ${what}, and names the way out`, () => {
     const { world: before } = converged(world(models({ name: "a" }, E)));
     const after = edited(before, changed);
     const said = told(after, "ConfigGenerated");
@@ -141,7 +140,7 @@ Deno.test("R28 decide() compares models by the name that the line stores them un
 
 Deno.test("R28 decide() warns that a removed model stays listed, and leaves a server without stored data alone", () => {
   const { world: before } = converged(world(models({ name: "a" }, E)));
-  const notes = decide(edited(before, models(E))).steps.flatMap((step) =>
+  const notes = planOf(edited(before, models(E))).steps.flatMap((step) =>
     step._tag === "Announce" && step.note.reason === "StoredData" ? [step.note.note] : []
   );
   ok(notes[0]?.includes('goes on listing "vllm/a"'), notes.join());

@@ -19,7 +19,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
 import { FIELD_MANAGER } from "./field_manager.ts";
 import { keyOf } from "./object_key.ts";
-import { Step } from "./step.ts";
+import { Step, type WriteStep } from "./step.ts";
 
 /** Nothing where no former operator is left. */
 export const takeOvers = (
@@ -27,7 +27,7 @@ export const takeOvers = (
   live: JsonObject | undefined,
   resource: JsonObject,
   claims: ReadonlyArray<ClaimedField> = [],
-): ReadonlyArray<Step> => {
+): ReadonlyArray<WriteStep> => {
   const managers = listAt(live, "metadata", "managedFields").filter((one) => isFormer(one, resource))
     .map((one) => stringAt(one, "manager") ?? "");
   return managers.length === 0 && claims.length === 0 ? [] : [

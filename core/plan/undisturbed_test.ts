@@ -1,9 +1,7 @@
 /** What must not happen to a healthy server: decisions on values, one test for each way in which it was disturbed once. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { after, converged, edited, UID, world } from "../../tests/worlds.ts";
+import { after, converged, edited, type Plan, planOf, UID, world } from "../../tests/worlds.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../json.ts";
-import { decide } from "./decide.ts";
-import type { Plan } from "./step.ts";
 import type { World } from "./world.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -57,7 +55,7 @@ Deno.test("the copy of a CA bundle goes once no pod mounts it and the rollout is
     data: { "ca-bundle.crt": pem },
   };
   const left = withLive(plain, "ConfigMap/my-ca-bundle", () => bundle);
-  const pruned = (one: World) => decide(one).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
+  const pruned = (one: World) => planOf(one).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
   deepStrictEqual(pruned(left), ["my-ca-bundle"]);
   const pod: JsonObject = {
     metadata: { name: "old" },
@@ -78,15 +76,15 @@ Deno.test("drift of a value that looks like a number is repaired", () => {
     "Deployment/my",
     (one) => JSON.parse(JSON.stringify(one).replace('"value":"10000000001"', '"value":"10000000002"')) as JsonObject,
   );
-  ok(applied(decide(changed)).includes("Deployment"));
+  ok(applied(planOf(changed)).includes("Deployment"));
 });
 
 Deno.test("sixty failures make a handful of Events, once", () => {
   const inference = Array.from({ length: 60 }, (_, index) => ({ id: `p${index}`, provider: `nonsense-${index}` }));
   const broken = world({ providers: { inference } });
-  const first = decide(broken);
+  const first = planOf(broken);
   ok(events(first).length >= 1 && events(first).length <= 8, events(first).join());
-  deepStrictEqual(events(decide(after(broken, first))), []);
+  deepStrictEqual(events(planOf(after(broken, first))), []);
 });
 
 Deno.test("every conflict stands in a condition, and none is announced again", () => {
@@ -100,10 +98,10 @@ Deno.test("every conflict stands in a condition, and none is announced again", (
     foreign("Deployment", "my"),
   ]]);
   const taken = world(GENERATED, { live });
-  const first = decide(taken);
+  const first = planOf(taken);
   strictEqual(events(first).filter((reason) => reason === "OwnershipConflict").length, 2);
   const told = after(taken, first);
-  deepStrictEqual(events(decide(told)), []);
+  deepStrictEqual(events(planOf(told)), []);
   const message = stringAt(condition(told, "DeploymentUpdated"), "message") ?? "";
   ok(message.includes("ServiceAccount") && message.includes("Deployment"), message);
 });
@@ -112,7 +110,7 @@ Deno.test("objects of a deleted resource of the same name are waited for, and no
   const { world: before } = converged(world(GENERATED));
   const remnants = new Map([...before.live].map(([key, object]) => [key, ownedBy(object, owner("an earlier uid"))]));
   const anew = world(GENERATED, { live: remnants });
-  const plan = decide(anew);
+  const plan = planOf(anew);
   deepStrictEqual([applied(plan), events(plan)], [[], []]);
   const told = after(anew, plan);
   deepStrictEqual([word(told, "DeploymentUpdated"), word(told, "Stalled")], [
@@ -122,7 +120,7 @@ Deno.test("objects of a deleted resource of the same name are waited for, and no
   ok(!JSON.stringify(told.resource.status).includes("rename"));
   const others = new Map([...before.live].map(([key, object]) => [key, ownedBy(object, owner("u", "other"))]));
   strictEqual(
-    word(after(anew, decide(world(GENERATED, { live: others }))), "DeploymentUpdated"),
+    word(after(anew, planOf(world(GENERATED, { live: others }))), "DeploymentUpdated"),
     "False OwnershipConflict",
   );
 });
@@ -131,7 +129,7 @@ Deno.test("our own objects without an owner, as after a restore, are adopted wit
   const { world: before } = converged(world(onClaim({})));
   const restored = new Map([...before.live].map(([key, object]) => [key, ownedBy(object)]));
   const back: World = { ...before, live: restored };
-  const plan = decide(back);
+  const plan = planOf(back);
   const deployment = plan.steps.find((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
   ok(deployment?._tag === "Apply");
   deepStrictEqual(
@@ -139,7 +137,7 @@ Deno.test("our own objects without an owner, as after a restore, are adopted wit
     objectAt(before.live.get("Deployment/my") ?? null, "spec", "template"),
   );
   deepStrictEqual(events(plan), ["Adopted"]);
-  deepStrictEqual(decide(after(back, plan)).steps, []);
+  deepStrictEqual(planOf(after(back, plan)).steps, []);
 });
 
 Deno.test("pods that a quota rejects are told with the rejecting sentence", () => {
@@ -169,7 +167,7 @@ Deno.test("conditions of others stay in the status", () => {
   };
   const conditions = [...listAt(before.resource.status, "conditions"), foreign];
   const seen: World = { ...before, resource: put(before.resource, ["status", "conditions"], conditions) as JsonObject };
-  deepStrictEqual(decide(seen).steps, []);
+  deepStrictEqual(planOf(seen).steps, []);
   const { world: next } = converged(edited(seen, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
   deepStrictEqual(condition(next, "example.com/Scanned"), foreign);
 });
@@ -183,7 +181,7 @@ Deno.test("an autoscaler that takes over from zero gets its minimum", () => {
       "Deployment/my",
       (one) => put(one, ["metadata", "managedFields"], [owned]) as JsonObject,
     );
-    return decide(edited(seen, { ...GENERATED, workload: { replicas, autoscaling } })).steps
+    return planOf(edited(seen, { ...GENERATED, workload: { replicas, autoscaling } })).steps
       .flatMap((step) => step._tag === "Scale" ? [step.replicas] : []);
   };
   deepStrictEqual([

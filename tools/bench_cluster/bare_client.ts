@@ -4,6 +4,7 @@ import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { decide } from "../../core/plan/decide.ts";
+import { report } from "../../core/plan/report.ts";
 import { FIELD_MANAGER } from "../../core/plan/field_manager.ts";
 import type { Step } from "../../core/plan/step.ts";
 import type { World } from "../../core/plan/world.ts";
@@ -20,12 +21,19 @@ export interface Planned {
   readonly steps: ReadonlyArray<Step>;
 }
 
+/** Everything that one reconciliation writes. */
+const stepsOf = (resource: JsonObject): ReadonlyArray<Step> => {
+  const world = worldOf(resource);
+  const decision = decide(world);
+  return [...decision.steps, ...report(world, decision, { live: world.live, refusals: [] }).steps];
+};
+
 /** What is to be written for each resource of a namespace. */
 export const plannedWrites = async (cluster: ControlPlane, namespace: string): Promise<ReadonlyArray<Planned>> => {
   const found = await (await cluster.fetch(collection(namespace))).json();
   return (found.items as ReadonlyArray<JsonObject>).map((one) => {
     const resource = { ...TYPE, ...one };
-    return { resource, steps: decide(worldOf(resource)).steps };
+    return { resource, steps: stepsOf(resource) };
   });
 };
 
@@ -46,7 +54,7 @@ export const writeAll = async (cluster: ControlPlane, planned: ReadonlyArray<Pla
 /** One resource up to its Deployment: what that needs at once, then the Deployment. */
 export const bareOne = async (cluster: ControlPlane, namespace: string, name: string): Promise<void> => {
   const resource = await (await cluster.fetch(`${collection(namespace)}/${name}`)).json() as JsonObject;
-  const steps = decide(worldOf(resource)).steps;
+  const steps = stepsOf(resource);
   const needed = steps.filter((step) =>
     ["ServiceAccount", "PersistentVolumeClaim", "ConfigMap"].some((kind) => isOf(step, kind))
   );

@@ -1,0 +1,53 @@
+/** A decision about one resource: the writes, and what the report about them needs to know. */
+import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
+import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { Warning } from "../failure/warning.ts";
+import type { Away, Waiting } from "./pacing.ts";
+import type { Prepared } from "./prepare.ts";
+import type { Rollout } from "./rollout.ts";
+import type { Scaling, WriteStep } from "./step.ts";
+
+export type Decision =
+  /** The resource is being deleted: owner references do the rest. */
+  | { readonly kind: "nothing"; readonly steps: ReadonlyArray<never> }
+  | { readonly kind: "suspended"; readonly steps: ReadonlyArray<never> }
+  | PreservationDecision
+  | RolloutDecision;
+
+/** The resource cannot be reconciled. No step of this type can write a Deployment, a ConfigMap or a Secret. */
+export interface PreservationDecision {
+  readonly kind: "preserved";
+  readonly steps: ReadonlyArray<Scaling>;
+  readonly failures: ReadonlyArray<ReconcileFailure>;
+  readonly warnings: ReadonlyArray<Warning>;
+  /** What was prepared, where that succeeded. */
+  readonly prepared: Prepared | undefined;
+}
+
+export interface RolloutDecision {
+  readonly kind: "rollout";
+  readonly steps: ReadonlyArray<WriteStep>;
+  readonly prepared: Prepared;
+  readonly rollout: Rollout;
+  /** Objects that the server can do without, and whose names are taken. */
+  readonly conflicts: ReadonlyArray<OwnershipConflict | DeletionPending>;
+  /** What the change means for data that the server stored. */
+  readonly notices: ReadonlyArray<string>;
+  /** Whether the Deployment gets another pod template. */
+  readonly replacesPods: boolean;
+  readonly turn: Turn;
+}
+
+/** Whether a rollout takes part in an upgrade, which few resources at a time do. */
+export type Turn =
+  | { readonly kind: "none" }
+  /** Decide again with a look at the other resources. */
+  | { readonly kind: "wanted" }
+  /** It takes a slot, which counts from now on and not only once its Deployment is written. */
+  | { readonly kind: "taken"; readonly slot: Away }
+  /** `stoppedAt`: `namespace/name` of the failed upgrade that stops this one; undefined while it waits for a free slot. */
+  | { readonly kind: "waiting"; readonly waiting: Waiting; readonly stoppedAt: string | undefined };
+
+export const turnOf = (decision: Decision): Turn => decision.kind === "rollout" ? decision.turn : NO_TURN;
+
+export const NO_TURN: Turn = { kind: "none" };

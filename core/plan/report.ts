@@ -1,0 +1,103 @@
+/** What is said of a decision once its writes are done: Events and the status. Nothing else is written from here. */
+import type { Status } from "../api/v1alpha2.ts";
+import type { Unwritten } from "../failure/failures.ts";
+import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { JsonObject } from "../json.ts";
+import { LOOK_AGAIN_MS } from "../limits.ts";
+import { allOf } from "../resources/objects.ts";
+import { type Decided, summarise } from "../status/summarise.ts";
+import { adoptionsTold, announcements, changesTold, contestsTold, rolledBackTold, stopTold } from "./announcements.ts";
+import { contestsNow, nextContestMs } from "./contest.ts";
+import type { Decision, RolloutDecision } from "./decision.ts";
+import { byPolicy } from "./policy_changes.ts";
+import { statusSteps } from "./status_step.ts";
+import type { Announcement, StatusUpdate } from "./step.ts";
+import { unwatchedMs } from "./unwatched.ts";
+import { liveKey, type World } from "./world.ts";
+
+/** What became of the steps of a decision. */
+export interface Outcomes {
+  /** Objects by `Kind/name`, with what the API server answered to the writes. */
+  readonly live: ReadonlyMap<string, JsonObject>;
+  readonly refusals: ReadonlyArray<Unwritten>;
+}
+
+export interface Report {
+  readonly steps: ReadonlyArray<Announcement | StatusUpdate>;
+  /** Look again after this many milliseconds, even if nothing changes; undefined: wait for a change. */
+  readonly lookAgainMs: number | undefined;
+  /** What stands in the way, for log and metrics. */
+  readonly failures: ReadonlyArray<ReconcileFailure>;
+}
+
+export const report = (world: World, decision: Decision, { live, refusals }: Outcomes): Report => {
+  const done = { ...world, live };
+  switch (decision.kind) {
+    case "nothing":
+      return { steps: [], lookAgainMs: undefined, failures: [] };
+    case "suspended":
+      return {
+        steps: statusSteps(world, summarise(done, { ...UNKNOWN, suspended: true })),
+        lookAgainMs: undefined,
+        failures: [],
+      };
+    case "preserved": {
+      const failures = [...decision.failures, ...refusals];
+      const { warnings, prepared } = decision;
+      const status = summarise(done, { ...UNKNOWN, failures, warnings, prepared });
+      return {
+        steps: [...announcements(world, failures, status), ...statusSteps(world, status)],
+        lookAgainMs: unwatchedMs(done),
+        failures,
+      };
+    }
+    case "rollout":
+      return ofRollout(world, done, decision, refusals);
+  }
+};
+
+const UNKNOWN: Decided = { prepared: undefined, failures: [], warnings: [], rollout: undefined, suspended: false };
+
+const ofRollout = (
+  before: World,
+  done: World,
+  { prepared, rollout, conflicts, notices, replacesPods }: RolloutDecision,
+  refusals: ReadonlyArray<Unwritten>,
+): Report => {
+  const { objects, warnings } = prepared;
+  const failures = [...conflicts, ...refusals];
+  // After an undo nobody can see any more why it was done.
+  const seen = rollout.kind === "undo" ? before : done;
+  const status = summarise(seen, {
+    prepared,
+    failures,
+    warnings,
+    rollout,
+    suspended: false,
+    contested: contestsNow(before),
+    byPolicy: byPolicy(seen, prepared, rollout),
+  });
+  const live = before.live.get(liveKey("Deployment", objects.deployment.metadata.name));
+  return {
+    steps: [
+      ...(rollout.kind === "undo" && refusals.length === 0 ? rolledBackTold(before, live, prepared) : []),
+      ...stopTold(before, status),
+      ...contestsTold(before),
+      ...(rollout.kind === "apply"
+        ? changesTold(before, prepared, replacesPods && refusals.length === 0, notices)
+        : []),
+      ...adoptionsTold(before, allOf(objects)),
+      ...announcements(before, failures, status),
+      ...statusSteps(before, status),
+    ],
+    lookAgainMs: nextLookMs(done, status),
+    failures,
+  };
+};
+
+/** Of these pauses the shortest; undefined: watches tell of everything. */
+const nextLookMs = (world: World, { conditions = [] }: Status): number | undefined => {
+  const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
+  const pauses = [nextContestMs(world), unwatchedMs(world), isUnavailable ? LOOK_AGAIN_MS : undefined];
+  return pauses.reduce((least, one) => one === undefined ? least : Math.min(least ?? one, one), undefined);
+};

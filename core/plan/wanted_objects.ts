@@ -1,0 +1,34 @@
+/** Which objects a rollout wants, as they are to be written now. */
+import { at, type JsonObject, put } from "../json.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { amount } from "./difference.ts";
+import type { Prepared } from "./prepare.ts";
+import { adopted, recorded, type Rollout, undone } from "./rollout.ts";
+import { liveKey, type World } from "./world.ts";
+
+export const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefined =>
+  world.live.get(liveKey(kind, metadata.name));
+
+/** The new template stays out of the cluster for now. */
+export const isWaiting = ({ kind }: Rollout): boolean => kind === "hold" || kind === "queue" || kind === "undone";
+
+export const deploymentFor = (
+  world: World,
+  prepared: Prepared,
+  rollout: Rollout,
+  live: JsonObject | undefined,
+): Manifest => {
+  if (rollout.kind === "undo") return undone(prepared, world, live, rollout);
+  if (rollout.kind === "adopt" && live !== undefined) return adopted(prepared, world, live);
+  return recorded(prepared, world, live, rollout.kind === "apply" ? rollout.cause : "edit");
+};
+
+/** A claim is expanded, never shrunk: the API server rejects a smaller one, and that would stop every other change. */
+export const notShrunk = (manifest: Manifest, live: JsonObject | undefined): Manifest => {
+  const size = at(live, "spec", "resources", "requests", "storage");
+  if (manifest.kind !== "PersistentVolumeClaim" || size === undefined) return manifest;
+  const wanted = at(manifest, "spec", "resources", "requests", "storage") ?? null;
+  return (amount(size) ?? 0) <= (amount(wanted) ?? 0)
+    ? manifest
+    : put(manifest, ["spec", "resources", "requests", "storage"], size) as Manifest;
+};
