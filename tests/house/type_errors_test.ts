@@ -1,0 +1,97 @@
+/** Mistakes that the types are there to stop: each of these small programs must not compile, for the reason that it names. */
+import { ok } from "node:assert/strict";
+
+const ROOT = new URL("../../", import.meta.url).href;
+
+interface Mistake {
+  readonly name: string;
+  readonly program: string;
+  /** What the compiler says of it. */
+  readonly says: RegExp;
+}
+
+const MISTAKES: ReadonlyArray<Mistake> = [
+  {
+    name: "a stage with a failure that its type does not declare",
+    program: `
+      import { ConfigTooLarge, type RuleBroken } from "${ROOT}core/failure/failures.ts";
+      import { type Stage, stage } from "${ROOT}core/config/stage.ts";
+      export const undeclared: Stage<RuleBroken> = stage((draft) => ({
+        draft,
+        failures: [new ConfigTooLarge({ path: [], bytes: 2, bytesMax: 1 })],
+      }));
+    `,
+    says: /ConfigTooLarge.*is not assignable to.*RuleBroken/s,
+  },
+  {
+    name: "a preserving decision that writes a Deployment",
+    program: `
+      import type { PreservationDecision } from "${ROOT}core/plan/decision.ts";
+      import type { RolloutDecision } from "${ROOT}core/plan/decision.ts";
+      export const writing = (made: RolloutDecision): PreservationDecision => ({
+        kind: "preserved",
+        steps: made.steps,
+        failures: [],
+        warnings: [],
+        prepared: undefined,
+      });
+    `,
+    says: /_tag: "Apply".*is missing the following properties.*"Scale"/s,
+  },
+  {
+    name: "a misspelled field of a Deployment",
+    program: `
+      import { manifest } from "${ROOT}core/resources/kubernetes_objects.ts";
+      export const misspelled = manifest<"Deployment">({
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "a", namespace: "b" },
+        spec: { selector: {}, template: { spec: { containers: [{ name: "c", imagePullPolice: "Always" }] } } },
+      });
+    `,
+    says: /'imagePullPolice' does not exist.*'imagePullPolicy'/s,
+  },
+  {
+    name: "a Secret's value in a sentence",
+    program: `
+      import { SecretValueUnusable } from "${ROOT}core/failure/failures.ts";
+      import type { World } from "${ROOT}core/plan/world.ts";
+      export const printed = ({ secrets }: World) =>
+        [...secrets.values()].flatMap((values) =>
+          Object.values(values).map((value) => new SecretValueUnusable({ path: [], key: "s/k", detail: value }))
+        );
+    `,
+    says: /'Redacted<string>' is not assignable to type 'string'/,
+  },
+  {
+    name: "a failure of the reconciliation without a row in the table of failures",
+    program: `
+      import type { FAILURES } from "${ROOT}core/failure/table.ts";
+      import type { ReconcileFailure } from "${ROOT}core/failure/reconcile_failure.ts";
+      type Rows = { readonly [Tag in ReconcileFailure["_tag"] | "Forgotten"]: object };
+      export const complete = (rows: typeof FAILURES): Rows => rows;
+    `,
+    says: /Property 'Forgotten' is missing/,
+  },
+];
+
+Deno.test("mistakes that the types are there to stop do not compile", async (t) => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const files = MISTAKES.map((_, index) => `${folder}/mistake_${index}.ts`);
+    await Promise.all(MISTAKES.map(({ program }, index) => Deno.writeTextFile(files[index] ?? "", program)));
+    const { stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["check", "--quiet", `--config=${new URL("deno.json", ROOT).pathname}`, ...files],
+      env: { NO_COLOR: "1" },
+    }).output();
+    const errors = new TextDecoder().decode(stderr).split(/^(?=TS\d+ \[ERROR\])/m);
+    for (const [index, { name, says }] of MISTAKES.entries()) {
+      await t.step(name, () => {
+        const said = errors.filter((error) => error.includes(`mistake_${index}.ts`)).join("");
+        ok(says.test(said), said === "" ? "it compiles" : said);
+      });
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
