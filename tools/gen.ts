@@ -16,6 +16,7 @@ import { withPermissions } from "../core/install/permissions_table.ts";
 import { isObject } from "../core/json.ts";
 import { KIND } from "../core/api/v1alpha2.ts";
 import { referencePage } from "../core/api/reference_page.ts";
+import { conditionsPage } from "./conditions_page.ts";
 import { compatibilityPage } from "./boot_matrix/page.ts";
 import { readBoots } from "./boot_matrix/results.ts";
 import { readManifests, writeYaml } from "../core/yaml.ts";
@@ -51,6 +52,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(
     Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/${path}`, () => text]),
   ),
+  "docs/conditions.md": conditionsPage,
   "docs/compatibility.md": () => compatibilityPage(BOOTS),
   "docs/moves.md": movesPage,
   "docs/providers.md": providersPage,

@@ -21,6 +21,8 @@ import {
 import type { ReconcileFailure } from "./reconcile_failure.ts";
 
 export interface Row<F> {
+  /** For the page of conditions: what went wrong, as a clause. */
+  readonly meaning: string;
   /** The word that conditions, metrics and `lint -o json` carry. */
   readonly reason: string | ((failure: F) => string);
   /** When the operator tries again: once the resource or what it names changed, or after growing pauses as well. */
@@ -61,47 +63,150 @@ const conditionOfWrite = ({ blocks }: { readonly blocks: boolean }): ConditionTy
   blocks ? "DeploymentUpdated" : "ObjectRefused";
 
 export const FAILURES: Rows = {
-  SchemaMismatch: { ...CONFIG, reason: "InvalidSpec" },
-  RuleBroken: { ...CONFIG, reason: "InvalidSpec" },
-  InvalidName: { ...CONFIG, reason: "InvalidName" },
-  UnknownDistribution: { ...CONFIG, reason: "UnknownDistribution" },
-  BaseConfigRequired: { ...CONFIG, reason: "BaseConfigRequired" },
-  UnsupportedServer: { ...CONFIG, reason: "UnsupportedConfigVersion" },
-  OverrideOfAnotherLine: { ...CONFIG, reason: "UnsupportedConfigVersion", owner: "administrator" },
-  BaseUnreadable: { ...CONFIG, reason: "UnsupportedConfigVersion" },
-  UnsupportedConfigVersion: { ...CONFIG, reason: "UnsupportedConfigVersion" },
-  UnknownProviderType: { ...CONFIG, reason: "UnknownProvider" },
-  UnknownProvider: { ...CONFIG, reason: "UnknownProvider" },
-  MissingProviderForResource: { ...CONFIG, reason: "MissingProviderForResource" },
-  EnvNameCollision: { ...CONFIG, reason: "EnvNameCollision" },
-  NotSupportedOnLine: { ...CONFIG, reason: "NotSupportedOnLine" },
-  NotAllowed: { ...CONFIG, reason: "NotAllowed" },
-  NotBuiltYet: { ...CONFIG, reason: "NotSupportedOnLine" },
-  MissingSetting: { ...CONFIG, reason: "ConfigGenerationFailed" },
-  ForbiddenSetting: { ...CONFIG, reason: "ConfigGenerationFailed" },
-  UnusableEndpoint: { ...CONFIG, reason: "ConfigGenerationFailed" },
-  ModelConflict: { ...CONFIG, reason: "RegistryConflict" },
-  MissingApi: { ...CONFIG, reason: "NotSupportedOnLine" },
-  SecretValueUnusable: { ...CONFIG, reason: "SecretValueUnusable", advice: adviceForContent("secret") },
-  ConfigTooLarge: { ...CONFIG, reason: "ConfigGenerationFailed" },
-  TooManyReferences: { ...CONFIG, reason: "TooManyReferences" },
-  ReferenceTooLarge: { ...CONFIG, reason: "ReferenceTooLarge" },
-  OverrideConfigInvalid: { ...CONFIG, reason: "OverrideConfigInvalid", advice: adviceForContent("configmap") },
-  CaBundleInvalid: { ...CONFIG, reason: "ConfigGenerationFailed", advice: adviceForContent("configmap") },
-  LineChangeLosesData: { ...CONFIG, reason: "LineChangeLosesData" },
-  RegistryConflict: { ...CONFIG, reason: "RegistryConflict" },
+  SchemaMismatch: { meaning: "a field has the wrong type or shape, or is unknown", ...CONFIG, reason: "InvalidSpec" },
+  RuleBroken: { meaning: "fields contradict each other", ...CONFIG, reason: "InvalidSpec" },
+  InvalidName: {
+    meaning: "metadata.name leaves no room for the names of the objects",
+    ...CONFIG,
+    reason: "InvalidName",
+  },
+  UnknownDistribution: {
+    meaning: "spec.distribution.name is not a known distribution",
+    ...CONFIG,
+    reason: "UnknownDistribution",
+  },
+  BaseConfigRequired: {
+    meaning: "a config is to be generated for an image whose own config is unknown",
+    ...CONFIG,
+    reason: "BaseConfigRequired",
+  },
+  UnsupportedServer: {
+    meaning: "the server version is unknown or not supported",
+    ...CONFIG,
+    reason: "UnsupportedConfigVersion",
+  },
+  OverrideOfAnotherLine: {
+    meaning: "image-overrides of the operator names a server of another family than the distribution",
+    ...CONFIG,
+    reason: "UnsupportedConfigVersion",
+    owner: "administrator",
+  },
+  BaseUnreadable: { meaning: "the base config cannot be read", ...CONFIG, reason: "UnsupportedConfigVersion" },
+  UnsupportedConfigVersion: {
+    meaning: "the base config has a format that the server does not read",
+    ...CONFIG,
+    reason: "UnsupportedConfigVersion",
+  },
+  UnknownProviderType: {
+    meaning: "a provider type does not exist on this server",
+    ...CONFIG,
+    reason: "UnknownProvider",
+  },
+  UnknownProvider: { meaning: "a model names a provider that does not exist", ...CONFIG, reason: "UnknownProvider" },
+  MissingProviderForResource: {
+    meaning: "models, tools or shields have no provider that can serve them",
+    ...CONFIG,
+    reason: "MissingProviderForResource",
+  },
+  EnvNameCollision: {
+    meaning: "two references to Secrets would share one environment variable",
+    ...CONFIG,
+    reason: "EnvNameCollision",
+  },
+  NotSupportedOnLine: { meaning: "the server has no such feature", ...CONFIG, reason: "NotSupportedOnLine" },
+  NotAllowed: { meaning: "a setting of the operator forbids it", ...CONFIG, reason: "NotAllowed" },
+  NotBuiltYet: {
+    meaning: "this version of the operator does not support the field",
+    ...CONFIG,
+    reason: "NotSupportedOnLine",
+  },
+  MissingSetting: {
+    meaning: "a provider lacks a field that it needs to start",
+    ...CONFIG,
+    reason: "ConfigGenerationFailed",
+  },
+  ForbiddenSetting: { meaning: "a provider has a field that it rejects", ...CONFIG, reason: "ConfigGenerationFailed" },
+  UnusableEndpoint: { meaning: "an address cannot be used by the server", ...CONFIG, reason: "ConfigGenerationFailed" },
+  ModelConflict: { meaning: "two models would be the same to the server", ...CONFIG, reason: "RegistryConflict" },
+  MissingApi: { meaning: "a provider needs an API that is disabled", ...CONFIG, reason: "NotSupportedOnLine" },
+  SecretValueUnusable: {
+    meaning: "the value of a Secret would not reach the server unchanged",
+    ...CONFIG,
+    reason: "SecretValueUnusable",
+    advice: adviceForContent("secret"),
+  },
+  ConfigTooLarge: {
+    meaning: "the generated config.yaml does not fit into a ConfigMap",
+    ...CONFIG,
+    reason: "ConfigGenerationFailed",
+  },
+  TooManyReferences: {
+    meaning: "the resource names too many Secrets and ConfigMaps",
+    ...CONFIG,
+    reason: "TooManyReferences",
+  },
+  ReferenceTooLarge: {
+    meaning: "the Secrets or ConfigMaps that the resource uses are too large",
+    ...CONFIG,
+    reason: "ReferenceTooLarge",
+  },
+  OverrideConfigInvalid: {
+    meaning: "the author's own config.yaml is not valid YAML",
+    ...CONFIG,
+    reason: "OverrideConfigInvalid",
+    advice: adviceForContent("configmap"),
+  },
+  CaBundleInvalid: {
+    meaning: "a CA bundle holds no usable certificates",
+    ...CONFIG,
+    reason: "ConfigGenerationFailed",
+    advice: adviceForContent("configmap"),
+  },
+  LineChangeLosesData: {
+    meaning: "the change would move stored data to a server that cannot read all of it",
+    ...CONFIG,
+    reason: "LineChangeLosesData",
+  },
+  RegistryConflict: {
+    meaning: "a registered model or shield was changed in a way that the server rejects at its next start",
+    ...CONFIG,
+    reason: "RegistryConflict",
+  },
   UpgradeConfigFailure: {
+    meaning:
+      "the operator cannot make the config that it could make before: its version, settings, image or base config changed",
     ...CONFIG,
     reason: "UpgradeConfigFailure",
     event: events.upgradeConfigFailed,
     owner: "administrator",
     advice: adviceOnUpgrade,
   },
-  SecretNotFound: { ...REFERENCE, reason: "SecretNotFound", advice: adviceOnSecret },
-  SecretKeyMissing: { ...REFERENCE, reason: "SecretKeyMissing", advice: adviceOnSecretKey },
-  ConfigMapNotFound: { ...REFERENCE, reason: "ConfigMapNotFound", advice: adviceOnConfigMap },
-  ConfigMapKeyMissing: { ...REFERENCE, reason: "ConfigMapKeyMissing", advice: adviceOnConfigMapKey },
+  SecretNotFound: {
+    meaning: "a referenced Secret does not exist",
+    ...REFERENCE,
+    reason: "SecretNotFound",
+    advice: adviceOnSecret,
+  },
+  SecretKeyMissing: {
+    meaning: "a referenced Secret lacks a key",
+    ...REFERENCE,
+    reason: "SecretKeyMissing",
+    advice: adviceOnSecretKey,
+  },
+  ConfigMapNotFound: {
+    meaning: "a referenced ConfigMap does not exist",
+    ...REFERENCE,
+    reason: "ConfigMapNotFound",
+    advice: adviceOnConfigMap,
+  },
+  ConfigMapKeyMissing: {
+    meaning: "a referenced ConfigMap lacks a key",
+    ...REFERENCE,
+    reason: "ConfigMapKeyMissing",
+    advice: adviceOnConfigMapKey,
+  },
   OwnershipConflict: {
+    meaning: "an object with a name that the resource needs belongs to somebody else",
     reason: "OwnershipConflict",
     // Objects of others are not watched: nobody tells when the name becomes free.
     retry: "with growing pauses",
@@ -112,6 +217,7 @@ export const FAILURES: Rows = {
     advice: adviceOnConflict,
   },
   DeletionPending: {
+    meaning: "an object of a deleted resource of the same name still exists",
     reason: "DeletionPending",
     retry: "with growing pauses",
     condition: conditionOfKind,
@@ -121,6 +227,7 @@ export const FAILURES: Rows = {
     advice: adviceOnDeletion,
   },
   WriteFailed: {
+    meaning: "the API server or a webhook failed while an object was written",
     reason: "WriteFailed",
     retry: "with growing pauses",
     condition: conditionOfWrite,
@@ -130,6 +237,7 @@ export const FAILURES: Rows = {
     advice: adviceOnWrite,
   },
   ObjectRefused: {
+    meaning: "the API server rejects an object: a quota, a policy or an immutable field",
     reason: ({ blocks }) => blocks ? "DeploymentUpdateFailed" : "ObjectRefused",
     // A quota may be raised and a webhook fixed without an edit of the resource.
     retry: "with growing pauses",

@@ -1,0 +1,40 @@
+/** docs/conditions.md: every reason of a failed reconciliation, made from the table of failures. */
+import { FAILURES, type Row } from "../core/failure/table.ts";
+
+/** Stands for the failures in the texts of the page. */
+const SAMPLE = {
+  _tag: "",
+  path: [],
+  message: "",
+  kind: "object",
+  name: "NAME",
+  namespace: "NAMESPACE",
+  key: "KEY",
+  blocks: true,
+};
+const RESOURCE = { metadata: { name: "NAME", namespace: "NAMESPACE" } };
+
+export const conditionsPage = (): string => {
+  const rows = Object.values(FAILURES).map((row) => cells(row as unknown as Row<typeof SAMPLE>));
+  return [
+    "# Conditions of a failed reconciliation",
+    "",
+    "Every failure has a reason. It is the `reason` of the condition that reports it and of `Ready`, the label of the metric",
+    "`llama_stack_operator_failures_total`, and part of `lint -o json`. While a resource fails, its Deployment and config stay",
+    "as they are. `llama-stack-operator explain NAME` shows the same advice for your resource, with the commands.",
+    "",
+    "| reason | condition | what went wrong | who can fix it | retried | what to do |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...rows.toSorted().map((row) => `| ${row.join(" | ")} |`),
+    "",
+  ].join("\n");
+};
+
+const cells = ({ reason, condition, meaning, owner, retry, advice }: Row<typeof SAMPLE>): ReadonlyArray<string> => [
+  `\`${typeof reason === "string" ? reason : reason(SAMPLE)}\``,
+  typeof condition === "string" ? `\`${condition}\`` : "that of the object",
+  meaning,
+  owner === "author" ? "author of the resource" : "administrator",
+  retry === "after a change" ? "when the resource or what it names changes" : "automatically, with growing pauses",
+  advice(SAMPLE, RESOURCE).say,
+];
