@@ -1,7 +1,7 @@
 /** Random resources for property tests: sound ones, odd ones and wrong ones, from one grammar of the API. */
 import fc from "fast-check";
 import { DISABLED_NAMES } from "../core/api/api_names.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/data/json.ts";
 
 const rarely = <A>(common: fc.Arbitrary<A>, odd: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 12, arbitrary: common as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: odd });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { resourceSchema, resourceSchemaV1alpha1 } from "../core/api/crd.ts";
 import { EMBEDDED_SCHEMAS } from "../core/api/embedded.ts";
 import type { StructuralSchema } from "../core/api/structural_check.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/data/json.ts";
 
 const words = fc.oneof(
   fc.constantFrom("", "a", "llama-stack", "ca.crt", "ConfigMap", "größe", "日本", "🦙", 'q"\\\n', "__proto__"),

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { AS_WRITTEN, converted, FILLED, type Filling } from "../core/api/convert.ts";
 import { API_VERSION } from "../core/api/v1alpha2.ts";
 import { V1ALPHA1 } from "../core/api/v1alpha1.ts";
-import type { JsonObject } from "../core/json.ts";
+import type { JsonObject } from "../core/data/json.ts";
 import { arbitraryNonsense, arbitraryV1alpha1, arbitraryV1alpha2 } from "./arbitrary_versions.ts";
 
 const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? 3000);

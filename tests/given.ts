@@ -1,15 +1,15 @@
 /** Resources and bases for tests, and what becomes of them: values in, values out. */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { decodeResource, type Resource } from "../core/api/decode.ts";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
-import { NO_OVERRIDES } from "../core/config/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
+import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import type { Refusal } from "../core/config/pipeline.ts";
-import type { DerivationFailure } from "../core/derive.ts";
-import { derive, Derived, type Surroundings } from "../core/derive.ts";
-import { formatPath } from "../core/field_path.ts";
-import type { Json, JsonObject } from "../core/json.ts";
-import { readYaml11 } from "../core/yaml.ts";
+import type { DerivationFailure } from "../core/config/derive.ts";
+import { derive, Derived, type Surroundings } from "../core/config/derive.ts";
+import { formatPath } from "../core/data/field_path.ts";
+import type { Json, JsonObject } from "../core/data/json.ts";
+import { readYaml11 } from "../core/data/yaml.ts";
 
 /** What the operator knows when nothing is overridden. */
 export const SURROUNDINGS: Surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };

@@ -1,7 +1,7 @@
 /** The objects that a spec becomes, for tests: by kind, offline. */
-import { Result } from "effect";
-import { derive } from "../core/derive.ts";
-import type { JsonObject } from "../core/json.ts";
+import * as Result from "effect/Result";
+import { derive } from "../core/config/derive.ts";
+import type { JsonObject } from "../core/data/json.ts";
 import type { Manifest } from "../core/resources/blueprint.ts";
 import { UNREAD_PARTS } from "../core/resources/connection_secrets.ts";
 import { listed, objectsOf } from "../core/resources/objects.ts";

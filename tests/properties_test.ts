@@ -4,13 +4,13 @@
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { decodeResource } from "../core/api/decode.ts";
-import { derive, Derived } from "../core/derive.ts";
-import { formatPath } from "../core/field_path.ts";
-import { isList, isObject, type Json, type JsonObject } from "../core/json.ts";
+import { derive, Derived } from "../core/config/derive.ts";
+import { formatPath } from "../core/data/field_path.ts";
+import { isList, isObject, type Json, type JsonObject } from "../core/data/json.ts";
 import { reasonOf } from "../core/failure/table.ts";
-import { readYaml11 } from "../core/yaml.ts";
+import { readYaml11 } from "../core/data/yaml.ts";
 import { arbitraryResource } from "./arbitrary_resources.ts";
 import { SURROUNDINGS } from "./given.ts";
 

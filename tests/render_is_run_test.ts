@@ -1,16 +1,16 @@
 /** R32: `render` prints what `run` applies, but for a fixed list; the list is what this file substitutes, and nothing else. */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { decodeResource } from "../core/api/decode.ts";
 import { renderCommand } from "../core/command/render.ts";
 import { PLAIN } from "../core/command/outcome.ts";
-import type { JsonObject } from "../core/json.ts";
-import { isObject, type Json, listAt, member, objectAt, put, stringAt } from "../core/json.ts";
+import type { JsonObject } from "../core/data/json.ts";
+import { isObject, type Json, listAt, member, objectAt, put, stringAt } from "../core/data/json.ts";
 import { CA_ANNOTATION, SECRETS_ANNOTATION } from "../core/plan/prepare.ts";
-import { referencesOf } from "../core/plan/references.ts";
-import type { ConfigMapContent } from "../core/plan/world.ts";
+import { referencesOf } from "../core/world/references.ts";
+import type { ConfigMapContent } from "../core/world/world.ts";
 import { MANIFEST_ANNOTATION } from "../core/resources/objects.ts";
-import { readManifests } from "../core/yaml.ts";
+import { readManifests } from "../core/data/yaml.ts";
 import { SURROUNDINGS } from "./given.ts";
 import { OPERATOR, planOf, secretsOf, world } from "./worlds.ts";
 

@@ -1,7 +1,7 @@
 /** The start script as a shell runs it, with stand-ins for the programs of an image. */
 import { ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
-import { type JsonObject, listAt } from "../core/json.ts";
+import { type JsonObject, listAt } from "../core/data/json.ts";
 import { objectOf } from "./objects.ts";
 
 const SPEC = { storage: { kv: {} }, providers: { telemetry: [{ provider: "otel", endpoint: "http://c" }] } };

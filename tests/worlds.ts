@@ -1,12 +1,12 @@
 /** Worlds for tests of decisions, and a cluster that is a value: it takes a plan and is the next world. */
 import * as Redacted from "effect/Redacted";
-import { type JsonObject, member, objectAt, put, stringAt } from "../core/json.ts";
+import { type JsonObject, member, objectAt, put, stringAt } from "../core/data/json.ts";
 import { decide } from "../core/plan/decide.ts";
 import { type Decision, turnOf } from "../core/plan/decision.ts";
 import { report } from "../core/plan/report.ts";
 import type { Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
-import { liveKey, type Operator, type SecretValues, type World } from "../core/plan/world.ts";
+import { liveKey, type Operator, type SecretValues, type World } from "../core/world/world.ts";
 import { NOWHERE } from "../core/resources/of_resource.ts";
 import { EMPTY_WORLD } from "../tools/empty_world.ts";
 import { manifest, SURROUNDINGS } from "./given.ts";

@@ -1,5 +1,14 @@
 /** What has to be changed in shipped base documents, each with the reason that stands in the header of the base. */
-import { isObject, type Json, type JsonList, type JsonObject, listAt, objectAt, put, stringAt } from "../core/json.ts";
+import {
+  isObject,
+  type Json,
+  type JsonList,
+  type JsonObject,
+  listAt,
+  objectAt,
+  put,
+  stringAt,
+} from "../core/data/json.ts";
 
 export interface Mend {
   readonly change: string;

@@ -2,10 +2,10 @@
  * Writes configs/bases and configs/distributions.json: the config files that the published server packages ship, mended
  * until they start, and which image each of them is for. With --check nothing is written; 1 when a file is stale.
  */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { join } from "node:path";
-import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import { readYaml11, writeYaml } from "../core/yaml.ts";
+import { isObject, type Json, type JsonObject } from "../core/data/json.ts";
+import { readYaml11, writeYaml } from "../core/data/yaml.ts";
 import {
   filesProvider,
   type Mend,
@@ -238,7 +238,7 @@ const basesModule = (files: readonly string[]): string => {
   }));
   return [
     "/** The embedded base documents by file name. Made by tools/bases.ts; do not edit. */",
-    ...named.map(({ file, name }) => `import ${name} from "../../configs/bases/${file}" with { type: "text" };`),
+    ...named.map(({ file, name }) => `import ${name} from "../../../configs/bases/${file}" with { type: "text" };`),
     "",
     "export const BASES: Readonly<Record<string, string>> = {",
     ...named.map(({ file, name }) => `  "${file}": ${name},`),
@@ -259,6 +259,6 @@ if (import.meta.main) {
   const texts = new Map([...bases].map(([file, { text }]) => [`configs/bases/${file}`, text]));
   texts.set("configs/distributions.json", JSON.stringify(distributionsTable(bases), null, 2) + "\n");
   texts.set("configs/releases.json", JSON.stringify(releasesTable(bases), null, 2) + "\n");
-  texts.set("core/config/bases.ts", basesModule([...bases.keys()].sort()));
+  texts.set("core/config/servers/bases.ts", basesModule([...bases.keys()].sort()));
   writeOrCheck(texts, "deno run -A tools/bases.ts");
 }

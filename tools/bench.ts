@@ -4,14 +4,14 @@
  * Generation is timed inside one process; `render` is timed as a whole process of the minified bundle, beside an empty
  * Deno program in the same run, since wall time alone says more about the machine than about us.
  */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { conversionAnswer } from "../core/admission/conversion_review.ts";
 import { converted } from "../core/api/convert.ts";
 import { decodeResource } from "../core/api/decode.ts";
-import { NO_OVERRIDES } from "../core/config/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
-import { derive } from "../core/derive.ts";
-import type { JsonObject } from "../core/json.ts";
+import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
+import { derive } from "../core/config/derive.ts";
+import type { JsonObject } from "../core/data/json.ts";
 
 const ROOT = new URL("../", import.meta.url);
 

@@ -6,9 +6,9 @@
  * take a part; what is known of the rest stays.
  */
 import { parseArgs } from "node:util";
-import { EMBEDDED_DISTRIBUTIONS } from "../core/config/distributions.ts";
-import { CATALOGUES } from "../core/config/catalogue.ts";
-import { serverOf } from "../core/config/lines/lines.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
+import { CATALOGUES } from "../core/config/servers/catalogue.ts";
+import { serverOf } from "../core/config/servers/lines/lines.ts";
 import { startBackends } from "./boot_matrix/backends.ts";
 import { bootCell, type Cell, STORAGES } from "./boot_matrix/cell.ts";
 import { bootProviderTypes } from "./boot_matrix/provider_types.ts";

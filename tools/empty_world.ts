@@ -1,5 +1,5 @@
 /** A namespace with nothing in it but one resource, as tests and measurements of decisions start from it. */
-import type { World } from "../core/plan/world.ts";
+import type { World } from "../core/world/world.ts";
 
 export const EMPTY_WORLD: Omit<World, "nowMs" | "operator" | "resource"> = {
   secrets: new Map(),

@@ -3,27 +3,27 @@
  *
  * `deno task gen` writes, `deno task gen --check` compares and exits 1 when a file is stale.
  */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { providersPage } from "../core/command/catalogue.ts";
-import { movesPage } from "../core/command/moves_page.ts";
+import { movesPage } from "./package/moves_page.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
 import { editorSchema } from "../core/api/editor_schema.ts";
-import { DEFAULT } from "../core/install/choices.ts";
-import { installation } from "../core/install/installation.ts";
-import { kustomizeFiles, oneFile } from "../core/install/kustomize.ts";
-import { bundleFiles } from "../core/install/olm.ts";
-import { withPermissions } from "../core/install/permissions_table.ts";
-import { isObject } from "../core/json.ts";
+import { DEFAULT } from "./package/choices.ts";
+import { installation } from "./package/installation.ts";
+import { kustomizeFiles, oneFile } from "./package/kustomize.ts";
+import { bundleFiles } from "./package/olm.ts";
+import { withPermissions } from "./package/permissions_table.ts";
+import { isObject } from "../core/data/json.ts";
 import { KIND } from "../core/api/v1alpha2.ts";
-import { referencePage } from "../core/api/reference_page.ts";
+import { referencePage } from "./package/reference_page.ts";
 import { conditionsPage } from "./conditions_page.ts";
 import { compatibilityPage } from "./boot_matrix/page.ts";
 import { readBoots } from "./boot_matrix/results.ts";
-import { readManifests, writeYaml } from "../core/yaml.ts";
+import { readManifests, writeYaml } from "../core/data/yaml.ts";
 
 const header = "# Made by `deno task gen` from core/api; do not edit.\n";
 
-const INSTALL_HEADER = "# Made by `deno task gen` from core/install; do not edit.\n";
+const INSTALL_HEADER = "# Made by `deno task gen` from tools/package; do not edit.\n";
 
 const BOOTS = await readBoots(new URL("../configs/boots.json", import.meta.url));
 

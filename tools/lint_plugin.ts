@@ -46,6 +46,19 @@ const plugin: Deno.lint.Plugin = {
         };
       },
     },
+    "deep-effect-imports": {
+      create(context) {
+        return {
+          ImportDeclaration(node) {
+            if (node.source.value !== "effect") return;
+            context.report({
+              node,
+              message: 'import * as Name from "effect/Name": the package as a whole makes the program a seventh larger',
+            });
+          },
+        };
+      },
+    },
     "test-name": {
       create(context) {
         if (!/_test\.ts$/.test(context.filename)) return {};

@@ -6,7 +6,7 @@
  *
  * From that bound V8 would conclude that memory is scarce and mark the old space again whenever it has grown by a third: 26
  * times while 1,000 resources are new. Now it may grow to three times of what was alive, and what is free goes back when the
- * work ends, because the operator collects then by itself (shell/rest.ts). One thread scavenges: several wait for each
+ * work ends, because the operator collects then by itself (shell/process/rest.ts). One thread scavenges: several wait for each
  * other, which costs more than it saves on so small a heap. Both together take a tenth of the program's processor time away
  * (docs/measurements.md).
  */
@@ -30,7 +30,7 @@ export const allocatorEnv = (library: string): Readonly<Record<string, string>> 
 });
 
 /**
- * Environment of the runtime: no root certificates, whenever they are read (shell/trusted_authorities.ts), and no question for a
+ * Environment of the runtime: no root certificates, whenever they are read (shell/kubernetes/trusted_authorities.ts), and no question for a
  * newer version of the runtime, which reads them.
  */
 export const RUNTIME_ENV: Readonly<Record<string, string>> = { DENO_TLS_CA_STORE: "", DENO_NO_UPDATE_CHECK: "1" };

@@ -5,13 +5,14 @@
  * ends, it takes away what it made.
  */
 import { join } from "node:path";
-import { Effect, Result } from "effect";
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
 import { API_VERSION } from "../core/api/v1alpha2.ts";
 import { PLAIN } from "../core/command/outcome.ts";
-import { type JsonObject, listAt, objectAt, withMember } from "../core/json.ts";
+import { type JsonObject, listAt, objectAt, withMember } from "../core/data/json.ts";
 import { explained } from "../shell/cli/commands/explain.ts";
-import { looking } from "../shell/look.ts";
-import { connectionOf } from "../shell/settings.ts";
+import { looking } from "../shell/cli/look.ts";
+import { connectionOf } from "../shell/process/settings.ts";
 import { type BackgroundProcess, lastLines } from "./cluster/background_process.ts";
 import { type Api, apiOf, nameOf, namespaceOf } from "./up/api.ts";
 import { installCluster, startCluster, type UpCluster, userCluster } from "./up/cluster.ts";

@@ -1,8 +1,8 @@
 /** `/validate`: an AdmissionReview → what is asked, and the answer from what was found. */
 import { API_VERSION } from "../api/v1alpha2.ts";
-import { formatPath } from "../field_path.ts";
-import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
-import { ADMISSION_WARNING_MAX, ADMISSION_WARNINGS_MAX } from "../limits.ts";
+import { formatPath } from "../data/field_path.ts";
+import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { ADMISSION_WARNING_MAX, ADMISSION_WARNINGS_MAX } from "../data/limits.ts";
 import type { Judgement } from "./judgement.ts";
 
 export interface Question {

@@ -2,8 +2,8 @@
  * Rules that an object of v1alpha1 may break and still be stored (R41): neither the schema nor a pass refuses them, only an
  * edit that brings them in.
  */
-import { formatPath } from "../field_path.ts";
-import { at, isObject, type Json, type JsonObject } from "../json.ts";
+import { formatPath } from "../data/field_path.ts";
+import { at, isObject, type Json, type JsonObject } from "../data/json.ts";
 import type { Finding } from "./judgement.ts";
 
 export interface ChangeRule {

@@ -2,9 +2,9 @@
  * `/convert`: a ConversionReview, answered object by object. Never judges, and no object makes it fail for the others: a failure
  * here would stop every list and delete.
  */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { converted } from "../api/convert.ts";
-import { isObject, type Json, type JsonObject, stringAt } from "../json.ts";
+import { isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
 import { readReview, writeReview } from "./exact_numbers.ts";
 import { type Slice, slicedReview, withApiVersion } from "./review_slices.ts";
 

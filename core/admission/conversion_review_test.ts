@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import fc from "fast-check";
-import { at, type Json, type JsonObject, listAt } from "../json.ts";
+import { at, type Json, type JsonObject, listAt } from "../data/json.ts";
 import { conversionAnswer } from "./conversion_review.ts";
 
 const OLD: JsonObject = {

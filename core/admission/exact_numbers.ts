@@ -2,8 +2,8 @@
  * JSON text of reviews. Kubernetes has 64-bit integers, JavaScript has 53 bits of them: what would be rounded travels as a
  * marked string between reading and writing.
  */
-import { Result } from "effect";
-import type { Json } from "../json.ts";
+import * as Result from "effect/Result";
+import type { Json } from "../data/json.ts";
 import { depthOf } from "./review_slices.ts";
 
 const MARK = "\u0000int:";

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { readReview, writeReview } from "./exact_numbers.ts";
 
 const through = (text: string): string => {

@@ -4,17 +4,17 @@
  * The same rules as in a pass (decode, derive). Only what the author changes is judged (R21): a finding that the object had
  * before is not his doing, and an edit of labels is never refused.
  */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
 import { leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
-import { derive, type Surroundings } from "../derive.ts";
+import { derive, type Surroundings } from "../config/derive.ts";
 import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure/failures.ts";
-import type { FieldPath } from "../field_path.ts";
-import { type JsonObject, objectAt, stringAt } from "../json.ts";
+import type { FieldPath } from "../data/field_path.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
-import { permitted, type Reference, referencesOf } from "../plan/references.ts";
-import type { Settings } from "../settings.ts";
+import { permitted, type Reference, referencesOf } from "../world/references.ts";
+import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
 import type { Change } from "./admission_review.ts";
 import { changeFindings } from "./change_rules.ts";

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest, secret, SURROUNDINGS } from "../../tests/given.ts";
-import { at, type JsonObject, listAt, put } from "../json.ts";
-import { ADMISSION_WARNING_MAX } from "../limits.ts";
+import { at, type JsonObject, listAt, put } from "../data/json.ts";
+import { ADMISSION_WARNING_MAX } from "../data/limits.ts";
 import { accepted, admissionAnswer, type Change, questionIn } from "./admission_review.ts";
 import { type Found, judge, newReferences, referenceName } from "./judgement.ts";
 

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, put } from "../json.ts";
+import { at, type Json, type JsonObject, put } from "../data/json.ts";
 import { AS_WRITTEN, converted, FILLED } from "./convert.ts";
 import { LEFTOVERS_ANNOTATION } from "./convert/annotation.ts";
 import { DEPRECATION, V1ALPHA1 } from "./v1alpha1.ts";

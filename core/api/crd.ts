@@ -1,6 +1,6 @@
 /** The CustomResourceDefinition, made from the schema and the rules. */
-import type { JsonObject } from "../json.ts";
-import { CONVERT_PATH, OPERATOR_NAMESPACE, WEBHOOK_SERVICE } from "../own_objects.ts";
+import type { JsonObject } from "../data/json.ts";
+import { CONVERT_PATH, OPERATOR_NAMESPACE, WEBHOOK_SERVICE } from "../operator/own_objects.ts";
 import { type Rule, RULES } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { structuralSchemaOf } from "./structural_schema.ts";

@@ -1,12 +1,14 @@
 /** Unknown JSON → a resource of v1alpha2, or every place where it does not fit, all at once. */
-import { Result, Schema, SchemaIssue } from "effect";
-import { didYouMean } from "../closest.ts";
+import * as Result from "effect/Result";
+import * as Schema from "effect/Schema";
+import * as SchemaIssue from "effect/SchemaIssue";
+import { didYouMean } from "../data/closest.ts";
 import { InvalidName, RuleBroken, SchemaMismatch } from "../failure/failures.ts";
-import type { FieldPath } from "../field_path.ts";
-import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../json.ts";
+import type { FieldPath } from "../data/field_path.ts";
+import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
-import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../limits.ts";
-import { excessOf } from "../tree_size.ts";
+import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
+import { excessOf } from "../data/tree_size.ts";
 import { referenceNameFindings } from "./reference_names.ts";
 import { isUsableName, NAME_MESSAGE, ruleFindings } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { manifest } from "../../tests/given.ts";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../data/json.ts";
 import { decodeResource } from "./decode.ts";
 
 const said = (value: unknown, mode: "strict" | "lenient" = "strict"): ReadonlyArray<string> =>

@@ -1,6 +1,6 @@
 /** JSON Schema (draft 7) of a resource, for editors that complete and check YAML while it is written. */
-import type { Json, JsonObject } from "../json.ts";
-import { isList, isObject } from "../json.ts";
+import type { Json, JsonObject } from "../data/json.ts";
+import { isList, isObject } from "../data/json.ts";
 import { resourceSchema } from "./crd.ts";
 import { API_VERSION, KIND } from "./v1alpha2.ts";
 

@@ -4,7 +4,7 @@
  * Their schemas are the API server's own, recorded by `deno task record-kubernetes-types`; their TypeScript types are those
  * of the Kubernetes client library, turned into what stands on the wire. Types only: nothing of the library runs.
  */
-import { Schema } from "effect";
+import * as Schema from "effect/Schema";
 import type * as k8s from "@kubernetes/client-node";
 import recorded from "./kubernetes_types.json" with { type: "json" };
 import { structuralFindings, type StructuralSchema } from "./structural_check.ts";

@@ -3,7 +3,7 @@
  *
  * Annotations stand before checks: an annotation behind a check lands on the check and is lost to the CRD.
  */
-import { Schema } from "effect";
+import * as Schema from "effect/Schema";
 import {
   DATA_KEY,
   DATA_KEY_MAX,

@@ -1,7 +1,8 @@
 /** A manifest of v1alpha1 as the commands read it: what is wrong with it in its own words, and the same in v1alpha2. */
-import { Result, Schema } from "effect";
+import * as Result from "effect/Result";
+import * as Schema from "effect/Schema";
 import type { SchemaMismatch } from "../failure/failures.ts";
-import { isObject, type Json, type JsonObject, member } from "../json.ts";
+import { isObject, type Json, type JsonObject, member } from "../data/json.ts";
 import { AS_WRITTEN, converted } from "./convert.ts";
 import { schemaFindings } from "./decode.ts";
 import { structuralSchemaOf } from "./structural_schema.ts";

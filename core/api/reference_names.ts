@@ -2,8 +2,8 @@
  * Names and keys in `workload.overrides` that the operator itself reads. Their types are Kubernetes' own, whose schema leaves
  * the form of names to the validation of pods; the operator asks for these objects before a pod exists.
  */
-import { type Json, listAt, objectAt, stringAt } from "../json.ts";
-import type { FieldPath } from "../field_path.ts";
+import { type Json, listAt, objectAt, stringAt } from "../data/json.ts";
+import type { FieldPath } from "../data/field_path.ts";
 import { isDataKey, isObjectName } from "./object_names.ts";
 
 export interface NameFinding {

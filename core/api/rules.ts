@@ -5,7 +5,7 @@
  *
  * A row belongs to the smallest object that it needs (R41), because the API server re-checks only what changed.
  */
-import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { API_NAMES, camelCase, PROVIDER_LISTS } from "./api_names.ts";
 
 export interface Rule {

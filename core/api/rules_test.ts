@@ -1,11 +1,11 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { manifest } from "../../tests/given.ts";
-import { formatPath } from "../field_path.ts";
-import type { JsonObject } from "../json.ts";
+import { formatPath } from "../data/field_path.ts";
+import type { JsonObject } from "../data/json.ts";
 import { defaulted } from "./decode.ts";
 import { API_NAMES, camelCase, DISABLED_NAMES, snakeCase } from "./api_names.ts";
-import { RULE_CASES } from "./rule_cases.ts";
+import { RULE_CASES } from "../../tests/rule_cases.ts";
 import { ruleFindings, RULES } from "./rules.ts";
 
 const broken = (resource: JsonObject) => ruleFindings(defaulted(resource)).map(({ message }) => message);

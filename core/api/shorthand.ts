@@ -1,7 +1,7 @@
 /** The early short spellings (R1), read into the list form: one provider object instead of a list, bare model names. */
-import { isObject, type Json, type JsonObject, listAt, objectAt, put } from "../json.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, put } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { writeYaml } from "../yaml.ts";
+import { writeYaml } from "../data/yaml.ts";
 import { PROVIDER_LISTS } from "./api_names.ts";
 
 export interface Expanded {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest } from "../../tests/given.ts";
-import { at, type JsonObject } from "../json.ts";
+import { at, type JsonObject } from "../data/json.ts";
 import { expandShorthand } from "./shorthand.ts";
 
 Deno.test("R1 expandShorthand() reads one provider object and bare model names into the list form, and prints that form", () => {

@@ -1,5 +1,5 @@
 /** Checks a value against a structural schema (the subset of OpenAPI v3 that CRDs allow), as the API server does. */
-import { isList, isObject } from "../json.ts";
+import { isList, isObject } from "../data/json.ts";
 
 /** One node of a structural schema. */
 export interface StructuralSchema {

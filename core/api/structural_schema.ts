@@ -1,6 +1,6 @@
 /** Effect Schema → structural OpenAPI v3 schema, the only form that a CRD accepts. */
-import { Schema } from "effect";
-import { isObject } from "../json.ts";
+import * as Schema from "effect/Schema";
+import { isObject } from "../data/json.ts";
 import { EMBEDDED_SCHEMAS, EMBEDDED_TYPE } from "./embedded.ts";
 import { QUANTITY } from "./fields.ts";
 import type { StructuralSchema } from "./structural_check.ts";

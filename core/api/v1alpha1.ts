@@ -4,7 +4,7 @@
  *
  * Nothing here is tighter than that CRD, or an object that is stored today could not be written any more.
  */
-import { Schema } from "effect";
+import * as Schema from "effect/Schema";
 import { embedded } from "./embedded.ts";
 import { bool, int32, int64, intOrString, oneOf, optional, quantity, struct } from "./fields.ts";
 import type { Rule } from "./rules.ts";

@@ -6,7 +6,7 @@
  * From these values come the TypeScript types (below), the decoders (decode.ts), the CRD (crd.ts), the schema for editors
  * and docs/api.md. Rules between fields stand in rules.ts.
  */
-import { Schema } from "effect";
+import * as Schema from "effect/Schema";
 import { DISABLED_NAMES } from "./api_names.ts";
 import { embedded } from "./embedded.ts";
 import {

@@ -1,6 +1,6 @@
 /** The certificate authorities of the webhooks, as the Secret in the operator's namespace keeps them. */
-import { certificateFacts } from "../digest.ts";
-import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "../json.ts";
+import { certificateFacts } from "../data/digest.ts";
+import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
 
 /** Key of the Secret: all authorities as JSON. */
 export const AUTHORITY_KEY = "authorities.json";

@@ -4,8 +4,8 @@
  * Every replica decides for itself; the resourceVersion of the Secret is their lock. At each moment the published bundle
  * trusts every serving certificate that may still be in use.
  */
-import { Data } from "effect";
-import { type CertificateFacts, certificateFacts } from "../digest.ts";
+import * as Data from "effect/Data";
+import { type CertificateFacts, certificateFacts } from "../data/digest.ts";
 import { type Authorities, type Authority, AUTHORITY_NAME, bundleOf, certificatesIn } from "./authorities.ts";
 import type { CertificateTimes } from "./times.ts";
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { makeAuthority, makeLeaf } from "../../shell/certificate_maker.ts";
-import { certificateFacts } from "../digest.ts";
+import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
+import { certificateFacts } from "../data/digest.ts";
 import { type Authorities, authoritiesIn, authoritiesText, bundleOf, certificatesIn } from "./authorities.ts";
 import { CertificateStep, isSameBundle, isServable, type Look, nextStep } from "./decide.ts";
 import { CERTIFICATE_TIMES as TIMES } from "./times.ts";

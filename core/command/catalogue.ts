@@ -1,14 +1,14 @@
 /** `catalogue`: what the servers of a line offer, as the published packages say it; and the page docs/providers.md. */
-import { didYouMean } from "../closest.ts";
+import { didYouMean } from "../data/closest.ts";
 import {
   type Catalogue,
   type CatalogueField,
   CATALOGUES,
   endpointExpectation,
   type ProviderType,
-} from "../config/catalogue.ts";
-import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/lines/lines.ts";
-import { unstartableType } from "../config/lines/unstartable_types.ts";
+} from "../config/servers/catalogue.ts";
+import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/lines/lines.ts";
+import { unstartableType } from "../config/servers/lines/unstartable_types.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
 export interface CatalogueQuery {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest, SURROUNDINGS } from "../../tests/given.ts";
-import type { JsonObject } from "../json.ts";
-import { writeYaml } from "../yaml.ts";
+import type { JsonObject } from "../data/json.ts";
+import { writeYaml } from "../data/yaml.ts";
 import { imagesCommand } from "./images.ts";
 import { lintCommand } from "./lint.ts";
 import { PLAIN } from "./outcome.ts";

@@ -1,12 +1,12 @@
 /** `convert`: resources in the other API version, and the early shorthand (R1) in its list form. Judges nothing: `lint` does. */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { AS_WRITTEN, converted } from "../api/convert.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
-import { at, isObject, type JsonObject, put, stringAt } from "../json.ts";
+import { at, isObject, type JsonObject, put, stringAt } from "../data/json.ts";
 import { warningLine } from "../failure/warning.ts";
-import { writeYaml } from "../yaml.ts";
+import { writeYaml } from "../data/yaml.ts";
 import { type InputFile, type InputResource, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 

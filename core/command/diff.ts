@@ -1,13 +1,13 @@
 /** `diff`: what the operator would change in a cluster for some resources. The same decision as in `run`, told and not made. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
-import { Result } from "effect";
-import { isObject, type Json, member, objectAt, stringAt } from "../json.ts";
+import * as Result from "effect/Result";
+import { isObject, type Json, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
-import { FIELD_MANAGER } from "../plan/field_manager.ts";
-import type { ObjectKey } from "../plan/object_key.ts";
+import { FIELD_MANAGER } from "../world/field_manager.ts";
+import type { ObjectKey } from "../world/object_key.ts";
 import { report } from "../plan/report.ts";
 import type { WriteStep } from "../plan/step.ts";
-import { liveKey, type World } from "../plan/world.ts";
+import { liveKey, type World } from "../world/world.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";

@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
 import { converged, edited, secretsOf, world } from "../../tests/worlds.ts";
-import { isObject, type JsonObject, objectAt, put } from "../json.ts";
-import { liveKey, type World } from "../plan/world.ts";
+import { isObject, type JsonObject, objectAt, put } from "../data/json.ts";
+import { liveKey, type World } from "../world/world.ts";
 import { WITHHELD } from "../status/redaction.ts";
 import { diffCommand } from "./diff.ts";
 import { PLAIN } from "./outcome.ts";

@@ -1,8 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { secret } from "../../tests/given.ts";
 import { after, converged, edited, planOf, secretsOf, world } from "../../tests/worlds.ts";
-import { type JsonObject, objectAt, put } from "../json.ts";
-import { liveKey, type World } from "../plan/world.ts";
+import { type JsonObject, objectAt, put } from "../data/json.ts";
+import { liveKey, type World } from "../world/world.ts";
 import { WITHHELD } from "../status/redaction.ts";
 import { explainCommand, explanationOf, type Seen } from "./explain.ts";
 import { PLAIN } from "./outcome.ts";

@@ -1,5 +1,5 @@
 /** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
-import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, member, stringAt } from "../json.ts";
+import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
 import { holdsQuantities, saysTheSame } from "../plan/difference.ts";
 
 export interface FieldChange {

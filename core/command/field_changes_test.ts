@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../data/json.ts";
 import { fieldChanges } from "./field_changes.ts";
 
 const paths = (wanted: JsonObject, live: JsonObject) =>

@@ -1,6 +1,6 @@
 /** `images`: what a mirror needs for an installation without internet. */
-import type { Surroundings } from "../derive.ts";
-import { relatedImageVariable } from "../config/distribution.ts";
+import type { Surroundings } from "../config/derive.ts";
+import { relatedImageVariable } from "../config/servers/distribution.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
 export const imagesCommand = ({ distributions, overrides }: Surroundings, format: "text" | "json"): Outcome => {

@@ -1,15 +1,15 @@
 /** What the commands read: manifest files with one or more documents, of which only our resources count. */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { expandShorthand } from "../api/shorthand.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
-import { type Json, listAt, stringAt } from "../json.ts";
+import { type Json, listAt, stringAt } from "../data/json.ts";
 import { type Refusal, refusal } from "../config/pipeline.ts";
 import type { Warning } from "../failure/warning.ts";
-import { readManifests } from "../yaml.ts";
+import { readManifests } from "../data/yaml.ts";
 
 /** One file, or standard input under the name `-`. */
 export interface InputFile {

@@ -1,5 +1,5 @@
 /** Two texts, line by line, as `diff` shows them: the lines that differ with a little around them. */
-import { DIFF_LINES_MAX } from "../limits.ts";
+import { DIFF_LINES_MAX } from "../data/limits.ts";
 
 /** Lines of context on each side of a change. */
 const CONTEXT = 2;

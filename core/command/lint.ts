@@ -1,7 +1,7 @@
 /** `lint`: everything that is wrong or doubtful in resources, without a cluster. */
-import { Result } from "effect";
-import { derive, type Surroundings } from "../derive.ts";
-import { formatPath } from "../field_path.ts";
+import * as Result from "effect/Result";
+import { derive, type Surroundings } from "../config/derive.ts";
+import { formatPath } from "../data/field_path.ts";
 import { reasonOf } from "../failure/table.ts";
 import type { Warning } from "../failure/warning.ts";
 import { type InputFile, type InputResource, readInputs } from "./input.ts";

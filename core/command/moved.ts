@@ -1,7 +1,7 @@
 /** What becomes of a resource on another server: what its config loses, gains, or says under another name. */
 import type { Generated } from "../config/pipeline.ts";
-import type { Line } from "../config/lines/line.ts";
-import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import type { Line } from "../config/servers/lines/line.ts";
+import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 
 /** A config with the line of its server. */
 export interface Configured {

@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { LINE_0_7 } from "../config/lines/line_0_7.ts";
-import { LINE_LEGACY } from "../config/lines/line_legacy.ts";
-import type { JsonObject } from "../json.ts";
+import { LINE_0_7 } from "../config/servers/lines/line_0_7.ts";
+import { LINE_LEGACY } from "../config/servers/lines/line_legacy.ts";
+import type { JsonObject } from "../data/json.ts";
 import { manifest, SURROUNDINGS } from "../../tests/given.ts";
-import { writeYaml } from "../yaml.ts";
+import { writeYaml } from "../data/yaml.ts";
 import { moved } from "./moved.ts";
 import { renderCommand } from "./render.ts";
 

@@ -1,6 +1,6 @@
 /** What a person does about a resource that is not ready, by the reason of a condition, with the command to paste. */
 import type { Advice } from "../failure/advice.ts";
-import { shell } from "../printable.ts";
+import { shell } from "../data/printable.ts";
 
 export interface Place {
   readonly name: string;

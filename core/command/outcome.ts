@@ -1,6 +1,6 @@
 /** What a command says: texts for both streams and the exit code (R45). */
 
-import { printable } from "../printable.ts";
+import { printable } from "../data/printable.ts";
 
 /** 0 fine, 1 the input has errors, 2 misuse. */
 export type ExitCode = 0 | 1 | 2;

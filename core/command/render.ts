@@ -1,14 +1,14 @@
 /** `render`: resources → every object that the operator makes of them, as text. Reads no Secret, so it can print none. */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
-import { derive, type Derived, type Surroundings } from "../derive.ts";
-import type { Json } from "../json.ts";
+import { derive, type Derived, type Surroundings } from "../config/derive.ts";
+import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../resources/of_resource.ts";
 import { warningLine } from "../failure/warning.ts";
-import { readYaml11, writeYaml } from "../yaml.ts";
+import { readYaml11, writeYaml } from "../data/yaml.ts";
 import { type InputFile, readInputs } from "./input.ts";
 import { moved } from "./moved.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";

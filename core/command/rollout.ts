@@ -1,10 +1,10 @@
 /** `rollout`: lets a held pod template through, by an annotation on the resource (R34). The one place that asks what waits. */
-import { Result } from "effect";
-import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../json.ts";
+import * as Result from "effect/Result";
+import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";
-import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/record.ts";
-import { templateDigest } from "../plan/rollout.ts";
-import { liveKey, type World } from "../plan/world.ts";
+import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
+import { templateDigest } from "../plan/rollout/rollout.ts";
+import { liveKey, type World } from "../world/world.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { lines, type Outcome } from "./outcome.ts";
 

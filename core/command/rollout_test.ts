@@ -1,12 +1,12 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
 import { converged, edited, UID, world } from "../../tests/worlds.ts";
-import { type JsonObject, objectAt, put, stringAt } from "../json.ts";
+import { type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";
-import { ROLLOUT_ANNOTATION } from "../plan/record.ts";
-import { templateDigest } from "../plan/rollout.ts";
-import { liveKey, type World } from "../plan/world.ts";
+import { ROLLOUT_ANNOTATION } from "../plan/rollout/record.ts";
+import { templateDigest } from "../plan/rollout/rollout.ts";
+import { liveKey, type World } from "../world/world.ts";
 import { rolloutCommand } from "./rollout.ts";
 
 const settled = converged(world({ storage: { kv: {} } })).world;

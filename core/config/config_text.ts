@@ -4,8 +4,8 @@
  * Trees are never changed, so what the stages leave as the base has it is the same object in the config of every resource: its
  * text is made once. That is most of a config, and making it was half of the time of a plan.
  */
-import { isList, isObject, type Json, type JsonObject } from "../json.ts";
-import { writeYaml } from "../yaml.ts";
+import { isList, isObject, type Json, type JsonObject } from "../data/json.ts";
+import { writeYaml } from "../data/yaml.ts";
 
 /** Keys of all maps in reading order. API names under `providers` are such that the server knows (base.ts): a plain line each. */
 export const textOf = (config: JsonObject): string =>

@@ -1,8 +1,8 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
-import { Result } from "effect";
-import { isList, isObject, type Json, type JsonObject } from "../json.ts";
-import { readYaml11, writeYaml } from "../yaml.ts";
+import * as Result from "effect/Result";
+import { isList, isObject, type Json, type JsonObject } from "../data/json.ts";
+import { readYaml11, writeYaml } from "../data/yaml.ts";
 import { textOf } from "./config_text.ts";
 
 const word = fc.string({ unit: "binary", maxLength: 8 }).map((text) => text.toWellFormed());

@@ -1,12 +1,12 @@
 /** What the stages hand on: the config as far as it is made, and everything that was noticed on the way but for failures. */
 import type { Spec } from "../api/v1alpha2.ts";
 import type { EnvVar } from "../api/embedded.ts";
-import type { FieldPath } from "../field_path.ts";
-import { isObject, type Json, type JsonObject, listAt, put } from "../json.ts";
+import type { FieldPath } from "../data/field_path.ts";
+import { isObject, type Json, type JsonObject, listAt, put } from "../data/json.ts";
 import type { Warning } from "../failure/warning.ts";
-import { baseId } from "./base.ts";
-import type { Server } from "./lines/lines.ts";
-import { serverName } from "./lines/lines.ts";
+import { baseId } from "./servers/base.ts";
+import type { Server } from "./servers/lines/lines.ts";
+import { serverName } from "./servers/lines/lines.ts";
 
 /** What a stage may look at: the resource, its server, its place in the pod. Never changes during one generation. */
 export interface Facts {

@@ -2,8 +2,8 @@
 import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders, EnvEntry } from "./draft.ts";
-import { type Line } from "./lines/line.ts";
-import { LINES } from "./lines/lines.ts";
+import { type Line } from "./servers/lines/line.ts";
+import { LINES } from "./servers/lines/lines.ts";
 
 /** Where the generated config is mounted. */
 export const CONFIG_FOLDER = "/etc/llama-stack";

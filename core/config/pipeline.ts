@@ -6,25 +6,25 @@
  * Read next: stage.ts (how stages fail), draft.ts (what is handed on), then the stage that interests you.
  */
 import * as Effect from "effect/Effect";
-import { type JsonObject, listAt, objectAt } from "../json.ts";
+import { type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { computeApis } from "./apis.ts";
-import { type BaseSource, readBase } from "./base.ts";
-import { addCautions } from "./cautions.ts";
-import { switchOff } from "./disabled.ts";
+import { computeApis } from "./stages/apis.ts";
+import { type BaseSource, readBase } from "./servers/base.ts";
+import { addCautions } from "./stages/cautions.ts";
+import { switchOff } from "./stages/disabled.ts";
 import type { Draft, EnvEntry, Facts } from "./draft.ts";
-import { addExternalProviders } from "./external.ts";
-import { registerModels } from "./models.ts";
-import { overlayProviders } from "./overlay.ts";
-import { expandProviders } from "./providers.ts";
+import { addExternalProviders } from "./stages/external.ts";
+import { registerModels } from "./stages/models.ts";
+import { overlayProviders } from "./stages/overlay.ts";
+import { expandProviders } from "./stages/providers.ts";
 import { render } from "./render.ts";
-import { refuseCollisions } from "./secrets.ts";
-import { setServer } from "./server.ts";
-import { registerShields } from "./shields.ts";
+import { refuseCollisions } from "./stages/secrets.ts";
+import { setServer } from "./stages/server.ts";
+import { registerShields } from "./stages/shields.ts";
 import { GenerationFacts, thenStage } from "./stage.ts";
-import { placeStorage } from "./storage.ts";
-import { exportTelemetry } from "./telemetry.ts";
-import { provideTools } from "./tools.ts";
+import { placeStorage } from "./stages/storage.ts";
+import { exportTelemetry } from "./stages/telemetry.ts";
+import { provideTools } from "./stages/tools.ts";
 
 export interface Generated {
   readonly yaml: string;

@@ -1,10 +1,10 @@
 /** Stages 12 and 13: the tree → the bytes of config.yaml, the same for the same tree, and their digest. */
-import { Result } from "effect";
-import { sha256Hex } from "../digest.ts";
+import * as Result from "effect/Result";
+import { sha256Hex } from "../data/digest.ts";
 import { ConfigTooLarge } from "../failure/failures.ts";
-import type { JsonObject } from "../json.ts";
-import { CONFIG_BYTES_MAX } from "../limits.ts";
-import { charactersIn } from "../tree_size.ts";
+import type { JsonObject } from "../data/json.ts";
+import { CONFIG_BYTES_MAX } from "../data/limits.ts";
+import { charactersIn } from "../data/tree_size.ts";
 import { textOf } from "./config_text.ts";
 
 export interface Rendered {

@@ -1,7 +1,7 @@
 import { ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { generated } from "../../tests/given.ts";
-import { CONFIG_BYTES_MAX } from "../limits.ts";
+import { CONFIG_BYTES_MAX } from "../data/limits.ts";
 import { render } from "./render.ts";
 
 Deno.test("NFR-001 render() orders keys for the reader and by name, and keeps the order of lists", () => {

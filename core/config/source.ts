@@ -1,5 +1,5 @@
 /** Stage 1: where the config comes from. */
-import { Data } from "effect";
+import * as Data from "effect/Data";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 

@@ -1,9 +1,9 @@
 /** What a person does about a failure: one sentence, and a command that can be pasted. */
 import * as Result from "effect/Result";
 import { decodeResource } from "../api/decode.ts";
-import { type JsonObject, stringAt } from "../json.ts";
-import { referencesOf } from "../plan/references.ts";
-import { shell, shellWord } from "../printable.ts";
+import { type JsonObject, stringAt } from "../data/json.ts";
+import { referencesOf } from "../world/references.ts";
+import { shell, shellWord } from "../data/printable.ts";
 
 export interface Advice {
   readonly say: string;

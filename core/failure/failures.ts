@@ -5,9 +5,9 @@
  *
  * A sentence names the field, the value and the way out. No field of a failure ever holds a secret value.
  */
-import { Data } from "effect";
-import { didYouMean } from "../closest.ts";
-import { type FieldPath, formatPath } from "../field_path.ts";
+import * as Data from "effect/Data";
+import { didYouMean } from "../data/closest.ts";
+import { type FieldPath, formatPath } from "../data/field_path.ts";
 
 const list = (words: ReadonlyArray<string>): string => words.length === 0 ? "none" : words.join(", ");
 const quoted = (words: ReadonlyArray<string>): string => words.map((word) => `"${word}"`).join(" and ");

@@ -1,5 +1,5 @@
 /** What the author of a resource should know though the config is made: a code, the field, a sentence with the way out. */
-import { type FieldPath, formatPath } from "../field_path.ts";
+import { type FieldPath, formatPath } from "../data/field_path.ts";
 
 export interface Warning {
   /** One word that tools can match, e.g. `UnknownSetting`. */

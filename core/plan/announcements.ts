@@ -2,16 +2,16 @@
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { rowOf } from "../failure/table.ts";
-import { type Json, type JsonObject, listAt, stringAt } from "../json.ts";
+import { type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../status/events.ts";
 import { troubleIn } from "../status/trouble.ts";
 import { contestsNow, contestText } from "./contest.ts";
 import { isOrphan } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
-import { podsOfTemplate } from "./rollout_state.ts";
+import { podsOfTemplate } from "./rollout/rollout_state.ts";
 import { type Announcement, Step } from "./step.ts";
-import { liveKey, type World } from "./world.ts";
+import { liveKey, type World } from "../world/world.ts";
 
 /** Events of failures in one reconciliation; the conditions name the others. */
 const FAILURES_TOLD_MAX = 8;

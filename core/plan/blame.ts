@@ -1,10 +1,10 @@
 /** Whose doing a failure is: the author of the resource, or the operator. */
 import type { OperatorInputs } from "../failure/upgrade_config_failure.ts";
-import { member, objectAt, stringAt } from "../json.ts";
+import { member, objectAt, stringAt } from "../data/json.ts";
 import type { Inputs } from "./inputs.ts";
-import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, PINS_ANNOTATION } from "./record.ts";
-import { inputsChanged } from "./rollout.ts";
-import { liveKey, type World } from "./world.ts";
+import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, PINS_ANNOTATION } from "./rollout/record.ts";
+import { inputsChanged } from "./rollout/rollout.ts";
+import { liveKey, type World } from "../world/world.ts";
 
 /**
  * What the operator contributed to the last good config, where a failure comes with the operator (another version, setting,

@@ -1,9 +1,9 @@
 /** The certificates of `networking.tls.caBundle`: taken from the author's ConfigMaps, checked, sorted, without doubles. */
-import { Result } from "effect";
-import { isCertificate } from "../digest.ts";
+import * as Result from "effect/Result";
+import { isCertificate } from "../data/digest.ts";
 import { CaBundleInvalid } from "../failure/failures.ts";
-import type { Reference } from "./references.ts";
-import type { ConfigMapContent } from "./world.ts";
+import type { Reference } from "../world/references.ts";
+import type { ConfigMapContent } from "../world/world.ts";
 
 /** Bytes of PEM in one bundle; a ConfigMap holds 1 MiB, some of which its metadata needs. */
 export const CA_BUNDLE_BYTES_MAX = 1000 * 1024;

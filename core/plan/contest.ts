@@ -1,9 +1,9 @@
 /** Fields of ours that somebody changes back after each repair: another controller, say. */
 import type { Manifest } from "../resources/blueprint.ts";
 import { changedFields, type ForeignField } from "./field_owners.ts";
-import { SCALE_MANAGER } from "./field_manager.ts";
+import { SCALE_MANAGER } from "../world/field_manager.ts";
 import type { WriteStep } from "./step.ts";
-import { liveKey, type World } from "./world.ts";
+import { liveKey, type World } from "../world/world.ts";
 
 /** A field that was overwritten again and again; `manager` is undefined where several managers do it by turns. */
 export interface Contest extends Omit<ForeignField, "manager"> {

@@ -8,7 +8,7 @@
 import * as Result from "effect/Result";
 import { KIND } from "../api/v1alpha2.ts";
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";
 import { withoutHeld } from "./contest.ts";
@@ -17,18 +17,18 @@ import { saysTheSame } from "./difference.ts";
 import { changedFields, isAppliedFrom, isTemplateForeign } from "./field_owners.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
-import { slotOf } from "./pacing.ts";
+import { slotOf } from "./rollout/upgrade_slots.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
-import { TEMPLATE_ANNOTATION } from "./record.ts";
-import { type Rollout, rolloutOf, templateDigest } from "./rollout.ts";
+import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import { type Rollout, rolloutOf, templateDigest } from "./rollout/rollout.ts";
 import { handOver, scaling } from "./scale.ts";
 import { Step, type StepPrecondition, type WriteStep } from "./step.ts";
-import { storedDataFindings } from "./stored_data.ts";
+import { storedDataFindings } from "./stored_data/stored_data.ts";
 import { takeOvers } from "./takeover.ts";
 import { deploymentFor, isWaiting, liveOf, notShrunk } from "./wanted_objects.ts";
-import { liveKey, type World } from "./world.ts";
+import { liveKey, type World } from "../world/world.ts";
 
 /** `before` is what `prepare` made of the same world, where that was needed earlier. */
 export const decide = (world: World, before?: Result.Result<Prepared, Unprepared>): Decision => {

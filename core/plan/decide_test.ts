@@ -1,12 +1,12 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
 import { after, converged, edited, OPERATOR, type Plan, planOf, secretsOf, UID, world } from "../../tests/worlds.ts";
-import { at, isObject, type Json, type JsonObject, listAt, stringAt } from "../json.ts";
-import { readManifests } from "../yaml.ts";
-import { referencesOf } from "./references.ts";
+import { at, isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { readManifests } from "../data/yaml.ts";
+import { referencesOf } from "../world/references.ts";
 import { decodeResource } from "../api/decode.ts";
-import type { ConfigMapContent, World } from "./world.ts";
+import type { ConfigMapContent, World } from "../world/world.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const WITH_KEY: JsonObject = {

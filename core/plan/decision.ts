@@ -2,9 +2,9 @@
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import type { Warning } from "../failure/warning.ts";
-import type { Away, Waiting } from "./pacing.ts";
+import type { Away, Waiting } from "./rollout/upgrade_slots.ts";
 import type { Prepared } from "./prepare.ts";
-import type { Rollout } from "./rollout.ts";
+import type { Rollout } from "./rollout/rollout.ts";
 import type { Scaling, WriteStep } from "./step.ts";
 
 export type Decision =

@@ -1,5 +1,5 @@
 /** Is a write needed at all: does a live object still say what its manifest says? */
-import { isList, isObject, type Json, type JsonObject, member } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject, member } from "../data/json.ts";
 
 /** A member of a map, or an item of a list that is known by the field `key`. */
 export type PathStep = string | { readonly key: string; readonly item: JsonObject };

@@ -1,5 +1,5 @@
 import { strictEqual } from "node:assert/strict";
-import type { Json } from "../json.ts";
+import type { Json } from "../data/json.ts";
 import { saysTheSame } from "./difference.ts";
 
 for (

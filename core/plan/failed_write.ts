@@ -3,7 +3,7 @@ import { ObjectRefused, WriteFailed } from "../failure/failures.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
 import type { Step } from "./step.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world/world.ts";
 
 /** What the API server, or a webhook behind it, answered to a write. */
 export interface Answered {

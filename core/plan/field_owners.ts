@@ -5,11 +5,11 @@
  * is then as wanted, at every later look and for every leader, since it stands on the object. Whoever edits a field takes it
  * from us.
  */
-import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { type DifferencePath, differences, pathText } from "./difference.ts";
-import { FIELD_MANAGER } from "./field_manager.ts";
+import { FIELD_MANAGER } from "../world/field_manager.ts";
 
 /** A field of ours that somebody else changed. */
 export interface ForeignField {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { converged, edited, type Plan, planOf, world } from "../../tests/worlds.ts";
-import { type JsonObject, listAt, put, stringAt } from "../json.ts";
-import type { World } from "./world.ts";
+import { type JsonObject, listAt, put, stringAt } from "../data/json.ts";
+import type { World } from "../world/world.ts";
 
 const SPEC: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const OURS = "llama-stack-operator";

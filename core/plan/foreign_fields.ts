@@ -3,9 +3,9 @@
  * field that we set, which makes every later apply invalid, and what an earlier template of ours held and `kubectl rollout undo`
  * brought back. These become ours, so that the apply that follows takes them away in the same write that repairs the rest.
  */
-import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, put, stringAt } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, put, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { isReused } from "./rollout_state.ts";
+import { isReused } from "./rollout/rollout_state.ts";
 
 /** A member of a map, or the keys of a list item. */
 export type FieldStep = string | Readonly<Record<string, Json>>;

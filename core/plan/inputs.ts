@@ -1,10 +1,10 @@
 /** What the objects of a resource are made from, as digests: who changed something is told by comparing them. */
 import type { Resource } from "../api/decode.ts";
-import type { Derived } from "../derive.ts";
-import { sha256Hex } from "../digest.ts";
-import { objectAt, put, sortedKeys } from "../json.ts";
-import { keyId } from "./keyed_digests.ts";
-import type { Sources } from "./world.ts";
+import type { Derived } from "../config/derive.ts";
+import { sha256Hex } from "../data/digest.ts";
+import { objectAt, put, sortedKeys } from "../data/json.ts";
+import { keyId } from "./rollout/keyed_digests.ts";
+import type { Sources } from "../world/world.ts";
 
 /** Digests of what the user decides. */
 export interface Inputs {

@@ -1,11 +1,11 @@
 /** The author's own config.yaml (`spec.overrideConfig`). */
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
-import { sha256Hex } from "../digest.ts";
+import { sha256Hex } from "../data/digest.ts";
 import { OverrideConfigInvalid } from "../failure/failures.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
-import { readYaml11 } from "../yaml.ts";
-import type { Sources } from "./world.ts";
+import { readYaml11 } from "../data/yaml.ts";
+import type { Sources } from "../world/world.ts";
 
 /** All keys of the author's ConfigMap are copied; the one that is the config must be a YAML map. */
 export const ownConfigOf = (

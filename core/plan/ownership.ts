@@ -1,9 +1,9 @@
 /** Whose object is it? One that is not ours is never touched. */
 import { KIND } from "../api/v1alpha2.ts";
 import { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
-import { MANAGED_BY } from "../names.ts";
-import { FIELD_MANAGER } from "./field_manager.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { MANAGED_BY } from "../resources/names.ts";
+import { FIELD_MANAGER } from "../world/field_manager.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 

@@ -3,9 +3,9 @@ import { stamped } from "../resources/objects.ts";
 import { conflictOf } from "./ownership.ts";
 import { changedFields } from "./field_owners.ts";
 import type { Prepared } from "./prepare.ts";
-import type { Rollout } from "./rollout.ts";
+import type { Rollout } from "./rollout/rollout.ts";
 import { deploymentFor, isWaiting, liveOf, notShrunk } from "./wanted_objects.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world/world.ts";
 
 /** As `Kind name: path`. */
 export const byPolicy = (world: World, prepared: Prepared, rollout: Rollout): ReadonlyArray<string> => {

@@ -7,23 +7,23 @@
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
-import { derivation, type Derived } from "../derive.ts";
-import { sha256Hex } from "../digest.ts";
+import { derivation, type Derived } from "../config/derive.ts";
+import { sha256Hex } from "../data/digest.ts";
 import { TooManyReferences } from "../failure/failures.ts";
-import { stringAt } from "../json.ts";
-import { REFERENCED_OBJECTS_MAX } from "../limits.ts";
+import { stringAt } from "../data/json.ts";
+import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import type { Warning } from "../failure/warning.ts";
 import { bundled } from "./ca_bundle.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
-import { secretsDigest } from "./keyed_digests.ts";
+import { secretsDigest } from "./rollout/keyed_digests.ts";
 import { ownConfigOf } from "./own_config.ts";
 import { referenceFailures } from "./reference_failures.ts";
-import { permitted, type Reference, referencedObjects, referencesOf } from "./references.ts";
+import { permitted, type Reference, referencedObjects, referencesOf } from "../world/references.ts";
 import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
-import type { Sources } from "./world.ts";
+import type { Sources } from "../world/world.ts";
 
 export interface Prepared {
   readonly resource: Resource;

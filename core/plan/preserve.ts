@@ -13,8 +13,8 @@ import type { Inputs } from "./inputs.ts";
 import type { PreservationDecision } from "./decision.ts";
 import type { PreparationFailure } from "./prepare.ts";
 import { scaling } from "./scale.ts";
-import type { DataFailure } from "./stored_data.ts";
-import type { World } from "./world.ts";
+import type { DataFailure } from "./stored_data/stored_data.ts";
+import type { World } from "../world/world.ts";
 
 export const preserve = (
   world: World,

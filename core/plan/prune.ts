@@ -1,13 +1,13 @@
 /** What goes: objects that the resource does not ask for any more, and configs that nothing runs on. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
-import { type JsonObject, objectAt, stringAt } from "../json.ts";
-import { OWN_KINDS, ROUTES } from "./kinds.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { OWN_KINDS, ROUTES } from "../world/kinds.ts";
 import { isGoing, isOurs } from "./ownership.ts";
-import type { ObjectKey } from "./object_key.ts";
+import type { ObjectKey } from "../world/object_key.ts";
 import { type Pruning, Step } from "./step.ts";
 import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
-import { rolloutState } from "./rollout_state.ts";
-import type { World } from "./world.ts";
+import { rolloutState } from "./rollout/rollout_state.ts";
+import type { World } from "../world/world.ts";
 
 const PRUNABLE = new Set([...OWN_KINDS, ROUTES].filter(({ prunable }) => prunable).map(({ kind }) => kind));
 

@@ -6,9 +6,9 @@ import {
   SecretKeyMissing,
   SecretNotFound,
 } from "../failure/failures.ts";
-import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../limits.ts";
-import type { Reference } from "./references.ts";
-import type { Sources } from "./world.ts";
+import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../data/limits.ts";
+import type { Reference } from "../world/references.ts";
+import type { Sources } from "../world/world.ts";
 
 /** What only a look at the cluster can show. */
 export type MissingReference = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;

@@ -2,8 +2,8 @@
 import type { Status } from "../api/v1alpha2.ts";
 import type { Unwritten } from "../failure/failures.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import type { JsonObject } from "../json.ts";
-import { LOOK_AGAIN_MS } from "../limits.ts";
+import type { JsonObject } from "../data/json.ts";
+import { LOOK_AGAIN_MS } from "../data/limits.ts";
 import { allOf } from "../resources/objects.ts";
 import { type Decided, summarise } from "../status/summarise.ts";
 import { adoptionsTold, announcements, changesTold, contestsTold, rolledBackTold, stopTold } from "./announcements.ts";
@@ -13,7 +13,7 @@ import { byPolicy } from "./policy_changes.ts";
 import { statusSteps } from "./status_step.ts";
 import type { Announcement, StatusUpdate } from "./step.ts";
 import { unwatchedMs } from "./unwatched.ts";
-import { liveKey, type World } from "./world.ts";
+import { liveKey, type World } from "../world/world.ts";
 
 /** What became of the steps of a decision. */
 export interface Outcomes {

@@ -1,12 +1,12 @@
 /** The number of pods: the one thing that changes whatever else is wrong, and that an autoscaler may own. */
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
-import { FIELD_MANAGER } from "./field_manager.ts";
+import { FIELD_MANAGER } from "../world/field_manager.ts";
 import { isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
-import { keyOf } from "./object_key.ts";
+import { keyOf } from "../world/object_key.ts";
 import { type Scaling, Step, type StepPrecondition } from "./step.ts";
-import { liveKey, type World } from "./world.ts";
+import { liveKey, type World } from "../world/world.ts";
 
 /** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
 export const scaling = (world: World): ReadonlyArray<Scaling> => {

@@ -2,13 +2,13 @@
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
-import { parsePostgres, postgresSecret } from "../config/postgres_connection.ts";
-import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/redis_address.ts";
-import { textTraps } from "../config/secret_traps.ts";
+import { parsePostgres, postgresSecret } from "../config/connections/postgres_connection.ts";
+import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/redis_address.ts";
+import { textTraps } from "../config/connections/secret_traps.ts";
 import { SecretValueUnusable } from "../failure/failures.ts";
-import type { FieldPath } from "../field_path.ts";
-import { type Reference, referencesOf } from "./references.ts";
-import type { SecretValues, Sources } from "./world.ts";
+import type { FieldPath } from "../data/field_path.ts";
+import { type Reference, referencesOf } from "../world/references.ts";
+import type { SecretValues, Sources } from "../world/world.ts";
 
 /** `name/key` and value of every referenced key of a Secret that exists; they leave the operator only as an HMAC. */
 export const usedValues = (

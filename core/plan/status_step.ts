@@ -1,8 +1,8 @@
 /** The status is written where it says something else than before. */
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../json.ts";
+import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../data/json.ts";
 import { type StatusUpdate, Step } from "./step.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world/world.ts";
 
 export const statusSteps = (world: World, status: Status): ReadonlyArray<StatusUpdate> => {
   const before = objectAt(world.resource, "status");

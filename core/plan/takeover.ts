@@ -14,11 +14,11 @@ import {
   put,
   stringAt,
   withMember,
-} from "../json.ts";
+} from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
-import { FIELD_MANAGER } from "./field_manager.ts";
-import { keyOf } from "./object_key.ts";
+import { FIELD_MANAGER } from "../world/field_manager.ts";
+import { keyOf } from "../world/object_key.ts";
 import { Step, type WriteStep } from "./step.ts";
 
 /** Nothing where no former operator is left. */

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { takenOver, takeOvers } from "./takeover.ts";
 

@@ -1,8 +1,8 @@
 /** What must not happen to a healthy server: decisions on values, one test for each way in which it was disturbed once. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, converged, edited, type Plan, planOf, UID, world } from "../../tests/worlds.ts";
-import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../json.ts";
-import type { World } from "./world.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
+import type { World } from "../world/world.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const onClaim = (storage: JsonObject): JsonObject => ({ ...GENERATED, workload: { replicas: 1, storage } });

@@ -1,7 +1,7 @@
-import { objectAt } from "../json.ts";
-import { UNWATCHED_LOOK_MS } from "../limits.ts";
+import { objectAt } from "../data/json.ts";
+import { UNWATCHED_LOOK_MS } from "../data/limits.ts";
 import { isOurs, isWatched } from "./ownership.ts";
-import type { World } from "./world.ts";
+import type { World } from "../world/world.ts";
 
 /** Pause in milliseconds before the next look at objects of ours that no watch follows; undefined: there are none. */
 export const unwatchedMs = ({ live, resource }: World): number | undefined => {

@@ -1,10 +1,10 @@
 /** Which objects a rollout wants, as they are to be written now. */
-import { at, type JsonObject, put } from "../json.ts";
+import { at, type JsonObject, put } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { amount } from "./difference.ts";
 import type { Prepared } from "./prepare.ts";
-import { adopted, recorded, type Rollout, undone } from "./rollout.ts";
-import { liveKey, type World } from "./world.ts";
+import { adopted, recorded, type Rollout, undone } from "./rollout/rollout.ts";
+import { liveKey, type World } from "../world/world.ts";
 
 export const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefined =>
   world.live.get(liveKey(kind, metadata.name));

@@ -2,8 +2,8 @@
 import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "../config/draft.ts";
-import type { Line } from "../config/lines/line.ts";
-import type { JsonObject } from "../json.ts";
+import type { Line } from "../config/servers/lines/line.ts";
+import type { JsonObject } from "../data/json.ts";
 
 export interface Blueprint {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** The Secrets `<cr>-sql` and `<cr>-kv`: connection parts under the names of their variables (R33), owned, rotated with the source. */
 import * as Redacted from "effect/Redacted";
-import { kvSecretName, sqlSecretName } from "../config/storage.ts";
+import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
 import { manifest } from "./kubernetes_objects.ts";

@@ -1,6 +1,6 @@
 /** Names, labels and owner of every object of a resource. */
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
-import { MANAGED_BY } from "../names.ts";
+import { MANAGED_BY } from "./names.ts";
 import type { Blueprint } from "./blueprint.ts";
 
 /** What pods carry and what Services, policies and budgets select by; a Deployment's selector can never change. */

@@ -1,7 +1,7 @@
 /** All objects of a resource, in the order in which they are written (R35). */
-import { sha256Hex } from "../digest.ts";
-import { type JsonObject, objectAt } from "../json.ts";
-import { onceForEach } from "../once_for_each.ts";
+import { sha256Hex } from "../data/digest.ts";
+import { type JsonObject, objectAt } from "../data/json.ts";
+import { onceForEach } from "../data/once_for_each.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { autoscaler } from "./autoscaler.ts";
 import { claim } from "./claim.ts";

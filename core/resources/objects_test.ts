@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { objectOf, objects } from "../../tests/objects.ts";
 import { secret } from "../../tests/given.ts";
-import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../json.ts";
+import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { NOWHERE } from "./of_resource.ts";
 
 const OPENSHIFT = { platform: { ...NOWHERE.platform, openshift: true, routes: true } };

@@ -1,9 +1,9 @@
 /** A derived resource → the blueprint of its objects. */
 import type { Resource } from "../api/decode.ts";
 import { foldersOf } from "../config/draft.ts";
-import type { Derived } from "../derive.ts";
-import { objectAt, stringAt } from "../json.ts";
-import { configMapName } from "../names.ts";
+import type { Derived } from "../config/derive.ts";
+import { objectAt, stringAt } from "../data/json.ts";
+import { configMapName } from "./names.ts";
 import type { Blueprint, ConfigFile, Platform } from "./blueprint.ts";
 import type { ConfigContent } from "./config_map.ts";
 

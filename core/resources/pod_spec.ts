@@ -1,5 +1,5 @@
 /** What a pod's spec says, wherever it stands: in a pod, or in the template of a Deployment or ReplicaSet. */
-import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../json.ts";
+import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 
 /** Of a Deployment or ReplicaSet; empty when there is none. */
 export const templateSpec = (workload: Json | undefined): JsonObject => objectAt(workload, "spec", "template", "spec");

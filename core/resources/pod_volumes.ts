@@ -1,6 +1,6 @@
 /** Volumes of the pod and where they are mounted, in a stable order. */
 import { CA_BUNDLE_FILE, CONFIG_FOLDER } from "../config/environment.ts";
-import { TLS_FOLDER } from "../config/server.ts";
+import { TLS_FOLDER } from "../config/stages/server.ts";
 import type { V1Volume, V1VolumeMount } from "@kubernetes/client-node";
 import { type Blueprint, servesTls } from "./blueprint.ts";
 import { mountedClaim } from "./claim.ts";

@@ -1,9 +1,9 @@
 /** How the container starts: explicitly, so that a wrong path can never start the config that the image brings along. */
 import type { V1Container } from "@kubernetes/client-node";
 import { CONFIG_FILE } from "../config/environment.ts";
-import type { Line } from "../config/lines/line.ts";
-import { LINES } from "../config/lines/lines.ts";
-import { TLS_CERTIFICATE, TLS_KEY } from "../config/server.ts";
+import type { Line } from "../config/servers/lines/line.ts";
+import { LINES } from "../config/servers/lines/lines.ts";
+import { TLS_CERTIFICATE, TLS_KEY } from "../config/stages/server.ts";
 import { type Blueprint, portOf, servesTls } from "./blueprint.ts";
 import type { AsJson } from "./kubernetes_objects.ts";
 

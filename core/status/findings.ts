@@ -1,15 +1,15 @@
 /** Which conditions hold after a pass, each with its reason word and sentence; the order is that of the status. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
 import { contestText } from "../plan/contest.ts";
-import { liveKey, type World } from "../plan/world.ts";
+import { liveKey, type World } from "../world/world.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ConditionType, type Finding, truth, unknown, untruth } from "./conditions.ts";
-import type { Rollout } from "../plan/rollout.ts";
-import { rolloutState } from "../plan/rollout_state.ts";
+import type { Rollout } from "../plan/rollout/rollout.ts";
+import { rolloutState } from "../plan/rollout/rollout_state.ts";
 import { podTrouble } from "./pods.ts";
 import type { Decided } from "./summarise.ts";
 import { rolledBack, shownOf, upgradeStopped } from "./trouble.ts";

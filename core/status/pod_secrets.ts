@@ -1,9 +1,9 @@
 /** Which secret values the pods of a resource hold, and whether the operator knows all of them. */
 import * as Redacted from "effect/Redacted";
-import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../json.ts";
-import { kvSecretName, sqlSecretName } from "../config/storage.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
 import { type Prepared, SECRETS_ANNOTATION } from "../plan/prepare.ts";
-import { liveKey, type World } from "../plan/world.ts";
+import { liveKey, type World } from "../world/world.ts";
 import { templateSpec } from "../resources/pod_spec.ts";
 
 /** Every value that was read for the resource, to be looked for in texts. */

@@ -1,7 +1,7 @@
 /** Why pods are not ready, in one sentence: pod, container, reason, exit code, last words, next step. */
-import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
-import { newestFirst } from "../newest_first.ts";
-import { printable } from "../printable.ts";
+import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { newestFirst } from "../data/newest_first.ts";
+import { printable } from "../data/printable.ts";
 import { exceptionClass } from "./redaction.ts";
 
 export interface Trouble {

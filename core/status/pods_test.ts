@@ -1,5 +1,5 @@
 import { ok, strictEqual } from "node:assert/strict";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../data/json.ts";
 import { podTrouble as troubleOf, type Shown } from "./pods.ts";
 
 const EVERYTHING: Shown = { text: (text) => text, log: () => true };

@@ -1,11 +1,11 @@
 /** What a server is asked, and what of its answers goes into status: bounded, sorted, without configs. */
 import * as Redacted from "effect/Redacted";
 import type { Spec } from "../api/v1alpha2.ts";
-import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
-import { templateDigest } from "../plan/rollout.ts";
-import type { SecretValues, ServerAnswers } from "../plan/world.ts";
+import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { templateDigest } from "../plan/rollout/rollout.ts";
+import type { SecretValues, ServerAnswers } from "../world/world.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
 import { reveals } from "./redaction.ts";
 

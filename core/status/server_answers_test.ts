@@ -1,7 +1,7 @@
 import * as Redacted from "effect/Redacted";
 import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { decoded, manifest } from "../../tests/given.ts";
-import { type JsonObject, put } from "../json.ts";
+import { type JsonObject, put } from "../data/json.ts";
 import { answersOf, questionOf, shownAnswers } from "./server_answers.ts";
 import { secretsOf } from "../../tests/worlds.ts";
 

@@ -2,17 +2,17 @@
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
-import { configMapName } from "../names.ts";
-import { formatPath } from "../field_path.ts";
+import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { configMapName } from "../resources/names.ts";
+import { formatPath } from "../data/field_path.ts";
 import type { Warning } from "../failure/warning.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
 import type { Contest } from "../plan/contest.ts";
 import type { Prepared } from "../plan/prepare.ts";
-import type { Rollout } from "../plan/rollout.ts";
-import { liveKey, type World } from "../plan/world.ts";
+import type { Rollout } from "../plan/rollout/rollout.ts";
+import { liveKey, type World } from "../world/world.ts";
 import { conditionsOf, type Finding } from "./conditions.ts";
 import { configIn, findingsOf } from "./findings.ts";
 

@@ -1,9 +1,9 @@
 /** Why a rollout failed or pods are not ready, in sentences that show no Secret's value. */
-import { type JsonObject, listAt, stringAt } from "../json.ts";
+import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Prepared } from "../plan/prepare.ts";
-import type { Rollout } from "../plan/rollout.ts";
-import { podsOfTemplate } from "../plan/rollout_state.ts";
-import type { World } from "../plan/world.ts";
+import type { Rollout } from "../plan/rollout/rollout.ts";
+import { podsOfTemplate } from "../plan/rollout/rollout_state.ts";
+import type { World } from "../world/world.ts";
 import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
 import { podTrouble, type Shown } from "./pods.ts";
 import { reveals, withoutSecrets } from "./redaction.ts";

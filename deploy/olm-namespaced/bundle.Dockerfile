@@ -1,4 +1,4 @@
-# Made by `deno task gen` from core/install; do not edit.
+# Made by `deno task gen` from tools/package; do not edit.
 FROM scratch
 LABEL operators.operatorframework.io.bundle.mediatype.v1=registry+v1
 LABEL operators.operatorframework.io.bundle.manifests.v1=manifests/

@@ -1,10 +1,11 @@
 /** Flags of the commands that ask a cluster, and what they come to. */
-import { Effect, Option } from "effect";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
 import { Flag } from "effect/cli";
-import type { LookOptions } from "../look.ts";
+import type { LookOptions } from "./look.ts";
 import { optionalText } from "./flags.ts";
-import { operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../settings.ts";
-import { exclusiveConnectionOf } from "../trusted_authorities.ts";
+import { operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../process/settings.ts";
+import { exclusiveConnectionOf } from "../kubernetes/trusted_authorities.ts";
 
 export const kubeconfig = optionalText(
   "kubeconfig",

@@ -1,11 +1,11 @@
 /** The command line: its commands and their exit codes. What a command does is decided in core/command. */
-import { Effect } from "effect";
+import * as Effect from "effect/Effect";
 import { type CliError, CliOutput, Command } from "effect/cli";
 import type { ExitCode } from "../../core/command/outcome.ts";
-import { OPERATOR_VERSION } from "../../core/version.ts";
+import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { ClusterError } from "../kubernetes/cluster.ts";
-import type { ResourceNotFound } from "../look.ts";
-import type { SettingsError } from "../settings.ts";
+import type { ResourceNotFound } from "./look.ts";
+import type { SettingsError } from "../process/settings.ts";
 import { convert } from "./commands/convert.ts";
 import { crds } from "./commands/crds.ts";
 import { diff } from "./commands/diff.ts";

@@ -1,7 +1,8 @@
 /** Reads the files that a command names, within bounds. */
-import { Data, Effect } from "effect";
+import * as Data from "effect/Data";
+import * as Effect from "effect/Effect";
 import type { InputFile } from "../../core/command/input.ts";
-import { MANIFEST_BYTES_MAX } from "../../core/limits.ts";
+import { MANIFEST_BYTES_MAX } from "../../core/data/limits.ts";
 
 /** A file that cannot be read: misuse, exit code 2. */
 export class FileUnreadable extends Data.TaggedError("FileUnreadable")<{

@@ -1,5 +1,15 @@
 /** What effect/cli asks of a platform, on Deno: the arguments, the terminal, and a plain no to everything we do not use. */
-import { Effect, FileSystem, Layer, Option, Path, PlatformError, Queue, Sink, Stdio, Stream, Terminal } from "effect";
+import * as Effect from "effect/Effect";
+import * as FileSystem from "effect/FileSystem";
+import * as Layer from "effect/Layer";
+import * as Option from "effect/Option";
+import * as Path from "effect/Path";
+import * as PlatformError from "effect/PlatformError";
+import * as Queue from "effect/Queue";
+import * as Sink from "effect/Sink";
+import * as Stdio from "effect/Stdio";
+import * as Stream from "effect/Stream";
+import * as Terminal from "effect/Terminal";
 import { ChildProcessSpawner } from "effect/process";
 
 /** The services for one run with `args`. */

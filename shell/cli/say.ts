@@ -1,5 +1,6 @@
 /** How a command speaks: texts on both streams, then the exit code (R45). */
-import { Data, Effect } from "effect";
+import * as Data from "effect/Data";
+import * as Effect from "effect/Effect";
 import {
   coloured,
   type ExitCode,
@@ -9,7 +10,7 @@ import {
   type Style,
   withColours,
 } from "../../core/command/outcome.ts";
-import { printable } from "../../core/printable.ts";
+import { printable } from "../../core/data/printable.ts";
 import { write } from "./platform.ts";
 
 /** A command that ended with something else than 0; what it had to say is written already. */

@@ -1,12 +1,14 @@
 /** What the commands without a cluster read: the files that are named, and the base that replaces the distribution's own. */
-import { Effect, Option, Result } from "effect";
-import { NO_OVERRIDES } from "../../core/config/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
-import type { Surroundings } from "../../core/derive.ts";
-import type { JsonObject } from "../../core/json.ts";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
+import * as Result from "effect/Result";
+import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import type { Surroundings } from "../../core/config/derive.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
-import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../../core/settings.ts";
-import { readManifests } from "../../core/yaml.ts";
+import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
+import { readManifests } from "../../core/data/yaml.ts";
 import { readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
 import { misuse } from "./say.ts";

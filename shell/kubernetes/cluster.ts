@@ -1,17 +1,20 @@
 /** The one door to the API server. */
-import { Context, Effect, Layer, type Stream } from "effect";
-import { isObject, type Json, type JsonObject } from "../../core/json.ts";
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import * as Layer from "effect/Layer";
+import type * as Stream from "effect/Stream";
+import { isObject, type Json, type JsonObject } from "../../core/data/json.ts";
 import type { Patch } from "../../core/plan/patch.ts";
-import type { ObjectKey } from "../../core/plan/object_key.ts";
-import { type ClusterError, unnameable } from "../cluster_error.ts";
-import { pathOf } from "../object_path.ts";
-import type { WatchEvent } from "../watch_events.ts";
+import type { ObjectKey } from "../../core/world/object_key.ts";
+import { type ClusterError, unnameable } from "./cluster_error.ts";
+import { pathOf } from "./object_path.ts";
+import type { WatchEvent } from "./watch_events.ts";
 import { listAndWatch, type Listed, type Selection } from "./list_and_watch.ts";
 import { requestOf } from "./request.ts";
 import { type Connection, transport } from "./transport.ts";
 
-export { ClusterError } from "../cluster_error.ts";
-export type { WatchEvent } from "../watch_events.ts";
+export { ClusterError } from "./cluster_error.ts";
+export type { WatchEvent } from "./watch_events.ts";
 export type { Listed, Selection } from "./list_and_watch.ts";
 export type { Connection } from "./transport.ts";
 

@@ -1,11 +1,12 @@
 /** Lists in pages of bounded size, and watches, as streams of events. */
-import { Effect, Stream } from "effect";
-import { type Json, type JsonObject, member, stringAt } from "../../core/json.ts";
-import { ClusterError, isTooLong, refusal, unreached } from "../cluster_error.ts";
-import { chunksOf, silenceAlarm } from "../http_client.ts";
+import * as Effect from "effect/Effect";
+import * as Stream from "effect/Stream";
+import { type Json, type JsonObject, member, stringAt } from "../../core/data/json.ts";
+import { ClusterError, isTooLong, refusal, unreached } from "./cluster_error.ts";
+import { chunksOf, silenceAlarm } from "./http_client.ts";
 import { LIST_PAGE_BYTES_MAX, LIST_PAGE_ITEMS, LIST_PAGE_SHRINK, WATCH_SECONDS } from "../limits.ts";
-import { asked } from "../metrics.ts";
-import { eventsOf } from "../watch_events.ts";
+import { asked } from "../process/metrics.ts";
+import { eventsOf } from "./watch_events.ts";
 import type { Transport } from "./transport.ts";
 
 /** A list and the version from which a watch can go on. */

@@ -1,8 +1,8 @@
 /** A patch → the HTTP request that makes it. */
 import type { Patch, Precondition } from "../../core/plan/patch.ts";
-import { keyOf, type ObjectKey } from "../../core/plan/object_key.ts";
-import { type Json, type JsonObject, stringAt } from "../../core/json.ts";
-import { pathOf } from "../object_path.ts";
+import { keyOf, type ObjectKey } from "../../core/world/object_key.ts";
+import { type Json, type JsonObject, stringAt } from "../../core/data/json.ts";
+import { pathOf } from "./object_path.ts";
 
 export interface WriteRequest {
   /** For errors: "Cannot apply …". */

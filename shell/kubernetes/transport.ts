@@ -1,12 +1,13 @@
 /** Calls to the API server by Deno's fetch, with typed errors: one client for calls, another for watches. */
-import { Effect, Schedule } from "effect";
-import type { Json } from "../../core/json.ts";
-import { ClusterError, refusal, tooLong, unreached } from "../cluster_error.ts";
-import { Fence, fenced, isFenced } from "../fence.ts";
-import { renewableClient, textWithin, within } from "../http_client.ts";
+import * as Effect from "effect/Effect";
+import * as Schedule from "effect/Schedule";
+import type { Json } from "../../core/data/json.ts";
+import { ClusterError, refusal, tooLong, unreached } from "./cluster_error.ts";
+import { Fence, fenced, isFenced } from "./fence.ts";
+import { renewableClient, textWithin, within } from "./http_client.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS } from "../limits.ts";
-import { asked } from "../metrics.ts";
-import { Patience } from "../patience.ts";
+import { asked } from "../process/metrics.ts";
+import { Patience } from "./timeouts.ts";
 
 /** Where the API server is and how it is spoken to. Token and CA are asked for again and again, since both are rotated. */
 export interface Connection {

@@ -1,6 +1,6 @@
 /** A policy of the cluster rewrites what the operator applies, on a real API server: what was answered is what is wanted. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { installPolicies, labelMutation, type PolicyRule } from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";

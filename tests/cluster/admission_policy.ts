@@ -1,6 +1,6 @@
 /** A mutating policy of the cluster, as a platform team installs one. */
 import { ok } from "node:assert/strict";
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually } from "./operator.ts";
 

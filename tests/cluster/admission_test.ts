@@ -1,6 +1,6 @@
 /** FR-076: what admission says on a real API server, with our webhook behind it. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, put, stringAt } from "../../core/json.ts";
+import { at, type Json, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { leftoverPrefix, LEFTOVERS_ANNOTATION } from "../../core/api/convert/annotation.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";

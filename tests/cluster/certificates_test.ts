@@ -2,11 +2,11 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { connect } from "node:tls";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { AUTHORITY_SECRET } from "../../core/own_objects.ts";
+import { AUTHORITY_SECRET } from "../../core/operator/own_objects.ts";
 import { authoritiesIn, AUTHORITY_KEY, certificatesIn } from "../../core/certificates/authorities.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
-import { at, type JsonObject, listAt, put, stringAt } from "../../core/json.ts";
-import { makeAuthority, makeLeaf } from "../../shell/certificate_maker.ts";
+import { at, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
+import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";

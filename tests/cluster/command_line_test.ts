@@ -1,6 +1,6 @@
 /** `diff`, `explain` and `rollout` as processes, against a real API server on which the operator works. */
 import { ok, strictEqual } from "node:assert/strict";
-import { type Json, type JsonObject, listAt, put, stringAt } from "../../core/json.ts";
+import { type Json, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Ended, ended } from "../../tools/install/run_program.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { isLeftoverAnnotation } from "../../core/api/convert/annotation.ts";
 import { DEPRECATION } from "../../core/api/v1alpha1.ts";
-import { at, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/json.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { arbitraryV1alpha2 } from "../arbitrary_versions.ts";

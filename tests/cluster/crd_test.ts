@@ -1,10 +1,10 @@
 /** The CRD on a real API server: it is accepted, its rules speak with our words, its defaults land. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { RULE_CASES } from "../../core/api/rule_cases.ts";
+import { RULE_CASES } from "../rule_cases.ts";
 import { NAME_MESSAGE } from "../../core/api/rules.ts";
-import type { JsonObject } from "../../core/json.ts";
-import { at } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
+import { at } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";

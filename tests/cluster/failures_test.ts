@@ -1,6 +1,6 @@
 /** R35 on a real API server: for every class of failure what runs stays byte for byte, and goes on by itself afterwards. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/json.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";

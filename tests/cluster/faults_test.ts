@@ -1,6 +1,6 @@
 /** Crashes at the writes of an install, an edit, a switch of the distribution and a deletion: another operator completes them all. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";

@@ -1,6 +1,6 @@
 /** What hands and other tools do to our objects on a real API server: repaired in one write each, and the next edit goes through. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";

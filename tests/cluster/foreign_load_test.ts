@@ -1,7 +1,7 @@
 /** Other people's Secrets and ConfigMaps: the operator never reads their bodies, and its memory does not grow with them. */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -14,7 +14,7 @@ import { apply, settled, withModels } from "./settled.ts";
 
 const GROWTH_MIB_MAX = 5;
 
-/** The operator gives what a start or a burst needed back within 30 s (shell/rest.ts); what is kept stays. */
+/** The operator gives what a start or a burst needed back within 30 s (shell/process/rest.ts); what is kept stays. */
 const LOOKS = 30;
 const LOOK_EVERY_MS = 3000;
 const IN_FLIGHT = 8;

@@ -2,7 +2,7 @@
 import { ok } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
-import { isObject, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/json.ts";
+import { isObject, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 
 const FIXTURES = new URL("../fixtures/go-operator-0.9/", import.meta.url);

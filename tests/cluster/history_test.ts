@@ -14,7 +14,7 @@ import {
   omit,
   put,
   stringAt,
-} from "../../core/json.ts";
+} from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
@@ -448,7 +448,7 @@ const shortest = async (cluster: ControlPlane, steps: ReadonlyArray<Step>): Prom
 };
 
 Deno.test(`after ${WALKS} random walks every resource has the objects of a fresh one`, async (t) => {
-  const { makeAuthority } = await import("../../shell/certificate_maker.ts");
+  const { makeAuthority } = await import("../../shell/webhooks/certificate_maker.ts");
   CERTIFICATE =
     (await makeAuthority({ notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2036, 0, 1) })).certificate;
   const cluster = await startControlPlane({ kwok: true });

@@ -1,14 +1,15 @@
 /** The files of `deploy/` on a real API server, and as kustomize reads them. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Effect, Result } from "effect";
-import { DEFAULT } from "../../core/install/choices.ts";
-import { dashboard, prometheusRule } from "../../core/install/extras.ts";
-import { installation } from "../../core/install/installation.ts";
-import { OVERLAYS } from "../../core/install/kustomize.ts";
-import { NAME, NAMESPACE } from "../../core/install/names.ts";
-import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
-import { readManifests } from "../../core/yaml.ts";
-import { failureFound, keyAdded, metricsText, passEnded, wrote } from "../../shell/metrics.ts";
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
+import { DEFAULT } from "../../tools/package/choices.ts";
+import { dashboard, prometheusRule } from "../../tools/package/extras.ts";
+import { installation } from "../../tools/package/installation.ts";
+import { OVERLAYS } from "../../tools/package/kustomize.ts";
+import { NAME, NAMESPACE } from "../../tools/package/names.ts";
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { readManifests } from "../../core/data/yaml.ts";
+import { failureFound, keyAdded, metricsText, passEnded, wrote } from "../../shell/process/metrics.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { goOperator } from "./go_operator.ts";

@@ -1,6 +1,6 @@
 /** Two operators on one API server: one works, the other takes over. */
 import { match, ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, stringAt } from "../../core/json.ts";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";

@@ -1,6 +1,6 @@
 /** Bad networks: watches that are cut, calls that fail, connections that die without a word, an API server that goes away. */
 import { ok, strictEqual } from "node:assert/strict";
-import { at, type JsonObject, stringAt } from "../../core/json.ts";
+import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { openWire } from "./dead_wire.ts";

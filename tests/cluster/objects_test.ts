@@ -1,18 +1,19 @@
 /** The objects of every sample on a real API server: accepted as they are, applied again nothing is written, over anything else refused. */
 import * as Redacted from "effect/Redacted";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Effect, Result } from "effect";
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
-import { derive } from "../../core/derive.ts";
-import { type JsonObject, stringAt } from "../../core/json.ts";
+import { derive } from "../../core/config/derive.ts";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import type { Manifest } from "../../core/resources/blueprint.ts";
 import { listed, objectsOf } from "../../core/resources/objects.ts";
-import { keyOf } from "../../core/plan/object_key.ts";
+import { keyOf } from "../../core/world/object_key.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
-import { pathOf } from "../../shell/object_path.ts";
-import { connectionOf } from "../../shell/settings.ts";
+import { pathOf } from "../../shell/kubernetes/object_path.ts";
+import { connectionOf } from "../../shell/process/settings.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../../core/resources/of_resource.ts";
-import { readManifests } from "../../core/yaml.ts";
+import { readManifests } from "../../core/data/yaml.ts";
 import { SURROUNDINGS } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { Patch, type Precondition } from "../../core/plan/patch.ts";

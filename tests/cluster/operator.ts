@@ -1,9 +1,10 @@
 /** The operator inside the test process, against a control plane. */
-import { Effect, Fiber } from "effect";
+import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { CertificateLife } from "../../shell/certificates.ts";
-import { Patience } from "../../shell/patience.ts";
-import { operator, type RunOptions } from "../../shell/run.ts";
+import { CertificateLife } from "../../shell/webhooks/certificates.ts";
+import { Patience } from "../../shell/kubernetes/timeouts.ts";
+import { operator, type RunOptions } from "../../shell/process/run.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 

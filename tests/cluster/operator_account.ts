@@ -1,9 +1,9 @@
 /** The operator under its own account and the Roles of an installation, and servers that make it use all of them. */
-import { type Choices } from "../../core/install/choices.ts";
-import { installation } from "../../core/install/installation.ts";
-import { NAME, NAMESPACE } from "../../core/install/names.ts";
-import { type JsonObject, member, objectAt, stringAt } from "../../core/json.ts";
-import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
+import { type Choices } from "../../tools/package/choices.ts";
+import { installation } from "../../tools/package/installation.ts";
+import { NAME, NAMESPACE } from "../../tools/package/names.ts";
+import { type JsonObject, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import type { AuditEvent, ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { secret } from "../given.ts";

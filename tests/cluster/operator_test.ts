@@ -1,6 +1,6 @@
 /** The whole operator on a real API server with simulated nodes: observe, decide, perform, report. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";

@@ -1,15 +1,15 @@
 /** The operator under its own account and the Roles that we ship: no call is refused, and no rule is without a call. */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { AUTHORITY_KEY } from "../../core/certificates/authorities.ts";
-import { type Choices, DEFAULT } from "../../core/install/choices.ts";
-import { NAME, NAMESPACE } from "../../core/install/names.ts";
-import { type Permission, permissionsFor } from "../../core/install/permissions.ts";
-import { isObject, type JsonObject, listAt } from "../../core/json.ts";
-import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/own_objects.ts";
-import { readManifests } from "../../core/yaml.ts";
-import { watchedNamespaces } from "../../shell/settings.ts";
+import { type Choices, DEFAULT } from "../../tools/package/choices.ts";
+import { NAME, NAMESPACE } from "../../tools/package/names.ts";
+import { type Permission, permissionsFor } from "../../tools/package/permissions.ts";
+import { isObject, type JsonObject, listAt } from "../../core/data/json.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { readManifests } from "../../core/data/yaml.ts";
+import { watchedNamespaces } from "../../shell/process/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { scraped } from "../scraped.ts";

@@ -1,8 +1,8 @@
 /** Every sample on a real API server: once it has settled, nothing is written as long as nothing changes. */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { Result } from "effect";
-import { type JsonObject, stringAt } from "../../core/json.ts";
-import { readManifests } from "../../core/yaml.ts";
+import * as Result from "effect/Result";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { readManifests } from "../../core/data/yaml.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { figure, QUIET_SECONDS } from "../../tools/soak_lengths.ts";
 import { eventually, startOperator } from "./operator.ts";

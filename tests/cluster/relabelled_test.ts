@@ -1,6 +1,6 @@
 /** Labels by which the operator watches its objects are changed, by hand or by a policy: nothing is lost from sight. */
 import { ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { installPolicies, labelMutation } from "./admission_policy.ts";

@@ -1,7 +1,7 @@
 /** Two replicas as processes, as they are installed: one is killed, all are replaced, and no change is lost. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";

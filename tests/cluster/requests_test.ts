@@ -1,6 +1,6 @@
 /** What one new resource costs the API server: each request is one that was meant. */
 import { deepStrictEqual } from "node:assert/strict";
-import { type JsonObject, listAt } from "../../core/json.ts";
+import { type JsonObject, listAt } from "../../core/data/json.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";

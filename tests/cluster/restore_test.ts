@@ -1,6 +1,6 @@
 /** The cluster's database is restored from a backup while the operator runs, in a time too short for it to lose its lease. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { apply, RESOURCES, settled, withModels } from "./settled.ts";

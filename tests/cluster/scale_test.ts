@@ -1,6 +1,6 @@
 /** The number of pods never dips while its owner changes, on a real API server: every version of the Deployment is looked at. */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";

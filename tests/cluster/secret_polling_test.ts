@@ -1,6 +1,6 @@
 /** R38: a cluster where Secrets may be read by name, and neither listed nor watched. */
 import { ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { SECRET_POLL_MS } from "../../shell/limits.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";

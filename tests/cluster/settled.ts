@@ -1,5 +1,5 @@
 /** Resources on a real API server: written as a person would, and waited for until nothing is left to do. */
-import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
+import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually } from "./operator.ts";
 

@@ -3,10 +3,10 @@
  * nodes, then our operator. No pod restarts that nobody asked for, fields change their owner once, then silence.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
-import { PINS_ANNOTATION, TEMPLATE_ANNOTATION } from "../../core/plan/record.ts";
-import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
-import { CRD_PATH } from "../../core/stored_versions.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { PINS_ANNOTATION, TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
+import { CRD_PATH } from "../../core/operator/stored_versions.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { GO_NAMES, goDefinition, loadGoObjects, PINNED } from "./go_operator.ts";

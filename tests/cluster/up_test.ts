@@ -1,7 +1,7 @@
 /** `deno task up`, the first command of README, as a process: what it shows, how it ends, and that nothing is left. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { commandsRunBy, LAUNCHER } from "../documented_commands.ts";

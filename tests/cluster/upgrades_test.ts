@@ -1,7 +1,7 @@
 /** Upgrades, rollbacks and settings on a real API server (R29, R34, R25): who causes a rollout decides when it happens. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
-import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data.ts";
+import { at, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { CRASHING } from "../../tools/cluster/simulated_pods.ts";
 import { manifest } from "../given.ts";

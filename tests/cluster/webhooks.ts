@@ -1,12 +1,15 @@
 /** The webhooks inside the test process, with a certificate of their own; the API server reaches them on loopback. */
-import { Effect, Exit, Layer, Scope } from "effect";
+import * as Effect from "effect/Effect";
+import * as Exit from "effect/Exit";
+import * as Layer from "effect/Layer";
+import * as Scope from "effect/Scope";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { type Json, type JsonObject, put } from "../../core/json.ts";
-import { makeAuthority, makeLeaf } from "../../shell/certificate_maker.ts";
+import { type Json, type JsonObject, put } from "../../core/data/json.ts";
+import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
-import { CONVERT_PATH, VALIDATE_PATH } from "../../core/own_objects.ts";
-import { webhookRoutes } from "../../shell/webhooks.ts";
-import { webhookServer } from "../../shell/webhook_server.ts";
+import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
+import { webhookRoutes } from "../../shell/webhooks/webhooks.ts";
+import { webhookServer } from "../../shell/webhooks/webhook_server.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { eventually } from "./operator.ts";

@@ -1,12 +1,12 @@
 /** The component write-guard on a real API server: what it lets the operator do, and what it keeps it from. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { CRD_NAME } from "../../core/api/crd.ts";
-import { DEFAULT } from "../../core/install/choices.ts";
-import { NAME, NAMESPACE } from "../../core/install/names.ts";
-import { type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
-import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/own_objects.ts";
+import { DEFAULT } from "../../tools/package/choices.ts";
+import { NAME, NAMESPACE } from "../../tools/package/names.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/operator/own_objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
-import { TEMPLATE_ANNOTATION } from "../../core/plan/record.ts";
+import { TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { GO_NAMES, loadGoObjects } from "./go_operator.ts";
 import { eventually } from "./operator.ts";

@@ -2,7 +2,7 @@
  * What a hostile tenant may write into his own namespace: each row is legal for the API server, or nearly so, and meant to
  * exhaust whoever reads it. Objects are made one by one, since all of a row together may have hundreds of MiB.
  */
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 
 export interface HostileRow {

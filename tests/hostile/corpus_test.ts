@@ -5,7 +5,7 @@
  */
 import { ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/json.ts";
+import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { bundleOperator } from "../../tools/bundle_operator.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -18,7 +18,7 @@ import { validatingConfiguration } from "../cluster/webhooks.ts";
 import { manifest } from "../given.ts";
 import { CORPUS, type HostileRow, LARGE_RESOURCES, textOf } from "./corpus.ts";
 
-/** The limit of the installed Deployment (core/install/program.ts). */
+/** The limit of the installed Deployment (tools/package/program.ts). */
 const MEMORY_BYTES = 512 * 1024 * 1024;
 const LIVEZ_MS_MAX = 1000;
 const EDIT_MS_MAX = 2000;

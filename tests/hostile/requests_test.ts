@@ -3,18 +3,20 @@
  * place of the network, so that what counts is the URL that would have been sent.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { Effect, Layer, Ref } from "effect";
+import * as Effect from "effect/Effect";
+import * as Layer from "effect/Layer";
+import * as Ref from "effect/Ref";
 import fc from "fast-check";
-import { isList, isObject, type Json, type JsonObject, objectAt } from "../../core/json.ts";
-import { SETTINGS_DEFAULT } from "../../core/settings.ts";
+import { isList, isObject, type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
+import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
-import { OperatorFacts } from "../../shell/operator_facts.ts";
-import { LiveSettings } from "../../shell/operator_settings.ts";
-import { reconcile } from "../../shell/reconcile.ts";
-import { Named, referenceIndex } from "../../shell/reference_index.ts";
-import { operatorFacts } from "../../shell/run.ts";
-import { AskedServers } from "../../shell/server_answers.ts";
-import { Store } from "../../shell/store.ts";
+import { OperatorFacts } from "../../shell/controller/operator_facts.ts";
+import { LiveSettings } from "../../shell/controller/operator_settings.ts";
+import { reconcile } from "../../shell/controller/reconcile.ts";
+import { Named, referenceIndex } from "../../shell/cache/reference_index.ts";
+import { operatorFacts } from "../../shell/process/run.ts";
+import { AskedServers } from "../../shell/controller/server_answers.ts";
+import { Store } from "../../shell/cache/store.ts";
 import { arbitraryResource } from "../arbitrary_resources.ts";
 
 const OWN = "tenant";

@@ -3,7 +3,7 @@
  * them in each of eight forms as its last words, and every output of the operator on a real API server.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { eventually, startOperator } from "../cluster/operator.ts";

@@ -1,8 +1,8 @@
 /** docs/security.md tells the truth: its tests exist, its limits are those of the code, its settings have these defaults. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { ALLOWANCES_DEFAULT } from "../../core/allowances.ts";
-import * as coreLimits from "../../core/limits.ts";
-import { SETTING_ROWS } from "../../core/settings.ts";
+import { ALLOWANCES_DEFAULT } from "../../core/operator/allowances.ts";
+import * as coreLimits from "../../core/data/limits.ts";
+import { SETTING_ROWS } from "../../core/operator/settings.ts";
 import * as shellLimits from "../../shell/limits.ts";
 
 const ROOT = new URL("../../", import.meta.url);

@@ -1,5 +1,5 @@
 import { ok } from "node:assert/strict";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { secret } from "../given.ts";
 import { ODD_PASSWORDS } from "../server/odd_passwords.ts";
 import { pastStaleConnections } from "../server/redis_of_0_7.ts";

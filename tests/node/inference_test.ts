@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
-import { type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
-import { readManifests } from "../../core/yaml.ts";
+import * as Result from "effect/Result";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { readManifests } from "../../core/data/yaml.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { CHAT, MODEL_PORT, startModelService } from "./model_service.ts";
 import { inPlace } from "./place.ts";

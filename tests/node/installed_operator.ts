@@ -1,7 +1,7 @@
 /** The operator as a user installs it: `deploy/install.yaml` as it is, on an image that was put on the node before. */
-import { IMAGE } from "../../core/install/choices.ts";
-import { NAME, NAMESPACE } from "../../core/install/names.ts";
-import { SETTINGS_CONFIG_MAP } from "../../core/settings.ts";
+import { IMAGE } from "../../tools/package/choices.ts";
+import { NAME, NAMESPACE } from "../../tools/package/names.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { IMAGES } from "../../tools/cluster/real_node/images.ts";
 import { importImages } from "../../tools/cluster/real_node/prepared_images.ts";

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, stringAt } from "../../core/json.ts";
-import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data.ts";
+import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
 import { KIND_NAMES, kindsThere, LOST_AS, storeKinds } from "../server/stored_kinds.ts";
 import { withModels } from "../server/stored_state.ts";
 import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";

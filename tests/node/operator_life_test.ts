@@ -1,7 +1,7 @@
 /** The operator itself as pods: what it runs under, its own upgrade, its end. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { NAME, NAMESPACE } from "../../core/install/names.ts";
-import { type JsonObject, listAt, member, stringAt } from "../../core/json.ts";
+import { NAME, NAMESPACE } from "../../tools/package/names.ts";
+import { type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import { ended } from "../../tools/install/run_program.ts";
 import { eventually } from "../cluster/operator.ts";
 import { joinCluster } from "./cluster.ts";

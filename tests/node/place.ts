@@ -1,6 +1,6 @@
 /** A namespace for one test, with what the test puts around its servers. */
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { isObject, type JsonObject, listAt, put } from "../../core/json.ts";
+import { isObject, type JsonObject, listAt, put } from "../../core/data/json.ts";
 import { joinCluster } from "./cluster.ts";
 import { forward, type Forwarded } from "./forward.ts";
 import { HOST_ADDRESS } from "../../tools/cluster/real_node/private_host.ts";

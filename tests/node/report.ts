@@ -1,6 +1,6 @@
 /** What a failed test leaves to look at: conditions, pods, the ends of their logs and of the operator's. */
-import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
-import { NAMESPACE } from "../../core/install/names.ts";
+import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { NAMESPACE } from "../../tools/package/names.ts";
 import { lastLines } from "../../tools/cluster/background_process.ts";
 import type { JoinedCluster } from "./cluster.ts";
 

@@ -1,5 +1,5 @@
 import { match, notStrictEqual, strictEqual } from "node:assert/strict";
-import { stringAt } from "../../core/json.ts";
+import { stringAt } from "../../core/data/json.ts";
 import { assertState, storeState, withModels } from "../server/stored_state.ts";
 import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
 import { inPlace } from "./place.ts";

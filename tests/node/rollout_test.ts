@@ -1,5 +1,5 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:assert/strict";
-import { stringAt } from "../../core/json.ts";
+import { stringAt } from "../../core/data/json.ts";
 import { secret } from "../given.ts";
 import { startPostgresAccount } from "../server/storage_services.ts";
 import { withModels } from "../server/stored_state.ts";

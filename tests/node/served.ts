@@ -1,6 +1,6 @@
 /** A server in its pod, reached through its Service, and what its resource says of it. */
 import { KIND } from "../../core/api/v1alpha2.ts";
-import { isObject, type Json, type JsonObject, listAt, member, put, stringAt } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject, listAt, member, put, stringAt } from "../../core/data/json.ts";
 import { eventually } from "../cluster/operator.ts";
 import type { Answer } from "../../tools/server/llama_stack.ts";
 import type { ServerVersion } from "../../tools/install/python_server.ts";

@@ -1,6 +1,6 @@
 /** What a resource asks for, held against what the API of its running server says; our own config is never looked at. */
 import { deepStrictEqual, ok, partialDeepStrictEqual, strictEqual } from "node:assert/strict";
-import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import type { Answer } from "../../tools/server/llama_stack.ts";
 import { endpointReading } from "./provider_endpoints.ts";
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
-import type { JsonObject } from "../../core/json.ts";
-import type { Surroundings } from "../../core/derive.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import type { JsonObject } from "../../core/data/json.ts";
+import type { Surroundings } from "../../core/config/derive.ts";
 import { manifest, secret } from "../given.ts";
 import { listedProviders } from "./asked.ts";
 import { boot } from "../../tools/server/boot.ts";

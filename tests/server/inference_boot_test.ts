@@ -1,5 +1,5 @@
 import { deepStrictEqual, doesNotMatch, strictEqual } from "node:assert/strict";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { assertProviders, listedProviders } from "./asked.ts";
 import { boot, type Booted, type Secrets } from "../../tools/server/boot.ts";

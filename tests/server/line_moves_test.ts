@@ -1,7 +1,7 @@
 /** R25 What a move between lines of before 1.0 loses, on the files of real servers; from 0.7 to OGX it is tests/node that looks. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { type JsonObject, listAt, put, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { boot, type Booted } from "../../tools/server/boot.ts";
 import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";

@@ -1,5 +1,5 @@
 import { doesNotMatch, ok, strictEqual } from "node:assert/strict";
-import { LINES, serverOf } from "../../core/config/lines/lines.ts";
+import { LINES, serverOf } from "../../core/config/servers/lines/lines.ts";
 import { startBackends } from "../../tools/boot_matrix/backends.ts";
 import { assertCell } from "../../tools/boot_matrix/cell.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";

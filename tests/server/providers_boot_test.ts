@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, put } from "../../core/json.ts";
+import { type JsonObject, put } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { askedProviders, assertProviders, listedProviders, toolGroups } from "./asked.ts";
 import { boot, type Booted } from "../../tools/server/boot.ts";

@@ -1,9 +1,9 @@
 /** What we write is what PyYAML reads, the library with which every server reads its config. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
-import { derive } from "../../core/derive.ts";
-import { readManifests, readYaml11, writeYaml } from "../../core/yaml.ts";
+import { derive } from "../../core/config/derive.ts";
+import { readManifests, readYaml11, writeYaml } from "../../core/data/yaml.ts";
 import { SURROUNDINGS } from "../given.ts";
 import { readWithPyYaml } from "./yaml_reader.ts";
 

@@ -1,9 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { CA_BUNDLE_FILE } from "../../core/config/environment.ts";
-import { isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/json.ts";
-import { readManifests } from "../../core/yaml.ts";
+import { isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { readManifests } from "../../core/data/yaml.ts";
 import {
   askedModels,
   askedProviders,

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { CA_BUNDLE_FILE } from "../../core/config/environment.ts";
-import { type JsonObject, listAt } from "../../core/json.ts";
+import { type JsonObject, listAt } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { objectOf } from "../objects.ts";
 import { inFolder } from "../folder.ts";

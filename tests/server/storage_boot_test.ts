@@ -1,6 +1,6 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { boot, type BootOptions } from "../../tools/server/boot.ts";
 import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";

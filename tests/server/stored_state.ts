@@ -1,6 +1,6 @@
 /** Things that a server has to remember: in the relational store, in the key-value store and on the data volume. */
 import { deepStrictEqual, ok, partialDeepStrictEqual, strictEqual } from "node:assert/strict";
-import { type JsonObject, put } from "../../core/json.ts";
+import { type JsonObject, put } from "../../core/data/json.ts";
 import { eventually } from "./eventually.ts";
 import type { Answer } from "../../tools/server/llama_stack.ts";
 

@@ -1,4 +1,4 @@
-import { CATALOGUES } from "../../core/config/catalogue.ts";
+import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
 import type { BootOptions } from "../../tools/server/boot.ts";
 import { sideBySide } from "./side_by_side.ts";
 

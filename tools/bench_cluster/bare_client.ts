@@ -1,16 +1,16 @@
 /** What the API server and the machine need: the writes of a plan with nothing around them. */
 import * as Redacted from "effect/Redacted";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { decide } from "../../core/plan/decide.ts";
 import { report } from "../../core/plan/report.ts";
-import { FIELD_MANAGER } from "../../core/plan/field_manager.ts";
+import { FIELD_MANAGER } from "../../core/world/field_manager.ts";
 import type { Step } from "../../core/plan/step.ts";
-import type { World } from "../../core/plan/world.ts";
+import type { World } from "../../core/world/world.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
-import { SETTINGS_DEFAULT } from "../../core/settings.ts";
-import { pathOf } from "../../shell/object_path.ts";
+import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
+import { pathOf } from "../../shell/kubernetes/object_path.ts";
 import type { ControlPlane } from "../cluster/control_plane.ts";
 import { EMPTY_WORLD } from "../empty_world.ts";
 import { inParallel } from "../in_parallel.ts";

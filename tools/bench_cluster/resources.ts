@@ -1,6 +1,6 @@
 /** The resources that `deno task bench:cluster` measures with, and how they get into a cluster. */
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import type { ControlPlane } from "../cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../cluster/custom_resource_definition.ts";
 import { inParallel } from "../in_parallel.ts";

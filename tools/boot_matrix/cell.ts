@@ -1,10 +1,10 @@
 /** One cell of the matrix: a resource with a vLLM on one server, one distribution and one storage, really booted. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import type { BaseSource } from "../../core/config/base.ts";
-import type { Line } from "../../core/config/lines/line.ts";
-import { type Server, serverOf } from "../../core/config/lines/lines.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
-import { isObject, type JsonObject, listAt, stringAt } from "../../core/json.ts";
+import type { BaseSource } from "../../core/config/servers/base.ts";
+import type { Line } from "../../core/config/servers/lines/line.ts";
+import { type Server, serverOf } from "../../core/config/servers/lines/lines.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { lastLines } from "../cluster/background_process.ts";
 import { startModelServer } from "../model_server.ts";

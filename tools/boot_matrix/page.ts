@@ -1,6 +1,6 @@
 /** docs/compatibility.md: the kept results as tables. */
-import { CATALOGUES, providerType } from "../../core/config/catalogue.ts";
-import { LINES, serverName, serverOf } from "../../core/config/lines/lines.ts";
+import { CATALOGUES, providerType } from "../../core/config/servers/catalogue.ts";
+import { LINES, serverName, serverOf } from "../../core/config/servers/lines/lines.ts";
 import { type Outcome, STORAGES } from "./cell.ts";
 import type { BootedCell, BootedType, Boots } from "./results.ts";
 import { SERVER_DEFECTS } from "./server_defects.ts";

@@ -1,8 +1,8 @@
 /** Every remote inference type of one server on its starter distribution: endpoint, key and one setting, held against its API. */
-import { endpointExpectation, providerType, providerTypes } from "../../core/config/catalogue.ts";
-import { type Server, serverOf } from "../../core/config/lines/lines.ts";
+import { endpointExpectation, providerType, providerTypes } from "../../core/config/servers/catalogue.ts";
+import { type Server, serverOf } from "../../core/config/servers/lines/lines.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { type JsonObject, objectAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { boot, type Booted, NoConfig, type Secrets } from "../server/boot.ts";
 import { ServerDidNotStart } from "../server/llama_stack.ts";
 import { lastWord } from "./cell.ts";

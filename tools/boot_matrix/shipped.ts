@@ -1,5 +1,5 @@
 /** The distributions that the published packages ship besides those that a resource can name: nobody publishes their images. */
-import { serverOf } from "../../core/config/lines/lines.ts";
+import { serverOf } from "../../core/config/servers/lines/lines.ts";
 import { shippedBase } from "../bases.ts";
 import type { Backends } from "./backends.ts";
 import { bootCell, type Cell } from "./cell.ts";

@@ -1,22 +1,22 @@
 /** From a custom resource to a real server that runs what the operator makes of it, with nothing of ours in between. */
 import { dirname, join } from "node:path";
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { decodeResource, type Resource } from "../../core/api/decode.ts";
 import type { EnvVar } from "../../core/api/embedded.ts";
 import { CONFIG_FILE } from "../../core/config/environment.ts";
-import type { Server } from "../../core/config/lines/lines.ts";
-import { parsePostgres, postgresSecret } from "../../core/config/postgres_connection.ts";
-import { KV_USERINFO, parseRedis, redisUserInfo } from "../../core/config/redis_address.ts";
-import { TLS_CERTIFICATE, TLS_KEY } from "../../core/config/server.ts";
-import { kvSecretName, sqlSecretName } from "../../core/config/storage.ts";
-import { derive, Derived, type Surroundings } from "../../core/derive.ts";
-import { isObject, type JsonObject, listAt, put } from "../../core/json.ts";
+import type { Server } from "../../core/config/servers/lines/lines.ts";
+import { parsePostgres, postgresSecret } from "../../core/config/connections/postgres_connection.ts";
+import { KV_USERINFO, parseRedis, redisUserInfo } from "../../core/config/connections/redis_address.ts";
+import { TLS_CERTIFICATE, TLS_KEY } from "../../core/config/stages/server.ts";
+import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
+import { derive, Derived, type Surroundings } from "../../core/config/derive.ts";
+import { isObject, type JsonObject, listAt, put } from "../../core/data/json.ts";
 import { deployment } from "../../core/resources/deployment.ts";
 import { blueprintOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { SERVER_VERSIONS, type ServerVersion } from "../install/python_server.ts";
 import { freePorts } from "../cluster/background_process.ts";
-import { NO_OVERRIDES } from "../../core/config/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/distributions.ts";
+import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { ServerCertificate } from "./certificate.ts";
 import { type LlamaStack, startServer } from "./llama_stack.ts";
 

@@ -1,5 +1,5 @@
 /** The few calls that `task up` makes itself, to whichever cluster it has. */
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import type { Connection } from "../../shell/kubernetes/cluster.ts";
 
 export interface Api {

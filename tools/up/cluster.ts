@@ -1,6 +1,6 @@
 /** Where `task up` runs: a control plane of its own, or the cluster of a kubeconfig (R46). */
-import { personalKubeconfig } from "../../shell/settings.ts";
-import { relatedImageVariable } from "../../core/config/distribution.ts";
+import { personalKubeconfig } from "../../shell/process/settings.ts";
+import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
 import { installSimulatedCluster, startControlPlane } from "../cluster/control_plane.ts";
 import { IMAGES } from "../cluster/real_node/images.ts";
 import { type ReachableNode, startReachableNode } from "../cluster/real_node/reachable_node.ts";

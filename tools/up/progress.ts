@@ -1,5 +1,5 @@
 /** What changed between two looks at a resource, as lines for people. Values in, values out. */
-import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
+import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 
 /** One look: the resource and its pods. */
 export interface Look {

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { isReady, type Look, NOTHING_SEEN, progressLines } from "./progress.ts";
 
 const condition = (type: string, status: string, reason: string): JsonObject => ({

@@ -1,10 +1,10 @@
 /** What is applied: the documents of a file, and stand-ins for the Secrets that they name. Values in, values out. */
-import { Result } from "effect";
+import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
 import { KIND } from "../../core/api/v1alpha2.ts";
-import { isObject, type JsonObject, listAt, stringAt } from "../../core/json.ts";
-import { type Reference, referencesOf } from "../../core/plan/references.ts";
-import { readManifests } from "../../core/yaml.ts";
+import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { type Reference, referencesOf } from "../../core/world/references.ts";
+import { readManifests } from "../../core/data/yaml.ts";
 
 /** The sample that becomes ready alone. */
 export const SAMPLE = "deploy/samples/vllm.yaml";

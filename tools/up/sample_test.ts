@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { Result } from "effect";
-import { parsePostgres } from "../../core/config/postgres_connection.ts";
-import { stringAt } from "../../core/json.ts";
+import * as Result from "effect/Result";
+import { parsePostgres } from "../../core/config/connections/postgres_connection.ts";
+import { stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../../tests/given.ts";
 import { modelServersOf, modelsOf, readSample, SAMPLE, standIns } from "./sample.ts";
 

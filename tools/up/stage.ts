@@ -1,8 +1,8 @@
 /** Sets the stage: the definition, the operator, the sample with its stand-ins. */
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { API_VERSION } from "../../core/api/v1alpha2.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/json.ts";
-import { OPERATOR_VERSION } from "../../core/version.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { BackgroundProcess } from "../cluster/background_process.ts";
 import { type Api, nameOf, namespaceOf } from "./api.ts";
 import { type OperatorWishes, startOperatorProcess } from "./operator_process.ts";

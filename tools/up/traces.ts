@@ -1,5 +1,5 @@
 /** What a run made in a cluster, in order, so that exactly this can be taken away again. */
-import type { JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { type Api, collectionOf, nameOf, namespaceOf, uidOf } from "./api.ts";
 
 export interface Traces {

@@ -4,7 +4,7 @@
  * One for each field, because server-side apply removes a field of one version from an object that has managers in the
  * other only where its path goes away there too; in one annotation for all of them it would come back (seen on 1.36).
  */
-import { isList, isObject, type Json, type JsonObject, member, objectAt, omit } from "../../json.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, omit } from "../../data/json.ts";
 import { fromGoAnnotations } from "./go_annotations.ts";
 import type { Leftover } from "./leftovers.ts";
 

@@ -1,5 +1,5 @@
 /** What the Go operators left in annotations when they converted: read once, then gone. */
-import { isList, isObject, type Json, type JsonObject, member } from "../../json.ts";
+import { isList, isObject, type Json, type JsonObject, member } from "../../data/json.ts";
 import type { Of } from "./annotation.ts";
 import type { Leftover } from "./leftovers.ts";
 

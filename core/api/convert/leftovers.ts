@@ -5,7 +5,7 @@
  * A difference is bound to what stood in its place, and a sub-field to the value that it belongs to: when somebody edits
  * that in the other version, the difference has nothing to say any more (R50).
  */
-import { at, isList, isObject, type Json, type JsonObject, member, put } from "../../json.ts";
+import { at, isList, isObject, type Json, type JsonObject, member, put } from "../../data/json.ts";
 
 /** One difference: at this place belongs `to`; without `to` nothing belongs there. */
 export interface Leftover {

@@ -1,5 +1,5 @@
 /** The fields that both versions have, and where each stands in the other one. */
-import { at, isList, isObject, type Json, type JsonObject, listAt, member, omit, put } from "../../json.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, member, omit, put } from "../../data/json.ts";
 import { CONTAINER_NAME_DEFAULT } from "../v1alpha1.ts";
 
 /** One field in both versions, by its path under spec. */

@@ -1,5 +1,5 @@
 /** The fields of status that both versions have. */
-import { isList, isObject, type Json, type JsonObject, member, omit, stringAt, withMember } from "../../json.ts";
+import { isList, isObject, type Json, type JsonObject, member, omit, stringAt, withMember } from "../../data/json.ts";
 
 const SHARED = ["phase", "conditions", "availableReplicas", "serviceURL", "routeURL"];
 const SHARED_VERSION = ["operatorVersion", "llamaStackServerVersion", "lastUpdated"];

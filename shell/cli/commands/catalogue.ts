@@ -1,5 +1,6 @@
 /** `catalogue`: flags and help. */
-import { Effect, Option } from "effect";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
 import { Command } from "effect/cli";
 import { catalogueCommand } from "../../../core/command/catalogue.ts";
 import { optionalText, textOutput } from "../flags.ts";

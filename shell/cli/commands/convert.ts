@@ -1,5 +1,5 @@
 /** `convert`: flags and help. */
-import { Effect } from "effect";
+import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
 import { convertCommand } from "../../../core/command/convert.ts";
 import { filename, manifestOutput, moreFiles } from "../flags.ts";

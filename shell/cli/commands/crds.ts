@@ -1,7 +1,7 @@
 /** `crds`: prints the definition that `kubectl apply` takes. */
 import { Command } from "effect/cli";
 import { customResourceDefinition } from "../../../core/api/crd.ts";
-import { writeYaml } from "../../../core/yaml.ts";
+import { writeYaml } from "../../../core/data/yaml.ts";
 import { say } from "../say.ts";
 
 export const crds = Command.make(

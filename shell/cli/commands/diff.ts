@@ -1,11 +1,13 @@
 /** `diff`: flags and help; looks once and lets core/command/diff.ts tell what the operator would do. */
-import { Effect, Redacted, Result } from "effect";
+import * as Effect from "effect/Effect";
+import * as Redacted from "effect/Redacted";
+import * as Result from "effect/Result";
 import { Argument, Command } from "effect/cli";
 import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
-import { isObject, stringAt } from "../../../core/json.ts";
-import { intended, looking, ResourceNotFound, resourceOf, worldOf } from "../../look.ts";
-import { OperatorFacts } from "../../operator_facts.ts";
+import { isObject, stringAt } from "../../../core/data/json.ts";
+import { intended, looking, ResourceNotFound, resourceOf, worldOf } from "../look.ts";
+import { OperatorFacts } from "../../controller/operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, textOutput } from "../flags.ts";
 import { readText } from "../files.ts";

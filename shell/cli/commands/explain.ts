@@ -1,9 +1,10 @@
 /** `explain`: flags and help; reads what there is to read and lets core/command/explain.ts put it into words. */
 import { textOutput } from "../flags.ts";
-import { Clock, Effect } from "effect";
+import * as Clock from "effect/Clock";
+import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
-import { looking, resourceOf, surroundingsOf, worldOf } from "../../look.ts";
+import { looking, resourceOf, surroundingsOf, worldOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { say, styleFor } from "../say.ts";
 

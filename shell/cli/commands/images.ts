@@ -1,6 +1,7 @@
 /** `images`: flags and help. */
 import { textOutput } from "../flags.ts";
-import { Effect, Option } from "effect";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
 import { Command } from "effect/cli";
 import { imagesCommand } from "../../../core/command/images.ts";
 import { say } from "../say.ts";

@@ -1,5 +1,5 @@
 /** `lint`: flags and help. */
-import { Effect } from "effect";
+import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
 import { lintCommand } from "../../../core/command/lint.ts";
 import { base, filename, moreFiles, serverVersion } from "../flags.ts";

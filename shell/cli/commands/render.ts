@@ -1,5 +1,6 @@
 /** `render`: flags and help. */
-import { Effect, Option } from "effect";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
 import { Command, Flag } from "effect/cli";
 import { renderCommand } from "../../../core/command/render.ts";
 import { base, filename, manifestOutput, moreFiles, openshift, serverVersion, settings } from "../flags.ts";

@@ -1,9 +1,9 @@
 /** `rollout`: flags and help; writes the one annotation that core/command/rollout.ts asks for. */
-import { Effect } from "effect";
+import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 import { rolloutCommand } from "../../../core/command/rollout.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
-import { looking, resourceOf, worldOf } from "../../look.ts";
+import { looking, resourceOf, worldOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { say } from "../say.ts";
 import { Patch } from "../../../core/plan/patch.ts";

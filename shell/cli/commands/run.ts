@@ -1,7 +1,8 @@
 /** `run`: flags and help of the operator itself. */
-import { Effect, Option } from "effect";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
 import { Command, Flag } from "effect/cli";
-import { operator } from "../../run.ts";
+import { operator } from "../../process/run.ts";
 import {
   isInPod,
   operatorNamespace,
@@ -9,12 +10,12 @@ import {
   replicaName,
   SettingsError,
   watchedNamespaces,
-} from "../../settings.ts";
-import { exclusiveConnectionOf } from "../../trusted_authorities.ts";
+} from "../../process/settings.ts";
+import { exclusiveConnectionOf } from "../../kubernetes/trusted_authorities.ts";
 import { context } from "../cluster_flags.ts";
 import { readText } from "../files.ts";
 import { optionalText } from "../flags.ts";
-import { untilAskedToStop } from "../../signals.ts";
+import { untilAskedToStop } from "../../process/signals.ts";
 
 export const run = Command.make(
   "run",

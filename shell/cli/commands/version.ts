@@ -1,7 +1,7 @@
 /** `version`: the program and the servers that it knows. */
 import { Command } from "effect/cli";
-import { SUPPORTED_SERVERS } from "../../../core/config/lines/lines.ts";
-import { OPERATOR_VERSION } from "../../../core/version.ts";
+import { SUPPORTED_SERVERS } from "../../../core/config/servers/lines/lines.ts";
+import { OPERATOR_VERSION } from "../../../core/operator/version.ts";
 import { say } from "../say.ts";
 
 export const version = Command.make("version", {}, () =>

@@ -1,0 +1,49 @@
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { config, failures, generated, refused, smallBase, warnings } from "../../../tests/given.ts";
+import { listAt, objectAt } from "../../data/json.ts";
+
+const spec = (provider: string, endpoint: string) => ({ providers: { inference: [{ id: "x", provider, endpoint }] } });
+const url = (provider: string, endpoint: string) =>
+  objectAt(listAt(config(spec(provider, endpoint), smallBase()), "providers", "inference").at(-1), "config").base_url;
+
+for (
+  const [provider, endpoint, want] of [
+    ["vllm", "http://vllm:8000", "http://vllm:8000/v1"],
+    ["vllm", "http://vllm:8000/", "http://vllm:8000/v1"],
+    ["vllm", "http://vllm:8000/v1", "http://vllm:8000/v1"],
+    ["vllm", "http://vllm:8000/own/path", "http://vllm:8000/own/path"],
+    ["ollama", "http://ollama:11434", "http://ollama:11434/v1"],
+    ["groq", "https://groq.example.com", "https://groq.example.com/openai/v1"],
+    ["vllm", "http://[::1]:8000", "http://[::1]:8000/v1"],
+    ["vllm", "${env.VLLM_URL}", "${env.VLLM_URL}"],
+  ] as const
+) {
+  Deno.test(`FR-031 R23 addressFields() turns ${endpoint} of ${provider} into ${want}`, () => {
+    deepStrictEqual(url(provider, endpoint), want);
+  });
+}
+
+Deno.test("R23 addressFields() says what it added", () => {
+  deepStrictEqual(warnings(spec("vllm", "http://vllm:8000")), [
+    "EndpointCompleted at spec.providers.inference[0].endpoint",
+  ]);
+});
+
+for (const endpoint of ["vllm:8000", "vllm", "ftp://vllm", "http://", "://"]) {
+  Deno.test(`addressFields() refuses ${endpoint} where a URL is read`, () => {
+    deepStrictEqual(failures(spec("vllm", endpoint)), [
+      "UnusableEndpoint at spec.providers.inference[0].endpoint",
+      ...failures(spec("vllm", endpoint)).slice(1),
+    ]);
+  });
+}
+
+Deno.test("addressFields() warns of user and password in a URL and prints neither", () => {
+  const withPassword = spec("vllm", "http://user:hunter2@vllm:8000");
+  deepStrictEqual(warnings(withPassword), [
+    "EndpointCompleted at spec.providers.inference[0].endpoint",
+    "CredentialInEndpoint at spec.providers.inference[0].endpoint",
+  ]);
+  ok(generated(withPassword).config.warnings.every(({ message }) => !message.includes("hunter2")));
+  ok(refused(spec("vllm", "ftp://user:hunter2@vllm")).failures.every(({ message }) => !message.includes("hunter2")));
+});

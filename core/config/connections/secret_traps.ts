@@ -1,0 +1,34 @@
+/** What the server does to a value that comes through `${env.…}`, and which values it therefore cannot take as text. */
+
+import { VARIABLE_BYTES_MAX } from "../../data/limits.ts";
+
+/**
+ * Why `value` would not arrive as the text it is; empty when it does. Never quotes the value.
+ *
+ * Source: the server's environment substitution converts the result, and its schema then refuses a number as text.
+ */
+export const textTraps = (value: string): ReadonlyArray<string> => {
+  if (value === "") return ["is empty, which the server takes for unset"];
+  if (bytesOf(value) > VARIABLE_BYTES_MAX) {
+    return [`is longer than ${VARIABLE_BYTES_MAX} bytes, and Linux takes no longer environment variable`];
+  }
+  const traps = [];
+  if (/^(true|false)$/i.test(value)) traps.push("looks like a boolean, which the server refuses as text");
+  else if (looksLikeNumber(value)) traps.push("looks like a number, which the server refuses as text");
+  if (value.startsWith("~")) traps.push("begins with ~, which the server expands to a home folder");
+  if (value.includes("${env.")) traps.push("holds ${env.…}, which the server may expand again");
+  if (value.includes("\u0000")) traps.push("holds a NUL, which no environment can carry");
+  return traps;
+};
+
+/** What Python's int() and float() accept: surrounding blanks, underscores between digits, exponents, nan and infinity. */
+const looksLikeNumber = (value: string): boolean => {
+  const text = value.trim();
+  if (/^[-+]?(nan|inf|infinity)$/i.test(text)) return true;
+  // An underscore may stand between two digits only. With them gone no part of the pattern below can match in two ways, and
+  // the time for a long value grows with its length alone.
+  if (/^_|_$|__|_[^0-9]|[^0-9]_/.test(text)) return false;
+  return /^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?$/i.test(text.replaceAll("_", ""));
+};
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

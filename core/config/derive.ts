@@ -1,0 +1,111 @@
+/** A decoded resource → what its server is configured with: a generated config, the author's own, or the image's own. */
+import * as Data from "effect/Data";
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
+import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
+import type { EnvVar } from "../api/embedded.ts";
+import type { Resource } from "../api/decode.ts";
+import {
+  type DistributionTable,
+  type ImageOverrides,
+  type ResolvedDistribution,
+  resolveDistribution,
+} from "./servers/distribution.ts";
+import type { BaseSource } from "./servers/base.ts";
+import { factsOf, foldersOf } from "./draft.ts";
+import { containerEnv } from "./environment.ts";
+import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/lines/lines.ts";
+import { type Generated, generation, type Refusal, refusal } from "./pipeline.ts";
+import { chooseSource } from "./source.ts";
+import { GenerationFacts } from "./stage.ts";
+import { BaseConfigRequired, UnsupportedServer } from "../failure/failures.ts";
+
+/** What the outside knows: the operator's settings, or the flags of the command line. */
+export interface Surroundings {
+  readonly distributions: DistributionTable;
+  readonly overrides: ImageOverrides;
+  /** What authors of resources may ask for; without it the defaults. */
+  readonly allow?: Allowances;
+  /** A server version that replaces that of the distribution (`--server-version`). */
+  readonly serverVersion?: string;
+  /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
+  readonly base?: BaseSource;
+}
+
+export type Derived = Data.TaggedEnum<{
+  Generated: {
+    readonly distribution: ResolvedDistribution;
+    readonly server: Server;
+    readonly config: Generated;
+    readonly env: ReadonlyArray<EnvVar>;
+  };
+  /** The author's ConfigMap is used as it is. */
+  Override: {
+    readonly distribution: ResolvedDistribution;
+    readonly configMapName: string;
+    readonly key: string;
+    readonly env: ReadonlyArray<EnvVar>;
+  };
+  /** The image runs the config that it brings. */
+  DistributionDefault: { readonly distribution: ResolvedDistribution; readonly env: ReadonlyArray<EnvVar> };
+}>;
+export const Derived = Data.taggedEnum<Derived>();
+
+/** Runs the derivation: same resource and surroundings, same result. */
+export const derive = (
+  resource: Resource,
+  surroundings: Surroundings,
+): Result.Result<Derived, Refusal<DerivationFailure>> =>
+  Effect.runSync(Effect.result(derivation(resource, surroundings)));
+
+export const derivation = Effect.fnUntraced(function* (resource: Resource, surroundings: Surroundings) {
+  const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow ?? ALLOWANCES_DEFAULT);
+  const derived = yield* Effect.result(derivedFrom(resource, surroundings));
+  if (Result.isSuccess(derived) && denied.length === 0) return derived.success;
+  const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
+  return yield* Effect.fail({ failures: [...denied, ...failures], warnings });
+});
+
+/** Everything that can keep a decoded resource from what its server is configured with, as the steps say it. */
+export type DerivationFailure = Effect.Error<ReturnType<typeof derivation>>["failures"][number];
+
+const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surroundings: Surroundings) {
+  const asked = surroundings.serverVersion;
+  if (asked !== undefined && serverOf(asked) === undefined) {
+    const path = ["spec", "distribution", "serverVersion"];
+    return yield* refuse(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
+  }
+  // A name then means its release for that server, an image is taken to hold it.
+  const wanted = asked === undefined ? spec.distribution : { ...spec.distribution, serverVersion: asked };
+  const distribution = yield* Effect.catch(
+    Effect.fromResult(resolveDistribution(wanted, surroundings.distributions, surroundings.overrides)),
+    refuse,
+  );
+  const server = distribution.server;
+  const source = chooseSource(spec, distribution.mendNeededToStart);
+  if (source._tag !== "Generated") {
+    const env = containerEnv(spec, server?.line, foldersOf(spec), [], source._tag === "Override");
+    return source._tag === "Override"
+      ? Derived.Override({ distribution, configMapName: source.configMapName, key: source.key, env })
+      : Derived.DistributionDefault({ distribution, env });
+  }
+  const base = surroundings.base ?? distribution.base;
+  const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
+  if (base === undefined) {
+    return yield* refuse(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes }));
+  }
+  if (server === undefined) {
+    return yield* refuse(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
+  }
+  const config = yield* generation(base).pipe(
+    Effect.provideService(GenerationFacts, factsOf(name, spec, server)),
+  );
+  return Derived.Generated({
+    distribution,
+    server,
+    config,
+    env: containerEnv(spec, server.line, foldersOf(spec), config.env, true),
+  });
+});
+
+const refuse = <E>(failure: E) => Effect.fail(refusal(failure));

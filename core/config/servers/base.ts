@@ -1,0 +1,146 @@
+/** Stages 2 and 3: the base document, read within bounds and held against the line of its server. */
+import * as Result from "effect/Result";
+import { BaseUnreadable, UnsupportedConfigVersion } from "../../failure/failures.ts";
+import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
+import { BASE_BYTES_MAX } from "../../data/limits.ts";
+import { onceForEach } from "../../data/once_for_each.ts";
+import { readYaml11 } from "../../data/yaml.ts";
+import { providerType } from "./catalogue.ts";
+import { type Server, serverName, SUPPORTED_SERVERS } from "./lines/lines.ts";
+
+/** A base document and where it comes from, e.g. `embedded base of starter`. */
+export interface BaseSource {
+  readonly origin: string;
+  /** Text, or the bytes of a file or label. */
+  readonly content: string | Uint8Array;
+}
+
+/** The tree of a base that a server of this line accepts. Bytes, values, depth and aliases are bounded (limits.ts). */
+export const readBase = (
+  source: BaseSource,
+  server: Server,
+): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> =>
+  Result.flatMap(parsed(source), (tree) => fitting(tree, source.origin, server));
+
+/**
+ * The same source is parsed once: trees are never changed, and a distribution's base serves every resource of that name.
+ * Weak, so that the trees of passing sources (labels, files) go with them.
+ */
+const parsed = onceForEach((source: BaseSource): Result.Result<JsonObject, BaseUnreadable> =>
+  Result.flatMap(textOf(source.content, source.origin), (text) => treeOf(text, source.origin))
+);
+
+const path = ["spec", "distribution"];
+const unreadable = (origin: string, detail: string) => Result.fail(new BaseUnreadable({ path, origin, detail }));
+
+const textOf = (content: string | Uint8Array, origin: string): Result.Result<string, BaseUnreadable> => {
+  const bytes = typeof content === "string" ? content.length : content.byteLength;
+  if (bytes > BASE_BYTES_MAX) return unreadable(origin, `it has ${bytes} bytes, at most ${BASE_BYTES_MAX} are read`);
+  if (typeof content === "string") return Result.succeed(content);
+  return Result.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(content),
+    catch: () => new BaseUnreadable({ path, origin, detail: "it is not UTF-8" }),
+  });
+};
+
+const treeOf = (text: string, origin: string): Result.Result<JsonObject, BaseUnreadable> => {
+  const read = readYaml11(text);
+  if (Result.isFailure(read)) return unreadable(origin, read.failure.detail);
+  if (!isObject(read.success)) return unreadable(origin, "its top level is no map");
+  return Result.succeed(read.success);
+};
+
+const fitting = (
+  tree: JsonObject,
+  origin: string,
+  server: Server,
+): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> => {
+  const version = member(tree, "version");
+  const refuse = (contradictions: ReadonlyArray<string>) =>
+    Result.fail(
+      new UnsupportedConfigVersion({
+        path,
+        version: isObject(version) || isList(version) || version === null ? "?" : String(version ?? "(none)"),
+        origin,
+        contradictions,
+        supported: SUPPORTED_SERVERS.map((name) => `2 of ${name}`),
+      }),
+    );
+  if (version !== 2 && version !== "2") return refuse([]);
+  const misshapen = MAPS.filter(([...keys]) => {
+    const found = keys.reduce<Json | undefined>((inner, key) => member(inner, key), tree);
+    return found !== undefined && !isObject(found);
+  }).map((keys) => keys.join("."));
+  if (misshapen.length > 0) return unreadable(origin, `${misshapen.join(", ")} must be a map`);
+  const wrong = malformedProviders(tree);
+  if (wrong.length > 0) return unreadable(origin, wrong.join("; "));
+  const contradictions = [...foreignKeys(tree, server), ...foreignApis(tree, server), ...foreignTypes(tree, server)];
+  return contradictions.length > 0 ? refuse(contradictions) : Result.succeed(tree);
+};
+
+/** What the stages take for maps; everything else in a base passes through whatever it is. */
+const MAPS: ReadonlyArray<ReadonlyArray<string>> = [
+  ["providers"],
+  ["storage"],
+  ["storage", "backends"],
+  ["storage", "stores"],
+  ["registered_resources"],
+  ["server"],
+  ["vector_stores"],
+];
+
+const malformedProviders = (tree: JsonObject): ReadonlyArray<string> => {
+  if (member(tree, "providers") === undefined) return ["providers is missing"];
+  const apis = member(tree, "apis");
+  const names = apis === undefined || isList(apis) && apis.every((name) => typeof name === "string")
+    ? []
+    : ["apis must be a list of names"];
+  return [
+    ...names,
+    ...Object.entries(objectAt(tree, "providers")).flatMap(([api, entries]) => {
+      if (!isList(entries)) return [`providers.${api} must be a list`];
+      return entries.every((entry) =>
+          isObject(entry) && typeof member(entry, "provider_type") === "string" && Object.hasOwn(entry, "provider_id")
+        )
+        ? []
+        : [`each entry of providers.${api} needs provider_id and provider_type`];
+    }),
+    ...Object.entries(objectAt(tree, "registered_resources")).flatMap(([kind, entries]) =>
+      isList(entries) && entries.every(isObject) ? [] : [`registered_resources.${kind} must be a list of maps`]
+    ),
+  ];
+};
+
+const foreignKeys = (tree: JsonObject, { line }: Server): ReadonlyArray<string> =>
+  line.foreignKeys.filter((key) => Object.hasOwn(tree, key)).map((key) => `${key} at top level`);
+
+const foreignApis = (tree: JsonObject, { catalogue, line, version }: Server): ReadonlyArray<string> => {
+  const used = [...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))];
+  return [...new Set(used)]
+    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !line.droppedApis.includes(api))
+    .map((api) => `${serverName(version)} has no API ${api}`);
+};
+
+const foreignTypes = (tree: JsonObject, { catalogue, line, version }: Server): ReadonlyArray<string> =>
+  Object.entries(objectAt(tree, "providers")).flatMap(([api, entries]) =>
+    (isList(entries) ? entries : [])
+      // An entry behind a condition is not held against the registry by the server while it is off.
+      .filter((entry) => !isConditional(entry) && member(entry, "module") === undefined)
+      .map((entry) => stringAt(entry, "provider_type") ?? "")
+      .filter((type) =>
+        Object.hasOwn(catalogue.apis, api) && !line.droppedApis.includes(api) &&
+        providerType(catalogue, api, type) === undefined
+      )
+      .map((type) => `${serverName(version)} has no ${api} provider ${type}`)
+  );
+
+/** The id that a base entry goes by: `${env.X:+name}` counts as `name` (FR-035a); an id that only the environment knows is none. */
+export const baseId = (entry: Json): string | undefined => {
+  const id = stringAt(entry, "provider_id");
+  return id === undefined ? undefined : CONDITIONAL.exec(id)?.[1] ?? id;
+};
+
+/** True for an entry whose id hangs on the environment, so that it may be off. */
+export const isConditional = (entry: Json): boolean => (stringAt(entry, "provider_id") ?? "${env.").includes("${env.");
+
+const CONDITIONAL = /^\$\{env\.[A-Z0-9_]+:\+([^}]*)\}$/;

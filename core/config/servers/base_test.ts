@@ -1,0 +1,141 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { BASE_BYTES_MAX } from "../../data/limits.ts";
+import { baseId, isConditional, readBase } from "./base.ts";
+import { type Server, serverOf } from "./lines/lines.ts";
+
+const server07 = serverOf("0.7.1") as Server;
+const server14 = serverOf("1.4.1") as Server;
+const read = (content: string | Uint8Array, server = server07) => readBase({ origin: "test", content }, server);
+const message = (content: string | Uint8Array, server = server07) =>
+  Result.match(read(content, server), { onFailure: (failure) => failure.message, onSuccess: () => "accepted" });
+const head = "version: 2\nproviders: {}\n";
+
+/** Time that a hostile base may take, in milliseconds; they take about 20 on two slow cores. */
+const HOSTILE_MS_MAX = 2000;
+
+/** Growth of the heap that a hostile base may cause, in bytes; the largest accepted base has 1 MiB of text. */
+const HOSTILE_BYTES_MAX = 128 * 1024 * 1024;
+
+const bomb = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"];
+for (let level = 1; level < 12; level++) {
+  bomb.push(`a${level}: &a${level} [${Array(5).fill(`*a${level - 1}`).join(",")}]`);
+}
+
+for (
+  const [name, content, words] of [
+    ["an alias bomb", `${head}${bomb.join("\n")}`, "aliases"],
+    [
+      "few aliases to a large anchor",
+      `${head}a: &a [${Array(2000).fill("x").join(",")}]\n${
+        Array.from({ length: 60 }, (_, i) => `b${i}: *a`).join("\n")
+      }`,
+      "50000 values",
+    ],
+    ["10 MB", head + "x: " + "y".repeat(10 * 1024 * 1024), "at most"],
+    ["10 MB of bytes", new Uint8Array(10 * 1024 * 1024), "at most"],
+    ["deep nesting", `${head}x: ${"[".repeat(100_000)}`, "Cannot read the base"],
+    [
+      "deep block nesting",
+      head + Array.from({ length: 500 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"),
+      "Cannot read the base",
+    ],
+    ["a list at the top", "- version: 2", "no map"],
+    ["a text", "hello", "no map"],
+    ["nothing", "", "Cannot read the base"],
+    ["a NUL", `${head}x: "a\u0000b"`, "Cannot read the base"],
+    ["duplicate keys", `${head}providers: {}`, "duplicated mapping key"],
+    ["bytes that are not UTF-8", new Uint8Array([0x76, 0xff, 0xfe]), "not UTF-8"],
+    ["UTF-16", new Uint8Array([0xff, 0xfe, 0x76, 0x00]), "not UTF-8"],
+    ["an unknown tag", `${head}x: !!python/object:os.system {}`, "Cannot read the base"],
+    ["two documents", `${head}---\nversion: 2`, "Cannot read the base"],
+    ["providers as a list", "version: 2\nproviders: []", "providers must be a map"],
+    ["no providers", "version: 2", "providers is missing"],
+    ["providers.inference as a map", "version: 2\nproviders: {inference: {}}", "must be a list"],
+    ["a provider without id", "version: 2\nproviders: {inference: [{provider_type: x}]}", "needs provider_id"],
+    ["storage as a text", `${head}storage: here`, "storage must be a map"],
+    ["backends as a list", `${head}storage: {backends: []}`, "storage.backends must be a map"],
+    ["models as a map", `${head}registered_resources: {models: {}}`, "must be a list of maps"],
+    ["apis as a text", `${head}apis: all`, "apis must be a list"],
+    ["server as null", `${head}server:`, "server must be a map"],
+  ] as const
+) {
+  Deno.test(`readBase() refuses ${name} within bounded time and memory`, () => {
+    const heap = Deno.memoryUsage().heapUsed;
+    const started = performance.now();
+    const said = message(content);
+    const took = performance.now() - started;
+    ok(said.includes(words), said.slice(0, 300));
+    ok(said.length < 1000, `a message of ${said.length} characters`);
+    ok(took < HOSTILE_MS_MAX, `${took} ms`);
+    ok(Deno.memoryUsage().heapUsed - heap < HOSTILE_BYTES_MAX);
+  });
+}
+
+Deno.test("readBase() quotes no line of a broken base, since it may hold a secret", () => {
+  ok(!message("version: 2\npassword: hunter2\n  broken: [").includes("hunter2"));
+});
+
+Deno.test("readBase() reads a base up to its limit", () => {
+  const content = `${head}x: ${"y".repeat(BASE_BYTES_MAX - head.length - 3)}`;
+  ok(Result.isSuccess(read(content)));
+});
+
+for (
+  const [name, content, server, words] of [
+    [
+      "FR-027 refuses a version it does not know",
+      "version: 3\nproviders: {}",
+      server07,
+      "Unsupported config.yaml version 3. Supported versions: 2 of",
+    ],
+    ["FR-029 refuses a base without version", "providers: {}", server07, "Unsupported config.yaml version (none)"],
+    [
+      "FR-029 refuses the shape of llama-stack 0.2",
+      `${head}metadata_store: {type: sqlite}`,
+      server07,
+      "metadata_store at top level",
+    ],
+    [
+      "FR-029 refuses APIs that the server lost",
+      "version: 2\nproviders: {agents: []}",
+      server07,
+      "Llama Stack 0.7.1 has no API agents",
+    ],
+    [
+      "FR-029 refuses APIs that only older servers have",
+      "version: 2\napis: [eval]\nproviders: {}",
+      server14,
+      "OGX 1.4.1 has no API eval",
+    ],
+    [
+      "FR-029 refuses provider types that the server lost",
+      "version: 2\nproviders: {inference: [{provider_id: a, provider_type: 'remote::tgi'}]}",
+      server07,
+      "no inference provider remote::tgi",
+    ],
+  ] as const
+) {
+  Deno.test(`readBase() ${name}`, () => ok(message(content, server).includes(words), message(content, server)));
+}
+
+Deno.test("FR-028 readBase() accepts version 2 as number and as text, and leaves conditional entries of unknown types alone", () => {
+  strictEqual(
+    message("version: '2'\nproviders: {inference: [{provider_id: '${env.X:+a}', provider_type: 'remote::tgi'}]}"),
+    "accepted",
+  );
+});
+
+Deno.test("readBase() reads YAML as the server does: yes is a boolean, 012 is ten, a date is a text", () => {
+  const tree = Result.getOrThrow(read(`${head}a: yes\nb: 012\nc: 2024-01-01\nd: y`));
+  deepStrictEqual([tree.a, tree.b, tree.c, tree.d], [true, 10, "2024-01-01", "y"]);
+});
+
+Deno.test("FR-035a baseId() takes a conditional id for its name", () => {
+  deepStrictEqual(
+    ["vllm", "${env.VLLM_URL:+vllm}", "${env.VLLM_URL}", ""].map((
+      provider_id,
+    ) => [baseId({ provider_id }), isConditional({ provider_id })]),
+    [["vllm", false], ["vllm", true], ["${env.VLLM_URL}", true], ["", false]],
+  );
+});

@@ -1,0 +1,118 @@
+/**
+ * What each published server says of itself: APIs, provider types and their config fields.
+ *
+ * The data in configs/catalogue is made by `deno task catalogue` from the published packages, one file per minor version.
+ */
+import catalogue02 from "../../../configs/catalogue/0.2.json" with { type: "json" };
+import catalogue03 from "../../../configs/catalogue/0.3.json" with { type: "json" };
+import catalogue04 from "../../../configs/catalogue/0.4.json" with { type: "json" };
+import catalogue05 from "../../../configs/catalogue/0.5.json" with { type: "json" };
+import catalogue06 from "../../../configs/catalogue/0.6.json" with { type: "json" };
+import catalogue07 from "../../../configs/catalogue/0.7.json" with { type: "json" };
+import catalogue08 from "../../../configs/catalogue/0.8.json" with { type: "json" };
+import catalogue10 from "../../../configs/catalogue/1.0.json" with { type: "json" };
+import catalogue11 from "../../../configs/catalogue/1.1.json" with { type: "json" };
+import catalogue12 from "../../../configs/catalogue/1.2.json" with { type: "json" };
+import catalogue13 from "../../../configs/catalogue/1.3.json" with { type: "json" };
+import catalogue14 from "../../../configs/catalogue/1.4.json" with { type: "json" };
+import catalogue15 from "../../../configs/catalogue/1.5.json" with { type: "json" };
+import endpointPaths from "../../../configs/endpoint_paths.json" with { type: "json" };
+
+/** One config field of a provider type, under the name that YAML uses. */
+export interface CatalogueField {
+  readonly type: "string" | "integer" | "number" | "boolean" | "url" | "object" | "array" | "any";
+  readonly nullable?: boolean;
+  readonly required?: boolean;
+  readonly secret?: boolean;
+  readonly default?: unknown;
+  /** Other names under which the type reads the field. */
+  readonly aliases?: ReadonlyArray<string>;
+  readonly enum?: ReadonlyArray<unknown>;
+  readonly description?: string;
+}
+
+/** A reference to a storage backend inside a provider's config. */
+export interface StorageReference {
+  readonly kind: "kv" | "sql";
+  readonly required?: boolean;
+  readonly default?: unknown;
+}
+
+export interface ProviderType {
+  readonly fields: Readonly<Record<string, CatalogueField>>;
+  /** The field that `endpoint` goes to, and the one for its port where host and port are apart. */
+  readonly endpoint?: string;
+  readonly endpointPort?: string;
+  /** The field that `apiKey` goes to. */
+  readonly key?: string;
+  /** By dotted path in the config. */
+  readonly references?: Readonly<Record<string, StorageReference>>;
+  /** APIs that must be there. */
+  readonly requires?: ReadonlyArray<string>;
+  readonly optional?: ReadonlyArray<string>;
+  readonly pip?: ReadonlyArray<string>;
+  /** What the type does with fields that it does not know. */
+  readonly extra?: "ignore" | "forbid" | "allow";
+  readonly deprecated?: string;
+}
+
+export interface CatalogueApi {
+  /** routed: several providers behind a router; direct: one provider; table: the registry of a routed one; internal: always on. */
+  readonly kind: "routed" | "direct" | "table" | "internal";
+  readonly table?: string;
+  readonly router?: string;
+}
+
+export interface Catalogue {
+  /** Minor version, e.g. `1.4`. */
+  readonly server: string;
+  readonly origin: Readonly<Record<string, string>>;
+  readonly apis: Readonly<Record<string, CatalogueApi>>;
+  /** By API, then by provider type. */
+  readonly providers: Readonly<Record<string, Readonly<Record<string, ProviderType>>>>;
+}
+
+/** Oldest first. */
+export const CATALOGUES: ReadonlyArray<Catalogue> = [
+  catalogue02,
+  catalogue03,
+  catalogue04,
+  catalogue05,
+  catalogue06,
+  catalogue07,
+  catalogue08,
+  catalogue10,
+  catalogue11,
+  catalogue12,
+  catalogue13,
+  catalogue14,
+  catalogue15,
+] as unknown as ReadonlyArray<Catalogue>;
+
+export const providerType = (catalogue: Catalogue, api: string, type: string): ProviderType | undefined => {
+  const types = Object.hasOwn(catalogue.providers, api) ? catalogue.providers[api] : undefined;
+  return types !== undefined && Object.hasOwn(types, type) ? types[type] : undefined;
+};
+
+/** The types of one API, sorted. */
+export const providerTypes = (catalogue: Catalogue, api: string): ReadonlyArray<string> =>
+  Object.hasOwn(catalogue.providers, api) ? Object.keys(catalogue.providers[api] ?? {}).sort() : [];
+
+/** What a provider type expects of its endpoint on one server. */
+export interface EndpointExpectation {
+  /** The path that a bare host lacks, e.g. `/v1`; empty when the type wants none. */
+  readonly path: string;
+  /** Without an endpoint the server does not start. */
+  readonly needed?: boolean;
+}
+
+/** A row of `<api> <type>` goes before one of the type alone: some types exist in two APIs with different needs. */
+export const endpointExpectation = (
+  catalogue: Catalogue,
+  api: string,
+  type: string,
+): EndpointExpectation | undefined => {
+  const paths: Readonly<Record<string, Readonly<Record<string, EndpointExpectation>>>> = endpointPaths;
+  const types = paths[catalogue.server] ?? {};
+  return [`${api} ${type}`, type].filter((row) => Object.hasOwn(types, row)).map((row) => types[row])[0];
+};

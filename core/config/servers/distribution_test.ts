@@ -1,0 +1,154 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { decoded, failures, generated, refused, smallBase, SURROUNDINGS, warnings } from "../../../tests/given.ts";
+import { derive } from "../derive.ts";
+import { type ImageOverrides, NO_OVERRIDES, readDistributions, resolveDistribution } from "./distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "./distributions.ts";
+
+const resolve = (
+  wanted: { name?: string; image?: string; serverVersion?: string },
+  overrides: ImageOverrides = NO_OVERRIDES,
+) =>
+  Result.match(resolveDistribution(wanted, EMBEDDED_DISTRIBUTIONS, overrides), {
+    onFailure: (failure) => failure.message,
+    onSuccess: ({ image, server }) =>
+      `${image} ${server?.line.name ?? "unknown"} ${server?.catalogue.server ?? ""}`.trim(),
+  });
+const settings = (image: string): ImageOverrides => ({ ...NO_OVERRIDES, settings: new Map([["starter", image]]) });
+
+Deno.test("FR-002 FR-020 resolveDistribution() knows every distribution that comes along", () => {
+  deepStrictEqual([...EMBEDDED_DISTRIBUTIONS.keys()].sort(), [
+    "meta-reference-gpu",
+    "ogx-postgres-demo",
+    "ogx-starter",
+    "postgres-demo",
+    "remote-vllm",
+    "starter",
+  ]);
+  strictEqual(resolve({ name: "starter" }), "docker.io/llamastack/distribution-starter:0.7.1 0.7 0.7");
+  strictEqual(resolve({ name: "ogx-starter" }), "docker.io/ogxai/distribution-starter:1.4.1 1.2 1.4");
+});
+
+Deno.test("FR-020 R44 resolveDistribution() takes the settings first, then RELATED_IMAGE, then the table", () => {
+  const related = { ...NO_OVERRIDES, related: new Map([["RELATED_IMAGE_STARTER", "mirror/starter:latest"]]) };
+  strictEqual(resolve({ name: "starter" }, related), "mirror/starter:latest 0.7 0.7");
+  const both = { ...related, settings: new Map([["starter", "own/starter:0.7.3"]]) };
+  strictEqual(resolve({ name: "starter" }, both), "own/starter:0.7.3 0.7 0.7");
+  const dashed = { ...NO_OVERRIDES, related: new Map([["RELATED_IMAGE_OGX_STARTER", "mirror/ogx@sha256:abc"]]) };
+  strictEqual(resolve({ name: "ogx-starter" }, dashed), "mirror/ogx@sha256:abc 1.2 1.4");
+});
+
+Deno.test("R44 resolveDistribution() refuses an override of another line", () => {
+  ok(resolve({ name: "starter" }, settings("ogxai/distribution-starter:1.4.1")).includes("another line"));
+});
+
+Deno.test("FR-020b resolveDistribution() takes the override's own minor for the catalogue", () => {
+  const overrides = { ...NO_OVERRIDES, settings: new Map([["ogx-starter", "mirror/ogx:1.5.0"]]) };
+  strictEqual(resolve({ name: "ogx-starter" }, overrides), "mirror/ogx:1.5.0 1.2 1.5");
+});
+
+Deno.test("FR-079d resolveDistribution() lists the known names when one is unknown", () => {
+  strictEqual(
+    resolve({ name: "nope" }),
+    'Unknown distribution "nope". Available distributions: meta-reference-gpu, ogx-postgres-demo, ogx-starter, postgres-demo, remote-vllm, starter ' +
+      "(spec.distribution.name)",
+  );
+});
+
+for (
+  const [image, want] of [
+    ["docker.io/llamastack/distribution-starter:0.7.2", "0.7 0.7"],
+    ["mirror.example.com/x/ogxai/distribution-starter:1.5.0", "1.2 1.5"],
+    ["mirror.example.com/x/ogxai/distribution-starter:1.9.0", "1.2 1.5"],
+    ["docker.io/llamastack/distribution-starter:latest", "unknown"],
+    ["docker.io/llamastack/distribution-starter@sha256:00", "unknown"],
+    ["example.com/own/server:0.7.2", "unknown"],
+    ["docker.io/llamastack/distribution-starter:0.2.12", "unknown"],
+  ] as const
+) {
+  Deno.test(`R31 resolveDistribution() takes ${image} for line ${want}`, () =>
+    strictEqual(resolve({ image }), `${image} ${want}`));
+}
+
+Deno.test("R31 resolveDistribution() takes serverVersion before the tag, and refuses what it does not know", () => {
+  strictEqual(
+    resolve({ image: "x/ogxai/distribution-a:1.4.1", serverVersion: "0.7.3" }),
+    "x/ogxai/distribution-a:1.4.1 0.7 0.7",
+  );
+  ok(resolve({ image: "x", serverVersion: "0.2.12" }).includes("server 0.2.12 is not supported"));
+  ok(
+    resolve({ image: "x", serverVersion: "2.0" }).includes(
+      "Supported: Llama Stack 0.2 from 0.2.13 on, Llama Stack 0.3, ",
+    ),
+  );
+});
+
+Deno.test("FR-027c derive() needs a base where a config is to be generated for an image without one", () => {
+  const spec = { distribution: { image: "example.com/own:1", serverVersion: "0.7" }, storage: { kv: {} } };
+  deepStrictEqual(failures(spec), ["BaseConfigRequired at spec.distribution.image"]);
+  ok(refused(spec).failures[0]?.message.includes("spec.storage cannot be applied without one"));
+  ok(generated(spec, smallBase()));
+});
+
+Deno.test("R31 derive() needs a version where a config is to be generated for an image that tells none", () => {
+  const spec = { distribution: { image: "example.com/own:1" }, storage: { kv: {} } };
+  deepStrictEqual(failures(spec, smallBase()), ["UnsupportedServer at spec.distribution.image"]);
+});
+
+for (
+  const [name, spec, want] of [
+    ["the name alone", {}, "DistributionDefault"],
+    ["port, TLS, workers, CA and a claim", {
+      networking: { port: 9000, tls: { enabled: true, secretName: "t", caBundle: { configMapName: "c" } } },
+      workload: { workers: 2, storage: { size: "1Gi" } },
+    }, "DistributionDefault"],
+    ["an image of one's own", { distribution: { image: "x:1" } }, "DistributionDefault"],
+    [
+      "a distribution whose base has a mend that its start needs",
+      { distribution: { name: "ogx-starter" } },
+      "Generated",
+    ],
+    ["empty blocks", { providers: {}, resources: {}, storage: {} }, "DistributionDefault"],
+    ["an own config", { overrideConfig: { configMapName: "c" } }, "Override"],
+    ["a disabled API", { disabled: ["eval"] }, "Generated"],
+  ] as const
+) {
+  Deno.test(`US1 FR-013 R30 chooseSource() makes ${want} of ${name}`, () => {
+    strictEqual(Result.getOrThrow(derive(decoded(spec), SURROUNDINGS))._tag, want);
+  });
+}
+
+Deno.test("FR-013 R36 derive() names the ConfigMap and key of an own config", () => {
+  const derived = Result.getOrThrow(derive(decoded({ overrideConfig: { configMapName: "mine" } }), SURROUNDINGS));
+  ok(derived._tag === "Override" && derived.configMapName === "mine" && derived.key === "config.yaml");
+});
+
+Deno.test("FR-020a derive() tells the image that the config was made for", () => {
+  strictEqual(generated({ disabled: ["eval"] }).distribution.image, "docker.io/llamastack/distribution-starter:0.7.1");
+});
+
+Deno.test("derive() warns when the server is newer than every catalogue", () => {
+  deepStrictEqual(warnings({ storage: { kv: {} } }, { ...smallBase(), serverVersion: "1.9.0" }), [
+    "NewerServer at spec.distribution",
+  ]);
+});
+
+Deno.test("readDistributions() also reads the old flat form", () => {
+  const table = Result.getOrThrow(readDistributions({ starter: "x/llamastack/distribution-starter:0.7.3" }, {}));
+  deepStrictEqual(
+    Result.getOrThrow(resolveDistribution({ name: "starter" }, table, NO_OVERRIDES)).server?.line.name,
+    "0.7",
+  );
+});
+
+for (const document of [[], "x", { a: {} }, { "": "x" }, { a: "" }]) {
+  Deno.test(`readDistributions() refuses ${JSON.stringify(document)}`, () =>
+    ok(Result.isFailure(readDistributions(document as never, {}))));
+}
+
+Deno.test("FR-027a R20 every distribution has a base that its server accepts, and its mends are told", () => {
+  for (const [name, { base, image, serverVersion }] of EMBEDDED_DISTRIBUTIONS) {
+    ok(base !== undefined && image.endsWith(`:${serverVersion}`), name);
+    ok(generated({ distribution: { name }, storage: { kv: {}, sql: {} } }), name);
+  }
+});

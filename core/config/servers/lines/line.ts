@@ -1,0 +1,117 @@
+/** What sets one line of servers apart from the others: data, and one small function where data does not do. */
+import type { JsonObject } from "../../../data/json.ts";
+import type { DataFolders } from "../../draft.ts";
+
+/** How the server process of a line is started and told what to do. */
+export interface ServerProcess {
+  readonly start: ServerStart;
+  /** Environment variable that names the config file for the factory. */
+  readonly configVariable: string;
+  /** Environment variable of the listening port, for starts that are not ours. */
+  readonly portVariable: string;
+  /** Environment variable of the log levels. */
+  readonly loggingVariable: string;
+  /** Category and level that keep the start-up dump of the config out of the log; undefined: none does. */
+  readonly quietStartup: string | undefined;
+  readonly healthPath: string;
+  /** What stands in front of `/chat/completions` and the other OpenAI-compatible paths. */
+  readonly openAiPath: string;
+  /** What the environment has besides, unless the author says otherwise. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Exit code of a start that failed because of its config. */
+  readonly failedStart: number;
+}
+
+export type ServerStart =
+  /** The uvicorn factory: one expansion of the environment, no clear-text copy of the config, exit codes that tell the truth. */
+  | { readonly kind: "factory"; readonly factory: string }
+  /** The server's own command line, followed by the config file and the port; TLS files come from the file, one process only. */
+  | { readonly kind: "command"; readonly module: string; readonly words: string };
+
+/** Which provider types serve a tool, and the group under which the server lists it. */
+export interface ToolKind {
+  readonly types: ReadonlyArray<string>;
+  readonly group: string;
+}
+
+/** A backend as the stages name it: `kv_redis`, `sql_postgres`, …, with its fields. */
+export interface Backend {
+  readonly kind: "kv" | "sql";
+  readonly value: JsonObject;
+}
+
+/** Where the state of the server goes in the file. */
+export interface StoreShape {
+  /** The tree with every store of the kind on this backend. */
+  readonly place: (config: JsonObject, backend: Backend, referencesOf: ReferencesOf) => JsonObject;
+  /** The backends that the tree uses, by name, with their types. */
+  readonly backends: (config: JsonObject) => ReadonlyArray<readonly [string, string]>;
+  /** What a provider's config says of a store that it needs. */
+  readonly reference: (kind: "kv" | "sql", name: StoreName, folders: DataFolders) => JsonObject;
+}
+
+/** The dotted paths of the stores inside a provider's config, and their kinds. */
+export type ReferencesOf = (api: string, type: string) => Readonly<Record<string, { readonly kind: "kv" | "sql" }>>;
+
+export interface StoreName {
+  /** Of a key-value store, e.g. `vector_io::faiss`. */
+  readonly namespace: string;
+  /** Of an SQL store. */
+  readonly table: string;
+}
+
+/** Both are ends of sentences. */
+export interface UnstartableType {
+  readonly reason: string;
+  readonly instead: string;
+}
+
+export interface Line {
+  readonly name: "legacy" | "0.3" | "0.4" | "0.7" | "0.8" | "1.0" | "1.2";
+  /** For sentences, e.g. `Llama Stack 0.7`. */
+  readonly servers: string;
+  /** Lowest and highest minor version of the line, as [major, minor]; an open end takes newer ones. */
+  readonly from: readonly [number, number];
+  readonly to: readonly [number, number] | undefined;
+  /** Lowest patch of the lowest minor, where older ones have another shape. */
+  readonly fromPatch?: number;
+  readonly process: ServerProcess;
+  /** Keys at top level that only other lines have. */
+  readonly foreignKeys: ReadonlyArray<string>;
+  /** Sections of a base that this line lost and that are left out with a warning, as API names. */
+  readonly droppedApis: ReadonlyArray<string>;
+  /** Keys that go with them: at top level, under `registered_resources`, under `server`. */
+  readonly droppedKeys: ReadonlyArray<ReadonlyArray<string>>;
+  /** What the API offers instead of the lost section, as the end of a sentence. */
+  readonly insteadOf: Readonly<Record<string, string>>;
+  /** APIs that are one and the same to a reader, name on other lines → this line's name. */
+  readonly apiAliases: Readonly<Record<string, string>>;
+  /** Provider types that go by another name here, `<api> <type on other lines>` → this line's type. */
+  readonly typeAliases: Readonly<Record<string, string>>;
+  /** Provider types that are in the catalogue and yet end the start of every server of the line, as `<api> <type>`. */
+  readonly unstartableTypes: Readonly<Record<string, UnstartableType>>;
+  /** Inference types under which no model can be registered: it would end the start. */
+  readonly typesWithoutModels: readonly string[];
+  readonly shields: boolean;
+  /** Tools only exist when the file lists their groups, MCP servers with their address; newer servers make groups themselves. */
+  readonly toolGroups: boolean;
+  /** A telemetry provider is a section of the file; on all other lines it is environment. */
+  readonly telemetryProviders: boolean;
+  /** Where models, shields and tool groups are registered: under this key, or at top level. */
+  readonly resourcesAt: ReadonlyArray<string>;
+  /** Which of its two names makes a model's id, `<provider>/<name>`: the server stores and compares models by that. */
+  readonly modelsAreKnownBy: "modelId" | "providerModelId";
+  /** A model's id in the file is written with its provider in front, since the server adds that only now and then. */
+  readonly modelIdsInFull: boolean;
+  /** Short tool names, e.g. `websearch`. */
+  readonly tools: Readonly<Record<string, ToolKind>>;
+  /** Fixed keys of the server section, e.g. `insecure: true` where a file without TLS is refused. */
+  readonly serverWithoutTls: Readonly<Record<string, boolean>>;
+  readonly stores: StoreShape;
+  /** Host names go into a database URL as they are, so an IPv6 address needs its own brackets and a user no special letters. */
+  readonly rawSqlUrl: boolean;
+  /** What a user of Redis meets on this line through no fault of the config; undefined when nothing. */
+  readonly redisDefect: string | undefined;
+  /** Two providers on one sqlite key-value file share their keys. */
+  readonly sqliteSharesKeys: boolean;
+}

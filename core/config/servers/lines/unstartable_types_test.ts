@@ -1,0 +1,59 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { generated, refused } from "../../../../tests/given.ts";
+import { CATALOGUES, providerType } from "../catalogue.ts";
+import { serverOf } from "./lines.ts";
+
+const on = (serverVersion: string) => ({ serverVersion });
+
+const WAY = "use remote::vllm with the OpenAI-compatible endpoint of the same service";
+const UNLOADABLE = "its module cannot be loaded, which ends the start of the whole server";
+const UNKEPT = "it was not kept up with the rest of the server, and ends its start";
+const UNANSWERED =
+  "it asks for details of the model that its client library refuses, which ends the start of the whole server";
+for (
+  const [version, provider, type, reason] of [
+    ["0.2.24", "runpod", "remote::runpod", UNKEPT],
+    ["0.2.24", "passthrough", "remote::passthrough", UNKEPT],
+    ["0.3.5", "remote::passthrough", "remote::passthrough", UNKEPT],
+    ["0.2.24", "remote::hf::serverless", "remote::hf::serverless", UNANSWERED],
+    ["0.3.5", "tgi", "remote::tgi", UNLOADABLE],
+    ["0.4", "remote::tgi", "remote::tgi", UNLOADABLE],
+    ["0.5", "remote::hf::endpoint", "remote::hf::endpoint", UNLOADABLE],
+    ["0.6.1", "remote::hf::serverless", "remote::hf::serverless", UNLOADABLE],
+  ] as const
+) {
+  Deno.test(`${provider} is refused on ${version}, where it would end the start`, () => {
+    const spec = { providers: { inference: [{ provider, endpoint: "http://x:1" }] } };
+    const { failures: found } = refused(spec, on(version));
+    deepStrictEqual(found.map(({ _tag }) => _tag), ["NotSupportedOnLine"]);
+    strictEqual(
+      found[0]?.message,
+      `spec.providers.inference[0].provider: Llama Stack ${version} has no working inference provider of type ` +
+        `"${type}": ${reason}; ${WAY}`,
+    );
+  });
+}
+
+Deno.test("what ends the start on some lines is taken on the others", () => {
+  ok(generated({ providers: { inference: [{ provider: "tgi", endpoint: "http://x:1" }] } }, on("0.2")));
+  for (const { catalogue, line } of CATALOGUES.flatMap(({ server }) => serverOf(server) ?? [])) {
+    const rows = Object.keys(line.unstartableTypes).map((row) => row.split(" "));
+    const strangers = rows.filter(([api = "", type = ""]) => providerType(catalogue, api, type) === undefined);
+    deepStrictEqual(strangers, [], `${catalogue.server} refuses a type that it does not have`);
+  }
+});
+
+Deno.test("a model under a type that no model can be registered under is refused, and the type alone is taken", () => {
+  const inference = [{ provider: "cerebras", endpoint: "http://x:1" }];
+  ok(generated({ providers: { inference } }, on("0.2.24")));
+  const { failures: found } = refused(
+    { providers: { inference }, resources: { models: [{ name: "m" }] } },
+    on("0.2.24"),
+  );
+  strictEqual(
+    found[0]?.message,
+    'spec.resources.models[0].provider: Llama Stack 0.2.24 has no provider of type "remote::cerebras" that takes a model: ' +
+      `registering one ends the start of the whole server; ${WAY}`,
+  );
+  ok(generated({ providers: { inference }, resources: { models: [{ name: "m" }] } }, on("0.6")));
+});

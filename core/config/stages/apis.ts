@@ -1,0 +1,33 @@
+/** Stage 10: which APIs the server opens: what the base opens, what was added, what those need; nothing without a provider. */
+import { listAt, objectAt, put, stringAt } from "../../data/json.ts";
+import { isConditional } from "../servers/base.ts";
+import { providerType } from "../servers/catalogue.ts";
+import { disabledOn } from "./disabled.ts";
+import { entriesOf, withConfig } from "../draft.ts";
+import { soundStage, type Stage } from "../stage.ts";
+
+export const computeApis: Stage<never> = soundStage((draft, facts) => {
+  const { catalogue } = facts.server;
+  const { off } = disabledOn(facts);
+  const base = listAt(draft.config, "apis").map(String);
+  // An absent list means everything to the server; it only has to be spelled out once something is switched off.
+  if (base.length === 0 && off.length === 0) return withConfig(draft, put(draft.config, ["apis"], undefined));
+  const provided = Object.keys(objectAt(draft.config, "providers")).sort();
+  const needed = provided.flatMap((api) =>
+    entriesOf(draft.config, api).flatMap((entry) =>
+      providerType(catalogue, api, stringAt(entry, "provider_type") ?? "")?.requires ?? []
+    )
+  ).filter((api) => catalogue.apis[api]?.kind === "routed").sort();
+  const opened = [...new Set([...base, ...provided, ...needed])].filter((api) => {
+    const known = Object.hasOwn(catalogue.apis, api) ? catalogue.apis[api] : undefined;
+    if (known === undefined || off.includes(api)) return false;
+    // A direct API that no provider serves stops the server's start.
+    return known.kind !== "direct" || entriesOf(draft.config, api).some((entry) => !isConditional(entry));
+  });
+  // A registry opens only together with its router.
+  const apis = opened.filter((api) => {
+    const router = catalogue.apis[api]?.router;
+    return router === undefined || opened.includes(router);
+  });
+  return withConfig(draft, put(draft.config, ["apis"], apis.length === 0 ? ["inspect"] : apis));
+});

@@ -1,0 +1,48 @@
+/** After all stages: combinations that are allowed and will hurt (R51). */
+import { objectAt, stringAt } from "../../data/json.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import { entriesOf, noted } from "../draft.ts";
+import { soundStage, type Stage } from "../stage.ts";
+
+export const addCautions: Stage<never> = soundStage((draft, { spec, server: { line } }) => {
+  const onFile = line.stores.backends(draft.config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
+  const most = Math.max(spec.workload?.replicas ?? 1, spec.workload?.autoscaling?.maxReplicas ?? 1);
+  const faiss = entriesOf(draft.config, "vector_io").filter((entry) =>
+    stringAt(entry, "provider_type") === "inline::faiss"
+  );
+  const exposed = spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false &&
+    Object.keys(objectAt(draft.config, "server", "auth")).length === 0;
+  const warnings: ReadonlyArray<Warning> = [
+    ...(most > 1 && onFile.length > 0
+      ? [
+        warning(
+          "SharedSqlite",
+          ["spec", "workload", "replicas"],
+          `${most} pods would each keep their own ${
+            onFile.join(" and ")
+          } in sqlite; use storage.sql of type postgres ` +
+            `and storage.kv of type redis or postgres`,
+        ),
+      ]
+      : []),
+    ...(line.sqliteSharesKeys && faiss.length > 1 && onFile.includes("kv_default")
+      ? [
+        warning(
+          "SharedSqlite",
+          ["spec", "providers", "vectorIo"],
+          "two inline::faiss providers share their keys in one sqlite file on this server; use one, or storage.kv of another type",
+        ),
+      ]
+      : []),
+    ...(exposed
+      ? [
+        warning(
+          "Exposed",
+          ["spec", "networking", "expose"],
+          "the server asks for no authentication: everybody who reaches the host can use its models and read stored responses",
+        ),
+      ]
+      : []),
+  ];
+  return noted(draft, { warnings });
+});

@@ -1,0 +1,147 @@
+/** Stage 9: APIs that are switched off, and everything that would dangle afterwards. */
+import { disabledApi } from "../../api/rules.ts";
+import { MissingApi } from "../../failure/failures.ts";
+import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import { baseId, isConditional } from "../servers/base.ts";
+import { type Catalogue, providerType } from "../servers/catalogue.ts";
+import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
+import { type Stage, stage, type Staged } from "../stage.ts";
+
+export const switchOff: Stage<MissingApi> = stage((draft, facts) => {
+  const { off, warnings } = disabledOn(facts);
+  const without = off.reduce((config, api) => withEntries(config, api, []), draft.config);
+  const settled = settle(noted(withConfig(draft, without), { warnings }), off, facts);
+  return { ...settled, draft: withConfig(settled.draft, withoutDangling(settled.draft.config, off, facts)) };
+});
+
+/** The APIs of this server that the resource disables; other names are ignored with a warning (R47). */
+export const disabledOn = (
+  { spec, server: { catalogue, line }, serverName }: Facts,
+): { readonly off: ReadonlyArray<string>; readonly warnings: ReadonlyArray<Warning> } => {
+  const named = (spec.disabled ?? []).map((name, index) => {
+    const own = disabledApi(name);
+    const api = Object.hasOwn(catalogue.apis, own) ? own : line.apiAliases[own] ?? own;
+    return { api, index, known: catalogue.apis[api] };
+  });
+  return {
+    off: [
+      ...new Set(
+        named.filter(({ known }) => known?.kind === "routed" || known?.kind === "direct").map(({ api }) => api),
+      ),
+    ],
+    warnings: named.flatMap(({ api, index, known }) => {
+      if (known?.kind === "routed" || known?.kind === "direct") return [];
+      const why = known === undefined
+        ? `${serverName} has no ${api} API`
+        : known.router === undefined
+        ? `${api} is always on`
+        : `${api} belongs to ${known.router}; disable that`;
+      return [warning("ApiNotDisabled", ["spec", "disabled", index], `ignored: ${why}`)];
+    }),
+  };
+};
+
+/** True when the server would have an implementation of `api`: a router needs no provider, a direct API needs one. */
+const isServed = (config: JsonObject, api: string, off: ReadonlyArray<string>, catalogue: Catalogue): boolean => {
+  const known = Object.hasOwn(catalogue.apis, api) ? catalogue.apis[api] : undefined;
+  switch (known?.kind) {
+    case "routed":
+      return !off.includes(api);
+    case "table":
+      return !off.includes(known.router ?? "");
+    case "direct":
+      return entriesOf(config, api).some((entry) => !isConditional(entry));
+    default:
+      return known !== undefined;
+  }
+};
+
+/** Takes out providers that lost an API they need, again and again until nothing changes: batches may follow files. */
+const settle = (
+  draft: Draft,
+  off: ReadonlyArray<string>,
+  facts: Facts,
+  failures: ReadonlyArray<MissingApi> = [],
+): Staged<MissingApi> => {
+  const { catalogue } = facts.server;
+  for (const api of Object.keys(objectAt(draft.config, "providers"))) {
+    for (const entry of entriesOf(draft.config, api)) {
+      const type = stringAt(entry, "provider_type") ?? "";
+      const missing = (providerType(catalogue, api, type)?.requires ?? [])
+        .filter((needed) => !isServed(draft.config, needed, off, catalogue));
+      if (missing.length === 0) continue;
+      const rest = entriesOf(draft.config, api).filter((other) => other !== entry);
+      const id = baseId(entry) ?? "";
+      const lost = loss(draft, api, id, type, missing);
+      const next = noted(withConfig(draft, withEntries(draft.config, api, rest)), { warnings: lost.warnings });
+      return settle(next, off, facts, [...failures, ...lost.failures]);
+    }
+  }
+  return { draft, failures };
+};
+
+const loss = (
+  draft: Draft,
+  api: string,
+  id: string,
+  type: string,
+  missing: ReadonlyArray<string>,
+): { readonly failures: ReadonlyArray<MissingApi>; readonly warnings: ReadonlyArray<Warning> } => {
+  const own = draft.declared.find((declared) => declared.api === api && declared.id === id);
+  return own === undefined
+    ? {
+      warnings: [
+        warning(
+          "DisabledDependency",
+          ["spec", "disabled"],
+          `the base's ${api} provider "${id}" needs ${missing.join(", ")} and is switched off with it`,
+        ),
+      ],
+      failures: [],
+    }
+    : { warnings: [], failures: [new MissingApi({ path: own.path, type, missing })] };
+};
+
+/** The registered resources of each API, by their key under `registered_resources`. */
+const REGISTRIES: Readonly<Record<string, ReadonlyArray<string>>> = {
+  inference: ["models"],
+  safety: ["shields"],
+  // vector_dbs up to 0.2.
+  vector_io: ["vector_stores", "vector_dbs"],
+  tool_runtime: ["tool_groups"],
+  datasetio: ["datasets"],
+  scoring: ["scoring_fns"],
+  eval: ["benchmarks"],
+};
+
+/** Top-level sections that the server checks against an API that must then be there. */
+const SECTIONS: Readonly<Record<string, string>> = { vector_io: "vector_stores", safety: "safety" };
+
+const withoutDangling = (
+  config: JsonObject,
+  off: ReadonlyArray<string>,
+  { server: { catalogue, line } }: Facts,
+): JsonObject => {
+  const gone = [...Object.keys(REGISTRIES), ...Object.keys(SECTIONS)]
+    .filter((api) => off.includes(api) || Object.hasOwn(catalogue.apis, api) && unprovided(config, api));
+  const grouped = line.toolGroups ? withoutLostGroups(config, line.resourcesAt) : config;
+  return gone.reduce((tree, api) => {
+    const registries = (REGISTRIES[api] ?? []).map((key) => [...line.resourcesAt, key])
+      .filter((path) => listAt(tree, ...path).length > 0);
+    const emptied = registries.reduce((rest, path) => put(rest, path, []), tree);
+    const section = SECTIONS[api];
+    return section !== undefined && isObject(tree[section] ?? null) ? put(emptied, [section], undefined) : emptied;
+  }, grouped);
+};
+
+/** Up to 0.6 a tool group whose provider is gone stops the start. */
+const withoutLostGroups = (config: JsonObject, resourcesAt: ReadonlyArray<string>): JsonObject => {
+  const path = [...resourcesAt, "tool_groups"];
+  const ids = entriesOf(config, "tool_runtime").map(baseId);
+  const groups = listAt(config, ...path);
+  const kept = groups.filter((group) => ids.includes(stringAt(group, "provider_id")));
+  return kept.length === groups.length ? config : put(config, path, kept);
+};
+
+const unprovided = (config: JsonObject, api: string): boolean => entriesOf(config, api).length === 0;

@@ -1,0 +1,120 @@
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { config, failures, generated, smallBase, warnings } from "../../../tests/given.ts";
+import { at, type JsonObject, listAt, objectAt } from "../../data/json.ts";
+
+const apis = (spec: JsonObject, surroundings = {}) => listAt(config(spec, surroundings), "apis").map(String);
+const withoutPath = (spec: JsonObject) => new Set(warnings(spec).map((line) => line.split(" ")[0]));
+
+Deno.test("FR-009 switchOff() takes out the API, its providers, its resources and its section", () => {
+  const made = config({ disabled: ["safety"] });
+  ok(!listAt(made, "apis").includes("safety"));
+  deepStrictEqual([at(made, "providers", "safety"), made.safety, listAt(made, "registered_resources", "shields")], [
+    undefined,
+    undefined,
+    [],
+  ]);
+});
+
+for (const name of ["vector_io", "vectorIo"]) {
+  Deno.test(`FR-009 R6 switchOff() takes ${name} for the same API`, () => {
+    const made = config({ disabled: [name] });
+    deepStrictEqual([at(made, "providers", "vector_io"), made.vector_stores], [undefined, undefined]);
+  });
+}
+
+Deno.test("switchOff() takes what needs a disabled API with it, through every step, and says so", () => {
+  const spec = { disabled: ["files"] };
+  const kept = apis(spec);
+  // responses, file processors and batches need files.
+  for (const api of ["files", "responses", "file_processors", "batches"]) ok(!kept.includes(api), api);
+  ok(kept.includes("inference") && kept.includes("vector_io"));
+  deepStrictEqual(withoutPath(spec), new Set(["DisabledDependency"]));
+  // A routed API stays open without providers; its provider needed responses, which needed files.
+  deepStrictEqual(at(config(spec), "providers", "eval"), undefined);
+  const tools = listAt(config(spec), "providers", "tool_runtime").map((entry) => objectAt(entry).provider_type);
+  ok(!tools.includes("inline::file-search"));
+});
+
+Deno.test("switchOff() fails when a declared provider needs a disabled API", () => {
+  deepStrictEqual(
+    failures({ providers: { vectorIo: [{ id: "v", provider: "inline::faiss" }] }, disabled: ["inference"] }),
+    [
+      "MissingApi at spec.providers.vectorIo[0]",
+    ],
+  );
+});
+
+Deno.test("switchOff() fails when a declared provider needs an API that nobody provides", () => {
+  deepStrictEqual(failures({ providers: { toolRuntime: [{ provider: "inline::file-search" }] } }, smallBase()), [
+    "MissingApi at spec.providers.toolRuntime[0]",
+  ]);
+});
+
+Deno.test("R47 switchOff() ignores names that this server does not have, with a warning", () => {
+  deepStrictEqual(warnings({ disabled: ["post_training", "models", "inspect"] }), [
+    "ApiNotDisabled at spec.disabled[0]",
+    "ApiNotDisabled at spec.disabled[1]",
+    "ApiNotDisabled at spec.disabled[2]",
+  ]);
+});
+
+Deno.test("R47 switchOff() takes agents for responses on servers that renamed it", () => {
+  ok(!apis({ disabled: ["agents"] }).includes("responses"));
+});
+
+Deno.test("computeApis() opens the API of a declared provider and what it needs", () => {
+  deepStrictEqual(apis({ providers: { vectorIo: [{ id: "v", provider: "inline::faiss" }] } }, smallBase()), [
+    "inference",
+    "vector_io",
+  ]);
+});
+
+Deno.test("computeApis() leaves an absent list alone until something is switched off", () => {
+  const base = JSON.stringify({
+    version: 2,
+    distro_name: "x",
+    providers: { inference: [{ provider_id: "o", provider_type: "remote::openai" }] },
+  });
+  const surroundings = { base: { origin: "test", content: base } };
+  deepStrictEqual(config({ storage: { kv: {} } }, surroundings).apis, undefined);
+  deepStrictEqual(config({ disabled: ["safety"] }, surroundings).apis, ["inference"]);
+});
+
+Deno.test("computeApis() never opens an API whose only provider may be off, nor an empty list", () => {
+  const base = smallBase({
+    apis: ["files"],
+    providers: { files: [{ provider_id: "${env.X:+f}", provider_type: "inline::localfs", config: {} }] },
+  });
+  deepStrictEqual(apis({ storage: { kv: {} } }, base), ["inspect"]);
+});
+
+Deno.test("R47 addExternalProviders() refuses external providers instead of ignoring them", () => {
+  const spec = { externalProviders: { inference: [{ providerId: "own", image: "example/own:1" }] } };
+  deepStrictEqual(failures(spec), ["NotBuiltYet at spec.externalProviders.inference"]);
+});
+
+Deno.test("FR-090 FR-091 FR-092 addExternalProviders() lets empty lists pass", () => {
+  ok(generated({ externalProviders: { inference: [] }, storage: { kv: {} } }));
+});
+
+for (
+  const [name, resources, disabled, want] of [
+    ["a model", { models: [{ name: "m" }] }, "inference", "MissingProviderForResource at spec.resources.models"],
+    [
+      "a shield, whose provider needs inference",
+      { shields: ["guard"] },
+      "inference",
+      "MissingProviderForResource at spec.resources.shields[0]",
+    ],
+    [
+      "a tool, whose provider needs files",
+      { tools: ["rag"] },
+      "files",
+      "MissingProviderForResource at spec.resources.tools[0]",
+    ],
+  ] as const
+) {
+  Deno.test(`switchOff() never loses ${name}: it is a failure instead`, () => {
+    deepStrictEqual(failures({ resources, disabled: [disabled] } as unknown as JsonObject), [want]);
+  });
+}

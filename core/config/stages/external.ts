@@ -1,0 +1,13 @@
+/** Stage 8: external providers. Refused with a clear sentence until they are built, never ignored (R47). */
+import { NotBuiltYet } from "../../failure/failures.ts";
+import { type Stage, stage } from "../stage.ts";
+
+export const addExternalProviders: Stage<NotBuiltYet> = stage((draft, { spec }) => ({
+  draft,
+  failures: Object.entries(spec.externalProviders ?? {}).filter(([, list]) => (list ?? []).length > 0).map(([api]) =>
+    new NotBuiltYet({
+      path: ["spec", "externalProviders", api],
+      instead: "use an image that holds the provider (spec.distribution.image), or remove the field",
+    })
+  ),
+}));

@@ -1,0 +1,264 @@
+/** Stage 4: each provider of the resource in the long form: type, id, endpoint field, key field, placeholders, settings. */
+import { PROVIDER_LISTS, type ProviderList } from "../../api/api_names.ts";
+import { effectiveId } from "../../api/rules.ts";
+import type { Provider } from "../../api/v1alpha2.ts";
+import { didYouMean } from "../../data/closest.ts";
+import {
+  ForbiddenSetting,
+  MissingSetting,
+  NotSupportedOnLine,
+  UnknownProviderType,
+  type UnusableEndpoint,
+} from "../../failure/failures.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { at, type Json, type JsonObject, put, withMember } from "../../data/json.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import {
+  type Catalogue,
+  endpointExpectation,
+  type ProviderType,
+  providerType,
+  providerTypes,
+} from "../servers/catalogue.ts";
+import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
+import { addressFields } from "../connections/endpoint.ts";
+import { unstartableType } from "../servers/lines/unstartable_types.ts";
+import { envName, placeholder, secretEntry } from "./secrets.ts";
+import { type Stage, stage } from "../stage.ts";
+
+type ExpansionFailure =
+  | NotSupportedOnLine
+  | UnknownProviderType
+  | UnusableEndpoint
+  | MissingSetting
+  | ForbiddenSetting;
+
+export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => {
+  const expansions = PROVIDER_LISTS
+    // Where telemetry has no section, telemetry.ts turns it into environment.
+    .filter(({ field }) => field !== "telemetry" || facts.server.line.telemetryProviders)
+    .flatMap(({ field, api }) =>
+      (facts.spec.providers?.[field] ?? []).map((provider, index) => expand(provider, field, api, index, facts))
+    );
+  return { draft: expansions.reduce(noted, draft), failures: expansions.flatMap(({ failures }) => failures) };
+});
+
+/** `vllm` → `remote::vllm`; a full type stays. A bare name that only exists inline means that one. */
+export const fullType = (catalogue: Catalogue, api: string, wanted: string): string => {
+  if (wanted.includes("::")) return wanted;
+  const remote = `remote::${wanted}`;
+  const inline = `inline::${wanted}`;
+  return providerType(catalogue, api, remote) === undefined && providerType(catalogue, api, inline) !== undefined
+    ? inline
+    : remote;
+};
+
+/** The same provider by the name that it has on this line (§4.7 of the server facts): renamed, never aliased by the server. */
+const typeHere = (type: string, api: string, { server: { catalogue, line } }: Facts): string => {
+  const row = `${api} ${type}`;
+  return providerType(catalogue, api, type) === undefined && Object.hasOwn(line.typeAliases, row)
+    ? line.typeAliases[row] ?? type
+    : type;
+};
+
+interface Expansion {
+  readonly declared: ReadonlyArray<Declared>;
+  readonly env: ReadonlyArray<EnvEntry>;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<ExpansionFailure>;
+}
+
+const failed = (...failures: ReadonlyArray<ExpansionFailure>): Expansion => ({
+  declared: [],
+  env: [],
+  warnings: [],
+  failures,
+});
+
+const expand = (provider: Provider, field: ProviderList, api: string, index: number, facts: Facts): Expansion => {
+  const { catalogue, line } = facts.server;
+  const path: FieldPath = ["spec", "providers", field, index];
+  if (!Object.hasOwn(catalogue.apis, api)) {
+    const instead = line.insteadOf[api] ?? `remove spec.providers.${field}`;
+    return failed(new NotSupportedOnLine({ path, what: `${api} API`, server: facts.serverName, instead }));
+  }
+  const written = fullType(catalogue, api, provider.provider);
+  const type = typeHere(written, api, facts);
+  const known = providerType(catalogue, api, type);
+  if (known === undefined) {
+    return failed(
+      new UnknownProviderType({
+        path: [...path, "provider"],
+        type,
+        api,
+        server: facts.serverName,
+        offered: providerTypes(catalogue, api),
+      }),
+    );
+  }
+  const unstartable = unstartableType(line, api, type);
+  if (unstartable !== undefined) {
+    const what = `working ${api} provider of type "${type}": ${unstartable.reason}`;
+    const { instead } = unstartable;
+    return failed(
+      new NotSupportedOnLine({ path: [...path, "provider"], what, server: facts.serverName, instead }),
+    );
+  }
+  const id = effectiveId(provider as unknown as Json);
+  const typed = typedFields(provider, id, api, type, known, path, facts);
+  const settings = (provider.settings ?? {}) as JsonObject;
+  const overruled = Object.keys(typed.config).filter((key) => Object.hasOwn(settings, key))
+    .map((key) =>
+      warning(
+        "SettingOverruled",
+        [...path, "settings", key],
+        "the field of the same meaning beside settings wins; remove one",
+      )
+    );
+  const given = { ...settings, ...typed.config };
+  const filled = withReferences(given, id, api, known, facts);
+  const needed = withRequired(filled, id, api, type, known, path, facts);
+  const stray = strayKeys(given, type, known, path);
+  return {
+    declared: [{ api, id, type, path, config: needed.config }],
+    env: typed.env,
+    warnings: [
+      ...(type === written
+        ? []
+        : [warning("TypeRenamed", [...path, "provider"], `${written} is called ${type} on ${facts.serverName}`)]),
+      ...typed.warnings,
+      ...overruled,
+      ...stray.warnings,
+    ],
+    failures: [...typed.failures, ...needed.failures, ...stray.failures],
+  };
+};
+
+interface TypedFields {
+  readonly config: JsonObject;
+  readonly env: ReadonlyArray<EnvEntry>;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<UnusableEndpoint>;
+}
+
+/** endpoint, apiKey and secretRefs under the names that this type reads. */
+const typedFields = (
+  provider: Provider,
+  id: string,
+  api: string,
+  type: string,
+  known: ProviderType,
+  path: FieldPath,
+  facts: Facts,
+): TypedFields => {
+  const address = provider.endpoint === undefined
+    ? { config: {}, warnings: [], failures: [] }
+    : addressFields(provider.endpoint, { api, type }, known, [...path, "endpoint"], facts);
+  const refs = Object.entries(provider.secretRefs ?? {}).map(([field, ref]) => ({
+    key: field,
+    entry: secretEntry(envName(id, field), ref, [...path, "secretRefs", field]),
+  }));
+  const keyed = provider.apiKey === undefined || known.key === undefined ? [] : [{
+    key: known.key,
+    entry: secretEntry(envName(id, "API_KEY"), provider.apiKey, [...path, "apiKey"]),
+  }];
+  const unread = provider.apiKey !== undefined && known.key === undefined
+    ? [
+      warning(
+        "FieldNotRead",
+        [...path, "apiKey"],
+        `${type} reads no key on ${facts.serverName}; the field has no effect`,
+      ),
+    ]
+    : [];
+  const all = [...keyed, ...refs];
+  return {
+    config: all.reduce<JsonObject>(
+      (config, { key, entry }) => withMember(config, key, placeholder(entry.env.name)),
+      address.config,
+    ),
+    env: all.map(({ entry }) => entry),
+    warnings: [...address.warnings, ...unread],
+    failures: address.failures,
+  };
+};
+
+/** The stores that the type needs and the resource does not give, where every base has its own. */
+const withReferences = (
+  config: JsonObject,
+  id: string,
+  api: string,
+  known: ProviderType,
+  { server: { line }, folders }: Facts,
+): JsonObject =>
+  Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
+    const path = dotted.split(".");
+    if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
+    const table = api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`;
+    return put(filled, path, line.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders));
+  }, config);
+
+/** Optional by the schema of some vector providers, which crash without it (llama-stack-server.md, trap 16). */
+const ALWAYS_WRITTEN = new Set(["persistence"]);
+
+/** Required fields that nobody gave: local paths go to the data folder, a required null is written, the rest is a failure. */
+const withRequired = (
+  config: JsonObject,
+  id: string,
+  api: string,
+  type: string,
+  known: ProviderType,
+  path: FieldPath,
+  facts: Facts,
+): { readonly config: JsonObject; readonly failures: ReadonlyArray<MissingSetting> } => {
+  const missing = Object.entries(known.fields).filter(([name, field]) =>
+    field.required === true && !Object.hasOwn(config, name)
+  );
+  const local = (name: string): Json | undefined => {
+    if (name === "storage_dir") return facts.folders.files;
+    const file = `\${env.SQLITE_STORE_DIR:=${facts.folders.state}}/${id.replaceAll(/[^A-Za-z0-9._-]/g, "_")}`;
+    if (name === "db_path" && type !== "inline::chromadb") return `${file}.db`;
+    return name === "db_path" || name === "path" ? file : undefined;
+  };
+  const expected = endpointExpectation(facts.server.catalogue, api, type)?.needed === true ? known.endpoint : undefined;
+  const filled = missing.reduce((draft, [name, field]) => {
+    // A null passes the schema, but an address that a type cannot do without is not filled with nothing.
+    const value = local(name) ?? (field.nullable === true && name !== expected ? null : undefined);
+    return value === undefined ? draft : withMember(draft, name, value);
+  }, config);
+  const needsEndpoint = expected !== undefined && !Object.hasOwn(filled, expected);
+  const absent = missing.map(([name]) => name).filter((name) => !Object.hasOwn(filled, name));
+  const failures = [
+    ...(needsEndpoint && !absent.includes(known.endpoint ?? "") ? [known.endpoint ?? ""] : []),
+    ...absent,
+  ].map((name) => new MissingSetting({ path: [...path, ...fieldFor(name, known)], type }));
+  return { config: filled, failures };
+};
+
+/** Where the author writes the field: endpoint, apiKey, a secret reference or a setting. */
+const fieldFor = (name: string, known: ProviderType): FieldPath => {
+  if (name === known.endpoint) return ["endpoint"];
+  if (name === known.key) return ["apiKey"];
+  return [known.fields[name]?.secret === true ? "secretRefs" : "settings", name];
+};
+
+/** Keys that the type does not know: most types ignore them without a word, so the author hears of it here. */
+const strayKeys = (config: JsonObject, type: string, known: ProviderType, path: FieldPath) => {
+  const names = Object.entries(known.fields).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
+  const stray = Object.keys(config).filter((key) => !names.includes(key) && known.references?.[key] === undefined);
+  if (known.extra === "allow") return { warnings: [], failures: [] };
+  if (known.extra === "forbid") {
+    return {
+      warnings: [],
+      failures: stray.map((key) =>
+        new ForbiddenSetting({ path: [...path, "settings", key], type, known: names.sort() })
+      ),
+    };
+  }
+  return {
+    warnings: stray.map((key) =>
+      warning("UnknownSetting", [...path, "settings", key], `${type} does not read it${didYouMean(key, names)}`)
+    ),
+    failures: [],
+  };
+};

@@ -1,0 +1,204 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { config, envOf, failures, generated, refused, secret, smallBase, warnings } from "../../../tests/given.ts";
+import { listAt, objectAt } from "../../data/json.ts";
+
+const inference = (provider: object) => ({ providers: { inference: [provider] } });
+const first = (provider: object, surroundings = smallBase()) =>
+  listAt(config(inference(provider) as never, surroundings), "providers", "inference").at(-1);
+
+Deno.test("FR-005 FR-030 providers() writes vllm as remote::vllm with endpoint, key and settings under the names it reads", () => {
+  deepStrictEqual(
+    first({
+      provider: "vllm",
+      endpoint: "http://vllm:8000/v1",
+      apiKey: secret("vllm", "token"),
+      settings: { refresh_models: true, max_tokens: 4096 },
+    }),
+    {
+      provider_id: "vllm",
+      provider_type: "remote::vllm",
+      config: {
+        api_token: "${env.LLSD_VLLM_API_KEY}",
+        base_url: "http://vllm:8000/v1",
+        max_tokens: 4096,
+        refresh_models: true,
+      },
+    },
+  );
+});
+
+for (
+  const [wanted, type, api] of [
+    ["remote::vllm", "remote::vllm", "inference"],
+    ["inline::sentence-transformers", "inline::sentence-transformers", "inference"],
+    ["faiss", "inline::faiss", "vectorIo"],
+    ["llama-guard", "inline::llama-guard", "safety"],
+    ["tavily-search", "remote::tavily-search", "toolRuntime"],
+  ] as const
+) {
+  Deno.test(`FR-030 fullType() takes ${wanted} of ${api} for ${type}`, () => {
+    const provider = { provider: wanted, ...(type === "remote::vllm" ? { endpoint: "http://x/v1" } : {}) };
+    const made = config({ providers: { [api]: [provider] } });
+    const section =
+      { inference: "inference", vectorIo: "vector_io", safety: "safety", toolRuntime: "tool_runtime" }[api];
+    const id = type.split("::").at(-1);
+    const found = listAt(made, "providers", section).find((entry) => objectAt(entry).provider_id === id);
+    strictEqual(objectAt(found).provider_type, type);
+  });
+}
+
+Deno.test("FR-031 providers() puts the endpoint where each type reads it", () => {
+  const endpointField = (list: string, api: string, provider: object) => {
+    const entries = listAt(config({ providers: { [list]: [provider] } } as never), "providers", api);
+    return Object.keys(objectAt(entries.find((entry) => objectAt(entry).provider_id === "x"), "config"));
+  };
+  const at = (list: string, api: string, provider: string, endpoint: string) =>
+    endpointField(list, api, { id: "x", provider, endpoint }).filter((key) => key !== "persistence").sort();
+  deepStrictEqual(at("inference", "inference", "ollama", "http://ollama:11434/v1"), ["base_url"]);
+  deepStrictEqual(at("vectorIo", "vector_io", "qdrant", "http://qdrant:6333"), ["url"]);
+  deepStrictEqual(at("vectorIo", "vector_io", "milvus", "http://milvus:19530"), ["token", "uri"]);
+  deepStrictEqual(at("vectorIo", "vector_io", "elasticsearch", "http://es:9200"), ["elasticsearch_url"]);
+});
+
+Deno.test("FR-031 providers() parts host and port for pgvector", () => {
+  const made = config({
+    providers: {
+      vectorIo: [{ id: "pg", provider: "pgvector", endpoint: "pg.data.svc:5433", apiKey: secret("pg", "password") }],
+    },
+  });
+  const own = listAt(made, "providers", "vector_io").find((entry) => objectAt(entry).provider_id === "pg");
+  deepStrictEqual(objectAt(own, "config"), {
+    host: "pg.data.svc",
+    password: "${env.LLSD_PG_API_KEY}",
+    persistence: { backend: "kv_default", namespace: "vector_io::pg" },
+    port: 5433,
+  });
+});
+
+for (
+  const [name, id, field, want] of [
+    ["upper-cases", "vllm", "apiKey", "LLSD_VLLM_API_KEY"],
+    ["turns every other letter into _", "my-llm.v2", "apiKey", "LLSD_MY_LLM_V2_API_KEY"],
+    ["names secretRefs by their field", "aws", "aws_secret_access_key", "LLSD_AWS_AWS_SECRET_ACCESS_KEY"],
+  ] as const
+) {
+  Deno.test(`FR-022 FR-032 envName() ${name}`, () => {
+    const ref = field === "apiKey" ? { apiKey: secret("s", "k") } : { secretRefs: { [field]: secret("s", "k") } };
+    const spec = inference({ id, provider: "openai", ...ref }) as never;
+    deepStrictEqual(envOf(spec, want), { name: want, valueFrom: { secretKeyRef: { name: "s", key: "k" } } });
+  });
+}
+
+Deno.test("FR-032 envCollisions() names both paths of two references that share a variable", () => {
+  const spec = {
+    providers: {
+      inference: [
+        { id: "a-b", provider: "openai", apiKey: secret("s", "one") },
+        { id: "a.b", provider: "openai", apiKey: secret("s", "two") },
+      ],
+    },
+  };
+  deepStrictEqual(failures(spec), ["EnvNameCollision at spec.providers.inference[1].apiKey"]);
+  strictEqual(
+    refused(spec).failures[0]?.message,
+    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey would share the environment variable " +
+      "LLSD_A_B_API_KEY: give one of the providers another id or the field another name",
+  );
+});
+
+Deno.test("FR-033 providers() lets typed fields win over settings and says so", () => {
+  const spec = inference({
+    provider: "vllm",
+    endpoint: "http://typed/v1",
+    settings: { base_url: "http://loses/v1", max_tokens: 1 },
+  }) as never;
+  deepStrictEqual(
+    objectAt(
+      first({ provider: "vllm", endpoint: "http://typed/v1", settings: { base_url: "http://loses/v1" } }),
+      "config",
+    ),
+    {
+      base_url: "http://typed/v1",
+    },
+  );
+  ok(warnings(spec).includes("SettingOverruled at spec.providers.inference[0].settings.base_url"));
+});
+
+Deno.test("FR-005 providers() passes settings through and never searches them for secrets", () => {
+  const settings = { apiKeyRef: { secretKeyRef: { name: "s", key: "k" } }, list: [1, "${env.X:=y}", { z: null }] };
+  const made = generated(inference({ provider: "openai", settings }) as never, smallBase());
+  deepStrictEqual(objectAt(first({ provider: "openai", settings }), "config"), settings);
+  deepStrictEqual(made.env.filter(({ name }) => name.startsWith("LLSD_")), []);
+});
+
+Deno.test("FR-034 FR-035 effectiveId() gives a single provider the last part of its type", () => {
+  strictEqual(objectAt(first({ provider: "remote::llama-cpp-server" })).provider_id, "llama-cpp-server");
+});
+
+Deno.test("providers() says which types there are when one is unknown", () => {
+  const spec = inference({ provider: "vlm", endpoint: "http://x" }) as never;
+  deepStrictEqual(failures(spec), ["UnknownProviderType at spec.providers.inference[0].provider"]);
+  ok(refused(spec).failures[0]?.message.includes("did you mean remote::vllm"));
+});
+
+Deno.test("providers() names the setting without which a type does not start", () => {
+  deepStrictEqual(failures(inference({ provider: "vertexai" }) as never), [
+    "MissingSetting at spec.providers.inference[0].settings.project",
+  ]);
+  deepStrictEqual(failures(inference({ provider: "vllm" }) as never), [
+    "MissingSetting at spec.providers.inference[0].endpoint",
+  ]);
+});
+
+Deno.test("providers() fills no address that a type cannot do without, though its schema takes null", () => {
+  deepStrictEqual(failures({ providers: { vectorIo: [{ id: "c", provider: "remote::chromadb" }] } }), [
+    "MissingSetting at spec.providers.vectorIo[0].endpoint",
+  ]);
+});
+
+Deno.test("providers() warns of settings that the type does not read", () => {
+  const spec = inference({ provider: "vllm", endpoint: "http://x/v1", settings: { max_token: 1 } }) as never;
+  deepStrictEqual(warnings(spec), ["UnknownSetting at spec.providers.inference[0].settings.max_token"]);
+  ok(generated(spec).config.warnings[0]?.message.includes("did you mean max_tokens"));
+});
+
+Deno.test("providers() refuses settings that make the server refuse the file", () => {
+  const spec = {
+    providers: { safety: [{ provider: "remote::passthrough", endpoint: "http://guard:8000", settings: { nope: 1 } }] },
+  };
+  deepStrictEqual(failures(spec), ["ForbiddenSetting at spec.providers.safety[0].settings.nope"]);
+});
+
+Deno.test("providers() warns when a key or endpoint has no reader", () => {
+  const spec = {
+    providers: {
+      inference: [
+        { id: "o", provider: "ollama", apiKey: secret("s", "k"), endpoint: "http://ollama:11434/v1" },
+        { id: "a", provider: "anthropic", endpoint: "https://api.example.com" },
+      ],
+    },
+  };
+  deepStrictEqual(warnings(spec), [
+    "FieldNotRead at spec.providers.inference[0].apiKey",
+    "FieldNotRead at spec.providers.inference[1].endpoint",
+  ]);
+});
+
+Deno.test("providers() fills storage references and local paths that a type needs", () => {
+  const made = config({
+    providers: {
+      vectorIo: [{ id: "v", provider: "inline::sqlite-vec" }],
+      files: [{ id: "f", provider: "inline::localfs" }],
+    },
+  });
+  const own = (api: string, id: string) =>
+    objectAt(listAt(made, "providers", api).find((entry) => objectAt(entry).provider_id === id), "config");
+  deepStrictEqual(own("vector_io", "v"), {
+    db_path: "${env.SQLITE_STORE_DIR:=/.llama/distributions/starter}/v.db",
+    persistence: { backend: "kv_default", namespace: "vector_io::v" },
+  });
+  deepStrictEqual(own("files", "f"), {
+    metadata_store: { backend: "sql_default", table_name: "files_metadata" },
+    storage_dir: "/.llama/distributions/starter/files",
+  });
+});

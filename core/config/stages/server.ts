@@ -1,0 +1,42 @@
+/** Stage 11: the server section: port, TLS files or the word that there are none, workers. */
+import { PORT_DEFAULT } from "../../api/v1alpha2.ts";
+import { RuleBroken } from "../../failure/failures.ts";
+import { type JsonObject, objectAt, omit, put } from "../../data/json.ts";
+import { warning } from "../../failure/warning.ts";
+import { noted, withConfig } from "../draft.ts";
+import { type Stage, stage } from "../stage.ts";
+
+/** Where the certificate Secret is mounted. */
+export const TLS_FOLDER = "/etc/llama-stack/tls";
+export const TLS_CERTIFICATE = `${TLS_FOLDER}/tls.crt`;
+export const TLS_KEY = `${TLS_FOLDER}/tls.key`;
+
+/** Lowest port that the schema of every server accepts. */
+const SERVER_PORT_MIN = 1024;
+
+export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { line }, serverName }) => {
+  const port = spec.networking?.port ?? PORT_DEFAULT;
+  const server: JsonObject = {
+    ...omit(objectAt(draft.config, "server"), "insecure"),
+    port,
+    ...(spec.workload?.workers === undefined ? {} : { workers: spec.workload.workers }),
+    ...(spec.networking?.tls?.enabled === true ? { tls_certfile: TLS_CERTIFICATE, tls_keyfile: TLS_KEY } : {}),
+  };
+  const secured = Object.hasOwn(server, "tls_certfile") && Object.hasOwn(server, "tls_keyfile");
+  const detail = `${serverName} refuses ports below ${SERVER_PORT_MIN}, got ${port}; use ${SERVER_PORT_MIN} to 65535`;
+  const config = put(draft.config, ["server"], { ...server, ...(secured ? {} : line.serverWithoutTls) });
+  return {
+    draft: noted(withConfig(draft, config), {
+      warnings: line.process.start.kind === "command" && (spec.workload?.workers ?? 1) > 1
+        ? [
+          warning(
+            "FieldNotRead",
+            ["spec", "workload", "workers"],
+            `${serverName} runs as one process; use spec.workload.replicas`,
+          ),
+        ]
+        : [],
+    }),
+    failures: port < SERVER_PORT_MIN ? [new RuleBroken({ path: ["spec", "networking", "port"], detail })] : [],
+  };
+});

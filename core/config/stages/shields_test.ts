@@ -1,0 +1,92 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { config, failures, refused, smallBase, warnings } from "../../../tests/given.ts";
+import { at, isObject, type JsonObject, listAt } from "../../data/json.ts";
+
+const GUARD = { id: "guard", provider: "inline::llama-guard" };
+const VLLM = { id: "vllm", provider: "vllm", endpoint: "http://vllm:8000/v1" };
+const shields = (spec: JsonObject, surroundings = {}) =>
+  listAt(config(spec, surroundings), "registered_resources", "shields").filter(isObject)
+    .filter(({ provider_id }) => !String(provider_id).includes("${"));
+
+Deno.test("FR-044 registerShields() lets llama-guard call the routed id of the model of that name", () => {
+  const spec = {
+    providers: { inference: [VLLM], safety: [GUARD] },
+    resources: { models: [{ name: "guard-3", providerModelId: "meta-llama/Llama-Guard-3-8B" }], shields: ["guard-3"] },
+  };
+  deepStrictEqual(shields(spec), [
+    { provider_id: "guard", shield_id: "guard-3", provider_shield_id: "vllm/meta-llama/Llama-Guard-3-8B" },
+  ]);
+});
+
+Deno.test("FR-044 registerShields() takes the only guard model when no model has the shield's name", () => {
+  const spec = {
+    providers: { inference: [VLLM], safety: [GUARD] },
+    resources: { models: [{ name: "chat" }, { name: "org/Llama-Guard-4" }], shields: ["content"] },
+  };
+  strictEqual(shields(spec)[0]?.provider_shield_id, "vllm/org/Llama-Guard-4");
+});
+
+Deno.test("FR-044 registerShields() warns when no registered model can be meant", () => {
+  const spec = { providers: { safety: [GUARD] }, resources: { shields: ["content"] } };
+  deepStrictEqual(warnings(spec), ["UnroutedShield at spec.resources.shields[0]"]);
+  strictEqual(shields(spec)[0]?.provider_shield_id, "content");
+});
+
+Deno.test("FR-044 registerShields() takes the safety provider of the base", () => {
+  strictEqual(shields({ resources: { shields: ["content"] } })[0]?.provider_id, "llama-guard");
+});
+
+Deno.test("FR-044 registerShields() gives code-scanner to the provider that serves nothing else", () => {
+  deepStrictEqual(shields({ resources: { shields: ["code-scanner"] } }), [
+    { provider_id: "code-scanner", shield_id: "code-scanner", provider_shield_id: "code-scanner" },
+  ]);
+});
+
+Deno.test("FR-044 registerShields() fails when nobody has a safety provider", () => {
+  const spec = { resources: { shields: ["content"] } };
+  deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.shields"]);
+  strictEqual(
+    refused(spec, smallBase()).failures[0]?.message,
+    "resources.shields requires at least one safety provider to be configured",
+  );
+});
+
+Deno.test("registerShields() moves the server's default to a shield that is on", () => {
+  const made = config({ providers: { safety: [GUARD] }, resources: { shields: ["first", "second"] } });
+  strictEqual(at(made, "safety", "default_shield_id"), "first");
+});
+
+Deno.test("R26 registerShields() refuses shields and safety where the server has none, and names the replacement", () => {
+  const spec = { distribution: { name: "ogx-starter" }, providers: { safety: [GUARD] }, resources: { shields: ["s"] } };
+  deepStrictEqual(failures(spec), [
+    "NotSupportedOnLine at spec.providers.safety[0]",
+    "NotSupportedOnLine at spec.resources.shields",
+  ]);
+  ok(refused(spec).failures.every(({ message }) => message.includes("moderation_endpoint")));
+});
+
+Deno.test("R26 overlayProviders() leaves the safety section of a base out on servers without it", () => {
+  const base = smallBase({
+    apis: ["inference", "safety"],
+    providers: {
+      inference: [{ provider_id: "openai", provider_type: "remote::openai" }],
+      safety: [{ provider_id: "llama-guard", provider_type: "inline::llama-guard" }],
+    },
+    registered_resources: { shields: [{ shield_id: "s", provider_id: "llama-guard" }] },
+    safety: { default_shield_id: "s" },
+  });
+  const spec = { resources: { models: [{ name: "gpt" }] } };
+  const made = config(spec, { ...base, serverVersion: "1.4.1" });
+  deepStrictEqual([
+    made.apis,
+    at(made, "providers", "safety"),
+    made.safety,
+    at(made, "registered_resources", "shields"),
+  ], [
+    ["inference"],
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  deepStrictEqual(warnings(spec, { ...base, serverVersion: "1.4.1" }), ["SectionDropped at spec.distribution"]);
+});

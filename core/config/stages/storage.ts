@@ -1,0 +1,169 @@
+/** Stage 7: where the server keeps its state. Backend names never change, so that every reference stays valid. */
+import { EnvNameCollision, type UnusableEndpoint } from "../../failure/failures.ts";
+import { formatPath } from "../../data/field_path.ts";
+import { type Json, type JsonObject, objectAt } from "../../data/json.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import { providerType } from "../servers/catalogue.ts";
+import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "../draft.ts";
+import { SQL_VARIABLES } from "../connections/postgres_connection.ts";
+import { KV_USERINFO, parseRedis } from "../connections/redis_address.ts";
+import { envName, placeholder } from "./secrets.ts";
+import { type Stage, stage } from "../stage.ts";
+
+export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((draft, facts) => {
+  const { kv, sql } = facts.spec.storage ?? {};
+  const { line, catalogue } = facts.server;
+  const parts = [...(kv === undefined ? [] : [kvPart(facts)]), ...(sql === undefined ? [] : [sqlPart(facts)])];
+  const usesPostgres = sql?.type === "postgres";
+  const config = parts.reduce(
+    (tree, { kind, value }) =>
+      value === undefined ? tree : line.stores.place(
+        tree,
+        { kind, value },
+        (api, type) => providerType(catalogue, api, type)?.references ?? {},
+      ),
+    draft.config,
+  );
+  return {
+    draft: noted(withConfig(draft, config), {
+      env: [...parts.flatMap(({ env }) => env), ...(usesPostgres ? connectionEnv(facts) : [])],
+      warnings: [...parts.flatMap(({ warnings }) => warnings), ...(usesPostgres ? vectorPasswordWarnings(draft) : [])],
+    }),
+    failures: [...parts.flatMap(({ failures }) => failures), ...reservedIds(draft)],
+  };
+});
+
+/** Name of the Secret with the parts of the connection string, made by the operator (R33). */
+export const sqlSecretName = (name: string): string => `${name}-sql`;
+/** Name of the Secret with Redis' user info, made by the operator (R33). */
+export const kvSecretName = (name: string): string => `${name}-kv`;
+
+interface Part {
+  readonly kind: "kv" | "sql";
+  readonly value: JsonObject | undefined;
+  readonly env: ReadonlyArray<EnvEntry>;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<UnusableEndpoint>;
+}
+
+const part = (kind: Part["kind"], value: JsonObject): Part => ({ kind, value, env: [], warnings: [], failures: [] });
+
+const kvPart = (facts: Facts): Part => {
+  const kv = facts.spec.storage?.kv ?? {};
+  switch (kv.type ?? "sqlite") {
+    case "sqlite":
+      return part("kv", { type: "kv_sqlite", db_path: sqliteFile(facts, "kvstore.db") });
+    case "postgres":
+      return part("kv", {
+        type: "kv_postgres",
+        ...connection(),
+        // Written out, because the server's default changed with its name; no password: PGPASSWORD is read instead.
+        table_name: "llamastack_kvstore",
+      });
+    case "redis":
+      return redisPart(facts);
+  }
+};
+
+const sqlPart = (facts: Facts): Part =>
+  (facts.spec.storage?.sql?.type ?? "sqlite") === "sqlite"
+    ? part("sql", { type: "sql_sqlite", db_path: sqliteFile(facts, "sql_store.db") })
+    // The literal empty password makes both drivers fall back to PGPASSWORD, on every line and with any character.
+    : part("sql", { type: "sql_postgres", ...connection(), password: "" });
+
+const sqliteFile = ({ folders }: Facts, file: string): string => `\${env.SQLITE_STORE_DIR:=${folders.state}}/${file}`;
+
+const connection = (): JsonObject => ({
+  host: placeholder("LLSD_SQL_HOST"),
+  port: placeholder("LLSD_SQL_PORT"),
+  db: placeholder("LLSD_SQL_DB"),
+  user: placeholder("LLSD_SQL_USER"),
+});
+
+const connectionEnv = (facts: Facts): ReadonlyArray<EnvEntry> =>
+  SQL_VARIABLES.map(({ name, optional }) => ({
+    env: {
+      name,
+      valueFrom: {
+        secretKeyRef: { name: sqlSecretName(facts.name), key: name, ...(optional ? { optional: true } : {}) },
+      },
+    },
+    path: ["spec", "storage", "sql", "connectionString"],
+  }));
+
+const redisPart = (facts: Facts): Part => {
+  const { endpoint = "", password } = facts.spec.storage?.kv ?? {};
+  const parsed = parseRedis(endpoint, ["spec", "storage", "kv", "endpoint"]);
+  if ("failure" in parsed) return { kind: "kv", value: undefined, env: [], warnings: [], failures: [parsed.failure] };
+  const { host, port, user, password: literal } = parsed.address;
+  const secured = password !== undefined || user !== undefined || literal !== undefined;
+  const value: Json = {
+    type: "kv_redis",
+    // Redis' password has no field on any server; user info in front of the host is what its client reads (R11).
+    host: secured ? `\${env.${KV_USERINFO}:=}${host}` : host,
+    port,
+  };
+  const path = ["spec", "storage", "kv", password === undefined ? "endpoint" : "password"];
+  const { process, redisDefect } = facts.server.line;
+  return {
+    kind: "kv",
+    value,
+    env: secured
+      ? [
+        {
+          env: { name: KV_USERINFO, valueFrom: { secretKeyRef: { name: kvSecretName(facts.name), key: KV_USERINFO } } },
+          path,
+        },
+        ...(process.quietStartup === undefined
+          ? []
+          : [{ env: { name: process.loggingVariable, value: process.quietStartup }, path }]),
+      ]
+      : [],
+    warnings: [
+      ...(redisDefect === undefined ? [] : [warning("ServerDefect", ["spec", "storage", "kv", "type"], redisDefect)]),
+      ...(secured
+        ? [
+          warning(
+            "ServerLogsHost",
+            path,
+            "the server prints its Redis host with the password when it starts; " + (process.quietStartup === undefined
+              ? "nothing keeps it out of this server's log: give access to the log only to who may know the password, " +
+                "or use kv of type postgres"
+              : `${process.loggingVariable}=${process.quietStartup} is set to keep it out of the log: do not lower it`),
+          ),
+        ]
+        : []),
+      ...(literal === undefined ? [] : [
+        warning(
+          "CredentialInEndpoint",
+          ["spec", "storage", "kv", "endpoint"],
+          "a password in the resource can be read by everybody who can read the resource; use storage.kv.password",
+        ),
+      ]),
+    ],
+    failures: [],
+  };
+};
+
+/** R33: a provider called `sql` or `kv` would get environment names that belong to the storage connections. */
+const reservedIds = (draft: Draft): ReadonlyArray<EnvNameCollision> => {
+  const reserved = new Set([...SQL_VARIABLES.map(({ name }) => name), KV_USERINFO]);
+  return draft.env.filter(({ env }) => reserved.has(env.name)).map(({ env, path }) =>
+    new EnvNameCollision({ path, name: env.name, paths: [formatPath(path), "spec.storage"] })
+  );
+};
+
+/** PGPASSWORD holds for the whole process: a pgvector provider without its own password would send that of storage.sql. */
+const vectorPasswordWarnings = (draft: Draft): ReadonlyArray<Warning> =>
+  draft.declared.filter(({ type, config }) =>
+    type === "remote::pgvector" && !Object.hasOwn(objectAt(config), "password")
+  )
+    .map(({ path, id }) =>
+      warning(
+        "FieldNotRead",
+        [...path, "apiKey"],
+        `"${id}" has no password of its own beside storage.sql; give it one as apiKey (the name is ${
+          envName(id, "API_KEY")
+        })`,
+      )
+    );

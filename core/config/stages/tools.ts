@@ -1,0 +1,169 @@
+/** Stage 6, tools: every tool group of the resource has a provider that serves it (FR-043). */
+import { MissingProviderForResource } from "../../failure/failures.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../../data/json.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import { baseId, isConditional } from "../servers/base.ts";
+import { providerType } from "../servers/catalogue.ts";
+import { MCP_TYPE } from "../connections/endpoint.ts";
+import { entriesOf, type Facts, noted, withConfig } from "../draft.ts";
+import type { ToolKind } from "../servers/lines/line.ts";
+import { type Stage, stage } from "../stage.ts";
+
+/**
+ * Since 0.7 the server makes the groups itself, from the providers that are there; the file only has to have them. Before,
+ * every group is an entry of the file. The address of an MCP server is the endpoint of the provider of that name: it goes
+ * into a connector, or into the group's entry where the line has none.
+ */
+export const provideTools: Stage<MissingProviderForResource> = stage((draft, facts) => {
+  const tools = facts.spec.resources?.tools ?? [];
+  if (tools.length === 0) return { draft: noted(draft, { warnings: unnamedServers(facts) }), failures: [] };
+  const path: FieldPath = ["spec", "resources", "tools"];
+  const declared = facts.spec.providers?.toolRuntime ?? [];
+  const entries = entriesOf(draft.config, "tool_runtime").filter((entry) => !isConditional(entry));
+  if (entries.length === 0 && declared.length === 0) {
+    return { draft, failures: [new MissingProviderForResource({ path, resource: "tools", field: "toolRuntime" })] };
+  }
+  // Types of providers that failed on their own count as there: one mistake, one message.
+  const types = [
+    ...entries.map((entry) => stringAt(entry, "provider_type") ?? ""),
+    ...declared.map(({ provider }) => provider),
+  ];
+  const served = tools.map((name, index) => serve(name, [...path, index], types, facts, entries));
+  const connectors = served.flatMap(({ connector }) => connector === undefined ? [] : [connector]);
+  const groups = served.flatMap(({ group }) => group === undefined ? [] : [group]);
+  const grouped = groups.reduce((config, group) => listGroup(config, group, facts), draft.config);
+  return {
+    draft: noted(withConfig(draft, connectors.reduce(connect, grouped)), {
+      warnings: [...served.flatMap(({ warnings }) => warnings), ...unnamedServers(facts)],
+    }),
+    failures: served.flatMap(({ failures }) => failures),
+  };
+});
+
+interface Served {
+  readonly connector?: JsonObject;
+  /** An entry of `tool_groups`. */
+  readonly group?: JsonObject;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<MissingProviderForResource>;
+}
+
+const serve = (
+  name: string,
+  path: FieldPath,
+  types: ReadonlyArray<string>,
+  facts: Facts,
+  entries: ReadonlyArray<JsonObject>,
+): Served => {
+  const kind = kindOf(name, facts);
+  if (kind === undefined) {
+    // A group that this table does not know: any tool provider may serve it, and the server has the last word.
+    return { ...groupOf({ types: [], group: name }, facts, entries), warnings: [], failures: [] };
+  }
+  if (
+    !kind.types.some((type) =>
+      types.some((there) => there === type || `remote::${there}` === type || `inline::${there}` === type)
+    )
+  ) {
+    const { catalogue } = facts.server;
+    const entry = {
+      name,
+      types: kind.types.filter((type) => providerType(catalogue, "tool_runtime", type) !== undefined),
+    };
+    return {
+      warnings: [],
+      failures: [new MissingProviderForResource({ path, resource: "tools", field: "toolRuntime", entry })],
+    };
+  }
+  return name.startsWith("mcp::")
+    ? connectorOf(name, path, facts)
+    : { ...groupOf(kind, facts, entries), warnings: [], failures: [] };
+};
+
+const ownIds = (spec: Facts["spec"]): ReadonlyArray<string | undefined> =>
+  (spec.providers?.toolRuntime ?? []).map(({ id, provider }) => id ?? provider.split("::").at(-1));
+
+/** The entry by which older servers learn of a group: it names the provider, the author's own before the base's. */
+const groupOf = (
+  { types, group }: ToolKind,
+  { server: { line }, spec }: Facts,
+  entries: ReadonlyArray<JsonObject>,
+): { readonly group?: JsonObject } => {
+  if (!line.toolGroups) return {};
+  const own = ownIds(spec);
+  const able = entries.filter((entry) => types.length === 0 || types.includes(stringAt(entry, "provider_type") ?? ""));
+  const provider = able.find((entry) => own.includes(baseId(entry))) ?? able[0];
+  const id = provider === undefined ? undefined : baseId(provider);
+  return id === undefined ? {} : { group: { toolgroup_id: group, provider_id: id } };
+};
+
+/** A group that the base has already stays as it is, unless a provider of the author takes it over. */
+const listGroup = (config: JsonObject, group: JsonObject, { server: { line }, spec }: Facts): JsonObject => {
+  const path = [...line.resourcesAt, "tool_groups"];
+  const id = stringAt(group, "toolgroup_id");
+  const listed = listAt(config, ...path).filter(isObject);
+  const known = listed.find((other) => stringAt(other, "toolgroup_id") === id);
+  const isOwn = ownIds(spec).includes(stringAt(group, "provider_id"));
+  if (known !== undefined && !isOwn) return config;
+  return put(config, path, laidInto(listed, { ...known, ...group }, (other) => stringAt(other, "toolgroup_id") === id));
+};
+
+const kindOf = (name: string, { server: { line } }: Facts): ToolKind | undefined => {
+  if (name.startsWith("mcp::")) return { types: [MCP_TYPE], group: name };
+  if (Object.hasOwn(line.tools, name)) return line.tools[name];
+  return Object.values(line.tools).find(({ group }) => group === name);
+};
+
+/** `mcp::github` is served by the declared MCP provider with id `github`, or by the only one there is. */
+const connectorOf = (name: string, path: FieldPath, facts: Facts): Served => {
+  const label = name.slice("mcp::".length);
+  const candidates = (facts.spec.providers?.toolRuntime ?? [])
+    .filter(({ provider }) => provider === MCP_TYPE || `remote::${provider}` === MCP_TYPE);
+  const own = candidates.find(({ id }) => id === label) ?? (candidates.length === 1 ? candidates[0] : undefined);
+  if (own?.endpoint === undefined) {
+    return {
+      warnings: [
+        warning(
+          "ToolNeedsClient",
+          path,
+          `the server knows no address for "${name}": give the model-context-protocol provider an endpoint, ` +
+            `or let clients name the MCP server in their requests`,
+        ),
+      ],
+      failures: [],
+    };
+  }
+  const { line } = facts.server;
+  if (line.toolGroups) {
+    const id = own.id ?? own.provider.split("::").at(-1) ?? "";
+    const group = { toolgroup_id: name, provider_id: id, mcp_endpoint: { uri: own.endpoint } };
+    return { group, warnings: [], failures: [] };
+  }
+  return {
+    connector: { connector_id: label, connector_type: "mcp", url: own.endpoint, server_label: label },
+    warnings: [],
+    failures: [],
+  };
+};
+
+/** Endpoints of MCP providers that no tool refers to: they would be lost without a word. */
+const unnamedServers = ({ spec }: Facts): ReadonlyArray<Warning> => {
+  const providers = (spec.providers?.toolRuntime ?? []).map((provider, index) => ({ ...provider, index }))
+    .filter(({ provider }) => provider === MCP_TYPE || `remote::${provider}` === MCP_TYPE);
+  const named = (spec.resources?.tools ?? []).filter((name) => name.startsWith("mcp::")).map((name) => name.slice(5));
+  const used = (id: string | undefined) => named.includes(id ?? "") || providers.length === 1 && named.length > 0;
+  return providers.filter(({ id, endpoint }) => endpoint !== undefined && !used(id)).map(({ id, index }) =>
+    warning(
+      "FieldNotRead",
+      ["spec", "providers", "toolRuntime", index, "endpoint"],
+      `nothing uses this MCP server; name it under resources.tools as mcp::${id ?? "<name>"}`,
+    )
+  );
+};
+
+const connect = (config: JsonObject, connector: JsonObject): JsonObject => {
+  const others = listAt(config, "connectors").filter(isObject)
+    .filter((other) => stringAt(other, "connector_id") !== stringAt(connector, "connector_id"));
+  return put(config, ["connectors"], [...others, connector]);
+};

@@ -1,0 +1,48 @@
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { config, failures, refused, smallBase, warnings } from "../../../tests/given.ts";
+import { listAt } from "../../data/json.ts";
+
+const TAVILY = { id: "search", provider: "tavily-search" };
+const MCP = { id: "weather", provider: "model-context-protocol", endpoint: "http://weather:8000/mcp" };
+
+Deno.test("FR-043 provideTools() takes the tool provider of the resource", () => {
+  const made = config({ providers: { toolRuntime: [TAVILY] }, resources: { tools: ["websearch"] } }, smallBase());
+  deepStrictEqual(listAt(made, "apis"), ["inference", "tool_runtime"]);
+});
+
+Deno.test("FR-043 provideTools() takes the tool provider of the base", () => {
+  config({ resources: { tools: ["websearch", "rag", "builtin::websearch", "custom::group"] } });
+});
+
+Deno.test("FR-043 provideTools() fails when nobody has a tool provider", () => {
+  const spec = { resources: { tools: ["websearch"] } };
+  deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools"]);
+  strictEqual(
+    refused(spec, smallBase()).failures[0]?.message,
+    "resources.tools requires at least one toolRuntime provider to be configured",
+  );
+});
+
+Deno.test("FR-043 provideTools() names the types that could serve a tool which no provider serves", () => {
+  const spec = { providers: { toolRuntime: [TAVILY] }, resources: { tools: ["websearch", "wolfram_alpha"] } };
+  deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools[1]"]);
+  strictEqual(
+    refused(spec, smallBase()).failures[0]?.message,
+    'spec.resources.tools[1]: "wolfram_alpha" needs a toolRuntime provider of type remote::wolfram-alpha; ' +
+      "add one to spec.providers.toolRuntime",
+  );
+});
+
+Deno.test("provideTools() makes a connector of an MCP server that a tool names", () => {
+  const made = config({ providers: { toolRuntime: [MCP] }, resources: { tools: ["mcp::weather"] } }, smallBase());
+  deepStrictEqual(made.connectors, [
+    { connector_id: "weather", connector_type: "mcp", server_label: "weather", url: "http://weather:8000/mcp" },
+  ]);
+});
+
+Deno.test("provideTools() warns of an MCP server that no tool names, and of a tool without an address", () => {
+  deepStrictEqual(warnings({ providers: { toolRuntime: [MCP] } }, smallBase()), [
+    "FieldNotRead at spec.providers.toolRuntime[0].endpoint",
+  ]);
+  deepStrictEqual(warnings({ resources: { tools: ["mcp::weather"] } }), ["ToolNeedsClient at spec.resources.tools[0]"]);
+});

@@ -1,0 +1,134 @@
+/**
+ * YAML in and out, through js-yaml, in the dialects of those who read and write the other end.
+ *
+ * Out: Llama Stack reads with PyYAML (YAML 1.1), so a string that PyYAML could take for something else is quoted.
+ * In: base documents were written for PyYAML, so they are read as YAML 1.1; custom resources are read as kubectl reads them.
+ */
+import * as Data from "effect/Data";
+import * as Result from "effect/Result";
+import {
+  boolYaml11Tag,
+  CORE_SCHEMA,
+  DEFAULT_SCALAR_STYLE_RULES,
+  defineScalarTag,
+  dump,
+  FAILSAFE_SCHEMA,
+  floatCoreTag,
+  floatYaml11Tag,
+  intYaml11Tag,
+  load,
+  loadAll,
+  mergeTag,
+  NOT_RESOLVED,
+  nullYaml11Tag,
+  SCALAR_STYLE,
+  type ScalarLayout,
+  type Schema,
+  YAMLException,
+} from "js-yaml";
+import type { Json } from "./json.ts";
+import {
+  CONFIG_TEXT_BYTES_MAX,
+  MANIFEST_DOCUMENTS_MAX,
+  MANIFEST_VALUES_MAX,
+  YAML_ALIASES_MAX,
+  YAML_DEPTH_MAX,
+  YAML_VALUES_MAX,
+} from "./limits.ts";
+import { excessOf } from "./tree_size.ts";
+
+/** A text that is not YAML, or is YAML that no config may be: `detail` says where and why, without quoting the text. */
+export class NotYaml extends Data.TaggedError("NotYaml")<{ readonly detail: string }> {
+  override get message(): string {
+    return `Cannot read YAML: ${this.detail}`;
+  }
+}
+
+/**
+ * Block-style YAML of `value`, keys in the order of the objects.
+ *
+ * PyYAML (SafeLoader and CSafeLoader) reads every string back unchanged. `value` holds JSON only: a Date or an
+ * undefined has no place here.
+ */
+export const writeYaml = (value: unknown): string =>
+  dump(value, { lineWidth: -1, noRefs: true, quoteStyle: "double", scalarStyleRules: STYLE_RULES });
+
+/** Reads one document as PyYAML would (YAML 1.1: `yes`, `012`, merge keys), with bounded length, aliases, depth and values. */
+export const readYaml11 = (text: string): Result.Result<Json, NotYaml> =>
+  text.length > CONFIG_TEXT_BYTES_MAX
+    ? Result.fail(new NotYaml({ detail: `${text.length} characters; at most ${CONFIG_TEXT_BYTES_MAX} are read` }))
+    : Result.flatMap(
+      reading(() => load(text, { schema: PYYAML, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json),
+      within(YAML_VALUES_MAX),
+    );
+
+/**
+ * Reads the documents of a manifest file as kubectl does (`yes` and `on` are booleans); empty documents are left out. Their
+ * number is bounded, and so are the values of all of them together.
+ */
+export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, NotYaml> =>
+  separatorsIn(text) > MANIFEST_DOCUMENTS_MAX
+    ? Result.fail(new NotYaml({ detail: `more than ${MANIFEST_DOCUMENTS_MAX} documents` }))
+    : Result.flatMap(
+      reading(() =>
+        (loadAll(text, { schema: KUBECTL, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as ReadonlyArray<
+          Json
+        >).filter((document) => document !== null && document !== undefined)
+      ),
+      within(MANIFEST_VALUES_MAX),
+    );
+
+/** A mapping that holds itself, or few anchors that stand for millions of values, would end whoever walks it. */
+const within = (values: number) => <A extends Json>(tree: A): Result.Result<A, NotYaml> =>
+  // A list of documents is a level of its own.
+  excessOf(tree, { depth: YAML_DEPTH_MAX + 1, values }) === undefined
+    ? Result.succeed(tree)
+    : Result.fail(new NotYaml({ detail: `more than ${values} values once aliases are expanded` }));
+
+/** Lines that begin with `---`: the parser would make an object of each before anybody could count them. */
+const separatorsIn = (text: string): number => {
+  let count = text.startsWith("---") ? 1 : 0;
+  for (let at = text.indexOf("\n---"); at >= 0 && count <= MANIFEST_DOCUMENTS_MAX; at = text.indexOf("\n---", at + 4)) {
+    count++;
+  }
+  return count;
+};
+
+const reading = <A>(read: () => A): Result.Result<A, NotYaml> =>
+  Result.try({
+    try: read,
+    catch: (cause) =>
+      new NotYaml({ detail: cause instanceof YAMLException ? sentenceOf(cause) : "unreadable document" }),
+  });
+
+/** js-yaml's `message` quotes the lines around the mistake, and such a line may hold a secret: reason and place only. */
+const sentenceOf = (exception: YAMLException): string => {
+  const { mark, reason } = exception;
+  const plain = reason.replaceAll(/"[^"]*"|'[^']*'|<[^>]*>/g, "…");
+  return mark === undefined || mark === null ? plain : `${plain} (line ${mark.line + 1}, column ${mark.column + 1})`;
+};
+
+/** PyYAML knows the booleans yes, no, on, off, true, false; the YAML 1.1 page also has y and n, which PyYAML leaves as text. */
+const boolTag = defineScalarTag<boolean>("tag:yaml.org,2002:bool", {
+  ...boolYaml11Tag,
+  resolve: (source, isExplicit, tagName) =>
+    source.length === 1 ? NOT_RESOLVED : boolYaml11Tag.resolve(source, isExplicit, tagName),
+});
+
+const PYYAML: Schema = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolTag, intYaml11Tag, floatYaml11Tag, mergeTag);
+const KUBECTL: Schema = CORE_SCHEMA.withTags(boolTag, floatCoreTag, mergeTag);
+
+/**
+ * Quotes plain strings that begin like a number, a marker or a null.
+ *
+ * js-yaml alone leaves a few that PyYAML misreads (`0x_`, `0b_`, a key that begins with `--- `); with this rule 10,000
+ * hostile strings come back unchanged (tests/server/pyyaml_test.ts).
+ */
+const quoteRisky = (layout: ScalarLayout): void => {
+  if (
+    layout.style === SCALAR_STYLE.PLAIN &&
+    layout.node.tag === layout.presenterOptions.schema.defaultScalarTag.tagName &&
+    /^[0-9+\-.=<~]/.test(layout.node.value) && !layout.node.value.includes("\n")
+  ) layout.style = SCALAR_STYLE.DOUBLE_QUOTED;
+};
+const STYLE_RULES = [quoteRisky, ...Object.values(DEFAULT_SCALAR_STYLE_RULES)];

@@ -1,0 +1,46 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { readManifests, readYaml11, writeYaml } from "./yaml.ts";
+
+Deno.test("writeYaml() quotes what YAML 1.1 takes for something else", () => {
+  strictEqual(
+    writeYaml({ a: "yes", b: "012", c: "1:30", d: "~", e: "0x_", f: "y", g: "null", h: "${env.X:=1}" }),
+    'a: "yes"\nb: "012"\nc: "1:30"\nd: "~"\ne: "0x_"\nf: "y"\ng: "null"\nh: ${env.X:=1}\n',
+  );
+});
+
+Deno.test("readYaml11() reads what writeYaml() writes", () => {
+  const value = {
+    s: "a\nb\n",
+    n: 1.5,
+    i: -3,
+    t: true,
+    z: null,
+    l: [[], {}],
+    "": "",
+    "--- k": 1,
+    __proto__x: { constructor: 1 },
+  };
+  deepStrictEqual(Result.getOrThrow(readYaml11(writeYaml(value))), value);
+});
+
+Deno.test("readYaml11() keeps __proto__ as data", () => {
+  const read = Result.getOrThrow(readYaml11('__proto__: {polluted: true}\n"constructor": 1')) as object;
+  ok(Object.hasOwn(read, "__proto__") && !("polluted" in {}));
+});
+
+Deno.test("readManifests() reads as kubectl does: on is a boolean, empty documents count for nothing", () => {
+  deepStrictEqual(Result.getOrThrow(readManifests("a: on\n---\n---\nb: y\n...\n---\nnull\n")), [{ a: true }, {
+    b: "y",
+  }]);
+  deepStrictEqual(Result.getOrThrow(readManifests("")), []);
+});
+
+Deno.test("readManifests() tells place and reason of a mistake without the text around it", () => {
+  const said = Result.match(readManifests("a: 1\npassword: hunter2\n b: [\n"), {
+    onFailure: ({ message }) => message,
+    onSuccess: () => "",
+  });
+  ok(/^Cannot read YAML: .*\(line \d+, column \d+\)$/.test(said), said);
+  ok(!said.includes("hunter2"));
+});

@@ -1,0 +1,114 @@
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { decoded, failures, SURROUNDINGS } from "../../tests/given.ts";
+import { derive } from "../config/derive.ts";
+import { ALLOWANCES_DEFAULT, matches } from "./allowances.ts";
+import type { JsonObject } from "../data/json.ts";
+
+const overrides = (more: JsonObject): JsonObject => ({ workload: { overrides: more } });
+const expose = (more: JsonObject): JsonObject => ({ networking: { expose: more } });
+
+for (
+  const [what, spec, want] of [
+    ["a volume of the host", overrides({ volumes: [{ name: "v", hostPath: { path: "/" } }] }), "volumes[0].hostPath"],
+    ["a volume of NFS", overrides({ volumes: [{ name: "v", nfs: { server: "s", path: "/" } }] }), "volumes[0].nfs"],
+    ["the root user", overrides({ securityContext: { runAsUser: 0 } }), "securityContext.runAsUser"],
+    ["running as root", overrides({ securityContext: { runAsNonRoot: false } }), "securityContext.runAsNonRoot"],
+    [
+      "an unconfined seccomp profile",
+      overrides({ securityContext: { seccompProfile: { type: "Unconfined" } } }),
+      "securityContext.seccompProfile.type",
+    ],
+    [
+      "an unconfined AppArmor profile",
+      overrides({ securityContext: { appArmorProfile: { type: "Unconfined" } } }),
+      "securityContext.appArmorProfile.type",
+    ],
+    [
+      "an unconfined AppArmor profile of the old form",
+      overrides({ podAnnotations: { "container.apparmor.security.beta.kubernetes.io/llama-stack": "unconfined" } }),
+      'podAnnotations["container.apparmor.security.beta.kubernetes.io/llama-stack"]',
+    ],
+    [
+      "another SELinux type",
+      overrides({ securityContext: { seLinuxOptions: { type: "spc_t" } } }),
+      "securityContext.seLinuxOptions",
+    ],
+    [
+      "an unsafe sysctl",
+      overrides({ securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } }),
+      "securityContext.sysctls[0]",
+    ],
+    [
+      "a process on the host",
+      overrides({ securityContext: { windowsOptions: { hostProcess: true } } }),
+      "securityContext.windowsOptions.hostProcess",
+    ],
+    [
+      "a mount that reaches the host",
+      overrides({ volumeMounts: [{ name: "v", mountPath: "/v", mountPropagation: "Bidirectional" }] }),
+      "volumeMounts[0].mountPropagation",
+    ],
+  ] as ReadonlyArray<readonly [string, JsonObject, string]>
+) {
+  Deno.test(`the defaults do not allow ${what}`, () => {
+    deepStrictEqual(failures(spec), [`NotAllowed at spec.workload.overrides.${want}`]);
+  });
+}
+
+Deno.test("the defaults do not allow annotations that hold pieces of a proxy's configuration", () => {
+  deepStrictEqual(failures(expose({ annotations: { "nginx.ingress.kubernetes.io/server-snippet": "x" } })), [
+    'NotAllowed at spec.networking.expose.annotations["nginx.ingress.kubernetes.io/server-snippet"]',
+  ]);
+});
+
+Deno.test("the settings narrow hosts, annotations and ServiceAccounts", () => {
+  const allow = {
+    ...ALLOWANCES_DEFAULT,
+    ingressHosts: ["*.apps.example.com"],
+    ingressAnnotations: ["cert-manager.io/*"],
+    serviceAccounts: ["llama-*"],
+  };
+  const denied = (spec: JsonObject) => failures(spec, { allow });
+  deepStrictEqual(denied(expose({})), ["NotAllowed at spec.networking.expose.hostname"]);
+  deepStrictEqual(denied(expose({ hostname: "a.b.example.com" })), ["NotAllowed at spec.networking.expose.hostname"]);
+  deepStrictEqual(denied(expose({ hostname: "my.apps.example.com", annotations: { a: "b" } })), [
+    "NotAllowed at spec.networking.expose.annotations.a",
+  ]);
+  deepStrictEqual(denied(overrides({ serviceAccountName: "admin" })), [
+    "NotAllowed at spec.workload.overrides.serviceAccountName",
+  ]);
+});
+
+Deno.test("a CA bundle comes from the namespace of the resource, or from those that the settings name", () => {
+  const bundle = (configMapNamespace: string): JsonObject => ({
+    networking: { tls: { caBundle: { configMapName: "ca", configMapNamespace } } },
+  });
+  const allow = { ...ALLOWANCES_DEFAULT, caBundleNamespaces: ["authorities-*"] };
+  const denied = ["NotAllowed at spec.networking.tls.caBundle.configMapNamespace"];
+  deepStrictEqual(failures(bundle("kube-system")), denied);
+  deepStrictEqual(failures(bundle("kube-system"), { allow }), denied);
+  for (const [spec, more] of [[bundle("default"), {}], [bundle("authorities-eu"), { allow }]] as const) {
+    strictEqual(Result.isSuccess(derive(decoded(spec), { ...SURROUNDINGS, ...more })), true);
+  }
+});
+
+for (
+  const [name, patterns, want] of [
+    ["a", ["*"], true],
+    ["a", [], false],
+    ["a", ["!b"], false],
+    ["x-SNIPPET-y", ["*", "!*snippet*"], false],
+    ["abcabc", ["a*b*c"], true],
+    ["ab", ["a*ab"], false],
+    ["aa", ["a*a"], true],
+    ["a", ["a*a"], false],
+    ["a.b", ["a?b"], false],
+    ["", [""], true],
+    [`${"a".repeat(50_000)}b`, [`${"a*".repeat(100)}c`], false],
+  ] as const
+) {
+  Deno.test(`matches() tells ${name.slice(0, 12)} in ${patterns.join(", ").slice(0, 30)}: ${want}`, () => {
+    strictEqual(matches(name, patterns), want);
+  });
+}

@@ -1,0 +1,277 @@
+/** The operator's own settings: the ConfigMap `llama-stack-operator-config` of its namespace → typed values. */
+import * as Result from "effect/Result";
+import { didYouMean } from "../data/closest.ts";
+import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
+import type { Operator } from "../world/world.ts";
+import { readYaml11 } from "../data/yaml.ts";
+
+export const SETTINGS_CONFIG_MAP = "llama-stack-operator-config";
+
+export interface Settings {
+  /** Image by name of a distribution (R44). */
+  readonly imageOverrides: ReadonlyMap<string, string>;
+  /** A NetworkPolicy for every server, not only where a resource asks for one. */
+  readonly networkPolicies: boolean;
+  /** Whether a pod template that only a new operator version changed is held, or rolls in turns (R34). */
+  readonly rolloutOnUpgrade: "Held" | "Paced";
+  /** Resources that an upgrade may have away at a time, 1 – 1,000. */
+  readonly upgradeParallelism: number;
+  /** Whether admission warns of a missing Secret or ConfigMap, or refuses the resource (R16). */
+  readonly admissionReferences: "Warn" | "Reject";
+  /** What authors of resources may make the operator do to nodes and network. */
+  readonly allow: Allowances;
+}
+
+export const SETTINGS_DEFAULT: Settings = {
+  imageOverrides: new Map(),
+  networkPolicies: false,
+  rolloutOnUpgrade: "Held",
+  upgradeParallelism: 5,
+  admissionReferences: "Warn",
+  allow: ALLOWANCES_DEFAULT,
+};
+
+/** One key of the ConfigMap, as the docs show it. */
+export interface SettingRow {
+  readonly key: string;
+  readonly field: keyof Settings;
+  /** Of `allow`, the one allowance that it sets. */
+  readonly part?: keyof Allowances;
+  readonly value: string;
+  readonly meaning: string;
+  /** `before`: the values so far, of which this row replaces its own. */
+  readonly read: (text: string, before: Settings) => Reading;
+}
+
+interface Reading {
+  readonly settings: Settings;
+  /** What is wrong, each as an end of a sentence that begins with the key. */
+  readonly complaints: ReadonlyArray<string>;
+}
+
+/** Every key that is read; docs/settings.md shows this table. */
+export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
+  {
+    key: "image-overrides",
+    field: "imageOverrides",
+    value: "YAML map, distribution name → image",
+    meaning: "Images in place of those that the operator pins, e.g. of a mirror",
+    read: (text, before) => imageOverrides(text, before),
+  },
+  {
+    key: "featureFlags",
+    field: "networkPolicies",
+    value: "YAML map; `enableNetworkPolicy: {enabled: true}`",
+    meaning: "A NetworkPolicy for every server, not only where a resource sets networking.allowedFrom",
+    read: (text, before) => featureFlags(text, before),
+  },
+  {
+    key: "rolloutOnUpgrade",
+    field: "rolloutOnUpgrade",
+    value: "`Held` (default) or `Paced`",
+    meaning: "What becomes of a pod template that only a new version of the operator changed",
+    read: (text, before) => word(text, before, "rolloutOnUpgrade", ["Held", "Paced"]),
+  },
+  {
+    key: "upgradeParallelism",
+    field: "upgradeParallelism",
+    value: "1 – 1000, default 5",
+    meaning: "Resources that an upgrade may have away from their new state at a time",
+    read: (text, before) => parallelism(text, before),
+  },
+  {
+    key: "admission.references",
+    field: "admissionReferences",
+    value: "`Warn` (default) or `Reject`",
+    meaning: "What admission does when a Secret or ConfigMap that a resource names is missing",
+    read: (text, before) => word(text, before, "admissionReferences", ["Warn", "Reject"]),
+  },
+  ...allowRows(),
+];
+
+/**
+ * The settings after a look at the ConfigMap; `data` is undefined where there is none, and then every default holds. What
+ * cannot be read keeps its last good value, alone: the lines beside it count.
+ */
+export const readSettings = (
+  data: Readonly<Record<string, string>> | undefined,
+  before: Settings,
+  distributions: ReadonlyArray<string>,
+): Reading => {
+  const complaints = Object.keys(data ?? {}).filter((key) => !SETTING_ROWS.some((row) => row.key === key))
+    .map((key) => `${key} is no setting${didYouMean(key, SETTING_ROWS.map((row) => row.key))}`);
+  let settings = SETTINGS_DEFAULT;
+  for (const { key, field, part, read } of SETTING_ROWS) {
+    const text = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
+    if (text === undefined || text.trim() === "") continue;
+    const reading = read(text, before);
+    complaints.push(...reading.complaints.map((one) => `${key}${one}`));
+    settings = part === undefined
+      ? { ...settings, [field]: reading.settings[field] }
+      : { ...settings, allow: { ...settings.allow, [part]: reading.settings.allow[part] } };
+  }
+  const strange = [...settings.imageOverrides.keys()].filter((name) => !distributions.includes(name))
+    .map((name) => `image-overrides: there is no distribution "${name}"${didYouMean(name, distributions)}`);
+  return { settings, complaints: [...complaints, ...strange] };
+};
+
+/** The rows of what authors may ask for. A function, since it is called above its place. */
+function allowRows(): ReadonlyArray<SettingRow> {
+  const patterns = (part: Exclude<keyof Allowances, "privileged">, fallback: string, meaning: string): SettingRow => ({
+    key: `allow.${part}`,
+    field: "allow",
+    part,
+    value: `YAML list, default ${fallback}`,
+    meaning,
+    read: (text, before) => names(text, before, part),
+  });
+  return [
+    patterns(
+      "volumes",
+      `\`[${ALLOWANCES_DEFAULT.volumes.join(", ")}]\``,
+      "Kinds of volumes that workload.overrides.volumes may have",
+    ),
+    {
+      key: "allow.privileged",
+      field: "allow",
+      part: "privileged",
+      value: "`true` or `false` (default)",
+      meaning:
+        "Whether workload.overrides may ask for what the restricted Pod Security Standard forbids: root, unconfined profiles, unsafe sysctls",
+      read: (text, before) => privileged(text, before),
+    },
+    patterns(
+      "ingressAnnotations",
+      '`["*", "!*snippet*"]`',
+      "Names of annotations that networking.expose may set; `*` stands for any text, `!` excludes",
+    ),
+    patterns("ingressHosts", '`["*"]`', "Host names that networking.expose may ask for, e.g. `*.apps.example.com`"),
+    patterns("serviceAccounts", '`["*"]`', "ServiceAccounts that workload.overrides.serviceAccountName may name"),
+    patterns(
+      "caBundleNamespaces",
+      "`[]`",
+      "Further namespaces in which networking.tls.caBundle may name a ConfigMap, e.g. of a company's authorities",
+    ),
+  ];
+}
+
+/** What the operator is, with these settings. */
+export const operatorWith = (facts: Operator, settings: Settings): Operator => ({
+  ...facts,
+  surroundings: {
+    ...facts.surroundings,
+    overrides: { ...facts.surroundings.overrides, settings: settings.imageOverrides },
+    allow: settings.allow,
+  },
+  platform: { ...facts.platform, networkPolicies: settings.networkPolicies },
+  rolloutOnUpgrade: settings.rolloutOnUpgrade,
+  upgradeParallelism: settings.upgradeParallelism,
+});
+
+/** `data` of a ConfigMap object. */
+export const settingsData = (map: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(objectAt(map, "data")).map(([key, value]) => [key, String(value)]));
+
+const yamlMap = (text: string): JsonObject | string => {
+  const read = readYaml11(text);
+  if (Result.isFailure(read)) return `: it is not YAML: ${read.failure.detail}; the last good value stays`;
+  return isObject(read.success) ? read.success : ": expected a map; the last good value stays";
+};
+
+/** Longest image reference, in characters; registries take 255 for the name and 128 for the tag. */
+const IMAGE_CHARACTERS_MAX = 512;
+const IMAGE =
+  /^[a-z0-9][a-zA-Z0-9._-]*(:[0-9]+)?(\/[a-z0-9._-]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?$/;
+
+const imageOverrides = (text: string, before: Settings): Reading => {
+  const map = yamlMap(text);
+  if (typeof map === "string") return { settings: before, complaints: [map] };
+  const found = new Map<string, string>();
+  const complaints: Array<string> = [];
+  for (const [name, image] of Object.entries(map)) {
+    if (typeof image === "string" && image.length <= IMAGE_CHARACTERS_MAX && IMAGE.test(image)) {
+      found.set(name, image);
+      continue;
+    }
+    const last = before.imageOverrides.get(name);
+    if (last !== undefined) found.set(name, last);
+    complaints.push(
+      `.${name}: ${shown(image)} is no image reference; ${last === undefined ? "it is left out" : `${last} stays`}`,
+    );
+  }
+  return { settings: { ...before, imageOverrides: found }, complaints };
+};
+
+const featureFlags = (text: string, before: Settings): Reading => {
+  const map = yamlMap(text);
+  if (typeof map === "string") return { settings: before, complaints: [map] };
+  const strange = Object.keys(map).filter((key) => key !== "enableNetworkPolicy")
+    .map((key) => `.${key} is no flag${didYouMean(key, ["enableNetworkPolicy"])}`);
+  const enabled = member(objectAt(map, "enableNetworkPolicy"), "enabled");
+  if (enabled === undefined || typeof enabled === "boolean") {
+    return { settings: { ...before, networkPolicies: enabled === true }, complaints: strange };
+  }
+  return {
+    settings: before,
+    complaints: [
+      ...strange,
+      `.enableNetworkPolicy.enabled: ${shown(enabled)} is neither true nor false; ${before.networkPolicies} stays`,
+    ],
+  };
+};
+
+const PATTERNS_MAX = 256;
+
+const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "privileged">): Reading => {
+  const read = readYaml11(text);
+  const list = Result.isSuccess(read) && isList(read.success) ? read.success : undefined;
+  return list !== undefined && list.length <= PATTERNS_MAX && list.every((one) => typeof one === "string")
+    ? { settings: { ...before, allow: { ...before.allow, [part]: list } }, complaints: [] }
+    : {
+      settings: before,
+      complaints: [`: expected a list of at most ${PATTERNS_MAX} names; the last good value stays`],
+    };
+};
+
+const privileged = (text: string, before: Settings): Reading =>
+  ["true", "false"].includes(text.trim())
+    ? { settings: { ...before, allow: { ...before.allow, privileged: text.trim() === "true" } }, complaints: [] }
+    : {
+      settings: before,
+      complaints: [`: ${shown(text.trim())} is neither true nor false; ${before.allow.privileged} stays`],
+    };
+
+const word = (
+  text: string,
+  before: Settings,
+  field: "rolloutOnUpgrade" | "admissionReferences",
+  words: ReadonlyArray<string>,
+): Reading =>
+  words.includes(text.trim()) ? { settings: { ...before, [field]: text.trim() }, complaints: [] } : {
+    settings: before,
+    complaints: [`: ${shown(text.trim())} is neither ${words.join(" nor ")}; ${before[field]} stays`],
+  };
+
+const PARALLELISM_MAX = 1000;
+
+const parallelism = (text: string, before: Settings): Reading => {
+  const count = Number(text.trim());
+  return Number.isInteger(count) && count >= 1 && count <= PARALLELISM_MAX
+    ? { settings: { ...before, upgradeParallelism: count }, complaints: [] }
+    : {
+      settings: before,
+      complaints: [
+        `: ${shown(text.trim())} is no number from 1 to ${PARALLELISM_MAX}; ${before.upgradeParallelism} stays`,
+      ],
+    };
+};
+
+const shown = (value: Json): string => {
+  const text = typeof value === "string" ? `"${value}"` : JSON.stringify(value);
+  return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
+};
+
+/** The ConfigMap among the documents of a file, for the command line. */
+export const isSettingsMap = (document: Json): boolean =>
+  isObject(document) && stringAt(document, "kind") === "ConfigMap";

@@ -1,0 +1,86 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { OPERATOR } from "../../tests/worlds.ts";
+import { operatorWith, readSettings, SETTING_ROWS, SETTINGS_DEFAULT } from "./settings.ts";
+
+const NAMES = ["starter", "ogx-starter"];
+const read = (data: Record<string, string> | undefined, before = SETTINGS_DEFAULT) => readSettings(data, before, NAMES);
+
+Deno.test("readSettings() reads each key, and takes every default where there is no ConfigMap", () => {
+  const { settings, complaints } = read({
+    "image-overrides": "starter: mirror.example/ls/distribution-starter:0.7.3\nogx-starter: m.example:5000/o@sha256:" +
+      "a".repeat(64),
+    featureFlags: "enableNetworkPolicy:\n  enabled: true\n",
+    rolloutOnUpgrade: "Paced\n",
+    upgradeParallelism: "2",
+    "admission.references": "Reject",
+    "allow.privileged": "true",
+    "allow.volumes": "[configMap, secret]",
+  });
+  deepStrictEqual(complaints, []);
+  deepStrictEqual([...settings.imageOverrides.keys()], NAMES);
+  deepStrictEqual({ ...settings, imageOverrides: null }, {
+    imageOverrides: null,
+    networkPolicies: true,
+    rolloutOnUpgrade: "Paced",
+    upgradeParallelism: 2,
+    admissionReferences: "Reject",
+    allow: { ...SETTINGS_DEFAULT.allow, privileged: true, volumes: ["configMap", "secret"] },
+  });
+  deepStrictEqual(read(undefined, settings).settings, SETTINGS_DEFAULT);
+});
+
+Deno.test("readSettings() keeps the last good value of a bad line, alone, and says which line it is", () => {
+  const { settings: before } = read({
+    "image-overrides": "starter: a/b:1\nogx-starter: c/d:2",
+    upgradeParallelism: "7",
+  });
+  const { settings, complaints } = read({
+    "image-overrides": "starter: 'not an image'\nogx-starter: c/d:3",
+    upgradeParallelism: "many",
+    rolloutOnUpgrade: "Paced",
+  }, before);
+  deepStrictEqual([...settings.imageOverrides], [["starter", "a/b:1"], ["ogx-starter", "c/d:3"]]);
+  deepStrictEqual([settings.upgradeParallelism, settings.rolloutOnUpgrade], [7, "Paced"]);
+  strictEqual(complaints.length, 2);
+  ok(
+    complaints[0]?.includes('image-overrides.starter: "not an image" is no image reference; a/b:1 stays'),
+    complaints.join(),
+  );
+  const broken = read({ "image-overrides": "starter: [" }, before);
+  deepStrictEqual([...broken.settings.imageOverrides], [...before.imageOverrides]);
+  ok(broken.complaints[0]?.includes("not YAML"));
+});
+
+for (
+  const [key, value, words] of [
+    ["featureFlags", "enableNetworkPolicy: {enabled: sometimes}", "neither true nor false; false stays"],
+    ["featureFlags", "enableNetworkPolicies: {enabled: true}", "did you mean enableNetworkPolicy"],
+    ["featureFlags", "[]", "expected a map"],
+    ["rolloutOnUpgrade", "Never", "neither Held nor Paced; Held stays"],
+    ["upgradeParallelism", "0", "no number from 1 to 1000; 5 stays"],
+    ["image-overides", "", "did you mean image-overrides"],
+    ["image-overrides", "startr: a/b:1", 'no distribution "startr"; did you mean starter'],
+  ] as const
+) {
+  Deno.test(`readSettings() complains of ${key}: ${value}`, () => {
+    const { complaints } = read({ [key]: value });
+    ok(complaints.join().includes(words), complaints.join());
+  });
+}
+
+Deno.test("operatorWith() brings every setting into decisions", () => {
+  const settings = {
+    ...SETTINGS_DEFAULT,
+    networkPolicies: true,
+    upgradeParallelism: 9,
+    imageOverrides: new Map([["starter", "a/b:1"]]),
+  };
+  const made = operatorWith(OPERATOR, settings);
+  deepStrictEqual([made.platform.networkPolicies, made.upgradeParallelism], [true, 9]);
+  strictEqual(made.surroundings.overrides.settings.get("starter"), "a/b:1");
+});
+
+Deno.test("docs/settings.md names every setting, flag and variable", async () => {
+  const text = await Deno.readTextFile(new URL("../../docs/settings.md", import.meta.url));
+  for (const { key, meaning } of SETTING_ROWS) ok(text.includes(`\`${key}\``) && text.includes(meaning), key);
+});

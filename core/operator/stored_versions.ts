@@ -1,0 +1,17 @@
+/** Which versions of the resource the database may still hold, and whether they can be left behind. */
+import { CRD_NAME } from "../api/crd.ts";
+import { isObject, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
+
+export const CRD_PATH = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
+
+/** The version in which the API server writes now. */
+const storageVersion = (crd: JsonObject): string | undefined =>
+  stringAt(listAt(crd, "spec", "versions").filter(isObject).find(({ storage }) => storage === true) ?? null, "name");
+
+/** Former storage versions; resources that nobody has written since are stored in them. */
+export const versionsLeft = (crd: JsonObject): ReadonlyArray<string> =>
+  listAt(crd, "status", "storedVersions").map(String).filter((one) => one !== storageVersion(crd));
+
+/** The definition once every resource was written anew. */
+export const onlyStorageVersion = (crd: JsonObject): JsonObject =>
+  put(crd, ["status", "storedVersions"], [storageVersion(crd) ?? ""]) as JsonObject;

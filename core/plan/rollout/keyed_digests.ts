@@ -1,0 +1,42 @@
+/**
+ * Digests that only the operator can make. Each namespace has a key of its own, so that nobody can compare the digests of
+ * another namespace with those of values that he tries in his own.
+ */
+import * as Redacted from "effect/Redacted";
+import { hmacSha256Hex, sha256Hex } from "../../data/digest.ts";
+
+const namespaceKey = (hmacKey: Redacted.Redacted<string>, namespace: string): string =>
+  hmacSha256Hex(Redacted.value(hmacKey), namespace);
+
+/** Tells one key from another, and says nothing about either; 16 hex digits. */
+export const keyId = (hmacKey: Redacted.Redacted<string>, namespace: string): string =>
+  sha256Hex(namespaceKey(hmacKey, namespace)).slice(0, 16);
+
+/** Of the values of Secrets that the resources of a namespace use. */
+export const secretsDigest = (
+  hmacKey: Redacted.Redacted<string>,
+  namespace: string,
+  values: ReadonlyArray<readonly [string, Redacted.Redacted<string>]>,
+): string =>
+  hmacSha256Hex(
+    namespaceKey(hmacKey, namespace),
+    JSON.stringify(values.map(([name, value]) => [name, Redacted.value(value)])),
+  );
+
+/** What a Deployment says of the upgrade that it is part of. */
+export interface UpgradeMarks {
+  /** Digest of the image and base that it rolls to. */
+  readonly pins: string;
+  /** RFC 3339; undefined once it was rolled back. */
+  readonly started: string | undefined;
+  /** Digest of the template that was rolled back. */
+  readonly rolledBack: string | undefined;
+}
+
+/** `key` is the resource, `namespace/name`: marks copied from another one prove nothing. */
+export const upgradeProof = (
+  hmacKey: Redacted.Redacted<string>,
+  key: string,
+  { pins, started, rolledBack }: UpgradeMarks,
+): string =>
+  hmacSha256Hex(Redacted.value(hmacKey), JSON.stringify(["upgrade", key, pins, started ?? "", rolledBack ?? ""]));

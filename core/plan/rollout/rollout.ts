@@ -1,0 +1,227 @@
+/** Whether a changed pod template is applied now, waits for its turn, is held, or is undone: who caused the change decides (R34). */
+import { imageOf, templateSpec } from "../../resources/pod_spec.ts";
+import { sha256Hex } from "../../data/digest.ts";
+import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
+import type { Manifest } from "../../resources/blueprint.ts";
+import { upgradeProof } from "./keyed_digests.ts";
+import { type Away, holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
+import type { Inputs } from "../inputs.ts";
+import type { Prepared } from "../prepare.ts";
+import {
+  type Cause,
+  CAUSE_ANNOTATION,
+  GENERATION_ANNOTATION,
+  LAST_GOOD_ANNOTATION,
+  OPERATOR_VERSION_ANNOTATION,
+  PINS_ANNOTATION,
+  ROLLED_BACK_ANNOTATION,
+  ROLLOUT_ANNOTATION,
+  SECRET_KEY_ANNOTATION,
+  SECRETS_INPUT_ANNOTATION,
+  SERVER_ANNOTATION,
+  TEMPLATE_ANNOTATION,
+  UPGRADE_PROOF_ANNOTATION,
+  UPGRADE_STARTED_ANNOTATION,
+  USER_INPUTS_ANNOTATION,
+} from "./record.ts";
+import { type GoodTemplate, lastGoodDigest, lastGoodTemplate, rolloutState } from "./rollout_state.ts";
+import type { World } from "../../world/world.ts";
+
+export type Rollout =
+  /** The template that is wanted goes into the cluster. */
+  | { readonly kind: "apply"; readonly why: string; readonly cause: Cause }
+  /** Only the operator changed: what runs stays until somebody asks. */
+  | { readonly kind: "hold"; readonly digest: string }
+  /** New pins roll in turns; `turn` is undefined while nobody has looked at the other resources. */
+  | { readonly kind: "queue"; readonly waiting: Waiting; readonly digest: string; readonly turn: Turn | undefined }
+  /** A change that never became ready goes back to the last template that did (R29). */
+  | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
+  /** Made by an operator before us: the template stays, and the record begins. */
+  | { readonly kind: "adopt" }
+  /** That has been done; the change waits for an edit. */
+  | { readonly kind: "undone" };
+
+/** Why it is not this resource's turn. */
+export type Turn =
+  | { readonly kind: "full"; readonly max: number }
+  /** A resource of the same distribution did not become ready; `namespace/name`. */
+  | { readonly kind: "stopped"; readonly at: string };
+
+export const templateDigest = (deployment: JsonObject): string =>
+  sha256Hex(JSON.stringify(objectAt(deployment, "spec", "template")));
+
+export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, world: World): Rollout => {
+  if (live === undefined) return { kind: "apply", why: "there is no Deployment yet", cause: "edit" };
+  const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
+  if (recorded(TEMPLATE_ANNOTATION) === undefined) return { kind: "adopt" };
+  const digest = templateDigest(prepared.objects.deployment);
+  const { byUser, byKey } = inputsChanged(prepared.inputs, recorded);
+  const known = (recorded(CAUSE_ANNOTATION) ?? "edit") as Cause;
+  if (recorded(TEMPLATE_ANNOTATION) === digest) {
+    const good = lastGoodTemplate(live, world.replicaSets);
+    if (
+      good !== undefined && good.digest !== digest && stringAt(live, "spec", "strategy", "type") === "Recreate" &&
+      rolloutState(live, world.pods, world.replicaSets) === "failed" && !byUser
+    ) return { kind: "undo", good, digest };
+    const asked = stringAt(world.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
+    return { kind: "apply", why: "the template is the same", cause: byUser ? "edit" : asked ? "asked" : known };
+  }
+  if (!byUser && recorded(ROLLED_BACK_ANNOTATION) === digest) return { kind: "undone" };
+  if (byUser) return { kind: "apply", why: "the resource or what it names changed", cause: "edit" };
+  if (stringAt(world.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
+    return { kind: "apply", why: "the rollout was asked for", cause: "asked" };
+  }
+  const pinsChanged = recorded(PINS_ANNOTATION) !== prepared.pins;
+  if (!pinsChanged && !byKey && world.operator.rolloutOnUpgrade === "Held") return { kind: "hold", digest };
+  return paced(
+    prepared,
+    live,
+    world,
+    pinsChanged ? "the image or base of the distribution changed" : "the operator changed",
+  );
+};
+
+/** What the operator causes rolls in turns, except where nothing is there to be lost. */
+const paced = (prepared: Prepared, live: JsonObject, world: World, why: string): Rollout => {
+  const digest = templateDigest(prepared.objects.deployment);
+  const asked = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
+  const available = Number(member(objectAt(live, "status"), "availableReplicas") ?? 0);
+  if (asked === 0 || available === 0) return { kind: "apply", why: `${why}; no pod of it is available`, cause: "edit" };
+  const waiting: Waiting = {
+    namespace: stringAt(world.resource, "metadata", "namespace") ?? "",
+    queue: queueOf(world.resource),
+    pins: prepared.pins,
+  };
+  if (world.away === undefined) return { kind: "queue", waiting, digest, turn: undefined };
+  const turn = turnOf(world.away, waiting, world);
+  return turn === undefined ? { kind: "apply", why, cause: "upgrade" } : { kind: "queue", waiting, digest, turn };
+};
+
+const turnOf = (away: ReadonlyArray<Away>, waiting: Waiting, { nowMs, operator }: World): Turn | undefined => {
+  const failed = stopperOf(away, waiting);
+  if (failed !== undefined) return { kind: "stopped", at: failed.key };
+  const max = operator.upgradeParallelism;
+  return holdingSlots(away, nowMs).length >= max ? { kind: "full", max } : undefined;
+};
+
+/**
+ * Whether the user's inputs differ from the recorded ones. Values of Secrets are compared by their HMAC; under another key
+ * (the old one was lost) they cannot be compared, which is the operator's trouble and not an edit.
+ */
+export const inputsChanged = (
+  { user, secrets, secretKey }: Inputs,
+  recorded: (name: string) => string | undefined,
+): { readonly byUser: boolean; readonly byKey: boolean } => {
+  const otherKey = recorded(SECRET_KEY_ANNOTATION) !== secretKey;
+  const otherSecrets = recorded(SECRETS_INPUT_ANNOTATION) !== secrets;
+  return {
+    byUser: recorded(USER_INPUTS_ANNOTATION) !== user || otherSecrets && !otherKey,
+    byKey: otherSecrets && otherKey,
+  };
+};
+
+/** The Deployment with the record of what it was made from. */
+export const recorded = (
+  prepared: Prepared,
+  world: World,
+  live: JsonObject | undefined,
+  cause: Cause,
+): Manifest => {
+  const { deployment } = prepared.objects;
+  const digest = templateDigest(deployment);
+  return withRecord(deployment, {
+    ...recordOf(prepared, world),
+    [TEMPLATE_ANNOTATION]: digest,
+    ...lastGood(live, world, digest),
+    [CAUSE_ANNOTATION]: cause,
+    ...(cause === "upgrade" ? upgradeMarks(prepared, world, upgradeStarted(live, world, digest), undefined) : {}),
+    ...(prepared.server === undefined ? {} : { [SERVER_ANNOTATION]: prepared.server }),
+  });
+};
+
+/** The Deployment with the last template that became ready; everything else is as the resource asks for it. */
+export const undone = (
+  prepared: Prepared,
+  world: World,
+  live: JsonObject | undefined,
+  { good, digest }: Extract<Rollout, { readonly kind: "undo" }>,
+): Manifest => {
+  const { deployment } = prepared.objects;
+  const cause = stringAt(live, "metadata", "annotations", CAUSE_ANNOTATION);
+  return withRecord(
+    { ...deployment, spec: { ...objectAt(deployment, "spec"), template: good.template } },
+    {
+      ...recordOf(prepared, world),
+      [TEMPLATE_ANNOTATION]: good.digest,
+      [LAST_GOOD_ANNOTATION]: good.digest,
+      [ROLLED_BACK_ANNOTATION]: digest,
+      ...(cause === undefined ? {} : { [CAUSE_ANNOTATION]: cause }),
+      ...(cause === "upgrade" ? upgradeMarks(prepared, world, undefined, digest) : {}),
+      ...(good.server === undefined ? {} : { [SERVER_ANNOTATION]: good.server }),
+    },
+  );
+};
+
+/**
+ * The Deployment with the template and selector that it has. Whether an edit comes later is told by what is recorded now; an
+ * image other than ours is recorded as another pin, which then rolls in turns (R34).
+ */
+export const adopted = (prepared: Prepared, world: World, live: JsonObject): Manifest => {
+  const { deployment } = prepared.objects;
+  const template = objectAt(live, "spec", "template");
+  const image = (one: JsonObject) => imageOf(templateSpec(one)) ?? "";
+  return withRecord(
+    {
+      ...deployment,
+      spec: { ...objectAt(deployment, "spec"), template, selector: objectAt(live, "spec", "selector") },
+    },
+    {
+      ...recordOf(prepared, world),
+      ...(image(live) === image(deployment) ? {} : { [PINS_ANNOTATION]: sha256Hex(image(live)) }),
+      [TEMPLATE_ANNOTATION]: sha256Hex(JSON.stringify(template)),
+      [CAUSE_ANNOTATION]: "edit",
+    },
+  );
+};
+
+const recordOf = (prepared: Prepared, world: World): Readonly<Record<string, string>> => ({
+  [USER_INPUTS_ANNOTATION]: prepared.inputs.user,
+  [SECRETS_INPUT_ANNOTATION]: prepared.inputs.secrets,
+  [SECRET_KEY_ANNOTATION]: prepared.inputs.secretKey,
+  [PINS_ANNOTATION]: prepared.pins,
+  [OPERATOR_VERSION_ANNOTATION]: world.operator.version,
+  [GENERATION_ANNOTATION]: String(member(objectAt(world.resource, "metadata"), "generation") ?? 0),
+});
+
+/** The template that runs now becomes the way back when it is good and another one takes its place. */
+const lastGood = (live: JsonObject | undefined, world: World, next: string): Readonly<Record<string, string>> => {
+  const good = lastGoodDigest(live, world.pods, world.replicaSets, next);
+  return good === undefined ? {} : { [LAST_GOOD_ANNOTATION]: good };
+};
+
+/** The start, unless it was rolled back, with the proof that both are the operator's word. */
+const upgradeMarks = (
+  { pins }: Prepared,
+  { resource, operator }: World,
+  started: string | undefined,
+  rolledBack: string | undefined,
+): Readonly<Record<string, string>> => ({
+  ...(started === undefined ? {} : { [UPGRADE_STARTED_ANNOTATION]: started }),
+  [UPGRADE_PROOF_ANNOTATION]: upgradeProof(operator.hmacKey, keyOf(resource), { pins, started, rolledBack }),
+});
+
+/** As it was recorded, for the same template. Where somebody changed the record, its slot is over: it could be held for ever. */
+const upgradeStarted = (live: JsonObject | undefined, { nowMs, resource, operator }: World, digest: string): string => {
+  const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
+  const isGoingOn = recorded(TEMPLATE_ANNOTATION) === digest && recorded(CAUSE_ANNOTATION) === "upgrade";
+  if (live === undefined || !isGoingOn) return new Date(nowMs).toISOString();
+  const started = recorded(UPGRADE_STARTED_ANNOTATION);
+  return started !== undefined && isProven(live, keyOf(resource), operator.hmacKey) ? started : LONG_AGO;
+};
+
+const LONG_AGO = new Date(0).toISOString();
+
+const withRecord = (deployment: Manifest, record: Readonly<Record<string, string>>): Manifest => ({
+  ...deployment,
+  metadata: { ...deployment.metadata, annotations: { ...objectAt(deployment.metadata, "annotations"), ...record } },
+});

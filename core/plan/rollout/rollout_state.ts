@@ -1,0 +1,141 @@
+/** How far the rollout of a Deployment is, and where its last good template is kept. */
+import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
+import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
+
+/**
+ * - complete: every pod runs the template and is available
+ * - disrupted: that was so once, and is not now: a crash, a node that went away, a change of the number of pods. Whatever
+ *   happens to a server after its rollout says nothing about the rollout
+ * - failed: the progress deadline passed, or the server exited three times, before the rollout ever completed
+ */
+export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
+
+/** Ends of the server after which a start counts as failed for good (R29). */
+const EXITS_MAX = 3;
+
+export const rolloutState = (
+  deployment: JsonObject,
+  pods: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<JsonObject>,
+): RolloutState => {
+  const status = objectAt(deployment, "status");
+  const count = (name: string) => Number(member(status, name) ?? 0);
+  // Counts of an older generation speak of another template.
+  if (count("observedGeneration") < Number(member(objectAt(deployment, "metadata"), "generation") ?? 0)) {
+    return "progressing";
+  }
+  const wanted = Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
+  if (
+    count("updatedReplicas") >= wanted && count("availableReplicas") >= wanted &&
+    count("replicas") === count("updatedReplicas")
+  ) return "complete";
+  if (hasCompleted(deployment, replicaSets)) return "disrupted";
+  if (progressReason(deployment) === "ProgressDeadlineExceeded") return "failed";
+  return podsOfTemplate(deployment, pods, replicaSets).some((pod) => exits(pod) >= EXITS_MAX)
+    ? "failed"
+    : "progressing";
+};
+
+/**
+ * Whether every pod of the present template was available at some time. The Deployment controller keeps that as the reason of
+ * `Progressing`, but leaves the reason of the former rollout there when it goes back to a ReplicaSet that exists already
+ * (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the Deployment.
+ */
+const hasCompleted = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean => {
+  const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
+  const template = recorded(TEMPLATE_ANNOTATION);
+  if (template !== undefined && recorded(LAST_GOOD_ANNOTATION) === template) return true;
+  const newest = newestReplicaSet(deployment, replicaSets);
+  return newest !== undefined && !isReused(newest) && progressReason(deployment) === "NewReplicaSetAvailable";
+};
+
+/** The Deployment went back to it from another template. */
+export const isReused = (replicaSet: JsonObject): boolean =>
+  stringAt(replicaSet, "metadata", "annotations", "deployment.kubernetes.io/revision-history") !== undefined;
+
+const progressReason = (deployment: JsonObject): string | undefined =>
+  stringAt(
+    listAt(deployment, "status", "conditions").find((condition) => stringAt(condition, "type") === "Progressing"),
+    "reason",
+  );
+
+/** Digest of the newest template of which every pod was available at some time; `next` is the digest of the desired template. */
+export const lastGoodDigest = (
+  deployment: JsonObject | undefined,
+  pods: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<JsonObject>,
+  next: string,
+): string | undefined => {
+  if (deployment === undefined) return undefined;
+  const now = stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
+  const before = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
+  const state = rolloutState(deployment, pods, replicaSets);
+  if (now === undefined || state !== "complete" && state !== "disrupted") return before;
+  if (now !== next) return now;
+  // Kubernetes remembers it for a new ReplicaSet: recording it would be one more write for each rollout.
+  const newest = newestReplicaSet(deployment, replicaSets);
+  return newest !== undefined && isReused(newest) ? now : before;
+};
+
+/** The one that has the revision of the Deployment. */
+const newestReplicaSet = (
+  deployment: JsonObject,
+  replicaSets: ReadonlyArray<JsonObject>,
+): JsonObject | undefined =>
+  replicaSets.find((one) => revisionOf(one) !== undefined && revisionOf(one) === revisionOf(deployment));
+
+/** Pods of the newest ReplicaSet; all of them where that is not known. */
+export const podsOfTemplate = (
+  deployment: JsonObject,
+  pods: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<JsonObject>,
+): ReadonlyArray<JsonObject> => {
+  const hash = stringAt(newestReplicaSet(deployment, replicaSets), "metadata", "labels", "pod-template-hash");
+  return pods.filter((pod) =>
+    member(objectAt(pod, "metadata"), "deletionTimestamp") === undefined &&
+    (hash === undefined || stringAt(pod, "metadata", "labels", "pod-template-hash") === hash)
+  );
+};
+
+const revisionOf = (object: JsonObject): string | undefined =>
+  stringAt(object, "metadata", "annotations", "deployment.kubernetes.io/revision");
+
+const exits = (pod: JsonObject): number =>
+  Math.max(
+    0,
+    ...listAt(pod, "status", "containerStatuses").filter(isObject)
+      .filter((status) => member(status, "ready") !== true)
+      .map((status) =>
+        Number(member(status, "restartCount") ?? 0) +
+        // The last end counts before the container starts again.
+        (Object.hasOwn(objectAt(status, "state"), "terminated") ? 1 : 0)
+      ),
+  );
+
+export interface GoodTemplate {
+  readonly template: JsonObject;
+  /** As it was recorded when we applied it. */
+  readonly digest: string;
+  readonly server: string | undefined;
+}
+
+/** The Deployment controller keeps each former template in a ReplicaSet, together with our record of it. */
+export const lastGoodTemplate = (
+  deployment: JsonObject,
+  replicaSets: ReadonlyArray<JsonObject>,
+): GoodTemplate | undefined => {
+  const digest = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
+  const kept = digest === undefined
+    ? undefined
+    : replicaSets.find((one) => stringAt(one, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest);
+  if (digest === undefined || kept === undefined) return undefined;
+  const template = objectAt(kept, "spec", "template");
+  const metadata = objectAt(template, "metadata");
+  const { "pod-template-hash": _hash, ...labels } = objectAt(metadata, "labels");
+  const { creationTimestamp: _time, ...rest } = metadata;
+  return {
+    template: { ...template, metadata: { ...rest, labels } },
+    digest,
+    server: stringAt(kept, "metadata", "annotations", SERVER_ANNOTATION),
+  };
+};

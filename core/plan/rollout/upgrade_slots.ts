@@ -1,0 +1,119 @@
+/**
+ * Upgrade slots: which resources are being upgraded because the operator's images or base configs changed, and whom a failed
+ * upgrade stops. A failed upgrade stops the others in its namespace; failures in several namespaces stop it everywhere.
+ */
+import * as Redacted from "effect/Redacted";
+import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
+import { UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../../data/limits.ts";
+import { type UpgradeMarks, upgradeProof } from "./keyed_digests.ts";
+import {
+  CAUSE_ANNOTATION,
+  PINS_ANNOTATION,
+  ROLLED_BACK_ANNOTATION,
+  UPGRADE_PROOF_ANNOTATION,
+  UPGRADE_STARTED_ANNOTATION,
+} from "./record.ts";
+import { rolloutState } from "./rollout_state.ts";
+
+export interface Away {
+  /** `namespace/name` of the resource. */
+  readonly key: string;
+  /** Resources of one distribution wait in one queue. */
+  readonly queue: string;
+  /** Digest of the image and base that it rolls to. */
+  readonly pins: string;
+  /** A failed one holds no slot. */
+  readonly state: "rolling" | "failed";
+  /** When it stops holding a slot, in milliseconds since 1970, even if it is still rolling. */
+  readonly slotEndsMs: number;
+}
+
+export const queueOf = (resource: JsonObject): string =>
+  stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
+
+/** Without a key (a command that only looks) marks are believed. */
+export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.Redacted<string>): boolean => {
+  if (Redacted.value(hmacKey) === "") return true;
+  const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
+  const marks: UpgradeMarks = {
+    pins: recorded(PINS_ANNOTATION) ?? "",
+    started: recorded(UPGRADE_STARTED_ANNOTATION),
+    rolledBack: recorded(ROLLED_BACK_ANNOTATION),
+  };
+  return recorded(UPGRADE_PROOF_ANNOTATION) === upgradeProof(hmacKey, key, marks);
+};
+
+/**
+ * Undefined for a resource that no upgrade has away: complete, rolled by its owner, suspended, or without pods. Whoever may edit
+ * Deployments in one namespace must not hold up the upgrades of others, so only marks of the operator's own count.
+ */
+export const awayOf = (
+  resource: JsonObject,
+  deployment: JsonObject,
+  pods: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<JsonObject>,
+  hmacKey: Redacted.Redacted<string>,
+): Away | undefined => {
+  const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
+  if (recorded(CAUSE_ANNOTATION) !== "upgrade" || !isProven(deployment, keyOf(resource), hmacKey)) return undefined;
+  if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
+  if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
+  const failed = recorded(ROLLED_BACK_ANNOTATION) !== undefined;
+  const state = rolloutState(deployment, pods, replicaSets);
+  if (!failed && (state === "complete" || state === "disrupted")) return undefined;
+  return {
+    key: keyOf(resource),
+    queue: queueOf(resource),
+    pins: recorded(PINS_ANNOTATION) ?? "",
+    state: failed || state === "failed" ? "failed" : "rolling",
+    slotEndsMs: slotEndsMs(deployment),
+  };
+};
+
+/** The slot of an upgrade that is decided and not yet written. */
+export const slotOf = (resource: JsonObject, pins: string, nowMs: number): Away => ({
+  key: keyOf(resource),
+  queue: queueOf(resource),
+  pins,
+  state: "rolling",
+  slotEndsMs: nowMs + UPGRADE_SLOT_MS_MAX,
+});
+
+export const keyOf = (resource: JsonObject): string =>
+  `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
+
+/** No resource can hold a slot for as long as it likes: its startup budget counts, up to a bound. */
+const slotEndsMs = (deployment: JsonObject): number => {
+  const startedMs = Date.parse(stringAt(deployment, "metadata", "annotations", UPGRADE_STARTED_ANNOTATION) ?? "");
+  const budgetMs = Number(member(objectAt(deployment, "spec"), "progressDeadlineSeconds") ?? 0) * 1000;
+  return (Number.isNaN(startedMs) ? 0 : startedMs) + Math.min(budgetMs, UPGRADE_SLOT_MS_MAX);
+};
+
+/** Those that hold a slot now. Annotations are anybody's to write: a start that lies in the future counts for nothing. */
+export const holdingSlots = (away: ReadonlyArray<Away>, nowMs: number): ReadonlyArray<Away> =>
+  away.filter(({ state, slotEndsMs }) =>
+    state === "rolling" && slotEndsMs > nowMs && slotEndsMs <= nowMs + UPGRADE_SLOT_MS_MAX + CLOCK_SKEW_MS
+  );
+
+/** Clocks of two replicas may differ by so much, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** What waits for a slot. */
+export interface Waiting {
+  readonly namespace: string;
+  readonly queue: string;
+  readonly pins: string;
+}
+
+/**
+ * The failed upgrade that stops this one: the first in its namespace, or the first of all where as many namespaces as the bound
+ * says have one. One that failed with other pins says nothing about these.
+ */
+export const stopperOf = (away: ReadonlyArray<Away>, { namespace, queue, pins }: Waiting): Away | undefined => {
+  const failed = away.filter((one) => one.state === "failed" && one.queue === queue && one.pins === pins);
+  const namespaces = new Set(failed.map(namespaceOf));
+  return failed.find((one) => namespaceOf(one) === namespace) ??
+    (namespaces.size >= UPGRADE_STOPS_AT_NAMESPACES ? failed[0] : undefined);
+};
+
+export const namespaceOf = ({ key }: Pick<Away, "key">): string => key.slice(0, key.indexOf("/"));

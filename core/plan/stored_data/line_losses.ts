@@ -1,0 +1,44 @@
+/** What servers of one version no longer find of the data of another one (R25). */
+import { CATALOGUES } from "../../config/servers/catalogue.ts";
+import { LINES, type Server } from "../../config/servers/lines/lines.ts";
+
+/** Where data outlives a pod; in a claim it is in files of sqlite. */
+export type Place = "a volume claim" | "PostgreSQL" | "Redis";
+
+/**
+ * Source: seen on real servers, the last releases of 0.2, 0.3, 0.6, 0.7, 0.8, 1.1 and 1.5; steps up that are not named here keep
+ * everything. Up to 0.2 the config names other sqlite files, tables and namespaces than later ones. The servers from 0.4 on
+ * end over a piece of a file that 0.3 put into a vector store. Up to 0.4 the table of responses has a name that no config
+ * can change (read in 0.4.7 and 0.5.4). From 1.0 on, prompts and batches have tables of their own, sqlite keeps namespaces
+ * apart, there are no shields, and entries of files from 0.2 are not found.
+ */
+export const lossesOf = (from: Server, to: Server, stored: ReadonlyArray<Place>): ReadonlyArray<string> => {
+  if (LINES.indexOf(to.line) < LINES.indexOf(from.line)) return [DOWN];
+  const [before, after] = [CATALOGUES.indexOf(from.catalogue), CATALOGUES.indexOf(to.catalogue)];
+  const enters = (minor: string): boolean => {
+    const index = CATALOGUES.findIndex(({ server }) => server === minor);
+    return before < index && index <= after;
+  };
+  const [legacy, pieces, responses, ogx] = [enters("0.3"), enters("0.4"), enters("0.5"), enters("1.0")];
+  const isInSqlite = stored.includes("a volume claim");
+  const isElsewhere = stored.some((place) => place !== "a volume claim");
+  const losses: ReadonlyArray<readonly [boolean, string]> = [
+    [legacy || ogx, "the prompts"],
+    [legacy || ogx, "the batches"],
+    [legacy, "the vector stores"],
+    [!legacy && ogx && isInSqlite, "the vector stores that are kept in sqlite"],
+    [!legacy && pieces && (isElsewhere || !ogx), PIECES],
+    [legacy, "the shields, models and tools that were registered through the API"],
+    [!legacy && ogx, "the shields"],
+    [legacy, "the chat completions"],
+    [responses, "the responses"],
+    [legacy && !responses && isInSqlite, "the responses that are kept in sqlite"],
+    [legacy && ogx, "the entries of files"],
+    [legacy && !ogx && isInSqlite, "the entries of files that are kept in sqlite"],
+  ];
+  return losses.filter(([isLost]) => isLost).map(([, what]) => what);
+};
+
+const DOWN = "whatever the newer server changed in its tables, which an older one cannot read";
+const PIECES =
+  "the vector stores that are not empty, over which the new server ends at its start unless they are deleted before";

@@ -1,0 +1,226 @@
+/** What a change would do to data that a server has stored: lost by a move between lines (R25), or in conflict with it (R28). */
+import { configMapsOf, imageOf, templateSpec } from "../../resources/pod_spec.ts";
+import { modelKey } from "../../config/stages/models.ts";
+import { serverOfImage } from "../../config/servers/distribution.ts";
+import type { Line } from "../../config/servers/lines/line.ts";
+import { STORES_IN_BACKENDS } from "../../config/servers/lines/stores_in_backends.ts";
+import { serverName, serverOf } from "../../config/servers/lines/lines.ts";
+import * as Result from "effect/Result";
+import { LineChangeLosesData, RegistryConflict } from "../../failure/failures.ts";
+import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
+import { readYaml11 } from "../../data/yaml.ts";
+import { lossesOf, type Place } from "./line_losses.ts";
+import type { Prepared } from "../prepare.ts";
+import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../rollout/record.ts";
+import type { World } from "../../world/world.ts";
+
+/** Annotation of the resource: the line whose servers may take over the data, e.g. `1.2`. */
+export const ACCEPT_LINE_CHANGE_ANNOTATION = "llamastack.io/accept-line-change";
+
+/** A change that the data of the running server would not survive. */
+export type DataFailure = LineChangeLosesData | RegistryConflict;
+
+export interface StoredDataFindings {
+  readonly failures: ReadonlyArray<DataFailure>;
+  /** Sentences for the moment of the change; nothing to be mended. */
+  readonly notices: ReadonlyArray<string>;
+}
+
+const NOTHING: StoredDataFindings = { failures: [], notices: [] };
+
+/** `live` is the Deployment as it is; nothing is stored before one of its pods was available. */
+export const storedDataFindings = (
+  prepared: Prepared,
+  live: JsonObject | undefined,
+  world: World,
+): StoredDataFindings => {
+  if (live === undefined || !hasServed(live) || runsAsWanted(prepared, live)) return NOTHING;
+  const runs = runningConfig(live, world);
+  const stored = storedIn(live, runs, runningServer(live)?.line);
+  if (stored.length === 0) return NOTHING;
+  const move = lineChange(prepared, live, stored, world);
+  const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs);
+  return {
+    failures: [...move.failures, ...registry.failures],
+    notices: [...move.notices, ...registry.notices],
+  };
+};
+
+/** The common case, told without reading a config: the pods run this config in this image. */
+const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
+  blueprint.configFile !== undefined && imageOf(templateSpec(live)) === blueprint.image &&
+  configMapsOf(templateSpec(live)).includes(blueprint.configFile.configMapName);
+
+/** A finished rollout leaves its mark even when the pods are down now. */
+const hasServed = (live: JsonObject): boolean =>
+  Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
+  stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||
+  listAt(live, "status", "conditions").some((one) => stringAt(one, "reason") === "NewReplicaSetAvailable");
+
+interface Running {
+  readonly name: string;
+  readonly tree: JsonObject;
+}
+
+/** The config that the Deployment names, as its ConfigMap has it. */
+const runningConfig = (live: JsonObject, world: World): Running | undefined => {
+  const names = configMapsOf(templateSpec(live));
+  const map = world.configs.find((one) => names.includes(stringAt(one, "metadata", "name") ?? ""));
+  const text = stringAt(map, "data", "config.yaml");
+  if (map === undefined || text === undefined) return undefined;
+  const read = readYaml11(text);
+  const tree = Result.isSuccess(read) && isObject(read.success) ? read.success : undefined;
+  return tree === undefined ? undefined : { name: stringAt(map, "metadata", "name") ?? "", tree };
+};
+
+/** Where data outlives a pod (R42). */
+const storedIn = (
+  live: JsonObject,
+  runs: Running | undefined,
+  line: Line | undefined,
+): ReadonlyArray<Place> => {
+  const claims = listAt(live, "spec", "template", "spec", "volumes").some((one) =>
+    isObject(one) && Object.hasOwn(one, "persistentVolumeClaim")
+  );
+  const stores = line?.stores ?? STORES_IN_BACKENDS;
+  const types = runs === undefined ? [] : stores.backends(runs.tree).map(([, type]) => type);
+  return [
+    ...(claims ? ["a volume claim" as const] : []),
+    ...(types.some((type) => type.endsWith("postgres")) ? ["PostgreSQL" as const] : []),
+    ...(types.some((type) => type.endsWith("redis")) ? ["Redis" as const] : []),
+  ];
+};
+
+const lineChange = (
+  prepared: Prepared,
+  live: JsonObject,
+  stored: ReadonlyArray<Place>,
+  world: World,
+): StoredDataFindings & { readonly moved: boolean } => {
+  const from = runningServer(live);
+  const image = prepared.blueprint.image;
+  const path = ["spec", "distribution"];
+  const to = prepared.server === undefined ? undefined : serverOf(prepared.server);
+  if (from === undefined || to === undefined) {
+    const other = imageOf(templateSpec(live)) !== image;
+    return {
+      moved: other,
+      failures: [],
+      notices: other && (from === undefined) !== (to === undefined)
+        ? [
+          `Which server ${
+            to === undefined ? `the image "${image}" holds` : "ran before"
+          } is not known, so nobody can tell what becomes of the data in ${stored.join(" and ")}`,
+        ]
+        : [],
+    };
+  }
+  const moved = from.line.name !== to.line.name;
+  const losses = lossesOf(from, to, stored);
+  if (losses.length === 0) return { moved, ...NOTHING };
+  const [old, next] = moved ? [from.line.servers, to.line.servers] : [serverName(from.version), serverName(to.version)];
+  if (prepared.derived._tag === "Override") {
+    return {
+      moved,
+      failures: [],
+      notices: [`The move from ${old} to ${next} loses ${losses.join("; ")}`],
+    };
+  }
+  const accepted = stringAt(world.resource, "metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION);
+  return {
+    moved,
+    failures: accepted === to.line.name ? [] : [
+      new LineChangeLosesData({
+        path,
+        from: old,
+        to: next,
+        losses,
+        accept: `${ACCEPT_LINE_CHANGE_ANNOTATION}: "${to.line.name}"`,
+      }),
+    ],
+    notices: [],
+  };
+};
+
+const runningServer = (live: JsonObject) => {
+  const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
+  return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(templateSpec(live)) ?? "");
+};
+
+/** The server compares what it is told to register with what it stored, and ends when they differ. */
+const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings => {
+  if (prepared.derived._tag !== "Generated" || prepared.blueprint.configFile?.configMapName === runs.name) {
+    return NOTHING;
+  }
+  const tree = prepared.derived.config.tree;
+  const { line } = prepared.derived.server;
+  const models = changes(runs.tree, tree, line, REGISTRIES.model);
+  const shields = changes(runs.tree, tree, line, REGISTRIES.shield);
+  const conflicts = [...models.conflicts, ...shields.conflicts];
+  const gone = [...models.gone, ...shields.gone];
+  return {
+    failures: conflicts,
+    notices: gone.length === 0 ? [] : [
+      `The server keeps what it has once registered: it goes on listing ${gone.map((id) => `"${id}"`).join(", ")}`,
+    ],
+  };
+};
+
+interface Registry {
+  readonly kind: "model" | "shield";
+  readonly section: string;
+  readonly keyOf: (entry: JsonObject, line: Line) => string;
+  /** What may not change under one id, with the name that the resource gives it. */
+  readonly fixed: Readonly<Record<string, string>>;
+}
+
+const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
+  model: {
+    kind: "model",
+    section: "models",
+    keyOf: modelKey,
+    fixed: { model_type: "modelType", metadata: "embeddingDimension", provider_model_id: "providerModelId" },
+  },
+  shield: {
+    kind: "shield",
+    section: "shields",
+    keyOf: (entry) => stringAt(entry, "shield_id") ?? "",
+    fixed: { provider_shield_id: "what it calls", provider_id: "provider" },
+  },
+};
+
+const WAYS_OUT: Readonly<Record<Line["modelsAreKnownBy"], string>> = {
+  modelId: "give it a new name, with providerModelId as the name that the provider knows",
+  providerModelId: "declare its provider once more under another id, and register it there",
+};
+
+const changes = (before: JsonObject, after: JsonObject, line: Line, { kind, section, keyOf, fixed }: Registry) => {
+  const entries = (tree: JsonObject) =>
+    new Map(listAt(tree, ...line.resourcesAt, section).filter(isObject).map((one) => [keyOf(one, line), one]));
+  const [old, wanted] = [entries(before), entries(after)];
+  return {
+    conflicts: [...wanted].flatMap(([id, entry]) => {
+      const known = old.get(id);
+      const changed = known === undefined
+        ? []
+        : Object.keys(fixed).filter((name) => !same(member(known, name), member(entry, name)));
+      return changed.length === 0 ? [] : [
+        new RegistryConflict({
+          path: ["spec", "resources", section],
+          kind,
+          id,
+          changed: changed.map((name) => fixed[name] ?? name),
+          way: kind === "model" ? WAYS_OUT[line.modelsAreKnownBy] : "give it another name",
+        }),
+      ];
+    }),
+    gone: [...old.keys()].filter((id) => !wanted.has(id)),
+  };
+};
+
+const same = (a: Json | undefined, b: Json | undefined): boolean => canonical(a ?? {}) === canonical(b ?? {});
+
+const canonical = (value: Json): string =>
+  isObject(value)
+    ? `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${canonical(one)}`).sort().join()}}`
+    : JSON.stringify(value);

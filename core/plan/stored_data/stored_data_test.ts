@@ -1,0 +1,154 @@
+import { ok, strictEqual } from "node:assert/strict";
+import { converged, edited, planOf, world } from "../../../tests/worlds.ts";
+import { type JsonObject, listAt, put, stringAt } from "../../data/json.ts";
+import { ACCEPT_LINE_CHANGE_ANNOTATION } from "./stored_data.ts";
+import type { World } from "../../world/world.ts";
+
+const PROVIDERS = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
+const CLAIM = { replicas: 1, storage: { size: "1Gi" } };
+const stored = (more: JsonObject = {}): JsonObject => ({ providers: PROVIDERS, workload: CLAIM, ...more });
+const models = (...list: ReadonlyArray<JsonObject>): JsonObject => stored({ resources: { models: list } });
+const E = { name: "e", modelType: "embedding", embeddingDimension: 384 };
+
+const told = (one: World, type: string): string => {
+  const found = listAt(converged(one).world.resource.status, "conditions").find((each) =>
+    stringAt(each, "type") === type
+  );
+  return `${stringAt(found, "status")} ${stringAt(found, "reason")} ${stringAt(found, "message")}`;
+};
+const running = (one: World): string => JSON.stringify([...one.live]);
+
+Deno.test("R25 R42 decide() holds a move to another line on stored data until it is accepted, and says what would be lost", () => {
+  const { world: before } = converged(world(stored()));
+  const moved = edited(before, stored({ distribution: { name: "ogx-starter" } }));
+  const said = told(moved, "ConfigGenerated");
+  ok(said.startsWith("False LineChangeLosesData spec.distribution: the move from Llama Stack 0.7 to OGX"), said);
+  ok(
+    said.includes("the prompts; the batches; the vector stores that are kept in sqlite; the shields. ") &&
+      said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`),
+    said,
+  );
+  strictEqual(running(converged(moved).world), running(before));
+  const accepted = {
+    ...moved,
+    resource: put(moved.resource, ["metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION], "1.2"),
+  };
+  ok(told(accepted, "Ready").startsWith("True"));
+  const wrong = {
+    ...moved,
+    resource: put(moved.resource, ["metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION], "0.7"),
+  };
+  ok(told(wrong, "ConfigGenerated").includes("LineChangeLosesData"));
+});
+
+Deno.test("R25 R28 decide() knows what a server of before 0.3 has stored, and what it registered", () => {
+  const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
+  const { world: before } = converged(world(old({ resources: { models: [{ name: "m" }] } })));
+  const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
+  ok(newer.includes("LineChangeLosesData") && newer.includes("the responses; the entries of files that are"), newer);
+  const changed = old({ resources: { models: [{ name: "m", modelType: "embedding", embeddingDimension: 384 }] } });
+  ok(told(edited(before, changed), "ConfigGenerated").includes("RegistryConflict"));
+});
+
+const OF_LEGACY = "the prompts; the batches; the vector stores; " +
+  "the shields, models and tools that were registered through the API; the chat completions";
+const FILES = "the entries of files";
+const PIECES =
+  "the vector stores that are not empty, over which the new server ends at its start unless they are deleted before";
+for (
+  const [from, to, losses] of [
+    ["0.2.24", "0.3.5", `${OF_LEGACY}; the responses that are kept in sqlite; ${FILES} that are kept in sqlite`],
+    ["0.2.24", "0.7", `${OF_LEGACY}; the responses; ${FILES} that are kept in sqlite`],
+    ["0.2.24", "1.5", `${OF_LEGACY}; the responses; ${FILES}`],
+    ["0.3.5", "0.4", PIECES],
+    ["0.3.5", "0.6", `${PIECES}; the responses`],
+    ["0.3.5", "0.8", `${PIECES}; the responses`],
+    ["0.4", "0.5", "the responses"],
+    ["0.4", "0.7", "the responses"],
+    ["0.6", "1.1", "the prompts; the batches; the vector stores that are kept in sqlite; the shields"],
+    ["0.5", "0.7", undefined],
+    ["0.7", "0.8", undefined],
+    ["1.0", "1.5", undefined],
+  ] as const
+) {
+  Deno.test(`R25 R42 planOf() on data in a claim names what is lost from ${from} to ${to}`, () => {
+    const on = (serverVersion: string) => {
+      const name = serverVersion === "0.8" || serverVersion.startsWith("1.") ? "ogx-starter" : "starter";
+      return stored({ distribution: { name, serverVersion } });
+    };
+    const said = told(edited(converged(world(on(from))).world, on(to)), "ConfigGenerated");
+    if (losses === undefined) ok(said.startsWith("True"), said);
+    else ok(said.includes(` loses ${losses}. What runs stays.`), said);
+    if (from === "0.4" && to === "0.5") ok(said.includes("the move from Llama Stack 0.4 to Llama Stack 0.5 "), said);
+  });
+}
+
+Deno.test("R25 R42 decide() counts data outside of sqlite apart: registries and pieces of files are in the key-value store", () => {
+  const redis = { storage: { kv: { type: "redis", endpoint: "redis:6379" } } };
+  const on = (name: string, serverVersion: string) => ({
+    providers: PROVIDERS,
+    ...redis,
+    distribution: { name, serverVersion },
+  });
+  const said = told(
+    edited(converged(world(on("starter", "0.3.5"))).world, on("ogx-starter", "1.5")),
+    "ConfigGenerated",
+  );
+  ok(said.includes(` loses the prompts; the batches; ${PIECES}; the shields; the responses. What`), said);
+});
+
+Deno.test("R25 decide() lets a move through where nothing is stored or nothing ever ran, and holds each step down", () => {
+  const bare = { providers: PROVIDERS };
+  const { world: before } = converged(world(bare));
+  ok(told(edited(before, { ...bare, distribution: { name: "ogx-starter" } }), "Ready").startsWith("True"));
+  const { world: ogx } = converged(world(stored({ distribution: { name: "ogx-starter" } })));
+  ok(told(edited(ogx, stored()), "ConfigGenerated").includes("LineChangeLosesData"));
+  const { world: fresh } = converged(world(stored()));
+  const live = new Map(fresh.live);
+  const deployment = live.get("Deployment/my") ?? {};
+  live.set("Deployment/my", { ...deployment, status: { observedGeneration: 1, availableReplicas: 0 } });
+  const moved = edited({ ...fresh, live }, stored({ distribution: { name: "ogx-starter" } }));
+  ok(planOf(moved).steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment"));
+});
+
+for (
+  const [what, changed, words] of [
+    ["another dimension", models({ name: "a" }, { ...E, embeddingDimension: 768 }), "embeddingDimension"],
+    ["another type", models({ ...E, name: "a" }, E), "modelType and embeddingDimension"],
+  ] as const
+) {
+  Deno.test(`R28 planOf() waits when a stored model gets ${what}, and names the way out`, () => {
+    const { world: before } = converged(world(models({ name: "a" }, E)));
+    const after = edited(before, changed);
+    const said = told(after, "ConfigGenerated");
+    ok(said.startsWith("False RegistryConflict") && said.includes(words) && said.includes("under another id"), said);
+    strictEqual(running(converged(after).world), running(before));
+  });
+}
+
+Deno.test("R28 decide() compares models by the name that the line stores them under", () => {
+  const changed = (distribution: string) => {
+    const of = (providerModelId: string) => ({
+      ...models({ name: "a", providerModelId }),
+      distribution: { name: distribution },
+    });
+    return told(edited(converged(world(of("x"))).world, of("y")), "ConfigGenerated");
+  };
+  ok(changed("starter").startsWith("True"));
+  ok(changed("ogx-starter").includes("RegistryConflict"), changed("ogx-starter"));
+});
+
+Deno.test("R28 decide() warns that a removed model stays listed, and leaves a server without stored data alone", () => {
+  const { world: before } = converged(world(models({ name: "a" }, E)));
+  const notes = planOf(edited(before, models(E))).steps.flatMap((step) =>
+    step._tag === "Announce" && step.note.reason === "StoredData" ? [step.note.note] : []
+  );
+  ok(notes[0]?.includes('goes on listing "vllm/a"'), notes.join());
+  const free = { providers: PROVIDERS, resources: { models: [E] } };
+  const { world: loose } = converged(world(free));
+  ok(
+    told(edited(loose, { ...free, resources: { models: [{ ...E, embeddingDimension: 768 }] } }), "Ready").startsWith(
+      "True",
+    ),
+  );
+});

@@ -1,0 +1,174 @@
+/** Every Secret and ConfigMap that a resource names, each with the field that names it. */
+import type { Spec } from "../api/v1alpha2.ts";
+import { PROVIDER_LISTS } from "../api/api_names.ts";
+import { type Allowances, ALLOWANCES_DEFAULT, mayRead } from "../operator/allowances.ts";
+import type { FieldPath } from "../data/field_path.ts";
+
+export interface Reference {
+  readonly kind: "Secret" | "ConfigMap";
+  readonly name: string;
+  /** Undefined: the namespace of the resource. */
+  readonly namespace: string | undefined;
+  /** Undefined: all keys. */
+  readonly key: string | undefined;
+  readonly path: FieldPath;
+  /** The pod starts without it. */
+  readonly optional: boolean;
+  /** The other keys are used too: all keys of the author's own config are mounted. */
+  readonly wholeObject?: true;
+  /** Read by the operator alone, and not by the pod: a change of it restarts nothing. */
+  readonly operatorOnly?: true;
+}
+
+/** One object with all that is used of it. */
+export interface ReferencedObject {
+  readonly kind: Reference["kind"];
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** Undefined: all keys. */
+  readonly keys: ReadonlyArray<string> | undefined;
+}
+
+/** Each object once, in the order in which the resource names them. */
+export const referencedObjects = (references: ReadonlyArray<Reference>): ReadonlyArray<ReferencedObject> => {
+  const objects = new Map<string, { readonly of: Reference; readonly keys: Set<string>; all: boolean }>();
+  for (const reference of references) {
+    const { kind, name, namespace = "", key, wholeObject } = reference;
+    const id = `${kind} ${namespace}/${name}`;
+    const known = objects.get(id) ?? { of: reference, keys: new Set<string>(), all: false };
+    if (key !== undefined) known.keys.add(key);
+    known.all ||= key === undefined || wholeObject === true;
+    objects.set(id, known);
+  }
+  return [...objects.values()].map(({ of: { kind, name, namespace }, keys, all }) => ({
+    kind,
+    name,
+    namespace,
+    keys: all ? undefined : [...keys],
+  }));
+};
+
+/** What may be read for a resource of that namespace; the rest is refused, and must not even be asked for. */
+export const permitted = (
+  references: ReadonlyArray<Reference>,
+  namespace: string | undefined,
+  { allow = ALLOWANCES_DEFAULT }: { readonly allow?: Allowances },
+): ReadonlyArray<Reference> => references.filter((one) => mayRead(one.namespace, namespace, allow));
+
+export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
+  ...providerReferences(spec),
+  ...storageReferences(spec),
+  ...networkReferences(spec),
+  ...overrideReferences(spec),
+];
+
+const secret = (
+  ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined,
+  path: FieldPath,
+): ReadonlyArray<Reference> =>
+  ref === undefined ? [] : [{
+    kind: "Secret",
+    name: ref.secretKeyRef.name,
+    namespace: undefined,
+    key: ref.secretKeyRef.key,
+    path,
+    optional: false,
+  }];
+
+const providerReferences = (spec: Spec): ReadonlyArray<Reference> =>
+  PROVIDER_LISTS.flatMap(({ field }) =>
+    (spec.providers?.[field] ?? []).flatMap(({ apiKey, secretRefs }, index) => {
+      const path: FieldPath = ["spec", "providers", field, index];
+      return [
+        ...secret(apiKey, [...path, "apiKey"]),
+        ...Object.entries(secretRefs ?? {}).flatMap(([name, ref]) => secret(ref, [...path, "secretRefs", name])),
+      ];
+    })
+  );
+
+const storageReferences = ({ storage }: Spec): ReadonlyArray<Reference> => [
+  ...secret(storage?.kv?.password, ["spec", "storage", "kv", "password"]),
+  ...secret(storage?.sql?.connectionString, ["spec", "storage", "sql", "connectionString"]),
+];
+
+/** Key of a CA bundle where the resource names none. */
+const CA_KEYS_DEFAULT = ["ca-bundle.crt"];
+
+const networkReferences = ({ networking, overrideConfig }: Spec): ReadonlyArray<Reference> => {
+  const { tls } = networking ?? {};
+  const bundle = tls?.caBundle;
+  const keys = bundle?.configMapKeys === undefined || bundle.configMapKeys.length === 0
+    ? CA_KEYS_DEFAULT
+    : bundle.configMapKeys;
+  const tlsPath: FieldPath = ["spec", "networking", "tls", "secretName"];
+  return [
+    ...(tls?.enabled === true && tls.secretName !== undefined
+      ? ["tls.crt", "tls.key"].map((key): Reference => ({
+        kind: "Secret",
+        name: tls.secretName ?? "",
+        namespace: undefined,
+        key,
+        path: tlsPath,
+        optional: false,
+      }))
+      : []),
+    ...(tls?.enabled === true && tls.secretName !== undefined
+      ? [{
+        kind: "Secret" as const,
+        name: tls.secretName,
+        namespace: undefined,
+        key: "ca.crt",
+        path: tlsPath,
+        optional: true,
+        operatorOnly: true as const,
+      }]
+      : []),
+    ...(bundle === undefined ? [] : keys.map((key, index): Reference => ({
+      kind: "ConfigMap",
+      name: bundle.configMapName,
+      namespace: bundle.configMapNamespace,
+      key,
+      path: [
+        "spec",
+        "networking",
+        "tls",
+        "caBundle",
+        ...(bundle.configMapKeys === undefined ? ["configMapName"] : ["configMapKeys", index]),
+      ],
+      optional: false,
+    }))),
+    ...(overrideConfig === undefined ? [] : [{
+      kind: "ConfigMap" as const,
+      name: overrideConfig.configMapName,
+      namespace: undefined,
+      key: overrideConfig.key ?? "config.yaml",
+      path: ["spec", "overrideConfig"],
+      optional: false,
+      wholeObject: true as const,
+    }]),
+  ];
+};
+
+const overrideReferences = ({ workload }: Spec): ReadonlyArray<Reference> => {
+  const base: FieldPath = ["spec", "workload", "overrides"];
+  const env = (workload?.overrides?.env ?? []).flatMap(({ valueFrom }, index): ReadonlyArray<Reference> => {
+    const path: FieldPath = [...base, "env", index];
+    return ([["Secret", valueFrom?.secretKeyRef], ["ConfigMap", valueFrom?.configMapKeyRef]] as const).flatMap(
+      ([kind, ref]) =>
+        ref === undefined || ref.name === undefined
+          ? []
+          : [{ kind, name: ref.name, namespace: undefined, key: ref.key, path, optional: ref.optional === true }],
+    );
+  });
+  const envFrom = (workload?.overrides?.envFrom ?? []).flatMap(
+    ({ secretRef, configMapRef }, index): ReadonlyArray<Reference> => {
+      const path: FieldPath = [...base, "envFrom", index];
+      return ([["Secret", secretRef], ["ConfigMap", configMapRef]] as const).flatMap(([kind, ref]) =>
+        ref === undefined || ref.name === undefined
+          ? []
+          : [{ kind, name: ref.name, namespace: undefined, key: undefined, path, optional: ref.optional === true }]
+      );
+    },
+  );
+  return [...env, ...envFrom];
+};

@@ -1,0 +1,71 @@
+/** What one look at the cluster yields: everything that a decision about one resource rests on. */
+import type { Redacted } from "effect/Redacted";
+import type { Unwritten } from "../failure/failures.ts";
+import type { Surroundings } from "../config/derive.ts";
+import type { JsonObject } from "../data/json.ts";
+import type { Contest } from "../plan/contest.ts";
+import type { Away } from "../plan/rollout/upgrade_slots.ts";
+import type { Platform } from "../resources/blueprint.ts";
+
+export interface World {
+  /** Milliseconds since 1970; the only clock that a decision has. */
+  readonly nowMs: number;
+  /** The LlamaStackDistribution as the API server gave it. */
+  readonly resource: JsonObject;
+  readonly operator: Operator;
+  /** Referenced Secrets that exist, by name. */
+  readonly secrets: ReadonlyMap<string, SecretValues>;
+  /** Referenced ConfigMaps that exist, by `namespace/name`. */
+  readonly configMaps: ReadonlyMap<string, ConfigMapContent>;
+  /** Referenced objects whose used content is beyond the bounds (limits.ts); they stand above with no content. */
+  readonly tooLarge: ReadonlyArray<{ readonly kind: "Secret" | "ConfigMap"; readonly name: string }>;
+  /** Objects that carry one of our names, by `Kind/name`, whoever made them. */
+  readonly live: ReadonlyMap<string, JsonObject>;
+  /** Every generated ConfigMap of this resource, newest first. */
+  readonly configs: ReadonlyArray<JsonObject>;
+  /** ReplicaSets and Pods of the Deployment. */
+  readonly replicaSets: ReadonlyArray<JsonObject>;
+  readonly pods: ReadonlyArray<JsonObject>;
+  /** Writes of this reconciliation that did not succeed. */
+  readonly refusals: ReadonlyArray<Unwritten>;
+  /** Fields of the resource's objects that somebody overwrites again and again. */
+  readonly contests?: ReadonlyArray<Contest>;
+  /** Every resource that an upgrade has away from its new state; undefined while nobody has looked. */
+  readonly away: ReadonlyArray<Away> | undefined;
+  /** What the server answered, when it was asked. */
+  readonly server: ServerAnswers | undefined;
+}
+
+/** What the objects of a resource are made from; what exists already has no part in it. */
+export type Sources = Pick<World, "resource" | "operator" | "secrets" | "configMaps" | "tooLarge">;
+
+/** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */
+export type SecretValues = Readonly<Record<string, Redacted<string>>>;
+
+export interface ConfigMapContent {
+  readonly data: Readonly<Record<string, string>>;
+  /** Base64 by key. */
+  readonly binaryData: Readonly<Record<string, string>>;
+}
+
+/** The operator itself: its version, what it brings along, how it is set. */
+export interface Operator {
+  readonly version: string;
+  readonly surroundings: Surroundings;
+  readonly platform: Platform;
+  /** Key of the HMAC over Secret values; a secret of the operator. */
+  readonly hmacKey: Redacted<string>;
+  /** Whether a template that only the operator changed is applied without being asked. */
+  readonly rolloutOnUpgrade: "Held" | "Paced";
+  /** Resources that an upgrade may have away at a time. */
+  readonly upgradeParallelism: number;
+}
+
+/** From the server's own API. */
+export interface ServerAnswers {
+  readonly version: string | undefined;
+  readonly providers: ReadonlyArray<JsonObject>;
+  readonly models: ReadonlyArray<string>;
+}
+
+export const liveKey = (kind: string, name: string): string => `${kind}/${name}`;

@@ -1,0 +1,63 @@
+/**
+ * When texts of objects are deflated: not while there is work, but once few objects come in, or when too much has gathered.
+ * Before 1,000 new resources have their Deployments, deflating what is seen of them takes a twelfth of the main thread.
+ */
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import { PACK_LOOK_MS, PACK_PAUSE_MS, PACKED_AT_ONCE, PLAIN_CHARACTERS_MAX, STILL_OBJECTS_MAX } from "../limits.ts";
+import { isLong, type Packed, packer } from "./packed.ts";
+
+export interface PackedLater {
+  /**
+   * Takes the place of what was given for the same place before; `kept` is changed when its text is deflated, and `deflated`
+   * is called then.
+   */
+  readonly add: (place: string, kind: string, kept: Packed, deflated?: () => void) => void;
+  /** What a deleted object held is forgotten with it. */
+  readonly forget: (place: string) => void;
+  /** Deflates what waits whenever little is added, until it is interrupted. */
+  readonly packing: Effect.Effect<never>;
+}
+
+export const packedLater = (): PackedLater => {
+  const pack = packer();
+  const waiting = new Map<string, readonly [kind: string, kept: Packed, deflated: () => void]>();
+  // Of what waits.
+  let characters = 0;
+  let added = 0;
+  const forget = (place: string): void => {
+    const known = waiting.get(place);
+    if (known === undefined) return;
+    characters -= known[1].rest.length;
+    waiting.delete(place);
+  };
+  const packOldest = (): void => {
+    const [oldest] = waiting;
+    if (oldest === undefined) return;
+    const [place, [kind, kept, deflated]] = oldest;
+    forget(place);
+    Object.assign(kept, pack(kind, kept.rest));
+    deflated();
+  };
+  return {
+    add: (place, kind, kept, deflated = () => {}) => {
+      added++;
+      forget(place);
+      if (!isLong(kept)) return;
+      waiting.set(place, [kind, kept, deflated]);
+      characters += kept.rest.length;
+      while (characters > PLAIN_CHARACTERS_MAX) packOldest();
+    },
+    forget,
+    packing: Effect.gen(function* () {
+      while (true) {
+        added = 0;
+        yield* Effect.sleep(Duration.millis(PACK_LOOK_MS));
+        while (waiting.size > 0 && added <= STILL_OBJECTS_MAX) {
+          for (let count = 0; count < PACKED_AT_ONCE; count++) packOldest();
+          yield* Effect.sleep(Duration.millis(PACK_PAUSE_MS));
+        }
+      }
+    }),
+  };
+};

@@ -1,0 +1,451 @@
+/**
+ * What was last seen of resources and of the objects made for them. Only what belongs to a resource that exists is kept, and no
+ * more of it than the bounds allow (kept_bytes.ts): the rest is read again by whoever needs it.
+ *
+ * It is over 300 lines because all of its functions change the same few maps.
+ */
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import * as Exit from "effect/Exit";
+import * as Layer from "effect/Layer";
+import * as Queue from "effect/Queue";
+import type * as Redacted from "effect/Redacted";
+import { sha256Hex } from "../../core/data/digest.ts";
+import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { versionOf } from "../../core/data/newest_first.ts";
+import { type Away, awayOf } from "../../core/plan/rollout/upgrade_slots.ts";
+import { liveKey } from "../../core/world/world.ts";
+import { bytesOf, keptBytes } from "./kept_bytes.ts";
+import { essential, trimmed } from "./kept_fields.ts";
+import { DELETED_REMEMBERED, KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "../limits.ts";
+import { namespaceOf } from "../controller/namespace_turns.ts";
+import { OperatorFacts } from "../controller/operator_facts.ts";
+import { type Packed, plain, textOf, unpacked } from "./packed.ts";
+import { type PackedLater, packedLater } from "./packed_later.ts";
+
+interface Shelf {
+  /** By `Kind/name`. */
+  readonly objects: Map<string, Kept>;
+  readonly pods: Map<string, Kept>;
+  readonly replicaSets: Map<string, Kept>;
+  resource: Kept | undefined;
+  doubted: boolean;
+  /** The resource was told of by a watch: what was there before it was not kept. */
+  mayLack: boolean;
+}
+
+interface Kept extends Packed {
+  /** Its resourceVersion as a number; of one kind, the larger is the newer. */
+  readonly version: number;
+  /** False: only the essential part of it, since the whole is too large. */
+  readonly whole: boolean;
+  /** Of a resource that is not whole: digest of what asks for a reconciliation when it changes. */
+  readonly asks: string | undefined;
+  /** Of a resource, else undefined. */
+  readonly phase: string | undefined;
+}
+
+export interface StoreShape {
+  /**
+   * Whether it was news. A list is believed. What a watch tells and what a write of ours returns overtake each other, so of
+   * those only the newer one is kept, and neither where the object was deleted meanwhile: believed, it would stay wrong
+   * until the next change. Thus the watch's echo of a write of ours is no news.
+   */
+  readonly put: (object: JsonObject, from: "list" | "watch") => Effect.Effect<boolean>;
+  /**
+   * Runs a write of ours of the object `target` and keeps what the API server made of it. What a watch tells of the object
+   * meanwhile waits for the answer: most often it is the echo of this very write. What is somebody else's is told by
+   * `disturbed`.
+   */
+  readonly writing: <E, R>(
+    target: JsonObject,
+    write: Effect.Effect<JsonObject, E, R>,
+  ) => Effect.Effect<JsonObject, E, R>;
+  /** Waits for a resource `namespace/name` of which somebody else wrote an object while we wrote it. */
+  readonly disturbed: Effect.Effect<string>;
+  /** An object that was to be made was there, or was another one: what the mirrors know of this resource is not the whole. */
+  readonly doubt: (resource: JsonObject) => Effect.Effect<void>;
+  readonly isDoubted: (key: string) => Effect.Effect<boolean>;
+  /** Whether objects of the resource may have been there before the store knew it. */
+  readonly mayLack: (key: string) => Effect.Effect<boolean>;
+  /** They were not, or have been put here since. */
+  readonly lacksNothing: (key: string) => Effect.Effect<void>;
+  readonly drop: (object: JsonObject) => Effect.Effect<void>;
+  /**
+   * Forgets an object where its labels no longer say that it belongs: somebody changed them. The resources that lost it. Costs
+   * nothing for an object that is kept where its labels say.
+   */
+  readonly moved: (object: JsonObject) => Effect.Effect<ReadonlyArray<string>>;
+  /**
+   * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
+   * list speaks of, `seen` are the keys `namespace/name` of what it showed. The resources that lost something.
+   */
+  readonly retain: (
+    kind: string,
+    inScope: (key: string) => boolean,
+    seen: ReadonlySet<string>,
+  ) => Effect.Effect<ReadonlyArray<string>>;
+  /** The resource of `namespace/name`, as it was last seen; not whole where it is too large to be kept. */
+  readonly resource: (
+    key: string,
+  ) => Effect.Effect<{ readonly object: JsonObject; readonly whole: boolean } | undefined>;
+  /** The same for later, which costs nothing as long as nobody looks at it: whether it asks for the same as `now`. */
+  readonly resourceNow: (key: string) => Effect.Effect<(now: JsonObject) => boolean>;
+  readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>;
+  /** How many resources are in each phase; counted along, since a look at every resource for each scrape would not scale. */
+  readonly phases: Effect.Effect<ReadonlyMap<string, number>>;
+  /** The same as names, `namespace/name`. */
+  readonly keys: Effect.Effect<ReadonlyArray<string>>;
+  readonly knows: (key: string) => Effect.Effect<boolean>;
+  /** Resources that are being upgraded or whose upgrade failed, and a number that grows with every change of that list. */
+  readonly away: Effect.Effect<{ readonly list: ReadonlyArray<Away>; readonly version: number }>;
+  /**
+   * Decides with that list, in one step: a slot that the decision takes is held until `releaseSlot`, so that the next decision
+   * sees it before its Deployment is written, and no decision waits for the writes of another.
+   */
+  readonly decideWithSlots: <A>(
+    key: string,
+    decision: (away: ReadonlyArray<Away>) => { readonly value: A; readonly slot: Away | undefined },
+  ) => Effect.Effect<A>;
+  readonly releaseSlot: (key: string) => Effect.Effect<void>;
+  /**
+   * Objects that carry the label of the resource, by `Kind/name`; pods and ReplicaSets apart. `partial` are ConfigMaps of which
+   * only the essential part is kept.
+   */
+  readonly shelf: (key: string) => Effect.Effect<{
+    readonly objects: ReadonlyMap<string, JsonObject>;
+    readonly partial: ReadonlyArray<JsonObject>;
+    readonly pods: ReadonlyArray<JsonObject>;
+    readonly replicaSets: ReadonlyArray<JsonObject>;
+  }>;
+}
+
+export class Store extends Context.Service<Store, StoreShape>()("llama-stack-operator/shell/Store") {
+  static readonly layerWith = (newLater: () => PackedLater) =>
+    Layer.effect(
+      Store,
+      Effect.gen(function* () {
+        const later = newLater();
+        const { hmacKey } = yield* OperatorFacts;
+        yield* Effect.forkScoped(later.packing);
+        return Store.of(make(yield* Queue.unbounded<string>(), later, hmacKey));
+      }),
+    );
+  static readonly layer = Store.layerWith(packedLater);
+}
+
+/** The resource that an object belongs to, by its label; `namespace/name`. */
+export const ownerOf = (object: JsonObject): string | undefined => {
+  const instance = stringAt(object, "metadata", "labels", "app.kubernetes.io/instance");
+  // The Go operators leave it empty on some objects.
+  return instance === undefined || instance === ""
+    ? undefined
+    : `${stringAt(object, "metadata", "namespace") ?? ""}/${instance}`;
+};
+
+const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redacted.Redacted<string>): StoreShape => {
+  const shelves = new Map<string, Shelf>();
+  const away = new Map<string, Away>();
+  // By uid, the version of the deletion. An object that left the selection of a watch is told as deleted as well: whatever is
+  // told of it later shows that it is there.
+  const gone = new Map<string, number>();
+  // Objects that a write of ours is under way for, with the newest that a watch told of them since; bounded by the workers.
+  const underWay = new Map<string, JsonObject | undefined>();
+  let awayVersion = 0;
+  // Slots of upgrades that are decided and whose Deployment is not written yet.
+  const taken = new Map<string, Away>();
+  const awayNow = (): ReadonlyArray<Away> => [
+    ...away.values(),
+    ...[...taken.values()].filter(({ key }) => away.get(key)?.state !== "rolling"),
+  ];
+  const bytes = keptBytes();
+  const phases = new Map<string, number>();
+  const shelfOf = (key: string): Shelf => {
+    const known = shelves.get(key);
+    if (known !== undefined) return known;
+    const made: Shelf = {
+      objects: new Map(),
+      pods: new Map(),
+      replicaSets: new Map(),
+      resource: undefined,
+      doubted: false,
+      mayLack: true,
+    };
+    shelves.set(key, made);
+    return made;
+  };
+  const removeIfEmpty = (key: string, shelf: Shelf): void => {
+    if (shelf.resource === undefined && shelf.objects.size + shelf.pods.size + shelf.replicaSets.size === 0) {
+      shelves.delete(key);
+    }
+  };
+  /** Kept along with each change, since a look at every resource for every decision would not scale. */
+  const noteAway = (key: string, shelf: Shelf, deployment: JsonObject | undefined): void => {
+    const now = shelf.resource === undefined || deployment === undefined
+      ? undefined
+      : awayOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets), hmacKey);
+    const before = away.get(key);
+    if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
+    if (now === undefined) away.delete(key);
+    else away.set(key, now);
+    awayVersion++;
+  };
+  /** Only a Deployment can begin to be away; for one that is, every change of its surroundings counts. */
+  const changed = (key: string, shelf: Shelf, kind: string, object: JsonObject | undefined): void => {
+    if (kind === "Deployment") return noteAway(key, shelf, object);
+    if (!away.has(key)) return;
+    const kept = shelf.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
+    noteAway(key, shelf, kept === undefined ? undefined : unpacked(kept));
+  };
+  const keep = (object: JsonObject, from: "list" | "watch" | "write"): boolean => {
+    const found = placeOf(object);
+    if (found === undefined) return false;
+    if (from === "watch" && underWay.has(nameOfPlace(found))) {
+      underWay.set(nameOfPlace(found), object);
+      return false;
+    }
+    const known = shelves.get(found.key);
+    // Labels are anybody's to write: what belongs to no resource is not kept.
+    if (found.part !== "resource" && known?.resource === undefined) return false;
+    const shelf = known ?? shelfOf(found.key);
+    const version = versionOf(object);
+    const before = keptAt(shelf, found);
+    const isGone = version <= (gone.get(uidOf(object)) ?? -1);
+    if (from !== "list" && (isGone || newerThan(version, before) || version === before?.version)) {
+      return false;
+    }
+    // A list of resources comes before those of their objects.
+    if (found.part === "resource" && from === "list") shelf.mayLack = false;
+    const kept = trimmed(object);
+    const entry = entryOf(found, shelf, kept, version);
+    remove(shelf, found);
+    if (entry !== undefined) insert(shelf, found, entry);
+    changed(found.key, shelf, found.kind, kept);
+    return true;
+  };
+  const forgetObjects = (key: string, shelf: Shelf): void => {
+    for (const part of ["objects", "pods", "replicaSets"] as const) {
+      for (const name of [...shelf[part].keys()]) remove(shelf, { key, kind: "", part, name });
+    }
+    if (away.delete(key)) awayVersion++;
+  };
+  const remove = (shelf: Shelf, place: Place): void => {
+    const entry = keptAt(shelf, place);
+    if (entry === undefined) return;
+    later.forget(nameOfPlace(place));
+    bytes.forget(namespaceOf(place.key), entry);
+    if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) - 1);
+    if (place.part === "resource") shelf.resource = undefined;
+    else shelf[place.part].delete(place.name);
+  };
+  const insert = (shelf: Shelf, place: Place, entry: Kept): void => {
+    const count = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry));
+    count();
+    later.add(nameOfPlace(place), place.kind, entry, count);
+    if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) + 1);
+    if (place.part === "resource") shelf.resource = entry;
+    else shelf[place.part].set(place.name, entry);
+  };
+  /** Undefined: there is no room for it. A resource and a ConfigMap then leave their essential part. */
+  const entryOf = (place: Place, shelf: Shelf, object: JsonObject, version: number): Kept | undefined => {
+    const isResource = place.part === "resource";
+    const size = shelf.objects.size + shelf.pods.size + shelf.replicaSets.size;
+    if (!isResource && size >= KEPT_OBJECTS_MAX && keptAt(shelf, place) === undefined) return undefined;
+    const phase = isResource ? stringAt(object, "status", "phase") ?? "Pending" : undefined;
+    const text = textOf(object);
+    const whole = text === undefined || text.length > (isResource ? KEPT_RESOURCE_MAX : KEPT_OBJECT_MAX)
+      ? undefined
+      : { version, whole: true, asks: undefined, phase, ...plain(text) };
+    if (whole !== undefined && bytes.hasRoom(namespaceOf(place.key), bytesOf(whole))) return whole;
+    if (!isResource && place.kind !== "ConfigMap") return undefined;
+    const part = plain(JSON.stringify(essential(object)));
+    const partial = { version, whole: false, asks: isResource ? asksOf(object) : undefined, phase, ...part };
+    return isResource || bytes.hasRoom(namespaceOf(place.key), bytesOf(partial)) ? partial : undefined;
+  };
+  return {
+    put: (object, from) => Effect.sync(() => keep(object, from)),
+    writing: (target, write) =>
+      Effect.suspend(() => {
+        const found = placeOf(target);
+        if (found === undefined) return write;
+        const place = nameOfPlace(found);
+        underWay.set(place, undefined);
+        const told = (written: JsonObject | undefined) =>
+          Effect.suspend(() => {
+            const meanwhile = underWay.get(place);
+            underWay.delete(place);
+            if (written !== undefined) keep(written, "write");
+            return meanwhile !== undefined && keep(meanwhile, "watch")
+              ? Effect.asVoid(Queue.offer(disturbed, found.key))
+              : Effect.void;
+          });
+        return Effect.onExit(write, (exit) => told(Exit.isSuccess(exit) ? exit.value : undefined));
+      }),
+    disturbed: Queue.take(disturbed),
+    doubt: (resource) =>
+      Effect.sync(() => {
+        const shelf = shelves.get(placeOf(resource)?.key ?? "");
+        if (shelf !== undefined) shelf.doubted = true;
+      }),
+    mayLack: (key) => Effect.sync(() => shelves.get(key)?.mayLack === true),
+    lacksNothing: (key) =>
+      Effect.sync(() => {
+        const shelf = shelves.get(key);
+        if (shelf !== undefined) shelf.mayLack = false;
+      }),
+    isDoubted: (key) => Effect.sync(() => shelves.get(key)?.doubted === true),
+    drop: (object) =>
+      Effect.sync(() => {
+        const found = placeOf(object);
+        remember(gone, uidOf(object), versionOf(object));
+        if (found === undefined) return;
+        if (underWay.has(nameOfPlace(found))) underWay.set(nameOfPlace(found), undefined);
+        const shelf = shelves.get(found.key);
+        if (shelf === undefined) return;
+        // Made anew under the same name before its end was told.
+        if (newerThan(versionOf(object), keptAt(shelf, found))) return;
+        remove(shelf, found);
+        // What was made for it goes with it; until then it is nobody's.
+        if (found.part === "resource") forgetObjects(found.key, shelf);
+        changed(found.key, shelf, found.kind, undefined);
+        removeIfEmpty(found.key, shelf);
+      }),
+    moved: (object) =>
+      Effect.sync(() => {
+        const place = placeOf(object);
+        const shelf = place === undefined ? undefined : shelves.get(place.key);
+        if (place !== undefined && shelf !== undefined && keptAt(shelf, place) !== undefined) return [];
+        const start = `${stringAt(object, "metadata", "namespace") ?? ""}/`;
+        const [kind, name] = [stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""];
+        const part = partOf(kind);
+        const former = { kind, part, name: part === "objects" ? liveKey(kind, name) : name };
+        return [...shelves].filter(([key, shelf]) => {
+          if (!key.startsWith(start) || key === place?.key || !shelf[part].has(former.name)) return false;
+          remove(shelf, { key, ...former });
+          changed(key, shelf, kind, undefined);
+          removeIfEmpty(key, shelf);
+          return shelf.resource !== undefined;
+        }).map(([key]) => key);
+      }),
+    retain: (kind, inScope, seen) =>
+      Effect.sync(() => {
+        const part = partOf(kind);
+        return [...shelves].filter(([key, shelf]) => {
+          const namespace = namespaceOf(key);
+          const gone = !inScope(key) ? [] : [...shelf[part].keys()].filter((name) => {
+            const bare = part === "objects" ? name.slice(kind.length + 1) : name;
+            return (part !== "objects" || name.startsWith(`${kind}/`)) && !seen.has(`${namespace}/${bare}`);
+          });
+          for (const name of gone) remove(shelf, { key, kind, part, name });
+          if (gone.length > 0) changed(key, shelf, kind, undefined);
+          removeIfEmpty(key, shelf);
+          return gone.length > 0 && shelf.resource !== undefined;
+        }).map(([key]) => key);
+      }),
+    knows: (key) => Effect.sync(() => shelves.get(key)?.resource !== undefined),
+    resource: (key) =>
+      Effect.sync(() => {
+        const kept = shelves.get(key)?.resource;
+        return kept === undefined ? undefined : { object: unpacked(kept), whole: kept.whole };
+      }),
+    resourceNow: (key) =>
+      Effect.sync(() => {
+        const before = shelves.get(key)?.resource;
+        return (now) =>
+          before !== undefined && (before.whole ? asksSame(unpacked(before), now) : before.asks === asksOf(now));
+      }),
+    resources: Effect.sync(() =>
+      [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
+    ),
+    phases: Effect.sync(() => new Map(phases)),
+    keys: Effect.sync(() => [...shelves].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
+    away: Effect.sync(() => ({ list: awayNow(), version: awayVersion })),
+    decideWithSlots: (key, decision) =>
+      Effect.sync(() => {
+        const { value, slot } = decision(awayNow());
+        if (slot !== undefined) {
+          taken.set(key, slot);
+          awayVersion++;
+        }
+        return value;
+      }),
+    releaseSlot: (key) =>
+      Effect.sync(() => {
+        if (taken.delete(key)) awayVersion++;
+      }),
+    shelf: (key) =>
+      Effect.sync(() => {
+        const shelf = shelves.get(key);
+        return {
+          objects: new Map(
+            [...shelf?.objects ?? []].filter(([, { whole }]) => whole).map(([name, kept]) => [name, unpacked(kept)]),
+          ),
+          partial: [...shelf?.objects.values() ?? []].filter(({ whole }) => !whole).map(unpacked),
+          pods: shelf === undefined ? [] : all(shelf.pods),
+          replicaSets: shelf === undefined ? [] : all(shelf.replicaSets),
+        };
+      }),
+  };
+};
+
+/** What of a resource asks for a reconciliation: our own status writes come back as changes, and ask for nothing. */
+const asking = (resource: JsonObject) => [
+  uidOf(resource),
+  resource.spec ?? null,
+  (resource.metadata as JsonObject | undefined)?.annotations ?? null,
+  stringAt(resource, "metadata", "deletionTimestamp") ?? "",
+];
+
+const asksSame = (before: JsonObject, now: JsonObject): boolean =>
+  uidOf(before) === uidOf(now) && asksOf(before) === asksOf(now);
+
+/** What cannot be written is told by its generation, which the API server counts up with each change of the spec. */
+const asksOf = (resource: JsonObject): string => {
+  const text = textOf({ asking: asking(resource) });
+  if (text === undefined) return `${uidOf(resource)} ${Number(objectAt(resource, "metadata").generation)}`;
+  return text.length > KEPT_RESOURCE_MAX ? sha256Hex(text) : text;
+};
+
+const all = (map: ReadonlyMap<string, Kept>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
+
+const keptAt = (shelf: Shelf, { part, name }: Place): Kept | undefined =>
+  part === "resource" ? shelf.resource : shelf[part].get(name);
+
+/** What is no number is never newer, and taken as it comes. */
+const newerThan = (version: number, kept: Kept | undefined): boolean => kept !== undefined && kept.version > version;
+
+const uidOf = (object: JsonObject): string => stringAt(object, "metadata", "uid") ?? "";
+
+/** The oldest is forgotten: no write of ours is under way for so long. */
+const remember = (gone: Map<string, number>, uid: string, version: number): void => {
+  if (uid === "") return;
+  gone.delete(uid);
+  gone.set(uid, version);
+  const [oldest] = gone.keys();
+  if (gone.size > DELETED_REMEMBERED && oldest !== undefined) gone.delete(oldest);
+};
+
+interface Place {
+  readonly key: string;
+  readonly kind: string;
+  readonly part: Exclude<keyof Shelf, "doubted" | "mayLack">;
+  /** In its part of the shelf. */
+  readonly name: string;
+}
+
+const placeOf = (object: JsonObject): Place | undefined => {
+  const kind = stringAt(object, "kind") ?? "";
+  const name = stringAt(object, "metadata", "name") ?? "";
+  if (kind === "LlamaStackDistribution") {
+    return { key: `${stringAt(object, "metadata", "namespace") ?? ""}/${name}`, kind, part: "resource", name };
+  }
+  const key = ownerOf(object);
+  if (key === undefined) return undefined;
+  const part = partOf(kind);
+  return { key, kind, part, name: part === "objects" ? liveKey(kind, name) : name };
+};
+
+const nameOfPlace = ({ key, part, name }: Place): string => `${key} ${part} ${name}`;
+
+const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
+  kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";

@@ -1,0 +1,235 @@
+/** One look at a cluster, for the commands that ask it once: the operator's own eyes, without watching and without writing. */
+import * as Data from "effect/Data";
+import * as Effect from "effect/Effect";
+import * as Layer from "effect/Layer";
+import * as Ref from "effect/Ref";
+import * as Result from "effect/Result";
+import { converted } from "../../core/api/convert.ts";
+import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import {
+  isObject,
+  type JsonObject,
+  listAt,
+  member,
+  objectAt,
+  put,
+  stringAt,
+  withMember,
+} from "../../core/data/json.ts";
+import { newestFirst } from "../../core/data/newest_first.ts";
+import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/world/kinds.ts";
+import type { ObjectKey } from "../../core/world/object_key.ts";
+import type { World } from "../../core/world/world.ts";
+import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
+import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
+import { pathOf } from "../kubernetes/object_path.ts";
+import { observe } from "../controller/observe.ts";
+import { OperatorFacts } from "../controller/operator_facts.ts";
+import { LiveSettings } from "../controller/operator_settings.ts";
+import { operatorFacts, servedGroups } from "../process/run.ts";
+import { AskedServers } from "../controller/server_answers.ts";
+import { Store } from "../cache/store.ts";
+import { creation, replacement } from "../../core/plan/patch.ts";
+
+export interface LookOptions {
+  readonly connection: Connection;
+  /** Where the operator keeps its own objects. */
+  readonly operatorNamespace: string;
+  readonly relatedImages: ReadonlyMap<string, string>;
+}
+
+/** No such resource in the cluster. */
+export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{
+  readonly namespace: string;
+  readonly name: string;
+}> {
+  override get message(): string {
+    return `There is no ${KIND} "${this.name}" in namespace "${this.namespace}"`;
+  }
+}
+
+/** Gives a program what `observe` needs; nothing that it provides can write by itself. */
+export const looking = <A, E>(
+  program: Effect.Effect<A, E, Cluster | Store | OperatorFacts | AskedServers>,
+  options: LookOptions,
+) =>
+  Effect.gen(function* () {
+    const groups = yield* servedGroups;
+    const facts = operatorFacts(options, groups, yield* knownHmacKey(options.operatorNamespace));
+    const settings = yield* settingsNow(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
+    return yield* program.pipe(
+      Effect.provide(Store.layer),
+      Effect.provideService(OperatorFacts, facts),
+      Effect.provideServiceEffect(LiveSettings, Ref.make(settings)),
+    );
+  }).pipe(
+    Effect.provide(Layer.mergeAll(Cluster.layer(options.connection), NOBODY_ASKED)),
+    Effect.scoped,
+  );
+
+/** The operator's settings as they are; defaults where they cannot be read. What is wrong in them the operator says itself. */
+const settingsNow = Effect.fnUntraced(function* (namespace: string, distributions: ReadonlyArray<string>) {
+  const map = yield* readable({ apiVersion: "v1", kind: "ConfigMap", namespace, name: SETTINGS_CONFIG_MAP });
+  return map === undefined
+    ? SETTINGS_DEFAULT
+    : readSettings(settingsData(map), SETTINGS_DEFAULT, distributions).settings;
+});
+
+/** A single look has no time to wait for servers: what they said stands in the status. */
+const NOBODY_ASKED = Layer.succeed(AskedServers, {
+  answers: () => Effect.succeed(undefined),
+  changed: Effect.never,
+});
+
+/** Empty where it cannot be read; digests of Secret values are then others than the operator's. */
+const knownHmacKey = Effect.fnUntraced(function* (namespace: string) {
+  const found = yield* readable({ apiVersion: "v1", kind: "Secret", namespace, name: HMAC_SECRET });
+  return stringAt(found, "data", "key") ?? "";
+});
+
+/** Undefined too where we may not read it. */
+const readable = Effect.fnUntraced(function* (key: ObjectKey) {
+  return yield* (yield* Cluster).get(key).pipe(
+    Effect.catchIf((error) => error.status === 403, () => Effect.succeed(undefined)),
+  );
+});
+
+const keyOfResource = (namespace: string, name: string): ObjectKey => ({
+  apiVersion: API_VERSION,
+  kind: KIND,
+  namespace,
+  name,
+});
+
+/** The resource as it is. */
+export const resourceOf = Effect.fn("resourceOf")(function* (namespace: string, name: string) {
+  const found = yield* (yield* Cluster).get(keyOfResource(namespace, name));
+  return found === undefined ? yield* new ResourceNotFound({ namespace, name }) : found;
+});
+
+/** Everything that a decision about this resource rests on, the resource being the given one. */
+export const worldOf = Effect.fn("worldOf")(function* (resource: JsonObject) {
+  const store = yield* Store;
+  const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
+  yield* store.put(resource, "list");
+  yield* ownObjectsOf(resource);
+  const world: World | undefined = (yield* observe(key))?.world;
+  return world ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
+});
+
+/** Puts what belongs to the resource into the store, as the operator's mirrors would. */
+const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) {
+  const cluster = yield* Cluster;
+  const store = yield* Store;
+  const { routes } = (yield* OperatorFacts).platform;
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const instance = `app.kubernetes.io/instance=${stringAt(resource, "metadata", "name")}`;
+  const kinds = [
+    ...[...OWN_KINDS, ...(routes ? [ROUTES] : [])].map((kind) => ({ ...kind, labels: OWN_LABELS })),
+    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
+  ];
+  yield* Effect.forEach(
+    kinds,
+    ({ apiVersion, plural, labels }) =>
+      Effect.flatMap(
+        cluster.list({
+          path: `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`,
+          labels: `${labels},${instance}`,
+        }),
+        ({ items }) => Effect.forEach(items, (item) => store.put(item, "list"), { discard: true }),
+      ),
+    { concurrency: LISTS_AT_ONCE, discard: true },
+  );
+});
+
+const LISTS_AT_ONCE = 6;
+
+/** ReplicaSets and pods of a resource, and what Kubernetes and the operator said of all of it. What we may not read is left out. */
+export const surroundingsOf = Effect.fn("surroundingsOf")(function* (resource: JsonObject) {
+  const cluster = yield* Cluster;
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  const labels = `${POD_LABELS},app.kubernetes.io/instance=${name}`;
+  const allowed = <A>(run: Effect.Effect<A, ClusterError>, none: A) =>
+    Effect.catchIf(run, (error) => error.status === 403, () => Effect.succeed(none));
+  const listed = (group: string, plural: string) =>
+    allowed(
+      Effect.map(cluster.list({ path: `${group}/namespaces/${namespace}/${plural}`, labels }), ({ items }) => items),
+      [],
+    );
+  const pods = newestFirst(yield* listed("/api/v1", "pods"));
+  const replicaSets = newestFirst(yield* listed("/apis/apps/v1", "replicasets"));
+  const deployment = yield* allowed(
+    cluster.get({ apiVersion: "apps/v1", kind: "Deployment", namespace, name }),
+    undefined,
+  );
+  const speakers = [resource, deployment, ...replicaSets.slice(0, SETS_HEARD), ...pods.slice(0, PODS_HEARD)]
+    .flatMap((one) => stringAt(one, "metadata", "uid") ?? []);
+  const heard = yield* Effect.forEach(speakers, (uid) => {
+    const query = new URLSearchParams({ fieldSelector: `involvedObject.uid=${uid}`, limit: EVENTS_PER_OBJECT });
+    return allowed(cluster.read(`/api/v1/namespaces/${namespace}/events?${query}`), null);
+  }, { concurrency: LISTS_AT_ONCE });
+  return { pods, events: heard.flatMap((list) => listAt(list, "items")).filter(isObject) };
+});
+
+/** Objects whose Events are read, the newest ones, and Events of each. */
+const SETS_HEARD = 2;
+const PODS_HEARD = 5;
+const EVENTS_PER_OBJECT = "50";
+
+/** A resource of a file as the API server would store it, and what had to be guessed. */
+export interface Intended {
+  readonly resource: JsonObject;
+  readonly note: string | undefined;
+}
+
+/**
+ * Asked of the API server by a dry run: its defaults, its rules and its generation are in the answer, and nothing is
+ * written. Where a dry run is not possible, the document is laid over what is there.
+ */
+export const intended = Effect.fn("intended")(function* (document: JsonObject, namespace: string) {
+  const cluster = yield* Cluster;
+  const name = stringAt(document, "metadata", "name") ?? "";
+  const key = keyOfResource(namespace, name);
+  const live = yield* cluster.get(key);
+  // Laid over in its own version: what only v1alpha2 has stays, as it does under `kubectl apply`.
+  const before = live === undefined ? undefined : converted(live, stringAt(document, "apiVersion") ?? "");
+  const wanted = converted(laidOver(document, namespace, before), API_VERSION);
+  const query = `?${new URLSearchParams({ dryRun: "All", fieldValidation: "Strict" })}`;
+  const collection = `${groupPath(API_VERSION)}/namespaces/${encodeURIComponent(namespace)}/llamastackdistributions`;
+  const path = pathOf(key);
+  const asked = live === undefined || path === undefined
+    ? cluster.send(creation(`${collection}${query}`, wanted))
+    : cluster.send(replacement(`${path}${query}`, wanted));
+  const answer = yield* Effect.result(asked);
+  if (Result.isSuccess(answer)) {
+    const stored: Intended = { resource: answer.success, note: undefined };
+    return stored;
+  }
+  const error: ClusterError = answer.failure;
+  // No permission, no definition, no namespace: the operator's own rules are still told.
+  if (error.status !== 403 && error.status !== 404) return yield* error;
+  const guessed: Intended = {
+    resource: wanted,
+    note: `${name}: defaults and rules of the API server are not applied, since it refuses a dry run: ${error.detail}`,
+  };
+  return guessed;
+});
+
+/** As `kubectl replace` would send it; annotations that others wrote stay, as they do under `kubectl apply`. */
+const laidOver = (document: JsonObject, namespace: string, live: JsonObject | undefined): JsonObject => {
+  const metadata = withMember(objectAt(document, "metadata"), "namespace", namespace);
+  if (live === undefined) return withMember(document, "metadata", metadata);
+  const merged = (field: string): JsonObject => ({
+    ...objectAt(live, "metadata", field),
+    ...objectAt(metadata, field),
+  });
+  const status = member(live, "status");
+  const placed = withMember(document, "metadata", {
+    ...objectAt(live, "metadata"),
+    labels: merged("labels"),
+    annotations: merged("annotations"),
+  });
+  return put(placed, ["status"], status);
+};

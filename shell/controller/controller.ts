@@ -1,0 +1,123 @@
+/** Changes in the cluster → keys → passes; what follows a pass is decided in one place, the switch on its outcome. */
+import * as Cause from "effect/Cause";
+import * as Clock from "effect/Clock";
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import * as Exit from "effect/Exit";
+import * as Ref from "effect/Ref";
+import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "../limits.ts";
+import { ClusterError } from "../kubernetes/cluster.ts";
+import { passEnded, showFigures } from "../process/metrics.ts";
+import { mirrors } from "./mirrors.ts";
+import { SecretPolling } from "./observe.ts";
+import { LiveSettings } from "./operator_settings.ts";
+import { type Outcome, reconcile } from "./reconcile.ts";
+import { Named } from "../cache/reference_index.ts";
+import { AskedServers } from "./server_answers.ts";
+import { Store } from "../cache/store.ts";
+import { type WaitingRoom, waitingRoom } from "./waiting_room.ts";
+import { makeWorkQueue, type WorkQueue } from "./work_queue.ts";
+
+/** Watches and works until it is interrupted. */
+export const controller = Effect.gen(function* () {
+  const store = yield* Store;
+  const queue = yield* makeWorkQueue;
+  yield* showFigures({ phases: store.phases, depth: queue.size });
+  const waiting = waitingRoom();
+  /** Who really takes a slot is decided in their reconciliations. */
+  const wake = Effect.gen(function* () {
+    if (waiting.isEmpty()) return;
+    const upgrades = yield* store.away;
+    const { upgradeParallelism } = yield* Ref.get(yield* LiveSettings);
+    const nowMs = yield* Clock.currentTimeMillis;
+    for (const key of waiting.called(upgrades, nowMs, upgradeParallelism)) yield* queue.add(key);
+  });
+  // A slot whose time is over is no event.
+  const slotsEnd = Effect.forever(Effect.andThen(Effect.sleep(Duration.millis(SLOTS_LOOK_MS)), wake));
+  const { running, complete } = yield* mirrors(queue, wake);
+  // Failed passes in a row, by key; gone with the first good one.
+  const failed = new Map<string, number>();
+  const workers = Array.from(
+    { length: WORKERS },
+    () => Effect.andThen(complete, Effect.forever(pass(queue, failed, waiting, wake))),
+  );
+  const asked = yield* AskedServers;
+  const answers = Effect.forever(Effect.flatMap(asked.changed, queue.addFollowUp));
+  const disturbances = Effect.forever(Effect.flatMap(store.disturbed, queue.add));
+  const polls = (yield* SecretPolling) ? [pollSecrets(queue)] : [];
+  yield* Effect.all([...running, ...workers, answers, disturbances, slotsEnd, ...polls], {
+    concurrency: "unbounded",
+    discard: true,
+  });
+}).pipe(Effect.scoped);
+
+/** Nothing tells of a changed Secret: each resource that names one looks at it now and then. */
+const pollSecrets = (queue: WorkQueue) =>
+  Effect.gen(function* () {
+    const named = yield* Named;
+    yield* Effect.sleep(Duration.millis(SECRET_POLL_MS));
+    for (const key of named.resourcesNaming("Secret")) yield* queue.add(key);
+  }).pipe(Effect.forever);
+
+/** One pass with its outcome: an error backs off, a pause is kept, everything else waits for a change. */
+const pass = Effect.fnUntraced(function* (
+  queue: WorkQueue,
+  failed: Map<string, number>,
+  waiting: WaitingRoom,
+  wake: Effect.Effect<void>,
+) {
+  const { key, priority } = yield* queue.take;
+  // Our own writes answer in bursts, which become one pass; somebody who asked does not wait for one.
+  if (priority === "follow-up") yield* Effect.sleep(Duration.millis(COALESCE_MS));
+  const [namespace = "", name = ""] = key.split("/");
+  const startNanos = yield* Clock.monotonicTimeNanos;
+  const exit = yield* Effect.exit(reconcile(key)).pipe(Effect.annotateLogs({ namespace, name }));
+  yield* passEnded(resultOf(exit), Number((yield* Clock.monotonicTimeNanos) - startNanos) / 1e9);
+  const again = Effect.suspend(() => {
+    const count = failed.get(key) ?? 0;
+    failed.set(key, count + 1);
+    return queue.addAfter(key, Math.min(BACKOFF_MS_MIN * 2 ** count, BACKOFF_MS_MAX));
+  });
+  if (Exit.isFailure(exit)) {
+    if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt;
+    yield* toldOf(exit.cause).pipe(Effect.annotateLogs({ namespace, name }));
+    yield* again;
+  } else if (exit.value?.backOff === true) {
+    yield* again;
+  } else {
+    failed.delete(key);
+    if (exit.value?.lookAgainMs !== undefined) yield* queue.addAfter(key, exit.value.lookAgainMs);
+  }
+  waiting.reconciled(key, Exit.isSuccess(exit) ? exit.value?.waiting : undefined);
+  yield* wake;
+  yield* queue.done(key);
+});
+
+/** What the API server answers is no error of ours: one line without a stack. Somebody else's write is no news at all. */
+const toldOf = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+  const error = Cause.squash(cause);
+  if (!(error instanceof ClusterError)) {
+    return Effect.logError("reconciliation failed").pipe(Effect.annotateLogs({ cause: Cause.pretty(cause) }));
+  }
+  const { verb, path, status, reason, detail } = error;
+  switch (status) {
+    case 409:
+      return Effect.logInfo("overtaken by a change of the object");
+    case 404:
+      return Effect.logInfo("the object or its namespace is gone").pipe(Effect.annotateLogs({ verb, path }));
+    default:
+      return Effect.logWarning("call failed").pipe(
+        Effect.annotateLogs({ verb, path, status: status ?? 0, reason, detail }),
+      );
+  }
+};
+
+/** The words of controller-runtime. */
+const resultOf = (exit: Exit.Exit<Outcome | undefined, unknown>) =>
+  Exit.isFailure(exit)
+    ? "error"
+    : exit.value?.backOff === true
+    ? "requeue"
+    : exit.value?.lookAgainMs === undefined
+    ? "success"
+    : "requeue_after";

@@ -1,0 +1,214 @@
+/** What is watched, and whom a change of it wakes. */
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import * as Latch from "effect/Latch";
+import type { JsonObject } from "../../core/data/json.ts";
+import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/world/kinds.ts";
+import { Cluster, type ClusterError, type Selection } from "../kubernetes/cluster.ts";
+import { ContestsOf } from "./contests.ts";
+import { heard, unreadable } from "../process/metrics.ts";
+import { SecretPolling } from "./observe.ts";
+import { OperatorFacts } from "./operator_facts.ts";
+import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
+import { Named } from "../cache/reference_index.ts";
+import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
+import { ownerOf, Store } from "../cache/store.ts";
+import type { WorkQueue } from "./work_queue.ts";
+
+/** The namespaces that are watched; empty means all. */
+export class Scope extends Context.Service<Scope, ReadonlyArray<string>>()("llama-stack-operator/shell/Scope") {}
+
+/** All others. Ours are mirrored already: what is told of them twice is paid for twice, by the API server too. */
+const FOREIGN = "app.kubernetes.io/managed-by!=llama-stack-operator";
+
+/**
+ * All mirrors, each of which runs until it is interrupted. `complete` ends with the first list of the last one; until then half a
+ * picture would be reported as the whole. `wake`: calls the resources that may go on now, after each change of an own object.
+ */
+export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effect.Effect<void>) {
+  const namespaces = yield* Scope;
+  const { platform } = yield* OperatorFacts;
+  const polling = yield* SecretPolling;
+  const followed = polling ? ["ConfigMap"] : ["Secret", "ConfigMap"];
+  const ours = [...OWN_KINDS.filter(({ kind }) => !polling || kind !== "Secret"), ...(platform.routes ? [ROUTES] : [])];
+  const labelled = [
+    ...ours.map((kind) => ({ ...kind, labels: OWN_LABELS })),
+    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
+  ];
+  const first = partsIn(namespaces, yield* resources(queue));
+  const parts = [
+    ...first,
+    ...(yield* Effect.forEach(labelled, (kind) => ownObjects(queue, wake, kind, followed.includes(kind.kind))))
+      .flatMap((of) => partsIn(namespaces, of)),
+    ...(yield* Effect.forEach(followed, (kind) => foreignObjects(queue, kind))).flatMap((of) =>
+      partsIn(namespaces, of)
+    ),
+    ...partsIn([platform.operatorNamespace], yield* settings(queue)),
+  ];
+  const complete = yield* Latch.make();
+  const unlisted = new Set(parts.map(({ what }) => what));
+  // The store keeps what belongs to a resource that it knows.
+  const resourcesKnown = yield* Latch.make();
+  const resourcesUnlisted = new Set(first.map(({ what }) => what));
+  const listedOnce = (what: string) =>
+    Effect.gen(function* () {
+      if (resourcesUnlisted.delete(what) && resourcesUnlisted.size === 0) yield* Latch.open(resourcesKnown);
+      if (unlisted.delete(what) && unlisted.size === 0) yield* Latch.open(complete);
+    });
+  return {
+    complete: Latch.await(complete),
+    running: parts.map(({ what, selection, covers, of }) =>
+      Effect.andThen(
+        resourcesUnlisted.has(what) ? Effect.void : Latch.await(resourcesKnown),
+        reflect(selection, {
+          changed: of.changed,
+          listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, listedOnce(what)),
+          heard: heard(what),
+          failed: logFailure(what),
+        }),
+      )
+    ),
+  };
+});
+
+/** Objects of one kind, and what follows from what is told of them. */
+interface Mirrored {
+  /** Path of the API group and version, as `/apis/apps/v1`. */
+  readonly group: string;
+  readonly plural: string;
+  readonly which: Omit<Selection, "path">;
+  readonly changed: Mirror["changed"];
+  /** `covers`: whether this list shows objects of the namespace of a resource, by its key. */
+  readonly listed?: (seen: ReadonlySet<string>, covers: (key: string) => boolean) => Effect.Effect<void>;
+}
+
+/** One part for each namespace, or one for all where none are named. */
+const partsIn = (namespaces: ReadonlyArray<string>, of: Mirrored) => {
+  const { group, plural, which } = of;
+  // Two mirrors may read one collection, each another part of it: the name tells them apart.
+  const part = which.metadataOnly === true ? " (metadata)" : which.fields === undefined ? "" : ` (${which.fields})`;
+  return (namespaces.length === 0 ? [undefined] : namespaces).map((namespace) => {
+    const path = namespace === undefined ? `${group}/${plural}` : `${group}/namespaces/${namespace}/${plural}`;
+    return {
+      of,
+      what: `${path}${part}`,
+      selection: { path, ...which },
+      covers: (key: string) => namespace === undefined || key.startsWith(`${namespace}/`),
+    };
+  });
+};
+
+const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
+  const store = yield* Store;
+  const named = yield* Named;
+  const contests = yield* ContestsOf;
+  const forget = (key: string, object: JsonObject) =>
+    Effect.suspend(() => {
+      named.forget(key);
+      contests.forget(key);
+      return store.drop(object);
+    });
+  return {
+    group: "/apis/llamastack.io/v1alpha2",
+    plural: "llamastackdistributions",
+    which: {},
+    changed: (object, how) =>
+      Effect.gen(function* () {
+        const key = nameOf(object);
+        if (how === "gone") {
+          yield* forget(key, object);
+          // So that nobody waits for it any more.
+          return yield* queue.add(key);
+        }
+        const formerly = yield* store.resourceNow(key);
+        if (!(yield* store.put(object, how === "listed" ? "list" : "watch"))) return;
+        if (formerly(object)) return;
+        yield* queue.add(key);
+      }),
+    listed: (seen, covers) =>
+      Effect.gen(function* () {
+        for (const key of yield* store.keys) {
+          const kept = covers(key) && !seen.has(key) ? yield* store.resource(key) : undefined;
+          if (kept === undefined) continue;
+          yield* forget(key, kept.object);
+          yield* queue.add(key);
+        }
+      }),
+  } satisfies Mirrored;
+});
+
+/** `followed`: resources may name objects of this kind that somebody else made, so that two lists show a part of them each. */
+const ownObjects = Effect.fnUntraced(function* (
+  queue: WorkQueue,
+  wake: Effect.Effect<void>,
+  { apiVersion, plural, kind, labels }: Kind & { readonly labels: string },
+  followed: boolean,
+) {
+  const store = yield* Store;
+  const named = yield* Named;
+  return {
+    group: groupPath(apiVersion),
+    plural,
+    which: { labels },
+    changed: (object, how) =>
+      Effect.gen(function* () {
+        yield* addAll(queue, named.dependants(kind, nameOf(object)));
+        if (how === "changed") yield* addAll(queue, yield* store.moved(object));
+        const isNews = how === "gone"
+          ? Effect.as(store.drop(object), true)
+          : store.put(object, how === "listed" ? "list" : "watch");
+        if (!(yield* isNews)) return;
+        yield* wake;
+        const owner = ownerOf(object);
+        if (owner !== undefined && (yield* store.knows(owner))) yield* queue.addFollowUp(owner);
+      }),
+    listed: (seen, covers) =>
+      Effect.gen(function* () {
+        // A deletion that no watch told of shows as an absence in the next list.
+        yield* addAll(queue, yield* store.retain(kind, covers, seen));
+        if (followed) yield* addAll(queue, named.missing(kind, seen));
+      }),
+  } satisfies Mirrored;
+});
+
+/** Secrets and ConfigMaps that resources name and others own: what they hold is never kept. */
+const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: string) {
+  const named = yield* Named;
+  return {
+    group: "/api/v1",
+    plural: `${kind.toLowerCase()}s`,
+    which: { labels: FOREIGN, metadataOnly: true },
+    changed: (object) => addAll(queue, named.dependants(kind, nameOf(object))),
+    // What is named and not there may have been deleted while no watch looked. Each of the two lists of a kind shows a part of
+    // it; a pass too many writes nothing.
+    listed: (seen) => addAll(queue, named.missing(kind, seen)),
+  } satisfies Mirrored;
+});
+
+const settings = Effect.fnUntraced(function* (queue: WorkQueue) {
+  const store = yield* Store;
+  const cluster = yield* Cluster;
+  const { surroundings } = yield* OperatorFacts;
+  return {
+    group: "/api/v1",
+    plural: "configmaps",
+    which: { fields: SETTINGS_FIELDS },
+    changed: (object, how) =>
+      Effect.gen(function* () {
+        yield* takeOver(how === "gone" ? undefined : object, [...surroundings.distributions.keys()]).pipe(
+          Effect.provideService(Cluster, cluster),
+        );
+        yield* addAll(queue, yield* store.keys);
+      }),
+  } satisfies Mirrored;
+});
+
+const addAll = (queue: WorkQueue, keys: Iterable<string>) => Effect.forEach(keys, queue.add, { discard: true });
+
+const logFailure = (what: string) => (error: ClusterError) => {
+  const { reason, detail, status = 0 } = error;
+  const told = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail, status }));
+  return error.isPassing || status === 410
+    ? told
+    : Effect.andThen(told, unreadable(what, `${status} ${reason}: ${detail}`));
+};

@@ -1,0 +1,191 @@
+/** Key → World: everything that a decision about one resource rests on, read in one place. */
+import * as Clock from "effect/Clock";
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import * as Ref from "effect/Ref";
+import * as Result from "effect/Result";
+import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
+import { decodeResource } from "../../core/api/decode.ts";
+import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
+import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
+import { newestFirst } from "../../core/data/newest_first.ts";
+import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/world/kinds.ts";
+import { prepare, type Prepared } from "../../core/plan/prepare.ts";
+import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/world/references.ts";
+import { keyOf } from "../../core/world/object_key.ts";
+import { liveKey, type World } from "../../core/world/world.ts";
+import { allOf } from "../../core/resources/objects.ts";
+import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
+import { operatorWith } from "../../core/operator/settings.ts";
+import { questionOf, shownAnswers } from "../../core/status/server_answers.ts";
+import { isOurs, isWatched } from "../../core/plan/ownership.ts";
+import { serviceName } from "../../core/resources/service.ts";
+import { Cluster } from "../kubernetes/cluster.ts";
+import { ContestsOf } from "./contests.ts";
+import { OperatorFacts } from "./operator_facts.ts";
+import { LiveSettings } from "./operator_settings.ts";
+import { Named } from "../cache/reference_index.ts";
+import { readReferences } from "./referenced_objects.ts";
+import { AskedServers } from "./server_answers.ts";
+import { Store } from "../cache/store.ts";
+
+/** Secrets may only be read by name, not listed or watched (R38). */
+export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {
+  defaultValue: () => false,
+});
+
+/** A look at a resource, and what it should become: `prepare` was needed to know which names to look at. */
+export interface Observed {
+  readonly world: World;
+  readonly prepared: ReturnType<typeof prepare>;
+}
+
+/** Undefined when there is no such resource any more. */
+export const observe = Effect.fnUntraced(function* (key: string) {
+  const store = yield* Store;
+  const operator = operatorWith(yield* OperatorFacts, yield* Ref.get(yield* LiveSettings));
+  const resource = yield* wholeResource(key);
+  if (resource === undefined) return undefined;
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const decoded = decodeResource(resource, "lenient");
+  const references = Result.isSuccess(decoded)
+    ? readable(permitted(referencesOf(decoded.success.spec), namespace, operator.surroundings))
+    : [];
+  // Before they are read: a change after the read must find the resource.
+  (yield* Named).remember(key, references);
+  const { secrets, configMaps, tooLarge } = yield* readReferences(references, namespace);
+  // The API server gives every new resource a status (`observedGeneration: -1`); conditions are ours.
+  const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isDoubted(key));
+  const { objects, partial, pods, replicaSets } = yield* filledShelf(key, resource, isFresh);
+  const own = yield* resourceOwned(objects, partial);
+  const nowMs = yield* Clock.currentTimeMillis;
+  const mirrored: World = {
+    nowMs,
+    contests: (yield* ContestsOf).of(key, nowMs),
+    resource,
+    operator,
+    secrets,
+    configMaps,
+    tooLarge,
+    live: own.live,
+    configs: own.configs,
+    replicaSets,
+    pods,
+    refusals: [],
+    away: undefined,
+    server: undefined,
+  };
+  const prepared = prepare(mirrored, decoded);
+  const live = Result.isFailure(prepared) ? own.live : yield* withUnlabelled(own.live, prepared.success, isFresh);
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.lacksNothing(key);
+  const service = live.get(liveKey("Service", serviceName(name)));
+  // A Service of somebody else may lead anywhere.
+  const isOwn = service !== undefined && isOurs(service, stringAt(resource, "metadata", "uid")) &&
+    stringAt(service, "spec", "type") !== "ExternalName";
+  const question = Result.isSuccess(decoded) && isOwn
+    ? questionOf(resource, decoded.success.spec, live.get(liveKey("Deployment", name)), secrets)
+    : undefined;
+  const server = shownAnswers(yield* (yield* AskedServers).answers(key, question), [...secrets.values()]);
+  const observed: Observed = { world: { ...mirrored, live, server }, prepared };
+  return observed;
+});
+
+/**
+ * Objects without our label are not mirrored, and one of them may have a name that we need: each name that the mirror does
+ * not know is asked for before it is written. For a resource that nobody has worked on only the Deployment is: what stands in
+ * the way there would leave everything before it made in vain, and the other writes are refused where a name is taken.
+ */
+const withUnlabelled = Effect.fnUntraced(function* (
+  mirrored: World["live"],
+  { blueprint, objects }: Prepared,
+  isFresh: boolean,
+) {
+  const cluster = yield* Cluster;
+  const polling = yield* SecretPolling;
+  const { name, namespace } = blueprint;
+  // Without a watch, what was once written may have changed or gone since.
+  const secrets = !polling ? [] : [sqlSecretName(name), kvSecretName(name)].map((one) => ({
+    apiVersion: "v1",
+    kind: "Secret",
+    namespace,
+    name: one,
+  }));
+  const live = new Map([...mirrored].filter(([key]) => !polling || !key.startsWith("Secret/")));
+  const wanted = allOf(objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
+  const asked = isFresh ? wanted.filter(({ kind }) => kind === "Deployment") : wanted;
+  const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, name);
+  const unknown = [...secrets, ...asked.filter(({ kind, name }) => !isKnown(live.get(liveKey(kind, name))))];
+  const found = yield* Effect.forEach(unknown, (one) => cluster.get(one, "cached"), { concurrency: 8 });
+  found.forEach((object, index) => {
+    const key = unknown[index];
+    if (key === undefined) return;
+    if (object === undefined) live.delete(liveKey(key.kind, key.name));
+    else live.set(liveKey(key.kind, key.name), object);
+  });
+  return live;
+});
+
+const resourceOwned = Effect.fnUntraced(function* (
+  objects: ReadonlyMap<string, JsonObject>,
+  partial: ReadonlyArray<JsonObject>,
+) {
+  const configs = newestFirst([...objects.values(), ...partial].filter((one) =>
+    one.kind === "ConfigMap" &&
+    stringAt(one, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
+  ));
+  const running = [...objects.values()].filter(({ kind }) => kind === "Deployment")
+    .flatMap((one) => configMapsOf(templateSpec(one)));
+  const cluster = yield* Cluster;
+  // What the store has only a part of is read where it counts: the config that the pods run on.
+  const whole = yield* Effect.forEach(configs, (one) => {
+    const name = stringAt(one, "metadata", "name") ?? "";
+    return !partial.includes(one) || !running.includes(name) ? Effect.succeed(one) : Effect.map(
+      cluster.get({
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        namespace: stringAt(one, "metadata", "namespace") ?? "",
+        name,
+      }),
+      (found) => found ?? one,
+    );
+  });
+  return { live: objects, configs: whole };
+});
+
+/** A resource too large for the store is read again. */
+const wholeResource = Effect.fnUntraced(function* (key: string) {
+  const kept = yield* (yield* Store).resource(key);
+  if (kept === undefined || kept.whole) return kept?.object;
+  const [namespace = "", name = ""] = key.split("/");
+  return yield* (yield* Cluster).get({ apiVersion: API_VERSION, kind: KIND, namespace, name });
+});
+
+/**
+ * What the store has of a resource. Objects that were there before their resource, as after a restore from a backup, were not
+ * kept when the watches told of them: they are listed once. A new resource has none, which the look at its Deployment shows.
+ */
+const filledShelf = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
+  const store = yield* Store;
+  if (isFresh || !(yield* store.mayLack(key))) return yield* store.shelf(key);
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const instance = `app.kubernetes.io/instance=${stringAt(resource, "metadata", "name") ?? ""}`;
+  const cluster = yield* Cluster;
+  const kinds = [
+    ...OWN_KINDS.filter(({ kind }) => kind === "ConfigMap" || kind === "Deployment")
+      .map((kind) => ({ ...kind, labels: OWN_LABELS })),
+    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
+  ];
+  yield* Effect.forEach(kinds, ({ apiVersion, plural, labels }) =>
+    cluster.eachPage(
+      { path: `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`, labels: `${labels},${instance}` },
+      (items) => Effect.forEach(items, (item) => store.put(item, "watch"), { discard: true }),
+    ), { discard: true });
+  yield* store.lacksNothing(key);
+  return yield* store.shelf(key);
+});
+
+/** More are refused by the core; they are not even asked for. */
+const readable = (references: ReadonlyArray<Reference>): ReadonlyArray<Reference> =>
+  referencedObjects(references).length > REFERENCED_OBJECTS_MAX ? [] : references;

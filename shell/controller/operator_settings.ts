@@ -1,0 +1,51 @@
+/** The operator's ConfigMap, followed while it works: the settings of every decision. */
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import * as Ref from "effect/Ref";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import {
+  readSettings,
+  type Settings,
+  SETTINGS_CONFIG_MAP,
+  SETTINGS_DEFAULT,
+  settingsData,
+} from "../../core/operator/settings.ts";
+import * as events from "../../core/status/events.ts";
+import { announce } from "./perform.ts";
+
+/** Defaults where nobody follows the ConfigMap. */
+export const LiveSettings: Context.Reference<Ref.Ref<Settings>> = Context.Reference(
+  "llama-stack-operator/shell/LiveSettings",
+  { defaultValue: () => Ref.makeUnsafe(SETTINGS_DEFAULT) },
+);
+
+/** Takes over what the ConfigMap says now; undefined: it is gone. What cannot be read is said in the log and in an Event. */
+export const takeOver = Effect.fn("takeOver")(function* (
+  map: JsonObject | undefined,
+  distributions: ReadonlyArray<string>,
+) {
+  const live = yield* LiveSettings;
+  const before = yield* Ref.get(live);
+  const { settings, complaints } = readSettings(
+    map === undefined ? undefined : settingsData(map),
+    before,
+    distributions,
+  );
+  yield* Ref.set(live, settings);
+  yield* Effect.logInfo("settings read").pipe(
+    Effect.annotateLogs({
+      version: stringAt(map, "metadata", "resourceVersion") ?? "none",
+      complaints: complaints.length,
+    }),
+  );
+  if (map === undefined || complaints.length === 0) return;
+  yield* Effect.logWarning("settings have errors").pipe(Effect.annotateLogs({ complaints: complaints.join("; ") }));
+  yield* announce(events.settingsUnreadable(complaints.join("; ")), map).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning("event not written").pipe(Effect.annotateLogs({ reason: error.reason, detail: error.detail }))
+    ),
+  );
+});
+
+/** The one object that is followed. */
+export const SETTINGS_FIELDS = `metadata.name=${SETTINGS_CONFIG_MAP}`;

@@ -1,0 +1,204 @@
+/** Writes the steps of a decision, and says what its report says. Nothing is decided here. */
+import * as Clock from "effect/Clock";
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
+import { KIND } from "../../core/api/v1alpha2.ts";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { FIELD_MANAGER, SCALE_MANAGER } from "../../core/world/field_manager.ts";
+import { takenOver } from "../../core/plan/takeover.ts";
+import { Patch, type Precondition } from "../../core/plan/patch.ts";
+import {
+  type Announcement,
+  groupsOf,
+  type StatusUpdate,
+  type StepPrecondition,
+  type WriteStep,
+} from "../../core/plan/step.ts";
+import type { Note } from "../../core/status/events.ts";
+import type { Unwritten } from "../../core/failure/failures.ts";
+import { failedWrite } from "../../core/plan/failed_write.ts";
+import type { Outcomes } from "../../core/plan/report.ts";
+import { liveKey, type World } from "../../core/world/world.ts";
+import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { WRITES_AT_ONCE } from "../limits.ts";
+import { wrote } from "../process/metrics.ts";
+import { Store } from "../cache/store.ts";
+
+/**
+ * All steps of a decision, in their groups. What the API server answers to an apply is an outcome; every other error ends the
+ * reconciliation, which is then tried again.
+ */
+export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteStep>, world: World) {
+  const refusals: Array<Unwritten> = [];
+  const live = new Map(world.live);
+  for (const group of groupsOf(steps)) {
+    // What stands behind a rejected need of the Deployment would stand on nothing.
+    if (refusals.some(({ blocks }) => blocks)) break;
+    const results = yield* Effect.forEach(
+      group,
+      (step) => Effect.result(performed(step, world.resource, live.get(targetOf(step)))),
+      { concurrency: WRITES_AT_ONCE },
+    );
+    for (const [index, result] of results.entries()) {
+      const step = group[index];
+      if (Result.isFailure(result)) {
+        const { status, detail } = result.failure;
+        if (step?._tag !== "Apply" || !isAnswer(result.failure)) return yield* result.failure;
+        refusals.push(failedWrite(step, { status: status ?? 0, detail }, world));
+      } else if (result.success !== undefined) {
+        const object = result.success;
+        live.set(liveKey(stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""), object);
+      }
+    }
+  }
+  const outcomes: Outcomes = { live, refusals };
+  return outcomes;
+});
+
+/** The API server, or a webhook that it calls, has an opinion; a conflict and an overload say nothing about the object. */
+const isAnswer = ({ status, isPassing }: ClusterError): boolean =>
+  status !== undefined && status !== 409 && (!isPassing || status >= 500);
+
+/** The object that a step writes, as `live` has it. */
+const targetOf = (step: WriteStep): string =>
+  step._tag === "Apply"
+    ? liveKey(step.manifest.kind, step.manifest.metadata.name)
+    : liveKey(step.key.kind, step.key.name);
+
+/** Events and the status. */
+export const say = (steps: ReadonlyArray<Announcement | StatusUpdate>, resource: JsonObject) =>
+  Effect.forEach(
+    steps,
+    (step) => step._tag === "Announce" ? announced(step, resource) : statusWritten(step, resource),
+    {
+      discard: true,
+    },
+  );
+
+/**
+ * What the API server made of a written object; undefined for a step that writes none. `before` is the object as earlier steps
+ * of the plan left it.
+ */
+const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonObject, before?: JsonObject) {
+  const cluster = yield* Cluster;
+  const store = yield* Store;
+  switch (step._tag) {
+    case "Apply": {
+      // Seen at once: the next pass must not wait for the watch to bring back what was just written.
+      const made = yield* store.writing(
+        step.manifest,
+        cluster.send(Patch.ServerSideApply({
+          object: step.manifest,
+          fieldManager: FIELD_MANAGER,
+          precondition: preconditionOf(step.precondition, before),
+        })),
+      ).pipe(Effect.tapError(({ status }) => status === 409 ? store.doubt(resource) : Effect.void));
+      yield* wrote(step.manifest.kind, "apply");
+      yield* Effect.logInfo("applied").pipe(
+        Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),
+      );
+      return made;
+    }
+    case "TakeOver": {
+      // As it is now and whole: the mirror keeps next to nothing of these fields.
+      const found = yield* cluster.get(step.key);
+      if (found === undefined) return;
+      const version = stringAt(found, "metadata", "resourceVersion") ?? "";
+      const made = yield* cluster.send(
+        Patch.ManagedFields({ key: step.key, version, managedFields: takenOver(found, resource, step.claims) }),
+      );
+      yield* wrote(step.key.kind, "take_over");
+      yield* Effect.logInfo("taken over").pipe(
+        Effect.annotateLogs({
+          kind: step.key.kind,
+          object: step.key.name,
+          managers: step.managers.join(","),
+          why: step.why,
+        }),
+      );
+      return made;
+    }
+    case "Prune":
+      // It is gone, or became another object: there is nothing left to delete.
+      yield* cluster.send(Patch.Delete({ key: step.key, uid: step.uid, version: step.version })).pipe(
+        Effect.catchIf(({ status }) => status === 404 || status === 409, () => Effect.void),
+      );
+      yield* wrote(step.key.kind, "delete");
+      return yield* Effect.logInfo("pruned").pipe(
+        Effect.annotateLogs({ kind: step.key.kind, object: step.key.name, why: step.why }),
+      );
+    case "Scale": {
+      const { apiVersion, kind, namespace, name } = step.key;
+      const part = { apiVersion, kind, metadata: { name, namespace }, spec: { replicas: step.replicas } };
+      const made = yield* store.writing(
+        part,
+        cluster.send(Patch.ServerSideApply({
+          object: part,
+          fieldManager: SCALE_MANAGER,
+          precondition: preconditionOf(step.precondition, before),
+        })),
+      );
+      yield* wrote(kind, "scale");
+      yield* Effect.logInfo("scaled").pipe(
+        Effect.annotateLogs({ object: name, replicas: step.replicas, why: step.why }),
+      );
+      return made;
+    }
+  }
+});
+
+/** An Event that cannot be written must not stop the work that it speaks of. */
+const announced = ({ note }: Announcement, resource: JsonObject) =>
+  announce(note, resource).pipe(
+    Effect.andThen(wrote("Event", "create")),
+    Effect.catch((error) =>
+      Effect.logWarning("event not written").pipe(
+        Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
+      )
+    ),
+  );
+
+const statusWritten = Effect.fnUntraced(function* ({ status, why }: StatusUpdate, resource: JsonObject) {
+  const store = yield* Store;
+  const cluster = yield* Cluster;
+  const patch = Patch.UpdateStatus({ resource, status, fieldManager: FIELD_MANAGER });
+  yield* store.writing(resource, cluster.send(patch));
+  yield* wrote(KIND, "update_status");
+  yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why }));
+});
+
+const preconditionOf = (precondition: StepPrecondition, before: JsonObject | undefined): Precondition =>
+  precondition === "as just written"
+    ? { version: stringAt(before ?? null, "metadata", "resourceVersion") ?? "" }
+    : precondition;
+
+/** One Event on an object. */
+export const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {
+  const cluster = yield* Cluster;
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  const now = new Date(yield* Clock.currentTimeMillis).toISOString();
+  yield* cluster.send(Patch.Create({
+    collection: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
+    object: {
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      metadata: { generateName: `${name}-`, namespace },
+      eventTime: now.replace("Z", "000Z"),
+      reportingController: FIELD_MANAGER,
+      reportingInstance: FIELD_MANAGER,
+      type,
+      reason,
+      action,
+      note,
+      regarding: {
+        apiVersion: stringAt(resource, "apiVersion") ?? "",
+        kind: stringAt(resource, "kind") ?? "",
+        namespace,
+        name,
+        uid: stringAt(resource, "metadata", "uid") ?? "",
+        resourceVersion: stringAt(resource, "metadata", "resourceVersion") ?? "",
+      },
+    },
+  }));
+});

@@ -1,0 +1,112 @@
+/**
+ * START HERE: one reconciliation of one resource: observe, decide, perform, report, each once.
+ *
+ * Every branch that is a decision is in core/plan.
+ */
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
+import * as Semaphore from "effect/Semaphore";
+import { isRetried, reasonOf } from "../../core/failure/table.ts";
+import { repairsIn } from "../../core/plan/contest.ts";
+import { decide, withoutContested } from "../../core/plan/decide.ts";
+import { type Decision, turnOf } from "../../core/plan/decision.ts";
+import { type Report, report } from "../../core/plan/report.ts";
+import type { World } from "../../core/world/world.ts";
+import { ContestsOf } from "./contests.ts";
+import { LARGE_RETRY_MS } from "../limits.ts";
+import { failureFound } from "../process/metrics.ts";
+import { observe, type Observed } from "./observe.ts";
+import { perform, say } from "./perform.ts";
+import { Store } from "../cache/store.ts";
+import type { Waiter } from "./waiting_room.ts";
+
+/** Resources that are too large to be kept take much memory while they are worked on: one at a time. */
+const Large: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-stack-operator/shell/Large", {
+  defaultValue: () => Semaphore.makeUnsafe(1),
+});
+
+/** What follows for the resource; undefined when it is gone. */
+export const reconcile = Effect.fn("reconcile")(function* (key: string) {
+  const kept = yield* (yield* Store).resource(key);
+  if (kept === undefined) return undefined;
+  if (kept.whole) return yield* pass(key);
+  const done = yield* Semaphore.withPermitsIfAvailable(yield* Large, 1)(pass(key));
+  // A worker that waited here would be missed by everybody else.
+  return Option.getOrElse(done, (): Outcome => ({ ...NOTHING_DONE, lookAgainMs: LARGE_RETRY_MS }));
+});
+
+const pass = Effect.fnUntraced(function* (key: string) {
+  const observed = yield* observe(key);
+  if (observed === undefined) return undefined;
+  const decided = yield* decidedWithSlots(key, observed);
+  return yield* Effect.gen(function* () {
+    const { world, decision } = yield* withContests(key, decided);
+    const outcomes = yield* perform(decision.steps, world);
+    const told = report(world, decision, outcomes);
+    yield* say(told.steps, world.resource);
+    yield* repaired(key, decision, world);
+    yield* counted(told);
+    const turn = turnOf(decision);
+    const outcome: Outcome = {
+      lookAgainMs: told.lookAgainMs,
+      backOff: told.failures.some(isRetried),
+      waiting: turn.kind === "waiting" ? { ...turn.waiting, stoppedAt: turn.stoppedAt } : undefined,
+    };
+    return outcome;
+  }).pipe(Effect.ensuring(Effect.flatMap(Store, (store) => store.releaseSlot(key))));
+});
+
+interface Decided {
+  readonly world: World;
+  readonly decision: Decision;
+}
+
+/** With a look at the upgrade slots that others hold, in one step with taking one. */
+const decidedWithSlots = (key: string, { world, prepared }: Observed): Effect.Effect<Decided, never, Store> =>
+  Effect.flatMap(Store, (store) =>
+    store.decideWithSlots(key, (away) => {
+      const informed = { ...world, away };
+      const decision = decide(informed, prepared);
+      const turn = turnOf(decision);
+      return { value: { world: informed, decision }, slot: turn.kind === "taken" ? turn.slot : undefined };
+    }));
+
+/** What somebody overwrites again and again waits: this very look may be the one that tells so. */
+const withContests = Effect.fnUntraced(function* (key: string, { world, decision }: Decided) {
+  const decided: Decided = { world, decision };
+  if (decision.kind !== "rollout") return decided;
+  const foreign = repairsIn(decision.steps, world);
+  if (foreign.length === 0) return decided;
+  const contests = yield* ContestsOf;
+  if (!contests.overwritten(key, foreign, world.nowMs)) return decided;
+  const informed = { ...world, contests: contests.of(key, world.nowMs) };
+  const held: Decided = { world: informed, decision: withoutContested(decision, informed) };
+  return held;
+});
+
+const repaired = (key: string, decision: Decision, world: World) =>
+  Effect.gen(function* () {
+    const fields = repairsIn(decision.steps, world);
+    if (fields.length > 0) (yield* ContestsOf).repaired(key, fields);
+  });
+
+const counted = ({ failures }: Report) =>
+  Effect.gen(function* () {
+    if (failures.length === 0) return;
+    yield* Effect.forEach(failures, (failure) => failureFound(reasonOf(failure)), { discard: true });
+    yield* Effect.logWarning("resource has failures").pipe(
+      Effect.annotateLogs({ failures: failures.map(({ _tag }) => _tag).join(",") }),
+    );
+  });
+
+const NOTHING_DONE = { backOff: false, waiting: undefined } as const;
+
+/** What follows a reconciliation that ended without an error. */
+export interface Outcome {
+  readonly lookAgainMs: number | undefined;
+  /** Try again with growing pauses, since something outside may change without telling us. */
+  readonly backOff: boolean;
+  /** Undefined unless the resource waits for an upgrade slot. */
+  readonly waiting: Waiter | undefined;
+}

@@ -1,0 +1,80 @@
+/**
+ * The Secrets and ConfigMaps that a resource names. Each is read when it is needed; of its content only what the resource uses
+ * is kept, within bounds, and forgotten after the reconciliation. Nothing foreign stays in memory.
+ */
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
+import * as Redacted from "effect/Redacted";
+import { type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
+import { type Reference, type ReferencedObject, referencedObjects } from "../../core/world/references.ts";
+import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../../core/data/limits.ts";
+import type { ConfigMapContent, SecretValues, World } from "../../core/world/world.ts";
+import { Cluster } from "../kubernetes/cluster.ts";
+import { FOREIGN_READS_MAX } from "../limits.ts";
+
+/**
+ * A Secret of 1 MiB takes ten times that while it is read: few are in memory at a time, over all reconciliations. Namespaces
+ * take turns, so that one tenant's large objects do not hold up another's.
+ */
+const Reads: Context.Reference<PartitionedSemaphore.PartitionedSemaphore<string>> = Context.Reference(
+  "llama-stack-operator/shell/Reads",
+  { defaultValue: () => PartitionedSemaphore.makeUnsafe<string>({ permits: FOREIGN_READS_MAX }) },
+);
+
+export const readReferences = Effect.fnUntraced(function* (references: ReadonlyArray<Reference>, namespace: string) {
+  const cluster = yield* Cluster;
+  const reads = yield* Reads;
+  const secrets = new Map<string, SecretValues>();
+  const configMaps = new Map<string, ConfigMapContent>();
+  const tooLarge: Array<World["tooLarge"][number]> = [];
+  const left = { Secret: SECRET_VALUES_BYTES_MAX, ConfigMap: CONFIG_MAPS_BYTES_MAX };
+  /** Whether the content still fits; what does not is not kept. */
+  const fits = (object: ReferencedObject, content: ReadonlyArray<Readonly<Record<string, string>>>): boolean => {
+    const bytes = content.flatMap((values) => Object.values(values)).reduce((sum, value) => sum + value.length, 0);
+    if (bytes <= left[object.kind]) {
+      left[object.kind] -= bytes;
+      return true;
+    }
+    tooLarge.push({ kind: object.kind, name: object.name });
+    return false;
+  };
+  for (const object of referencedObjects(references)) {
+    // The resource fails as it is: no more of what it names is read.
+    if (tooLarge.length > 0) break;
+    const { kind, name, namespace: other = namespace } = object;
+    yield* reads.withPermit(namespace)(
+      Effect.map(cluster.get({ apiVersion: "v1", kind, namespace: other, name }), (found) => {
+        if (found === undefined) return;
+        if (kind === "Secret") {
+          const values = decodedValues(used(objectAt(found, "data"), object));
+          secrets.set(name, fits(object, [values]) ? redacted(values) : {});
+        } else {
+          const data = texts(used(objectAt(found, "data"), object));
+          const binaryData = texts(used(objectAt(found, "binaryData"), object));
+          const content = fits(object, [data, binaryData]) ? { data, binaryData } : { data: {}, binaryData: {} };
+          configMaps.set(`${other}/${name}`, content);
+        }
+      }),
+    );
+  }
+  return { secrets, configMaps, tooLarge };
+});
+
+/** What the resource uses of the data: the keys that it names, or all of them. */
+const used = (data: JsonObject, { keys }: ReferencedObject): JsonObject =>
+  keys === undefined
+    ? data
+    : Object.fromEntries(keys.filter((key) => Object.hasOwn(data, key)).map((key) => [key, data[key] ?? ""]));
+
+const texts = (data: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)]));
+
+const decodedValues = (data: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decodedText(value)]));
+
+/** Bytes that are no text become U+FFFD; such a value is compared and hashed, and no server could take it from its environment. */
+const decodedText = (base64: Json): string => new TextDecoder().decode(Uint8Array.fromBase64(String(base64)));
+
+const redacted = (values: Readonly<Record<string, string>>): SecretValues =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)]));

@@ -1,0 +1,157 @@
+/** Asks ready servers for version, providers and models, beside the passes: a slow server holds up nothing but its own answer. */
+import * as Context from "effect/Context";
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import * as FiberMap from "effect/FiberMap";
+import * as Layer from "effect/Layer";
+import * as Queue from "effect/Queue";
+import * as Semaphore from "effect/Semaphore";
+import type { Json } from "../../core/data/json.ts";
+import type { ServerAnswers } from "../../core/world/world.ts";
+import { answersOf, type Question } from "../../core/status/server_answers.ts";
+import type { Connection } from "../kubernetes/cluster.ts";
+import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASK_VALUES_MAX, ASKED_MAX } from "../limits.ts";
+import { textWithin, within } from "../kubernetes/http_client.ts";
+import { Store } from "../cache/store.ts";
+
+/** How servers are reached: by the DNS name of their Service, or through the API server from outside the cluster. */
+export type Route = "Direct" | "Proxied";
+
+export class AskedServers extends Context.Service<AskedServers, {
+  /** The last answers to this question, undefined so far; from now on it is asked. Undefined ends the asking. */
+  readonly answers: (key: string, question: Question | undefined) => Effect.Effect<ServerAnswers | undefined>;
+  /** Waits for a resource `namespace/name` whose answers changed. */
+  readonly changed: Effect.Effect<string>;
+}>()("llama-stack-operator/shell/AskedServers") {
+  static readonly layer = (connection: Connection, route: Route) => Layer.effect(AskedServers, ask(connection, route));
+}
+
+const ask = (connection: Connection, route: Route) =>
+  Effect.gen(function* () {
+    const store = yield* Store;
+    const changes = yield* Queue.unbounded<string>();
+    const askers = yield* FiberMap.make<string>();
+    const seats = yield* Semaphore.make(ASKED_MAX);
+    // As many as there are resources with a ready server.
+    const known = new Map<string, { readonly question: string; answers: ServerAnswers | undefined }>();
+
+    const follow = (key: string, question: Question) =>
+      Effect.gen(function* () {
+        const mine = known.get(key);
+        if (mine === undefined) return;
+        let retryMs = ASK_RETRY_MS;
+        while (yield* store.knows(key)) {
+          const before = mine.answers;
+          const found = yield* seats.withPermits(1)(askOnce(connection, route, question, before));
+          mine.answers = found;
+          if (JSON.stringify(found) !== JSON.stringify(before)) yield* Queue.offer(changes, key);
+          yield* Effect.sleep(Duration.millis(found === undefined ? retryMs : ASK_AGAIN_MS));
+          retryMs = found === undefined ? Math.min(retryMs * 2, ASK_AGAIN_MS) : ASK_RETRY_MS;
+        }
+        if (known.get(key) === mine) known.delete(key);
+      });
+
+    return AskedServers.of({
+      answers: (key, question) =>
+        Effect.gen(function* () {
+          if (question === undefined || cannotBeChecked(question, route)) {
+            known.delete(key);
+            yield* FiberMap.remove(askers, key);
+            return undefined;
+          }
+          const text = JSON.stringify(question);
+          const current = known.get(key);
+          if (current?.question === text) return current.answers;
+          known.set(key, { question: text, answers: undefined });
+          yield* FiberMap.run(askers, key, follow(key, question));
+          return undefined;
+        }),
+      changed: Queue.take(changes),
+    });
+  });
+
+/** The API server's proxy checks no certificate of a Service. */
+const cannotBeChecked = ({ caPem }: Question, route: Route): boolean => route === "Proxied" && caPem !== undefined;
+
+const askOnce = Effect.fnUntraced(
+  function* (connection: Connection, route: Route, question: Question, before: ServerAnswers | undefined) {
+    const client = yield* Effect.acquireRelease(
+      Effect.try(() => Deno.createHttpClient(clientOptions(connection, route, question))),
+      (one) => Effect.sync(() => one.close()),
+    );
+    const { url, headers } = target(connection, route, question);
+    const answer = (path: string) =>
+      Effect.tryPromise((signal) => fetchJson(`${url}${path}`, { client, headers, signal })).pipe(
+        Effect.tapError(({ cause }) =>
+          Effect.logDebug("server did not answer").pipe(Effect.annotateLogs({ path, cause: String(cause) }))
+        ),
+        Effect.orElseSucceed(() => undefined),
+      );
+    const [version, providers, models] = yield* Effect.all(
+      [answer("/v1/version"), answer("/v1/providers"), answer("/v1/models")],
+      { concurrency: "unbounded" },
+    );
+    return answersOf(version, providers, models, before);
+  },
+  Effect.scoped,
+  // A certificate authority that is none: the server cannot be asked.
+  Effect.catch(() => Effect.succeed(undefined)),
+);
+
+const clientOptions = ({ caPem, clientCertificate }: Connection, route: Route, question: Question) => {
+  const authority = route === "Proxied" ? caPem() : question.caPem;
+  return {
+    ...(authority === undefined ? {} : { caCerts: [authority] }),
+    ...(route === "Proxied" && clientCertificate !== undefined ? clientCertificate : {}),
+  };
+};
+
+const target = (connection: Connection, route: Route, { namespace, service, port, caPem }: Question) => {
+  if (route === "Direct") {
+    const scheme = caPem === undefined ? "http" : "https";
+    return { url: `${scheme}://${service}.${namespace}.svc:${port}`, headers: new Headers() };
+  }
+  // Our token is for the API server, which does not pass it on.
+  const token = connection.token();
+  return {
+    url: `${connection.url}/api/v1/namespaces/${namespace}/services/http:${service}:${port}/proxy`,
+    headers: new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+};
+
+const fetchJson = (
+  url: string,
+  init: { readonly client: Deno.HttpClient; readonly headers: Headers; readonly signal: AbortSignal },
+): Promise<Json> =>
+  within(ASK_TIMEOUT_MS, init.signal, async (signal) => {
+    const response = await fetch(url, {
+      client: init.client,
+      headers: init.headers,
+      // A server must not send us elsewhere.
+      redirect: "manual",
+      signal,
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new Error(`HTTP ${response.status}`);
+    }
+    const text = await textWithin(response, ASK_BYTES_MAX, signal);
+    if (text === undefined) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);
+    if (valuesIn(text) > ASK_VALUES_MAX) throw new Error(`more than ${ASK_VALUES_MAX} values`);
+    return JSON.parse(text) as Json;
+  });
+
+/**
+ * An upper bound of the values in a JSON text, without making any of them: each but the first stands behind a comma or opens
+ * a list or map. A few MiB of `{},{},…` would become a hundred times that in objects.
+ */
+const valuesIn = (text: string): number => {
+  let count = 1;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === COMMA || code === BRACKET || code === BRACE) count++;
+  }
+  return count;
+};
+
+const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b] as const;

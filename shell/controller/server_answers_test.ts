@@ -1,0 +1,169 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
+import * as Layer from "effect/Layer";
+import { TestClock } from "effect/testing";
+import { KIND } from "../../core/api/v1alpha2.ts";
+import type { JsonObject } from "../../core/data/json.ts";
+import type { Question } from "../../core/status/server_answers.ts";
+import type { Connection } from "../kubernetes/cluster.ts";
+import { OperatorFacts } from "./operator_facts.ts";
+import { operatorFacts } from "../process/run.ts";
+import { AskedServers, type Route } from "./server_answers.ts";
+import { Store } from "../cache/store.ts";
+
+const QUESTION: Question = {
+  namespace: "n",
+  service: "my-service",
+  port: 8321,
+  caPem: undefined,
+  uid: "u",
+  template: "t",
+};
+const RESOURCE: JsonObject = { kind: KIND, metadata: { name: "my", namespace: "n" } };
+const PROXY = "/api/v1/namespaces/n/services/http:my-service:8321/proxy";
+const GOOD: Readonly<Record<string, unknown>> = {
+  [`${PROXY}/v1/version`]: { version: "0.7.1" },
+  [`${PROXY}/v1/providers`]: {
+    data: [{ api: "vector_io", provider_id: "f", provider_type: "inline::faiss", config: {} }],
+  },
+  [`${PROXY}/v1/models`]: { data: [{ id: "m" }] },
+};
+
+/** Stands for the API server; `answer` may change while it runs. */
+const withApiServer = async (
+  test: (
+    server: { answer: (path: string) => Response; asked: Array<string>; tokens: Set<string | null> },
+    layer: (route: Route) => Layer.Layer<AskedServers | Store>,
+  ) => Promise<void>,
+) => {
+  const state = {
+    answer: (path: string): Response => path in GOOD ? Response.json(GOOD[path]) : new Response("", { status: 404 }),
+    asked: [] as Array<string>,
+    tokens: new Set<string | null>(),
+  };
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
+    const { pathname } = new URL(request.url);
+    state.asked.push(pathname);
+    state.tokens.add(request.headers.get("authorization"));
+    return state.answer(pathname);
+  });
+  const connection: Connection = {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    caPem: () => undefined,
+    clientCertificate: undefined,
+    token: () => "secret",
+  };
+  try {
+    const facts = Layer.sync(
+      OperatorFacts,
+      () => operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, [], "key"),
+    );
+    const store = Layer.provide(Store.layer, facts);
+    await test(state, (route) => Layer.provideMerge(AskedServers.layer(connection, route), store));
+  } finally {
+    await server.shutdown();
+  }
+};
+
+const run = <A, E>(layer: Layer.Layer<AskedServers | Store>, program: Effect.Effect<A, E, AskedServers | Store>) =>
+  Effect.runPromise(program.pipe(Effect.provide([layer, TestClock.layer()])));
+
+Deno.test("AskedServers tells that a server answered, and the answers from then on", () =>
+  withApiServer((server, layer) =>
+    run(
+      layer("Proxied"),
+      Effect.gen(function* () {
+        yield* (yield* Store).put(RESOURCE, "list");
+        const asked = yield* AskedServers;
+        strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
+        strictEqual(yield* asked.changed, "n/my");
+        const want = {
+          version: "0.7.1",
+          providers: [{ api: "vector_io", provider_id: "f", provider_type: "inline::faiss" }],
+          models: ["m"],
+        };
+        deepStrictEqual(yield* asked.answers("n/my", QUESTION), want);
+        deepStrictEqual(server.asked.toSorted(), Object.keys(GOOD).toSorted());
+        deepStrictEqual([...server.tokens], ["Bearer secret"]);
+        // Nothing new: nobody is told.
+        const next = yield* Effect.forkChild(asked.changed);
+        yield* TestClock.adjust("299 seconds");
+        strictEqual(server.asked.length, 3);
+        server.answer = (path) => path.endsWith("models") ? Response.json({ data: [] }) : Response.json(GOOD[path]);
+        yield* TestClock.adjust("2 seconds");
+        strictEqual(yield* Fiber.join(next), "n/my");
+        deepStrictEqual((yield* asked.answers("n/my", QUESTION))?.models, []);
+        // Another pod template is another server.
+        strictEqual(yield* asked.answers("n/my", { ...QUESTION, template: "t2" }), undefined);
+        strictEqual(yield* asked.changed, "n/my");
+        strictEqual(server.asked.length, 9);
+      }),
+    )
+  ));
+
+Deno.test("AskedServers asks a silent server again with growing pauses, and forgets a resource that is gone", () =>
+  withApiServer((server, layer) =>
+    run(
+      layer("Proxied"),
+      Effect.gen(function* () {
+        const store = yield* Store;
+        yield* store.put(RESOURCE, "list");
+        const asked = yield* AskedServers;
+        server.answer = () => new Response("no", { status: 503 });
+        yield* asked.answers("n/my", QUESTION);
+        const settle = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 100)));
+        yield* settle;
+        strictEqual(server.asked.length, 3);
+        yield* TestClock.adjust("15 seconds");
+        yield* settle;
+        strictEqual(server.asked.length, 6);
+        yield* TestClock.adjust("16 seconds");
+        yield* settle;
+        strictEqual(server.asked.length, 6);
+        strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
+        yield* store.drop(RESOURCE);
+        yield* TestClock.adjust("10 minutes");
+        yield* settle;
+        strictEqual(server.asked.length, 6);
+      }),
+    )
+  ));
+
+Deno.test("AskedServers takes no answer that is too long, a redirect or no JSON", () =>
+  withApiServer(async (server, layer) => {
+    for (
+      const answer of [
+        () => new Response(" ".repeat(5 * 1024 * 1024)),
+        (path: string) => Response.redirect(`http://127.0.0.1:1${path}`),
+        () => new Response("<html>"),
+      ]
+    ) {
+      server.answer = answer;
+      await run(
+        layer("Proxied"),
+        Effect.gen(function* () {
+          yield* (yield* Store).put(RESOURCE, "list");
+          const asked = yield* AskedServers;
+          yield* asked.answers("n/my", QUESTION);
+          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 150)));
+          strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
+        }),
+      );
+    }
+    ok(server.asked.length >= 9);
+  }));
+
+Deno.test("AskedServers asks no server with TLS through the proxy, which checks no certificate", () =>
+  withApiServer((server, layer) =>
+    run(
+      layer("Proxied"),
+      Effect.gen(function* () {
+        yield* (yield* Store).put(RESOURCE, "list");
+        const asked = yield* AskedServers;
+        strictEqual(yield* asked.answers("n/my", { ...QUESTION, caPem: "pem" }), undefined);
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)));
+        deepStrictEqual(server.asked, []);
+      }),
+    )
+  ));

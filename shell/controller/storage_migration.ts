@@ -1,0 +1,71 @@
+/**
+ * Resources that are stored in a former version are written anew, once, and the definition then forgets that version: a later
+ * release can drop it. What a resource says does not change, and no pass follows.
+ */
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { CRD_PATH, onlyStorageVersion, versionsLeft } from "../../core/operator/stored_versions.ts";
+import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE } from "../limits.ts";
+import { Patch, replacement } from "../../core/plan/patch.ts";
+
+/** Ends when nothing is left; tries again after a pause while it cannot. */
+export const migrateStorage = Effect.gen(function* () {
+  for (;;) {
+    const isDone = yield* migrated.pipe(
+      Effect.catch((error) =>
+        Effect.as(
+          Effect.logWarning("storage migration failed").pipe(
+            Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
+          ),
+          // Roles without this permission are a choice.
+          error.status === 403,
+        )
+      ),
+    );
+    if (isDone) return;
+    yield* Effect.sleep(Duration.millis(MIGRATE_AGAIN_MS));
+  }
+});
+
+const migrated = Effect.gen(function* () {
+  const cluster = yield* Cluster;
+  const before = (yield* cluster.read(CRD_PATH)) as JsonObject;
+  const left = versionsLeft(before);
+  if (left.length === 0) return true;
+  let count = 0;
+  let failed: ClusterError | undefined;
+  yield* cluster.eachPage({ path: RESOURCES }, (items) =>
+    Effect.forEach(items, (item) => {
+      count++;
+      return Effect.catch(writtenAnew(cluster, item), (error) => Effect.sync(() => void (failed = error)));
+    }, { concurrency: MIGRATED_AT_ONCE, discard: true }));
+  // One that is left in the former version would be lost with it.
+  if (failed !== undefined) return yield* Effect.fail(failed);
+  // Read again: should it have changed meanwhile, its version tells, and all of it is done again.
+  const now = (yield* cluster.read(CRD_PATH)) as JsonObject;
+  if (JSON.stringify(listAt(now, "spec", "versions")) !== JSON.stringify(listAt(before, "spec", "versions"))) {
+    return false;
+  }
+  yield* cluster.send(replacement(`${CRD_PATH}/status`, onlyStorageVersion(now)));
+  yield* Effect.logInfo("stored resources migrated").pipe(
+    Effect.annotateLogs({ resources: count, left: left.join(",") }),
+  );
+  return true;
+});
+
+const RESOURCES = "/apis/llamastack.io/v1alpha2/llamastackdistributions";
+
+/** Gone, or written by somebody else meanwhile: done. */
+const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.Effect<void, ClusterError> =>
+  cluster.send(Patch.Touch({
+    key: {
+      apiVersion: API_VERSION,
+      kind: KIND,
+      namespace: stringAt(resource, "metadata", "namespace") ?? "",
+      name: stringAt(resource, "metadata", "name") ?? "",
+    },
+    version: stringAt(resource, "metadata", "resourceVersion") ?? "",
+  })).pipe(Effect.asVoid, Effect.catchIf((error) => error.status === 404 || error.status === 409, () => Effect.void));

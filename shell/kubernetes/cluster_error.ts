@@ -1,0 +1,94 @@
+/** What can go wrong between us and the API server, born on the line where the foreign answer or exception arrives. */
+import * as Data from "effect/Data";
+import { type Json, type JsonObject, member, stringAt } from "../../core/data/json.ts";
+import type { ObjectKey } from "../../core/world/object_key.ts";
+import { RETRY_AFTER_MS_MAX } from "../limits.ts";
+
+/** A call that the API server refused, or that never reached it. */
+export class ClusterError extends Data.TaggedError("ClusterError")<{
+  readonly verb: string;
+  readonly path: string;
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined;
+  /** The API server's own word, e.g. Conflict, Forbidden, Expired. */
+  readonly reason: string;
+  readonly detail: string;
+  readonly retryAfterMs: number | undefined;
+}> {
+  override get message(): string {
+    return `Cannot ${this.verb} ${this.path}: ${this.status ?? "no answer"} ${this.reason}: ${this.detail}`;
+  }
+  /** The same call may work in a moment. */
+  get isPassing(): boolean {
+    return this.status === undefined || this.status === 429 || this.status >= 500;
+  }
+}
+
+export const refusal = (verb: string, path: string, response: Response, text: string): ClusterError => {
+  const status = parsed(text);
+  const retryAfter = Number(response.headers.get("retry-after"));
+  return new ClusterError({
+    verb,
+    path: path.split("?")[0] ?? path,
+    status: response.status,
+    reason: stringAt(status, "reason") ?? response.statusText,
+    detail: stringAt(status, "message") ?? "no message",
+    retryAfterMs: retryAfter > 0 ? Math.min(retryAfter * 1000, RETRY_AFTER_MS_MAX) : undefined,
+  });
+};
+
+/** For names that no object can have: asked for as they stand, they would be a request for something else. */
+export const unnameable = (verb: string, { kind, namespace }: ObjectKey): ClusterError =>
+  new ClusterError({
+    verb,
+    path: `${kind} in namespace ${namespace}`,
+    status: 400,
+    reason: "InvalidName",
+    detail: "no object can have this name",
+    retryAfterMs: undefined,
+  });
+
+const TOO_LONG = "TooLong";
+
+/** The answer is longer than the caller reads. */
+export const tooLong = (verb: string, path: string, bytesMax: number): ClusterError =>
+  new ClusterError({
+    verb,
+    path: path.split("?")[0] ?? path,
+    status: 200,
+    reason: TOO_LONG,
+    detail: `more than ${bytesMax} bytes`,
+    retryAfterMs: undefined,
+  });
+
+export const isTooLong = ({ reason }: ClusterError): boolean => reason === TOO_LONG;
+
+export const watchError = (path: string, status: JsonObject): ClusterError =>
+  new ClusterError({
+    verb: "watch",
+    path,
+    status: Number(member(status, "code") ?? 500),
+    reason: stringAt(status, "reason") ?? "Error",
+    detail: stringAt(status, "message") ?? "no message",
+    retryAfterMs: undefined,
+  });
+
+export const unreached = (verb: string, path: string, cause: unknown): ClusterError => {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : "";
+  return new ClusterError({
+    verb,
+    path: path.split("?")[0] ?? path,
+    status: undefined,
+    reason: "Unreachable",
+    detail: `${cause instanceof Error ? cause.message : String(cause)}${inner}`,
+    retryAfterMs: undefined,
+  });
+};
+
+const parsed = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+};

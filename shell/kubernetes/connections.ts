@@ -1,0 +1,139 @@
+/**
+ * The connections of a listener within a bound, such that whoever holds many keeps nobody else out: at the bound, a new
+ * connection takes the place of the one that is missed least. node:http would turn the new one away (`maxConnections`), and
+ * looks at its own timeouts every 30 seconds only.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { FRESH_CONNECTION_MS, IDLE_CONNECTIONS_PER_ADDRESS_MAX } from "../limits.ts";
+
+export interface ConnectionBounds {
+  /** Connections at the same time. */
+  readonly max: number;
+  /** How long a caller may take for the headers of its first request, and for the body of each, in milliseconds. */
+  readonly headersMs: number;
+  readonly bodyMs: number;
+  /** How long a connection may be idle between two requests, in milliseconds. */
+  readonly idleMs: number;
+}
+
+export interface Connections {
+  /** To be called once a request is whole, and with whether its caller has shown to be the API server. */
+  readonly asked: (request: IncomingMessage, isProven: boolean) => void;
+  readonly count: () => number;
+  /** Ends all of them. */
+  readonly end: () => void;
+}
+
+/** Fresh: no whole request came yet. */
+type State = "fresh" | "idle" | "receiving" | "answering";
+
+interface Connection {
+  readonly name: string;
+  readonly address: string;
+  readonly openedMs: number;
+  /** With TLS there are two: that of the network, and the one within. */
+  readonly sockets: Array<Pick<Socket, "destroy">>;
+  state: State;
+  isProven: boolean;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+export const boundConnections = (server: Server, bounds: ConnectionBounds): Connections => {
+  const open = new Map<string, Connection>();
+  // Each in the order in which they came into it: the first one stands there for the longest time.
+  const lines = new Map<string, Set<Connection>>();
+  const oldest = (line: string): Connection | undefined => lines.get(line)?.values().next().value;
+  const leave = (connection: Connection): void => {
+    clearTimeout(connection.timer);
+    for (const name of linesOf(connection)) {
+      const line = lines.get(name);
+      line?.delete(connection);
+      if (line?.size === 0) lines.delete(name);
+    }
+  };
+  /** Into a state, in which it may stay for `ms`. */
+  const enter = (connection: Connection, state: State, ms: number | undefined): void => {
+    leave(connection);
+    connection.state = state;
+    for (const name of linesOf(connection)) lines.set(name, (lines.get(name) ?? new Set()).add(connection));
+    connection.timer = ms === undefined ? undefined : setTimeout(() => end(connection), ms);
+  };
+  const forget = (connection: Connection): void => {
+    leave(connection);
+    if (open.get(connection.name) === connection) open.delete(connection.name);
+  };
+  const end = (connection: Connection): void => {
+    forget(connection);
+    for (const socket of connection.sockets) socket.destroy();
+  };
+  /** The connection that is missed least; undefined where the API server waits for an answer on each. */
+  const leastMissed = (): Connection | undefined => {
+    const fresh = oldest("fresh");
+    // One that came just now is about to ask: a flood of new ones must not end it at once.
+    if (fresh !== undefined && performance.now() - fresh.openedMs >= FRESH_CONNECTION_MS) return fresh;
+    return oldest("idle") ?? fresh ?? oldest("receiving") ?? oldest("answering") ?? oldest("idle, proven");
+  };
+
+  server.on("connection", (socket: Socket) => {
+    if (open.size >= bounds.max) {
+      const other = leastMissed();
+      if (other === undefined) return void socket.destroy();
+      end(other);
+    }
+    const connection: Connection = {
+      name: nameOf(socket),
+      address: socket.remoteAddress ?? "",
+      openedMs: performance.now(),
+      sockets: [socket],
+      state: "fresh",
+      isProven: false,
+      timer: undefined,
+    };
+    open.set(connection.name, connection);
+    enter(connection, "fresh", bounds.headersMs);
+    socket.once("close", () => forget(connection));
+  });
+  server.on("secureConnection", (socket: Socket) => {
+    const connection = open.get(nameOf(socket));
+    if (connection === undefined) return void socket.destroy();
+    connection.sockets.push(socket);
+    socket.once("close", () => forget(connection));
+  });
+  // Before who answers, and says when the request is whole.
+  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
+    const connection = open.get(nameOf(request.socket));
+    if (connection === undefined) return;
+    enter(connection, connection.state === "fresh" ? "fresh" : "receiving", bounds.bodyMs);
+    response.once("close", () => {
+      if (open.get(connection.name) !== connection) return;
+      enter(connection, "idle", bounds.idleMs);
+      const line = lines.get(idleAt(connection.address));
+      if (!connection.isProven && line !== undefined && line.size > IDLE_CONNECTIONS_PER_ADDRESS_MAX) {
+        end(line.values().next().value ?? connection);
+      }
+    });
+  });
+
+  return {
+    asked: (request, isProven) => {
+      const connection = open.get(nameOf(request.socket));
+      if (connection === undefined) return;
+      leave(connection);
+      connection.isProven ||= isProven;
+      enter(connection, "answering", undefined);
+    },
+    count: () => open.size,
+    end: () => [...open.values()].forEach(end),
+  };
+};
+
+/** The lines in which a connection stands. */
+const linesOf = ({ state, isProven, address }: Connection): ReadonlyArray<string> =>
+  isProven ? [`${state}, proven`] : state === "idle" ? [state, idleAt(address)] : [state];
+
+const idleAt = (address: string): string => `idle at ${address}`;
+
+/** The two sockets of a connection with TLS are other objects. */
+const nameOf = ({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): string =>
+  `${remoteAddress} ${remotePort}`;

@@ -1,0 +1,93 @@
+/**
+ * Credentials that a program named in the kubeconfig gives out, as EKS, GKE and AKS want it.
+ *
+ * Source: client.authentication.k8s.io/v1, "client-go credential plugins" in the Kubernetes documentation.
+ */
+import { type Json, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+
+/** What a plugin answered; either part may lack. */
+export interface Credential {
+  readonly token: string | undefined;
+  /** PEM. */
+  readonly clientCertificate: { readonly cert: string; readonly key: string } | undefined;
+  /** Milliseconds since 1970; undefined: good until the program ends. */
+  readonly expiresAtMs: number | undefined;
+}
+
+/** Asked again this long before its end, in milliseconds, so that no call starts with a token that ends on the way. */
+const RENEWED_BEFORE_MS = 30_000;
+
+/**
+ * Asks the plugin when a credential is wanted and none is good any more. `exec` is that part of a kubeconfig's user, `folder`
+ * the folder of the kubeconfig with a slash at its end, to which a command with a path is relative.
+ *
+ * Throws an Error whose message says what is wrong with the plugin and how to get it.
+ */
+export const credentialPlugin = (exec: Json, folder: string, nowMs: () => number = Date.now): () => Credential => {
+  let last: Credential | undefined;
+  return () => {
+    const endsMs = last?.expiresAtMs;
+    if (last === undefined || (endsMs !== undefined && nowMs() >= endsMs - RENEWED_BEFORE_MS)) last = ask(exec, folder);
+    return last;
+  };
+};
+
+const ask = (exec: Json, folder: string): Credential => {
+  const command = stringAt(exec, "command") ?? "";
+  const apiVersion = stringAt(exec, "apiVersion") ?? "client.authentication.k8s.io/v1";
+  const hint = stringAt(exec, "installHint");
+  const failed = (what: string) =>
+    new Error(`the credential plugin "${command}" of the kubeconfig ${what}${hint === undefined ? "" : `. ${hint}`}`);
+  const answer = started(command, exec, apiVersion, folder, failed);
+  // Its own words go to standard error, where it wrote them; they may say what nobody else should read.
+  if (!answer.success) throw failed(`ended with exit code ${answer.code}`);
+  const status = objectAt(parsed(answer.stdout), "status");
+  const [token, cert, key] = ["token", "clientCertificateData", "clientKeyData"].map((name) => stringAt(status, name));
+  if (token === undefined && (cert === undefined || key === undefined)) {
+    throw failed("gave neither a token nor a client certificate with its key");
+  }
+  const expiresAtMs = Date.parse(stringAt(status, "expirationTimestamp") ?? "");
+  return {
+    token,
+    clientCertificate: cert === undefined || key === undefined ? undefined : { cert, key },
+    expiresAtMs: Number.isNaN(expiresAtMs) ? undefined : expiresAtMs,
+  };
+};
+
+const started = (
+  command: string,
+  exec: Json,
+  apiVersion: string,
+  folder: string,
+  failed: (what: string) => Error,
+): Deno.CommandOutput => {
+  const isRelative = command.includes("/") && !command.startsWith("/");
+  try {
+    return new Deno.Command(isRelative ? `${folder}${command}` : command, {
+      args: listAt(exec, "args").map(String),
+      env: {
+        ...Object.fromEntries(
+          listAt(exec, "env").map((one) => [stringAt(one, "name") ?? "", stringAt(one, "value") ?? ""]),
+        ),
+        KUBERNETES_EXEC_INFO: JSON.stringify({ apiVersion, kind: "ExecCredential", spec: { interactive: false } }),
+      },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "inherit",
+    }).outputSync();
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) throw failed("is not installed, or not on the PATH");
+    if (cause instanceof Deno.errors.NotCapable) {
+      throw failed("may not be started by this program; a kubeconfig with a token works (kubectl create token)");
+    }
+    throw failed(`cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+};
+
+const parsed = (output: Uint8Array): Json => {
+  try {
+    return JSON.parse(new TextDecoder().decode(output)) as Json;
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,164 @@
+/**
+ * A client that is exchanged when it got no answer: a connection that died without a word stays in its pool for a quarter of an
+ * hour. It is exchanged as well when the CA that it trusts was rotated.
+ */
+import * as Effect from "effect/Effect";
+import type { ClusterError } from "./cluster_error.ts";
+import { CA_READ_MS } from "../limits.ts";
+import { monotonicMs } from "../process/monotonic_clock.ts";
+
+export interface RenewableClient {
+  /** A call that nobody answered, or that was given up (the lease), costs the client: the next one gets new connections. */
+  readonly using: <A, R>(
+    call: (client: Deno.HttpClient) => Effect.Effect<A, ClusterError, R>,
+  ) => Effect.Effect<A, ClusterError, R>;
+}
+
+/** Needs a scope, at whose end the client is closed. `caPem` is read anew for each client, and at most every CA_READ_MS. */
+export const renewableClient = (
+  make: (caPem: string | undefined) => Deno.HttpClient,
+  caPem: () => string | undefined = () => undefined,
+) =>
+  Effect.gen(function* () {
+    const first = caPem();
+    const holder = yield* Effect.acquireRelease(
+      Effect.sync(() => ({ client: make(first), caPem: first })),
+      ({ client }) => Effect.sync(() => client.close()),
+    );
+    let readAtMs = yield* monotonicMs;
+
+    /** The CA as it is now; the former one where it cannot be read. */
+    const current = (): string | undefined => {
+      try {
+        return caPem() ?? holder.caPem;
+      } catch {
+        return holder.caPem;
+      }
+    };
+
+    const exchange = (): void => {
+      const before = holder.client;
+      const next = current();
+      try {
+        holder.client = make(next);
+        holder.caPem = next;
+      } catch {
+        // A file that is being written may be no certificate for a moment.
+        holder.client = make(holder.caPem);
+      }
+      // Calls under way keep their connection until they end.
+      before.close();
+    };
+
+    return {
+      using: (call) =>
+        Effect.flatMap(monotonicMs, (nowMs) => {
+          if (nowMs - readAtMs >= CA_READ_MS) {
+            readAtMs = nowMs;
+            if (current() !== holder.caPem) exchange();
+          }
+          const { client } = holder;
+          const renew = Effect.sync(() => {
+            // Another call on it was faster.
+            if (holder.client === client) exchange();
+          });
+          return call(client).pipe(
+            Effect.tapError((error) => error.status === undefined ? renew : Effect.void),
+            Effect.onInterrupt(() => renew),
+          );
+        }),
+    } satisfies RenewableClient;
+  });
+
+/**
+ * AbortSignal.timeout would keep itself and what hangs on it for the whole time, however soon the answer came; AbortSignal.any
+ * costs three times what a listener does.
+ */
+export const within = async <A>(
+  ms: number,
+  signal: AbortSignal,
+  run: (both: AbortSignal) => Promise<A>,
+): Promise<A> => {
+  const both = new AbortController();
+  const timer = setTimeout(() => both.abort(new DOMException(`no answer within ${ms} ms`, "TimeoutError")), ms);
+  const follow = () => both.abort(signal.reason);
+  if (signal.aborted) follow();
+  else signal.addEventListener("abort", follow, { once: true });
+  try {
+    return await run(both.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", follow);
+  }
+};
+
+/**
+ * The body in the chunks in which it comes; throws the reason of the signal once that aborts.
+ *
+ * The signal of `fetch` is not enough: after its answer has come, Deno 2.9.6 ends the body only if the Response was not
+ * collected meanwhile, and who reads the body for long holds nothing else.
+ */
+export async function* chunksOf(
+  { body }: Pick<Response, "body">,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const end = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    while (true) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read();
+      if (done) break;
+      yield value;
+    }
+    signal.throwIfAborted();
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+  }
+}
+
+/** The body as text; undefined, and the rest unread, where it is longer than `bytesMax`. */
+export const textWithin = async (
+  response: Pick<Response, "body">,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const decoder = new TextDecoder();
+  const parts: Array<string> = [];
+  let bytes = 0;
+  for await (const chunk of chunksOf(response, signal)) {
+    bytes += chunk.length;
+    // Leaving the loop cancels the body.
+    if (bytes > bytesMax) return undefined;
+    parts.push(decoder.decode(chunk, { stream: true }));
+  }
+  return parts.join("") + decoder.decode();
+};
+
+/**
+ * Rings once nothing was heard for `ms`. Bookmarks come about once a minute: silence means a connection that nobody holds any
+ * more. The timer is set anew when it ends, not with each event.
+ */
+export const silenceAlarm = (ms: number, ring: () => void) => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let heardAtMs = 0;
+  const wait = (forMs: number): void => {
+    timer = setTimeout(() => {
+      const leftMs = heardAtMs + ms - performance.now();
+      if (leftMs <= 0) ring();
+      else wait(leftMs);
+    }, forMs);
+  };
+  const heard = (): void => void (heardAtMs = performance.now());
+  return {
+    heard,
+    start: (): void => {
+      heard();
+      wait(ms);
+    },
+    stop: (): void => clearTimeout(timer),
+  };
+};

@@ -1,0 +1,92 @@
+/** List, then watch, then list again when the API server says so: a mirror of a selection of objects that never falls behind silently. */
+import * as Clock from "effect/Clock";
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import * as Random from "effect/Random";
+import * as Result from "effect/Result";
+import * as Stream from "effect/Stream";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
+import { RELIST_MS_MAX, RELIST_MS_MIN, WATCH_LIVED_MS } from "../limits.ts";
+
+/** What a mirror tells: each change once, and that the first list is complete. */
+export interface Mirror {
+  /**
+   * The object as a list shows it, as it came into the selection, or after a change; as it was last seen where it was deleted or
+   * left the selection.
+   */
+  readonly changed: (object: JsonObject, how: "listed" | "added" | "changed" | "gone") => Effect.Effect<void>;
+  /** Called after each complete list; `seen` are the keys `namespace/name` that exist. */
+  readonly listed: (seen: ReadonlySet<string>) => Effect.Effect<void>;
+  /** Called for each list, event and bookmark: the watch lives. */
+  readonly heard: Effect.Effect<void>;
+  /** A list or watch that failed; it is tried again by itself. */
+  readonly failed: (error: ClusterError) => Effect.Effect<void>;
+}
+
+/** Runs until it is interrupted. */
+export const reflect = Effect.fn("reflect")(function* (selection: Selection, mirror: Mirror) {
+  const cluster = yield* Cluster;
+  let version: string | undefined;
+  // Lists and watches in a row that failed, or ended as soon as they had begun.
+  let failures = 0;
+  // Versions in a row that were too old: after an outage the first one must not wait as long as its last failure did.
+  let expiries = 0;
+
+  const relist = Effect.gen(function* () {
+    const seen = new Set<string>();
+    const from = yield* cluster.eachPage(selection, (items) =>
+      Effect.forEach(items, (item) => {
+        seen.add(nameOf(item));
+        return mirror.changed(item, "listed");
+      }, { discard: true }));
+    yield* mirror.listed(seen);
+    version = from;
+    yield* mirror.heard;
+    return from;
+  });
+
+  const follow = Effect.fnUntraced(function* (from: string) {
+    yield* Stream.runForEach(cluster.watch(selection, from), ({ type, object }) =>
+      Effect.gen(function* () {
+        yield* mirror.heard;
+        const seen = stringAt(object, "metadata", "resourceVersion");
+        if (type === "ADDED") yield* mirror.changed(object, "added");
+        if (type === "MODIFIED") yield* mirror.changed(object, "changed");
+        if (type === "DELETED") yield* mirror.changed(object, "gone");
+        if (seen !== undefined) version = seen;
+      }));
+  });
+
+  const attempt = Effect.gen(function* () {
+    const from = version ?? (yield* relist);
+    const startedMs = yield* Clock.currentTimeMillis;
+    const exit = yield* Effect.result(follow(from));
+    // Whatever ended it: one that lived is no reason to wait for long before the next.
+    if ((yield* Clock.currentTimeMillis) - startedMs >= WATCH_LIVED_MS) {
+      failures = expiries = 0;
+      if (Result.isSuccess(exit)) return;
+    }
+    yield* Effect.fromResult(exit);
+    yield* Effect.sleep(Duration.millis(yield* pauseMs(failures++)));
+  }).pipe(
+    Effect.catch((error) =>
+      Effect.gen(function* () {
+        yield* mirror.failed(error);
+        // Too old to go on from there: the next attempt lists.
+        if (error.status === 410) version = undefined;
+        const pause = yield* pauseMs(error.status === 410 ? expiries++ : failures++);
+        yield* Effect.sleep(Duration.millis(Math.max(pause, error.retryAfterMs ?? 0)));
+      })
+    ),
+  );
+
+  return yield* Effect.forever(attempt);
+});
+
+export const nameOf = (object: JsonObject): string =>
+  `${stringAt(object, "metadata", "namespace") ?? ""}/${stringAt(object, "metadata", "name") ?? ""}`;
+
+/** Jittered, so that the mirrors of all replicas do not come back in one moment. */
+const pauseMs = (failures: number) =>
+  Effect.map(Random.nextBetween(0.8, 1.2), (factor) => Math.min(RELIST_MS_MIN * 2 ** failures, RELIST_MS_MAX) * factor);

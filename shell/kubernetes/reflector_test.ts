@@ -1,0 +1,62 @@
+import { ok, strictEqual } from "node:assert/strict";
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
+import * as Stream from "effect/Stream";
+import { TestClock } from "effect/testing";
+import { Cluster, ClusterError, type WatchEvent } from "./cluster.ts";
+import { type Mirror, reflect } from "./reflector.ts";
+
+const refused = (status: number, retryAfterMs?: number) =>
+  new ClusterError({ verb: "watch", path: "/pods", status, reason: "R", detail: "d", retryAfterMs });
+
+/** Lists and watches of one minute, with every watch as given. */
+const inOneMinute = (watch: Stream.Stream<WatchEvent, ClusterError> | ((number: number) => ClusterError)) => {
+  const counts = { lists: 0, watches: 0 };
+  const cluster = {
+    eachPage: () => Effect.sync(() => `${++counts.lists}`),
+    watch: () =>
+      Stream.unwrap(Effect.sync(() => {
+        const number = ++counts.watches;
+        return typeof watch === "function" ? Stream.fail(watch(number)) : watch;
+      })),
+  } as unknown as Cluster["Service"];
+  const mirror: Mirror = {
+    changed: () => Effect.void,
+    listed: () => Effect.void,
+    heard: Effect.void,
+    failed: () => Effect.void,
+  };
+  return Effect.runPromise(
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(reflect({ path: "/pods" }, mirror));
+      for (let second = 0; second < 60; second++) yield* TestClock.adjust(Duration.seconds(1));
+      yield* Fiber.interrupt(fiber);
+      return counts;
+    }).pipe(Effect.provideService(Cluster, cluster), Effect.provide(TestClock.layer())),
+  );
+};
+
+Deno.test("reflect() waits longer and longer while watches end at once", async () => {
+  const { lists, watches } = await inOneMinute(Stream.empty);
+  strictEqual(lists, 1);
+  ok(watches >= 7 && watches <= 12, `${watches} watches`);
+});
+
+Deno.test("reflect() goes on at once after a watch that lived, and soon after one that broke", async () => {
+  const living = Stream.drain(Stream.fromEffect(Effect.sleep(Duration.seconds(2))));
+  ok((await inOneMinute(living)).watches >= 28);
+  const breaking = Stream.concat(living, Stream.fail(refused(500)));
+  ok((await inOneMinute(breaking)).watches >= 18, "the pauses do not add up");
+});
+
+Deno.test("reflect() lists again when its version is too old, and honours Retry-After", async () => {
+  const tooOld = await inOneMinute(Stream.fail(refused(410)));
+  strictEqual(tooOld.lists, tooOld.watches);
+  // After an outage of half a minute, not only after the long pause that it has grown to.
+  const afterOutage = await inOneMinute((number) => refused(number <= 5 ? 503 : 410));
+  ok(afterOutage.lists >= 5, `${afterOutage.lists} lists`);
+  const busy = await inOneMinute(Stream.fail(refused(429, 20_000)));
+  strictEqual(busy.lists, 1);
+  ok(busy.watches <= 4, `${busy.watches} watches`);
+});

@@ -1,6 +1,0 @@
-/** Milliseconds that only grow: waits and leases shall not change when the time of day is set. */
-import { Clock, Effect } from "effect";
-
-export const msOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
-
-export const monotonicMs = Clock.clockWith((clock) => Effect.sync(() => msOf(clock)));

@@ -1,0 +1,185 @@
+/** One replica works, the others wait: a Lease says which, and a fence stops writes before anybody else may start. */
+import * as Clock from "effect/Clock";
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
+import * as Random from "effect/Random";
+import type { JsonObject } from "../../core/data/json.ts";
+import { versionOf } from "../../core/data/newest_first.ts";
+import { LEASE } from "../../core/operator/own_objects.ts";
+import { claimed, holderOf, leaseMove, released, sameLease } from "../../core/operator/lease.ts";
+import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { Fence } from "../kubernetes/fence.ts";
+import {
+  LEASE_CALL_MS,
+  LEASE_DEADLINE_MS,
+  LEASE_LOOK_MS,
+  LEASE_RELEASE_MS,
+  LEASE_RENEW_MS,
+  LEASE_SECONDS,
+} from "../limits.ts";
+import { databaseRestored } from "./metrics.ts";
+import { monotonicMs, msOf } from "./monotonic_clock.ts";
+import { creation, replacement } from "../../core/plan/patch.ts";
+
+export interface Candidacy {
+  readonly namespace: string;
+  /** Another one for each process, also for two in a row in one pod. */
+  readonly identity: string;
+  /** False leaves the lease as a killed process would. */
+  readonly releases: boolean;
+}
+
+/**
+ * Runs the program while this replica holds the lease. A lease that is lost interrupts it, and the wait begins again; ends
+ * when the program ends by itself.
+ */
+export const leading = Effect.fn("leading")(
+  function* <A, E, R>(program: Effect.Effect<A, E, R>, candidacy: Candidacy) {
+    for (;;) {
+      const tenure = yield* waitForLease(candidacy);
+      yield* Effect.logInfo("leading").pipe(Effect.annotateLogs({ identity: candidacy.identity }));
+      const clock = yield* Clock.Clock;
+      const ended = yield* Effect.raceFirst(
+        program.pipe(Effect.provideService(Fence, { mayWrite: () => mayWrite(tenure, clock) }), Effect.asSome),
+        Effect.as(untilLost(tenure, candidacy), Option.none<A>()),
+      ).pipe(Effect.ensuring(candidacy.releases ? release(tenure, candidacy) : Effect.void));
+      if (Option.isSome(ended)) return ended.value;
+      yield* Effect.logWarning("no longer leading").pipe(Effect.annotateLogs({ identity: candidacy.identity }));
+    }
+  },
+);
+
+/** The lease as this replica last wrote it. */
+interface Tenure {
+  /** Undefined when somebody else changed it: it must be read before it is written again. */
+  lease: JsonObject | undefined;
+  /** Version of the lease as this replica last wrote it. */
+  readonly version: number;
+  /** Monotonic time in milliseconds just before the last renewal was sent; the other replicas count from later. */
+  renewedAtMs: number;
+  lost: boolean;
+}
+
+const keyIn = (namespace: string) => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  namespace,
+  name: LEASE,
+});
+
+const left = (tenure: Tenure, nowMs: number): number => tenure.renewedAtMs + LEASE_DEADLINE_MS - nowMs;
+
+const leftMs = (tenure: Tenure) => Effect.map(monotonicMs, (nowMs) => left(tenure, nowMs));
+
+const mayWrite = (tenure: Tenure, clock: Clock.Clock): boolean => !tenure.lost && left(tenure, msOf(clock)) > 0;
+
+/** Replicas that were started together must not stay in step. */
+const jittered = (ms: number) => Effect.map(Random.nextBetween(0.8, 1.2), (factor) => ms * factor);
+
+const waitForLease = Effect.fnUntraced(function* (candidacy: Candidacy) {
+  const cluster = yield* Cluster;
+  let seen: JsonObject | undefined;
+  let sinceMs = yield* monotonicMs;
+  const attempt = Effect.gen(function* () {
+    const lease = yield* cluster.get(keyIn(candidacy.namespace));
+    const nowMs = yield* monotonicMs;
+    if (!sameLease(seen, lease)) [seen, sinceMs] = [lease, nowMs];
+    const move = leaseMove(lease, candidacy.identity, nowMs - sinceMs);
+    return move._tag === "Wait" ? move.forMs : yield* write(lease, candidacy);
+  });
+  for (;;) {
+    const found = yield* attempt.pipe(
+      Effect.timeout(Duration.millis(LEASE_CALL_MS)),
+      Effect.catchTag("ClusterError", (error) => Effect.as(tellFailure(error), LEASE_LOOK_MS)),
+      Effect.catchTag("TimeoutError", () => Effect.succeed(LEASE_LOOK_MS)),
+    );
+    if (typeof found !== "number") return found;
+    const pause = yield* jittered(LEASE_LOOK_MS);
+    yield* Effect.sleep(Duration.millis(Math.min(pause, found)));
+  }
+});
+
+const leasesIn = (namespace: string): string =>
+  `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+
+/** Fails with a conflict when another replica was faster. */
+const write = Effect.fnUntraced(function* (before: JsonObject | undefined, { namespace, identity }: Candidacy) {
+  const cluster = yield* Cluster;
+  const renewedAtMs = yield* monotonicMs;
+  const nowMs = yield* Clock.currentTimeMillis;
+  const wanted = claimed(before, { namespace, name: LEASE, holder: identity, seconds: LEASE_SECONDS, nowMs });
+  const lease = before === undefined
+    ? yield* cluster.send(creation(leasesIn(namespace), wanted))
+    : yield* cluster.send(replacement(`${leasesIn(namespace)}/${LEASE}`, wanted));
+  const tenure: Tenure = { lease, version: versionOf(lease), renewedAtMs, lost: false };
+  return tenure;
+});
+
+/** Renews until another replica has the lease, or until it could not be renewed in time. */
+const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candidacy) {
+  const cluster = yield* Cluster;
+  const attempt = Effect.gen(function* () {
+    const lease = tenure.lease ?? (yield* cluster.get(keyIn(candidacy.namespace)));
+    if (lease !== undefined && leaseMove(lease, candidacy.identity, 0)._tag === "Wait") {
+      tenure.lost = true;
+      return;
+    }
+    tenure.lease = undefined;
+    if (lease !== undefined && versionOf(lease) < tenure.version) return yield* restored(tenure);
+    const renewed = yield* write(lease, candidacy);
+    if (renewed.version < tenure.version) return yield* restored(tenure);
+    Object.assign(tenure, renewed);
+  });
+  while (!tenure.lost) {
+    const pause = yield* jittered(LEASE_RENEW_MS);
+    yield* Effect.sleep(Duration.millis(Math.min(pause, Math.max(0, yield* leftMs(tenure)))));
+    const remainingMs = yield* leftMs(tenure);
+    if (remainingMs <= 0) tenure.lost = true;
+    else {
+      yield* attempt.pipe(
+        Effect.timeout(Duration.millis(Math.min(remainingMs, LEASE_CALL_MS))),
+        Effect.catchTag("ClusterError", tellFailure),
+        Effect.catchTag("TimeoutError", () => Effect.logWarning("lease not renewed in time")),
+      );
+    }
+  }
+});
+
+/**
+ * The lease is older than when this replica wrote it: the cluster's database was restored from a backup. Watches would stay silent
+ * until the versions of the restored database have caught up, and what is remembered never happened. The program ends here, and
+ * begins anew with the lease, reading everything.
+ */
+const restored = (tenure: Tenure) =>
+  Effect.gen(function* () {
+    tenure.lost = true;
+    yield* databaseRestored;
+    yield* Effect.logWarning(
+      "the cluster's database is older than before: it was restored, and everything is read anew",
+    );
+  });
+
+/** Nothing of the program runs any more when this is called. */
+const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
+  Effect.gen(function* () {
+    if (tenure.lost) return;
+    const cluster = yield* Cluster;
+    tenure.lost = true;
+    const lease = tenure.lease ?? (yield* cluster.get(keyIn(namespace)));
+    if (lease === undefined || holderOf(lease) !== identity) return;
+    yield* cluster.send(
+      replacement(`${leasesIn(namespace)}/${LEASE}`, released(lease, yield* Clock.currentTimeMillis)),
+    );
+    yield* Effect.logInfo("lease released");
+  }).pipe(
+    Effect.timeout(Duration.millis(LEASE_RELEASE_MS)),
+    // It runs out by itself.
+    Effect.catch(() => Effect.logWarning("lease not released")),
+  );
+
+const tellFailure = ({ verb, status, reason, detail }: ClusterError) =>
+  // Another replica was faster: nothing is wrong.
+  status === 409 ? Effect.void : Effect.logWarning("lease call failed").pipe(
+    Effect.annotateLogs({ verb, status: status ?? 0, reason, detail }),
+  );

@@ -1,0 +1,148 @@
+/**
+ * `/metrics` as clusters expect it of an operator: by HTTPS, for whoever the API server says may read it. Every replica serves it,
+ * also one that waits for the lease.
+ */
+import * as Clock from "effect/Clock";
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
+import * as Semaphore from "effect/Semaphore";
+import type { Server } from "node:https";
+import { sha256Hex } from "../../core/data/digest.ts";
+import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
+import { METRICS_SERVICE } from "../../core/operator/own_objects.ts";
+import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
+import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { listen, type Page, plain } from "./health.ts";
+import {
+  CERTIFICATE_BACKDATE_MS,
+  METRICS_CERTIFICATE_MS,
+  REVIEW_FRESH_MS,
+  REVIEWS_AT_ONCE,
+  REVIEWS_REMEMBERED,
+  STRANGER_PAUSE_MS,
+  TOKEN_CHARACTERS_MAX,
+} from "../limits.ts";
+import { metricsText } from "./metrics.ts";
+import { readPair } from "../webhooks/mounted_certificate.ts";
+import type { ServingCertificate } from "../webhooks/webhook_server.ts";
+import { creation } from "../../core/plan/patch.ts";
+
+export interface MetricsOptions {
+  /** `host:port`, `:port`, or `0` for none. */
+  readonly metricsAddress: string;
+  /** By plain HTTP, to anybody: for a laptop, or behind a proxy that protects it. */
+  readonly metricsPlain?: boolean;
+  /** A folder with `tls.crt` and `tls.key` that somebody else keeps; without it each replica signs its own certificate. */
+  readonly metricsCertificateDirectory?: string | undefined;
+  readonly operatorNamespace: string;
+}
+
+/** Until the scope is closed. */
+export const serveMetrics = Effect.fnUntraced(function* (options: MetricsOptions) {
+  const { metricsAddress, metricsPlain = false } = options;
+  if (metricsAddress === "0") return;
+  const page = Effect.map(metricsText, (text) => plain(200, text));
+  if (metricsPlain) return void (yield* listen(metricsAddress, { "/metrics": () => page }));
+  const allowed = yield* readers;
+  const answer = (token: string | undefined) =>
+    Effect.flatMap(allowed(token), (refusal) => refusal === undefined ? page : Effect.succeed(refusal));
+  const first = yield* certificateFor(options);
+  const server = yield* listen(metricsAddress, { "/metrics": answer }, first);
+  yield* Effect.forkScoped(renewing(options, server as Server, first));
+});
+
+const certificateFor = ({ metricsCertificateDirectory, operatorNamespace }: MetricsOptions) =>
+  Effect.gen(function* () {
+    const mounted = metricsCertificateDirectory === undefined
+      ? undefined
+      : yield* readPair(metricsCertificateDirectory);
+    if (mounted !== undefined) return mounted;
+    const nowMs = yield* Clock.currentTimeMillis;
+    const validity = { notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS, notAfterMs: nowMs + METRICS_CERTIFICATE_MS };
+    const names = ["", `.${operatorNamespace}`, `.${operatorNamespace}.svc`].map((end) => `${METRICS_SERVICE}${end}`);
+    return yield* Effect.promise(async () => await makeLeaf(await makeAuthority(validity), names, validity));
+  });
+
+/** A mounted certificate is read again every minute; one of our own is made anew long before it ends. */
+const renewing = Effect.fnUntraced(function* (options: MetricsOptions, server: Server, first: ServingCertificate) {
+  const isMounted = options.metricsCertificateDirectory !== undefined;
+  let served = first.cert;
+  for (;;) {
+    yield* Effect.sleep(isMounted ? REVIEW_FRESH_MS : METRICS_CERTIFICATE_MS / 4);
+    const next = yield* certificateFor(options);
+    if (next.cert === served) continue;
+    server.setSecureContext({ ...next, minVersion: "TLSv1.2" });
+    served = next.cert;
+  }
+});
+
+interface Review {
+  readonly refusal: Page | undefined;
+  readonly atMs: number;
+}
+
+const UNAUTHORIZED = plain(401, "a bearer token is needed");
+const FORBIDDEN = plain(403, "not allowed to get /metrics; bind the ClusterRole llama-stack-operator-metrics-reader");
+const BUSY = plain(503, "too many tokens to review, try again");
+const UNKNOWN = plain(503, "the API server cannot be asked who this is");
+
+/**
+ * Token → why not, or undefined where the API server lets its holder read `/metrics`. What is known is asked again after a while.
+ * Unknown tokens are reviewed a few at a time and slowly, so that a flood of them is none for the API server; who was let
+ * through before does not wait behind them.
+ */
+const readers = Effect.gen(function* () {
+  const cluster = yield* Cluster;
+  const known = new Map<string, Review>();
+  const [strangers, readers] = yield* Effect.all([Semaphore.make(REVIEWS_AT_ONCE), Semaphore.make(REVIEWS_AT_ONCE)]);
+  const review = (token: string) =>
+    reviewed(cluster, token).pipe(Effect.catch(() => Effect.succeed<Page | undefined>(UNKNOWN)));
+  return Effect.fnUntraced(function* (token: string | undefined) {
+    if (token === undefined || token.length > TOKEN_CHARACTERS_MAX) return UNAUTHORIZED;
+    // The token itself is not kept.
+    const name = sha256Hex(token);
+    const nowMs = yield* Clock.currentTimeMillis;
+    const before = known.get(name);
+    if (before !== undefined && nowMs - before.atMs < REVIEW_FRESH_MS) return before.refusal;
+    const isReader = before !== undefined && before.refusal === undefined;
+    const work = isReader ? review(token) : Effect.delay(review(token), STRANGER_PAUSE_MS);
+    const found = yield* Semaphore.withPermitsIfAvailable(isReader ? readers : strangers, 1)(work);
+    if (Option.isNone(found)) return BUSY;
+    const refusal = found.value;
+    if (refusal !== UNKNOWN) remember(known, name, { refusal, atMs: nowMs });
+    return refusal;
+  });
+});
+
+/** Strangers are forgotten before readers. */
+const remember = (known: Map<string, Review>, name: string, review: Review): void => {
+  known.delete(name);
+  known.set(name, review);
+  if (known.size <= REVIEWS_REMEMBERED) return;
+  const oldest = [...known].find(([, { refusal }]) => refusal !== undefined)?.[0] ?? [...known.keys()][0];
+  if (oldest !== undefined) known.delete(oldest);
+};
+
+const reviewed = Effect.fnUntraced(function* (cluster: typeof Cluster.Service, token: string): Effect.fn.Return<
+  Page | undefined,
+  ClusterError
+> {
+  const who = yield* cluster.send(creation("/apis/authentication.k8s.io/v1/tokenreviews", {
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenReview",
+    spec: { token },
+  }));
+  const user = at(who, "status", "user");
+  if (at(who, "status", "authenticated") !== true || user === undefined) return UNAUTHORIZED;
+  const access = yield* cluster.send(creation("/apis/authorization.k8s.io/v1/subjectaccessreviews", {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SubjectAccessReview",
+    spec: {
+      user: stringAt(user, "username") ?? "",
+      groups: at(user, "groups") ?? [],
+      ...(at(user, "extra") === undefined ? {} : { extra: at(user, "extra") ?? {} }),
+      nonResourceAttributes: { path: "/metrics", verb: "get" },
+    } as JsonObject,
+  }));
+  return at(access, "status", "allowed") === true ? undefined : FORBIDDEN;
+});

@@ -1,0 +1,82 @@
+import { deepStrictEqual, match, ok } from "node:assert/strict";
+import * as Effect from "effect/Effect";
+import * as Logger from "effect/Logger";
+import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
+import { scraped } from "../../tests/scraped.ts";
+import { Cluster } from "../kubernetes/cluster.ts";
+import { serveMetrics } from "./metrics_server.ts";
+
+const freePort = (): number => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  listener.close();
+  return listener.addr.port;
+};
+
+/** Reviews as the API server answers them; the tokens that were reviewed, in order. */
+const reviewer = () => {
+  const asked: Array<string> = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const body = await request.json() as JsonObject;
+    if (body.kind === "TokenReview") {
+      const token = stringAt(body, "spec", "token") ?? "";
+      asked.push(token);
+      const known = ["reader", "stranger"].includes(token);
+      return Response.json({ ...body, status: known ? { authenticated: true, user: { username: token } } : {} }, {
+        status: 201,
+      });
+    }
+    const isAsked = at(body, "spec", "nonResourceAttributes", "path") === "/metrics";
+    return Response.json({ ...body, status: { allowed: isAsked && stringAt(body, "spec", "user") === "reader" } }, {
+      status: 201,
+    });
+  });
+  return { asked, url: `http://127.0.0.1:${server.addr.port}`, stop: () => server.shutdown() };
+};
+
+const serving = async (use: (port: number, asked: ReadonlyArray<string>) => Promise<void>, url?: string) => {
+  const reviews = reviewer();
+  const port = freePort();
+  const connection = {
+    url: url ?? reviews.url,
+    caPem: () => undefined,
+    clientCertificate: undefined,
+    token: () => undefined,
+  };
+  try {
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        yield* serveMetrics({ metricsAddress: `127.0.0.1:${port}`, operatorNamespace: "o" });
+        yield* Effect.promise(() => use(port, reviews.asked));
+      }).pipe(Effect.scoped, Effect.provide(Cluster.layer(connection)), Effect.provide(Logger.layer([]))),
+    );
+  } finally {
+    await reviews.stop();
+  }
+};
+
+Deno.test("serveMetrics() lets through by HTTPS whom the API server lets through, and asks once a minute", () =>
+  serving(async (port, asked) => {
+    const statuses: Array<number> = [];
+    for (const token of [undefined, "nobody", "stranger", "reader", "reader", "nobody"]) {
+      statuses.push((await scraped(port, token)).status);
+    }
+    deepStrictEqual(statuses, [401, 401, 403, 200, 200, 401]);
+    deepStrictEqual(asked, ["nobody", "stranger", "reader"]);
+    match((await scraped(port, "reader")).text, /^process_resident_memory_bytes \d+$/m);
+  }));
+
+Deno.test("serveMetrics() reviews a flood of tokens a few at a time, and goes on serving a reader", () =>
+  serving(async (port, asked) => {
+    deepStrictEqual((await scraped(port, "reader")).status, 200);
+    const flood = Promise.all(Array.from({ length: 60 }, (_, index) => scraped(port, `flood-${index}`)));
+    deepStrictEqual((await scraped(port, "reader")).status, 200);
+    const statuses = (await flood).map(({ status }) => status);
+    ok(statuses.every((status) => status === 401 || status === 503) && statuses.includes(503), statuses.join());
+    ok(asked.length < 40, `${asked.length} reviews`);
+    deepStrictEqual((await scraped(port, "x".repeat(15_000))).status, 401);
+  }));
+
+Deno.test("serveMetrics() lets nobody through while the API server cannot be asked", () =>
+  serving(async (port) => {
+    deepStrictEqual((await scraped(port, "reader")).status, 503);
+  }, "http://127.0.0.1:1"));

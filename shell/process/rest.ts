@@ -1,0 +1,61 @@
+/**
+ * Gives memory back soon after work. V8 collects the whole heap when it has grown by its share, or else 100 s after the last
+ * time; an operator with little to do would hold for minutes what a burst of changes left, buffers of read bytes above all.
+ */
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import { REST_GARBAGE_SHARE, REST_LOOK_MS, REST_PASSES_MAX } from "../limits.ts";
+
+export interface Memory {
+  /** Bytes of the heap and of the buffers that belong to it, what nobody needs any more included. */
+  readonly used: () => number;
+  /** Collects the whole heap; stops the program for about 1 ms for each MiB that is needed. */
+  readonly collect: () => void;
+  /**
+   * Collects until nothing more is found, two to three times as long, and gives back the free pages of the heap. A common
+   * collection leaves the process the empty pages of the semi-spaces, as large as a burst made them (docs/measurements.md).
+   */
+  readonly giveBack: () => void;
+}
+
+/** As `--expose-gc` gives it (V8, src/extensions/gc-extension.cc). */
+type Gc = (options: {
+  readonly type: "major";
+  readonly execution: "sync";
+  readonly flavor: "regular" | "last-resort";
+}) => void;
+
+/** Undefined where V8 was started without `--expose-gc` (tools/program_flags.ts). */
+export const ownMemory = (): Memory | undefined => {
+  const { gc } = globalThis as { readonly gc?: Gc };
+  return gc && {
+    used: () => {
+      const { heapUsed, external } = Deno.memoryUsage();
+      return heapUsed + external;
+    },
+    collect: () => gc({ type: "major", execution: "sync", flavor: "regular" }),
+    giveBack: () => gc({ type: "major", execution: "sync", flavor: "last-resort" }),
+  };
+};
+
+/** Looks at the memory from time to time until it is interrupted; `passes` are those that ended so far. */
+export const collectAtRest = Effect.fnUntraced(function* (memory: Memory, passes: Effect.Effect<number>) {
+  const pause = Effect.sleep(Duration.millis(REST_LOOK_MS));
+  // Bytes that were used after the last collections.
+  let floor = memory.used();
+  let before = yield* passes;
+  while (true) {
+    yield* pause;
+    const now = yield* passes;
+    const atRest = now - before <= REST_PASSES_MAX;
+    before = now;
+    if (!atRest || memory.used() - floor < floor * REST_GARBAGE_SHARE) continue;
+    // Buffers whose owners one collection found dead go with the next, and what is left is known a look later.
+    memory.collect();
+    yield* pause;
+    memory.giveBack();
+    yield* pause;
+    floor = memory.used();
+    before = yield* passes;
+  }
+});

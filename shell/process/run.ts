@@ -1,0 +1,193 @@
+/** The operator as a program: its parts, put together. */
+import * as Effect from "effect/Effect";
+import * as Layer from "effect/Layer";
+import * as Logger from "effect/Logger";
+import * as Metric from "effect/Metric";
+import * as Redacted from "effect/Redacted";
+import * as Ref from "effect/Ref";
+import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import { HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import type { Operator } from "../../core/world/world.ts";
+import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
+import { OPERATOR_VERSION } from "../../core/operator/version.ts";
+import { Cluster, type Connection } from "../kubernetes/cluster.ts";
+import { ContestsOf, newContests } from "../controller/contests.ts";
+import { controller } from "../controller/controller.ts";
+import { serveHealth } from "./health.ts";
+import { type MetricsOptions, serveMetrics } from "./metrics_server.ts";
+import { leading } from "./leader.ts";
+import { LiveFigures, newFigures, passesEnded } from "./metrics.ts";
+import { Scope } from "../controller/mirrors.ts";
+import { SecretPolling } from "../controller/observe.ts";
+import { OperatorFacts } from "../controller/operator_facts.ts";
+import { LiveSettings } from "../controller/operator_settings.ts";
+import { Named, referenceIndex } from "../cache/reference_index.ts";
+import { collectAtRest, ownMemory } from "./rest.ts";
+import { AskedServers, type Route } from "../controller/server_answers.ts";
+import { migrateStorage } from "../controller/storage_migration.ts";
+import { Store } from "../cache/store.ts";
+import { startWebhooks, type WebhookOptions } from "../webhooks/webhook_start.ts";
+import { creation, replacement } from "../../core/plan/patch.ts";
+
+export interface RunOptions extends MetricsOptions {
+  readonly connection: Connection;
+  /** Empty: all namespaces. */
+  readonly namespaces: ReadonlyArray<string>;
+  readonly operatorNamespace: string;
+  readonly relatedImages: ReadonlyMap<string, string>;
+  /** One of several replicas works at a time (runtime.md, leader). */
+  readonly leaderElect: boolean;
+  /** Start of this replica's name in the lease, e.g. the pod's name. */
+  readonly replica: string;
+  /** `host:port` or `:port` of `/livez` and `/readyz`; `0`: none. */
+  readonly healthAddress: string;
+  /** How servers are asked for their version, providers and models. */
+  readonly route: Route;
+  /** Secrets are read by name only, once a minute, where listing and watching them is forbidden (R38). */
+  readonly secretPolling?: boolean;
+  readonly webhooks?: Pick<
+    WebhookOptions,
+    "webhookAddress" | "certificateDirectory" | "clientCaPem" | "webhookNames" | "drainMs"
+  >;
+  /** Ends as a killed process would: the lease stays until it runs out. For tests. */
+  readonly keepsLease?: boolean;
+}
+
+/** Reconciles until it is interrupted. */
+export const operator = (options: RunOptions) =>
+  Effect.gen(function* () {
+    let reached = false;
+    let callable = () => false;
+    const { unreadable } = yield* LiveFigures;
+    const notReady = (): string | undefined => {
+      if (!reached) return "the API server was not reached yet";
+      if (!callable()) return "the webhooks have no certificate yet";
+      const [first] = unreadable;
+      return first === undefined ? undefined : `cannot list or watch ${first[0]}: ${first[1]}`;
+    };
+    yield* serveHealth({ ...options, notReady });
+    yield* serveMetrics(options);
+    const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options });
+    callable = webhooks.isReady;
+    const memory = ownMemory();
+    if (memory !== undefined) yield* Effect.forkScoped(collectAtRest(memory, passesEnded));
+    const groups = yield* servedGroups;
+    // A replica that waits for the lease is ready too, or a rolling update would wait for it.
+    reached = true;
+    yield* Effect.logInfo("started").pipe(
+      Effect.annotateLogs({
+        version: OPERATOR_VERSION,
+        namespaces: options.namespaces.join(",") || "all",
+        openshift: groups.includes(OPENSHIFT),
+      }),
+    );
+    const program = working(options, groups);
+    const work = !options.leaderElect ? program : leading(program, {
+      namespace: options.operatorNamespace,
+      identity: `${options.replica}_${crypto.randomUUID()}`,
+      releases: options.keepsLease !== true,
+    });
+    return yield* Effect.raceFirst(work, webhooks.failed);
+  }).pipe(
+    Effect.scoped,
+    // Of this operator alone; a test process runs several.
+    Effect.provideService(LiveFigures, newFigures()),
+    Effect.provideService(Metric.MetricRegistry, new Map()),
+    Effect.provide(Cluster.layer(options.connection)),
+    Effect.provide(Logger.layer([Logger.consoleJson])),
+  );
+
+const OPENSHIFT = "security.openshift.io";
+
+/** What the leader does. Everything that it remembers is made anew each time: a replica that waited has missed changes. */
+const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
+  const facts = operatorFacts(options, groups, yield* hmacKey(options.operatorNamespace));
+  // In one namespace of many, the others' resources are not ours to write.
+  const migration = options.namespaces.length === 0 ? migrateStorage : Effect.void;
+  return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
+    Effect.provideService(SecretPolling, options.secretPolling === true),
+    Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
+    Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
+    Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
+    Effect.provideService(Scope, options.namespaces),
+    Effect.provide(
+      Layer.fresh(Layer.provideMerge(AskedServers.layer(options.connection, options.route), Store.layer)),
+    ),
+    Effect.provideService(OperatorFacts, facts),
+  );
+});
+
+/** What every decision knows of the operator; also of one that only looks. */
+export const operatorFacts = (
+  { operatorNamespace, relatedImages }: Pick<RunOptions, "operatorNamespace" | "relatedImages">,
+  groups: ReadonlyArray<string>,
+  hmacKey: string,
+): Operator => ({
+  version: OPERATOR_VERSION,
+  surroundings: {
+    distributions: EMBEDDED_DISTRIBUTIONS,
+    overrides: { settings: new Map(), related: relatedImages },
+  },
+  platform: {
+    openshift: groups.includes(OPENSHIFT),
+    routes: groups.includes("route.openshift.io"),
+    operatorNamespace,
+    networkPolicies: false,
+  },
+  hmacKey: Redacted.make(hmacKey),
+  rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,
+  upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
+});
+
+export const servedGroups = Effect.gen(function* () {
+  const cluster = yield* Cluster;
+  const answer = yield* cluster.read("/apis") as Effect.Effect<
+    { readonly groups?: ReadonlyArray<{ readonly name: string }> },
+    never
+  >;
+  return (answer.groups ?? []).map(({ name }) => name);
+});
+
+/**
+ * Made once per cluster and kept, so that digests of Secret values mean the same after a restart and in every replica. A Secret
+ * that lost its key gets a new one that is kept as well: a key that only this process knew would restart servers at each change
+ * of the leader.
+ */
+const hmacKey = Effect.fnUntraced(function* (namespace: string) {
+  const cluster = yield* Cluster;
+  const key = { apiVersion: "v1", kind: "Secret", namespace, name: HMAC_SECRET };
+  const path = `/api/v1/namespaces/${namespace}/secrets`;
+  const keyIn = (secret: JsonObject | undefined): string | undefined => {
+    const text = stringAt(secret ?? null, "data", "key");
+    return text === undefined || text === "" ? undefined : text;
+  };
+  for (;;) {
+    const found = yield* cluster.get(key);
+    const known = keyIn(found);
+    if (known !== undefined) return known;
+    const fresh = btoa(
+      Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => String.fromCharCode(byte)).join(""),
+    );
+    if (found !== undefined) {
+      yield* Effect.logWarning("the Secret of the operator has no key and gets a new one").pipe(
+        Effect.annotateLogs({ secret: `${namespace}/${HMAC_SECRET}` }),
+      );
+    }
+    const written = yield* (found === undefined
+      ? cluster.send(creation(path, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: HMAC_SECRET, namespace },
+        data: { key: fresh },
+      }))
+      : cluster.send(
+        replacement(`${path}/${HMAC_SECRET}`, { ...found, data: { ...objectAt(found, "data"), key: fresh } }),
+      )).pipe(
+        // Another replica was faster: its key is the key.
+        Effect.catchIf((error) => error.status === 409, () => Effect.succeed(undefined)),
+      );
+    const made = keyIn(written);
+    if (made !== undefined) return made;
+  }
+});

@@ -1,0 +1,129 @@
+/** The environment and the files of the pod → typed settings; the only reader of the environment. */
+import * as Data from "effect/Data";
+import * as Result from "effect/Result";
+import { type Json, listAt, member, stringAt } from "../../core/data/json.ts";
+import { readManifests } from "../../core/data/yaml.ts";
+import type { Connection } from "../kubernetes/cluster.ts";
+import { type Credential, credentialPlugin } from "../kubernetes/credential_plugin.ts";
+
+export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly detail: string }> {
+  override get message(): string {
+    return `Cannot start: ${this.detail}`;
+  }
+}
+
+const IN_CLUSTER = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** `RELATED_IMAGE_…` of the environment, by variable name (R44). */
+export const relatedImages = (): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(Deno.env.toObject()).filter(([name, value]) => name.startsWith("RELATED_IMAGE_") && value !== ""),
+  );
+
+/** The namespace of the operator's own objects: the pod's, else the default name. */
+export const operatorNamespace = (): string =>
+  Deno.env.get("POD_NAMESPACE") ?? readFile(`${IN_CLUSTER}/namespace`)?.trim() ?? "llama-stack-operator-system";
+
+/** The flag where it is given, else `WATCH_NAMESPACE` as OLM sets it; empty: all namespaces. */
+export const watchedNamespaces = (flag: ReadonlyArray<string>): ReadonlyArray<string> =>
+  flag.length > 0
+    ? flag
+    : (Deno.env.get("WATCH_NAMESPACE") ?? "").split(",").map((one) => one.trim()).filter((one) => one !== "");
+
+/** In a pod the Services have names; from elsewhere they are reached through the API server. */
+export const isInPod = (kubeconfig: string | undefined): boolean => kubeconfigFile(kubeconfig) === undefined;
+
+/** The name of the pod, which tells replicas apart for people. */
+export const replicaName = (): string => Deno.env.get("POD_NAME") ?? "llama-stack-operator";
+
+/** A kubeconfig file where one is named, else the pod's own account. */
+export const connectionOf = (kubeconfig: string | undefined, context: string | undefined): Connection => {
+  const file = kubeconfigFile(kubeconfig);
+  if (file !== undefined) return fromKubeconfig(file, context);
+  const host = Deno.env.get("KUBERNETES_SERVICE_HOST");
+  const port = Deno.env.get("KUBERNETES_SERVICE_PORT") ?? "443";
+  if (host === undefined) {
+    throw new SettingsError({ detail: "no cluster: name a kubeconfig with --kubeconfig or KUBECONFIG" });
+  }
+  return {
+    url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    clientCertificate: undefined,
+    // Both are read each time: the kubelet replaces the token about once an hour, and the CA when it is rotated.
+    caPem: () => readFile(`${IN_CLUSTER}/ca.crt`),
+    token: () => readFile(`${IN_CLUSTER}/token`)?.trim(),
+  };
+};
+
+const kubeconfigFile = (flag: string | undefined): string | undefined => {
+  const file = flag ?? Deno.env.get("KUBECONFIG");
+  return file === "" ? undefined : file;
+};
+
+/** The kubeconfig of the person at the keyboard, as kubectl finds it; undefined in a pod. */
+export const personalKubeconfig = (flag: string | undefined): string | undefined => {
+  const named = kubeconfigFile(flag)?.split(":")[0];
+  const home = Deno.env.get("HOME");
+  if (named !== undefined || home === undefined || Deno.env.has("KUBERNETES_SERVICE_HOST")) return named;
+  const usual = `${home}/.kube/config`;
+  return readFile(usual) === undefined ? undefined : usual;
+};
+
+const readFile = (path: string): string | undefined => {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) return undefined;
+    throw cause;
+  }
+};
+
+/** CA, client certificate, token, token file, credential plugin: what `kubectl` of today reads. */
+const fromKubeconfig = (file: string, wanted: string | undefined): Connection => {
+  const text = readFile(file);
+  if (text === undefined) throw new SettingsError({ detail: `there is no kubeconfig ${file}` });
+  const document = Result.match(readManifests(text), { onSuccess: (all) => all[0] ?? null, onFailure: () => null });
+  const named = (list: string, name: string | undefined): Json | undefined =>
+    listAt(document, list).find((one) => stringAt(one, "name") === name);
+  const name = wanted ?? stringAt(document, "current-context");
+  const context = member(named("contexts", name), "context");
+  const cluster = member(named("clusters", stringAt(context, "cluster")), "cluster");
+  const user = member(named("users", stringAt(context, "user")), "user");
+  const url = stringAt(cluster, "server");
+  if (url === undefined) throw new SettingsError({ detail: `context ${name ?? "(none)"} of ${file} names no server` });
+  const folder = file.slice(0, file.lastIndexOf("/") + 1);
+  const pem = (part: Json | undefined, field: string): string | undefined => {
+    const inline = stringAt(part, `${field}-data`);
+    if (inline !== undefined) {
+      return new TextDecoder().decode(Uint8Array.from(atob(inline), (letter) => letter.charCodeAt(0)));
+    }
+    const path = stringAt(part, field);
+    if (path === undefined) return undefined;
+    const place = path.startsWith("/") ? path : `${folder}${path}`;
+    const text = readFile(place);
+    // Without it any public authority could vouch for the API server.
+    if (text === undefined) throw new SettingsError({ detail: `the ${field} ${place} of ${file} does not exist` });
+    return text;
+  };
+  const authority = () => pem(cluster, "certificate-authority");
+  authority();
+  const [cert, key] = [pem(user, "client-certificate"), pem(user, "client-key")];
+  const tokenFile = stringAt(user, "tokenFile");
+  const exec = member(user, "exec");
+  const plugin = exec === undefined ? undefined : credentialPlugin(exec, folder);
+  return {
+    url: url.replace(/\/+$/, ""),
+    caPem: authority,
+    clientCertificate: cert === undefined || key === undefined ? given(plugin)?.clientCertificate : { cert, key },
+    ...(stringAt(context, "namespace") === undefined ? {} : { namespace: stringAt(context, "namespace") ?? "" }),
+    token: () => tokenFile === undefined ? stringAt(user, "token") ?? plugin?.().token : readFile(tokenFile)?.trim(),
+  };
+};
+
+/** Asked once at the start, so that a plugin that does not work is told before anything else. */
+const given = (plugin: (() => Credential) | undefined): Credential | undefined => {
+  try {
+    return plugin?.();
+  } catch (cause) {
+    throw new SettingsError({ detail: cause instanceof Error ? cause.message : String(cause) });
+  }
+};

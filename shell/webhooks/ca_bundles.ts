@@ -1,0 +1,144 @@
+/**
+ * The objects that tell the API server whom to trust and where to call: the CRD (conversion) and the webhook configuration
+ * (admission). The path that they name ends in a segment that nobody else is told.
+ */
+import * as Effect from "effect/Effect";
+import { CRD_NAME } from "../../core/api/crd.ts";
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { CONVERT_PATH, VALIDATE_PATH, WEBHOOK_CONFIGURATION } from "../../core/operator/own_objects.ts";
+import type { Bundle } from "../../core/certificates/decide.ts";
+import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { Patch } from "../../core/plan/patch.ts";
+
+/** Owns nothing but caBundles and paths: other writers of these objects keep what is theirs. */
+const FIELD_MANAGER = "llama-stack-operator-certificates";
+
+interface Target {
+  readonly collection: string;
+  readonly name: string;
+  /** What the object trusts and calls; undefined: it calls no webhook, and trust has no place in it. */
+  readonly bundle: (object: JsonObject, segment: string) => Omit<Bundle, "target"> | undefined;
+  readonly part: (object: JsonObject, caBundle: string, segment: string) => JsonObject;
+}
+
+/** Undefined too where it trusts the right one but calls another path: then all of it is to be published. */
+const pemOf = (client: JsonObject, path: string): string | undefined => {
+  if (JSON.stringify(calling(client, path)) !== JSON.stringify(placeOf(client))) return undefined;
+  const text = stringAt(client, "caBundle");
+  try {
+    return text === undefined ? undefined : atob(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Where the object calls: a Service and its path, or a URL. */
+const placeOf = (client: JsonObject): JsonObject => {
+  const url = stringAt(client, "url");
+  return url === undefined ? { service: { path: stringAt(client, "service", "path") ?? null } } : { url };
+};
+
+/** The same with this path. */
+const calling = (client: JsonObject, path: string): JsonObject => {
+  const url = stringAt(client, "url");
+  if (url === undefined) return { service: { path } };
+  // A URL that somebody wrote, which the API server has checked.
+  return { url: `${new URL(url).origin}${path}` };
+};
+
+const TARGETS: Readonly<Record<string, Target>> = {
+  CustomResourceDefinition: {
+    collection: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    name: CRD_NAME,
+    bundle: (crd, segment) =>
+      stringAt(crd, "spec", "conversion", "strategy") === "Webhook"
+        ? { pem: pemOf(conversionClient(crd), `${CONVERT_PATH}/${segment}`) }
+        : undefined,
+    part: (crd, caBundle, segment) => ({
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: CRD_NAME },
+      spec: {
+        conversion: {
+          strategy: "Webhook",
+          webhook: { clientConfig: { caBundle, ...calling(conversionClient(crd), `${CONVERT_PATH}/${segment}`) } },
+        },
+      },
+    }),
+  },
+  ValidatingWebhookConfiguration: {
+    collection: "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    name: WEBHOOK_CONFIGURATION,
+    bundle: (configuration, segment) => {
+      const all = listAt(configuration, "webhooks").filter(isObject)
+        .map((one) => pemOf(objectAt(one, "clientConfig"), `${VALIDATE_PATH}/${segment}`));
+      return all.length === 0 ? undefined : { pem: all.every((one) => one === all[0]) ? all[0] : undefined };
+    },
+    part: (configuration, caBundle, segment) => ({
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: "ValidatingWebhookConfiguration",
+      metadata: { name: WEBHOOK_CONFIGURATION },
+      webhooks: listAt(configuration, "webhooks").filter(isObject).map((one) => ({
+        name: one.name ?? "",
+        clientConfig: { caBundle, ...calling(objectAt(one, "clientConfig"), `${VALIDATE_PATH}/${segment}`) },
+      })),
+    }),
+  },
+};
+
+const conversionClient = (crd: JsonObject): JsonObject =>
+  objectAt(crd, "spec", "conversion", "webhook", "clientConfig");
+
+/** What was last seen of each of them, by target. */
+export type SeenBundles = Map<
+  string,
+  { readonly version: string; readonly segment: string; readonly bundle: Omit<Bundle, "target"> | undefined }
+>;
+
+/**
+ * What each of them trusts now; an object that is not installed has nothing to say. The CRD has 100 kB: it is read again
+ * only when its version is another one.
+ */
+export const caBundles = Effect.fnUntraced(function* (seen: SeenBundles, segment: string) {
+  const cluster = yield* Cluster;
+  const found: Array<Bundle> = [];
+  for (const [target, { collection, name, bundle }] of Object.entries(TARGETS)) {
+    const fields = `metadata.name=${name}`;
+    const [head] = (yield* cluster.list({ path: collection, fields, metadataOnly: true })).items;
+    const version = stringAt(head ?? null, "metadata", "resourceVersion") ?? "";
+    if (seen.get(target)?.version !== version || seen.get(target)?.segment !== segment) {
+      const object = yield* read(target);
+      const now = stringAt(object ?? null, "metadata", "resourceVersion") ?? "";
+      seen.set(target, {
+        version: now,
+        segment,
+        bundle: object === undefined ? undefined : bundle(object, segment),
+      });
+    }
+    const one = seen.get(target)?.bundle;
+    if (one !== undefined) found.push({ target, ...one });
+  }
+  return found;
+});
+
+export const publish = (target: string, pem: string, segment: string): Effect.Effect<void, ClusterError, Cluster> =>
+  Effect.gen(function* () {
+    const one = TARGETS[target];
+    const object = yield* read(target);
+    if (one === undefined || object === undefined) return;
+    yield* (yield* Cluster).send(Patch.ClusterApply({
+      path: `${one.collection}/${one.name}`,
+      part: one.part(object, btoa(pem), segment),
+      fieldManager: FIELD_MANAGER,
+    }));
+  });
+
+const read = (target: string): Effect.Effect<JsonObject | undefined, ClusterError, Cluster> =>
+  Effect.gen(function* () {
+    const one = TARGETS[target];
+    if (one === undefined) return undefined;
+    const { collection, name } = one;
+    // By a list of one: the permission to do so can be limited to this name, and an object that is not there is no error.
+    const { items } = yield* (yield* Cluster).list({ path: collection, fields: `metadata.name=${name}` });
+    return items[0];
+  });

@@ -1,0 +1,202 @@
+/** Keeps the certificates of the webhooks, in every replica; what is to be done is decided in core/certificates. */
+import * as Clock from "effect/Clock";
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import {
+  type Authorities,
+  authoritiesIn,
+  authoritiesText,
+  AUTHORITY_KEY,
+} from "../../core/certificates/authorities.ts";
+import { AUTHORITY_SECRET } from "../../core/operator/own_objects.ts";
+import { CertificateStep, isSameBundle, isServable, type Look, nextStep } from "../../core/certificates/decide.ts";
+import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
+import { bundleOf } from "../../core/certificates/authorities.ts";
+import { certificateFacts } from "../../core/data/digest.ts";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { authorityReplaced } from "../../core/status/events.ts";
+import { caBundles, publish, type SeenBundles } from "./ca_bundles.ts";
+import { isPair, makeAuthority, makeLeaf } from "./certificate_maker.ts";
+import { Cluster, ClusterError } from "../kubernetes/cluster.ts";
+import { CERTIFICATE_LOOK_MS, CERTIFICATE_RETRY_MS } from "../limits.ts";
+import { LiveFigures } from "../process/metrics.ts";
+import { announce } from "../controller/perform.ts";
+import type { ServingCertificate } from "./webhook_server.ts";
+import { creation, replacement } from "../../core/plan/patch.ts";
+
+/** Shorter only where a test cannot wait for months. */
+export const CertificateLife: Context.Reference<{ readonly times: CertificateTimes; readonly lookMs: number }> = Context
+  .Reference("llama-stack-operator/shell/CertificateLife", {
+    defaultValue: () => ({ times: CERTIFICATE_TIMES, lookMs: CERTIFICATE_LOOK_MS }),
+  });
+
+export interface Keeping<E, R = Cluster> {
+  readonly namespace: string;
+  /** Names that the API server calls this replica by. */
+  readonly names: ReadonlyArray<string>;
+  /** Called with the first certificate and with each later one. */
+  readonly serve: (certificate: ServingCertificate) => Effect.Effect<void, E, R>;
+  /** Whether this replica may be called. */
+  readonly servable: (is: boolean) => void;
+  /** Called with the last segment of the paths that only the API server is told. */
+  readonly proven: (segment: string) => void;
+}
+
+/** Runs until it is interrupted. */
+export const keepCertificates = Effect.fn("keepCertificates")(function* <E>(keeping: Keeping<E>) {
+  const { lookMs } = yield* CertificateLife;
+  const kept: Kept = { leaf: undefined, settled: undefined, seen: new Map() };
+  for (;;) {
+    const busy = yield* oneStep(keeping, kept).pipe(
+      Effect.catchIf((error) => error instanceof ClusterError, (error) => afterFailure(error, lookMs)),
+    );
+    if (!busy) yield* Effect.sleep(lookMs);
+  }
+});
+
+const afterFailure = (error: ClusterError, lookMs: number) =>
+  // Another replica was faster: what it wrote is what counts.
+  error.status === 409 ? Effect.as(Effect.sleep(100), true) : Effect.logWarning("certificates not kept").pipe(
+    Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
+    Effect.andThen(Effect.sleep(Math.min(CERTIFICATE_RETRY_MS, lookMs))),
+    Effect.as(true),
+  );
+
+/** What only this replica knows. */
+interface Kept {
+  leaf: ServingCertificate | undefined;
+  /** The signing authority, and since when it is in every bundle. */
+  settled: { readonly subject: string; readonly sinceMs: number } | undefined;
+  readonly seen: SeenBundles;
+}
+
+/** True when something was done and there may be more. */
+const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Kept) {
+  const { times } = yield* CertificateLife;
+  const { secret, look } = yield* looked(keeping, kept);
+  if (secret !== undefined && look.authorities !== undefined && segmentIn(secret) === undefined) {
+    yield* writeSecret(keeping.namespace, secret, look.authorities);
+    return true;
+  }
+  keeping.servable(isServable(look));
+  const step = nextStep(look, times);
+  if (step === undefined) return false;
+  yield* Effect.logInfo("certificates").pipe(
+    Effect.annotateLogs({
+      step: step._tag,
+      why: "why" in step ? step.why : "",
+      target: "target" in step ? step.target : "",
+    }),
+  );
+  yield* CertificateStep.$match(step, {
+    CreateAuthority: ({ retired, why }) =>
+      Effect.gen(function* () {
+        const current = yield* newAuthority(look.nowMs, times);
+        const written = yield* writeSecret(keeping.namespace, secret, { current, next: undefined, retired });
+        yield* announce(authorityReplaced(why), written).pipe(Effect.ignore);
+      }),
+    MakeSuccessor: ({ from }) =>
+      Effect.gen(function* () {
+        const next = { ...yield* newAuthority(look.nowMs, times), sinceMs: look.nowMs };
+        yield* writeSecret(keeping.namespace, secret, { ...from, next });
+      }),
+    Write: ({ authorities }) => Effect.asVoid(writeSecret(keeping.namespace, secret, authorities)),
+    Publish: ({ target, pem }) => publish(target, pem, segmentIn(secret) ?? ""),
+    IssueLeaf: ({ signer, notBeforeMs, notAfterMs }) =>
+      Effect.gen(function* () {
+        const leaf = yield* Effect.promise(() => makeLeaf(signer, keeping.names, { notBeforeMs, notAfterMs }));
+        yield* keeping.serve(leaf);
+        kept.leaf = leaf;
+        (yield* LiveFigures).certificateEndsAtMs.set("serving", notAfterMs);
+      }),
+  });
+  return true;
+});
+
+const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Keeping<E>, kept: Kept) {
+  const cluster = yield* Cluster;
+  const secret = yield* cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name: AUTHORITY_SECRET });
+  const segment = segmentIn(secret);
+  if (segment !== undefined) proven(segment);
+  const bundles = yield* caBundles(kept.seen, segment ?? "");
+  const nowMs = yield* Clock.currentTimeMillis;
+  const read = authoritiesIn(textOf(secret));
+  const authorities = read !== undefined && (yield* Effect.promise(() => areUsable(read))) ? read : undefined;
+  const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);
+  if (current !== undefined) (yield* LiveFigures).certificateEndsAtMs.set("authority", current.notAfterMs);
+  const everywhere = authorities !== undefined && current !== undefined &&
+    bundles.every(({ pem }) => isSameBundle(pem, bundleOf(authorities, nowMs)));
+  kept.settled = !everywhere
+    ? undefined
+    : kept.settled?.subject === current.subject
+    ? kept.settled
+    : { subject: current.subject, sinceMs: nowMs };
+  const look: Look = {
+    nowMs,
+    authorities,
+    bundles,
+    leaf: kept.leaf === undefined ? undefined : certificateFacts(kept.leaf.cert),
+    names,
+    settledSinceMs: kept.settled?.sinceMs,
+  };
+  return { secret, look };
+});
+
+const areUsable = async ({ current, next }: Authorities): Promise<boolean> =>
+  await isPair(current) && (next === undefined || await isPair(next));
+
+const newAuthority = (nowMs: number, times: CertificateTimes) =>
+  Effect.promise(() => makeAuthority({ notBeforeMs: nowMs - times.backDateMs, notAfterMs: nowMs + times.authorityMs }));
+
+/** At the version that was read: of several replicas one writes, the others look again. */
+const writeSecret = (
+  namespace: string,
+  found: JsonObject | undefined,
+  authorities: Authorities,
+): Effect.Effect<JsonObject, ClusterError, Cluster> =>
+  Effect.gen(function* () {
+    const cluster = yield* Cluster;
+    const path = `/api/v1/namespaces/${namespace}/secrets`;
+    const data = {
+      [AUTHORITY_KEY]: btoa(authoritiesText(authorities)),
+      [SEGMENT_KEY]: btoa(segmentIn(found) ?? newSegment()),
+    };
+    return found === undefined
+      ? yield* cluster.send(creation(path, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: {
+          name: AUTHORITY_SECRET,
+          namespace,
+          labels: { "app.kubernetes.io/part-of": "llama-stack-operator" },
+        },
+        type: "Opaque",
+        data,
+      }))
+      : yield* cluster.send(replacement(`${path}/${AUTHORITY_SECRET}`, { ...found, data }));
+  });
+
+/** Key of the path segment by which the API server shows who it is; every replica and every later one uses the same. */
+const SEGMENT_KEY = "webhook-path";
+
+/** 128 bits, in hex. */
+const SEGMENT = /^[0-9a-f]{32}$/;
+
+const newSegment = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const segmentIn = (secret: JsonObject | undefined): string | undefined => {
+  const text = decodedAt(secret, SEGMENT_KEY);
+  return text !== undefined && SEGMENT.test(text) ? text : undefined;
+};
+
+const textOf = (secret: JsonObject | undefined): string | undefined => decodedAt(secret, AUTHORITY_KEY);
+
+const decodedAt = (secret: JsonObject | undefined, key: string): string | undefined => {
+  const encoded = stringAt(secret ?? null, "data", key);
+  try {
+    return encoded === undefined ? undefined : atob(encoded);
+  } catch {
+    return undefined;
+  }
+};

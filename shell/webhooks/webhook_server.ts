@@ -1,0 +1,247 @@
+/**
+ * The HTTPS server that the API server calls. node:https, because its certificate can be replaced under open connections
+ * (`setSecureContext`); what is answered is decided by the routes.
+ */
+import type { Server } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import { boundConnections } from "../kubernetes/connections.ts";
+import {
+  LISTENER_CLOSE_MS,
+  WEBHOOK_BODY_MS,
+  WEBHOOK_CONNECTIONS_MAX,
+  WEBHOOK_HEADERS_MS,
+  WEBHOOK_IDLE_MS,
+  WEBHOOK_IN_FLIGHT_BYTES_MAX,
+} from "../limits.ts";
+import { SettingsError } from "../process/settings.ts";
+
+/** PEM of a certificate, with those that it hangs on, and of its key. */
+export interface ServingCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** How a caller is treated: one that has shown to be the API server, or anybody who reaches the port. */
+export type Caller = "API server" | "anybody";
+
+export interface Route<R> {
+  /** Longest request in bytes. */
+  readonly bytesMax: Readonly<Record<Caller, number>>;
+  readonly answer: (body: Uint8Array, caller: Caller) => Effect.Effect<Answer, never, R>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly type?: string;
+  /** Sent one after the other; a long answer never stands in memory twice. */
+  readonly body: ReadonlyArray<Uint8Array | string>;
+}
+
+/** What only the API server can know or have. */
+export interface Proof {
+  /** Last segment of the paths that the API server was told; undefined: nobody was told one. */
+  readonly segment: () => string | undefined;
+  /** PEM of the authority whose client certificates the API server has; undefined: it shows none. */
+  readonly clientCaPem?: string | undefined;
+}
+
+/** Nobody can show to be the API server. */
+export const NO_PROOF: Proof = { segment: () => undefined };
+
+export interface WebhookServer {
+  readonly port: number;
+  /** For every connection from now on; open ones stay as they are. */
+  readonly renew: (certificate: ServingCertificate) => void;
+}
+
+/**
+ * Serves until the scope is closed. Then it goes on answering for `drainMs`, because the API server hears late that this
+ * replica leaves; each answer then ends its connection.
+ */
+export const webhookServer = Effect.fnUntraced(function* <R>(options: {
+  readonly hostname: string;
+  readonly port: number;
+  readonly certificate: ServingCertificate;
+  readonly routes: Readonly<Record<string, Route<R>>>;
+  readonly drainMs: number;
+  readonly proof?: Proof;
+}) {
+  const context = yield* Effect.context<R>();
+  const proof = options.proof ?? NO_PROOF;
+  // Loaded here: it takes 6 ms and 1 MiB, and most commands of the program never serve.
+  const { createServer } = yield* Effect.promise(() => import("node:https"));
+  const clients = proof.clientCaPem === undefined
+    ? {}
+    : { ca: proof.clientCaPem, requestCert: true, rejectUnauthorized: false };
+  let draining = false;
+  let answering = 0;
+  const inFlight: Record<Caller, number> = { "API server": 0, anybody: 0 };
+  const settings = { ...options.certificate, ...clients, minVersion: "TLSv1.2" } as const;
+  const server = createServer(settings, (request, response) => {
+    if (draining) response.setHeader("connection", "close");
+    answering++;
+    response.once("close", () => answering--);
+    const { route, caller } = routed(request, options.routes, proof);
+    if (route === undefined) return plain(response, 404, `try ${Object.keys(options.routes).join(", ")}`);
+    if (request.method !== "POST") return plain(response, 405, "POST a review");
+    const refuse = (status: number, body: string) => {
+      // What was not read would be taken for the next request.
+      response.setHeader("connection", "close");
+      plain(response, status, body);
+    };
+    let held = 0;
+    /** Bytes of this request that are in memory from now on; false: there is no room for them. */
+    const hold = (bytes: number): boolean => {
+      if (inFlight[caller] + bytes > WEBHOOK_IN_FLIGHT_BYTES_MAX[caller]) return false;
+      held += bytes;
+      inFlight[caller] += bytes;
+      return true;
+    };
+    response.once("close", () => void (inFlight[caller] -= held));
+    read(request, route.bytesMax[caller], hold, (body) => {
+      if (body === 413) return refuse(413, `more than ${route.bytesMax[caller]} bytes`);
+      if (body === 503) {
+        response.setHeader("retry-after", "1");
+        return refuse(503, "too many requests at the same time");
+      }
+      if (typeof body === "number") return refuse(body, "the request did not end");
+      connections.asked(request, caller === "API server");
+      Effect.runPromiseWith(context)(route.answer(body, caller)).then(
+        (answer) => sent(response, answer),
+        () => plain(response, 500, "internal error"),
+      );
+    });
+  });
+  server.headersTimeout = WEBHOOK_HEADERS_MS;
+  server.requestTimeout = WEBHOOK_BODY_MS;
+  server.keepAliveTimeout = WEBHOOK_IDLE_MS;
+  const connections = boundConnections(server, {
+    max: WEBHOOK_CONNECTIONS_MAX,
+    headersMs: WEBHOOK_HEADERS_MS,
+    bodyMs: WEBHOOK_BODY_MS,
+    idleMs: WEBHOOK_IDLE_MS,
+  });
+  yield* Effect.acquireRelease(
+    listening(server, options.hostname, options.port),
+    () =>
+      Effect.gen(function* () {
+        draining = true;
+        yield* Effect.sleep(options.drainMs);
+        yield* closed(server, () => answering);
+      }),
+  );
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : options.port,
+    renew: (certificate) => server.setSecureContext({ ...settings, ...certificate }),
+  } satisfies WebhookServer;
+});
+
+/** The route of a path, with or without the segment behind it that only the API server was told. */
+const routed = <R>(
+  request: IncomingMessage,
+  routes: Readonly<Record<string, Route<R>>>,
+  proof: Proof,
+): { readonly route: Route<R> | undefined; readonly caller: Caller } => {
+  const path = (request.url ?? "").split("?")[0] ?? "";
+  const routeAt = (place: string) => Object.hasOwn(routes, place) ? routes[place] : undefined;
+  const { authorized } = request.socket as { readonly authorized?: boolean };
+  const hasCertificate = proof.clientCaPem !== undefined && authorized === true;
+  const isKnown = (segment: string | undefined, given: string) => segment !== undefined && isSame(given, segment);
+  const slash = path.lastIndexOf("/");
+  // A segment that is none, or was one before the Secret was lost, makes the caller anybody, and not unheard.
+  const isTold = routeAt(path) === undefined && isKnown(proof.segment(), path.slice(slash + 1));
+  return {
+    route: routeAt(path) ?? routeAt(path.slice(0, slash)),
+    caller: hasCertificate || isTold ? "API server" : "anybody",
+  };
+};
+
+/** In a time that does not tell how much of it is right. */
+const isSame = (given: string, known: string): boolean =>
+  given.length === known.length &&
+  Array.from(known).reduce(
+      (difference, letter, index) => difference | (letter.charCodeAt(0) ^ given.charCodeAt(index)),
+      0,
+    ) === 0;
+
+const listening = (server: Server, hostname: string, port: number) =>
+  Effect.callback<void, SettingsError>((done) => {
+    const failed = (cause: Error) =>
+      done(Effect.fail(new SettingsError({ detail: `cannot listen on ${hostname}:${port}: ${cause.message}` })));
+    server.once("error", failed);
+    server.listen(port, hostname, () => {
+      server.off("error", failed);
+      // A connection that fails is the caller's to repeat.
+      server.on("tlsClientError", () => {});
+      server.on("error", () => {});
+      done(Effect.void);
+    });
+  });
+
+/** Idle connections end at once; answers under way are waited for, but a caller that never ends must not hold us up. */
+const closed = (server: Server, answering: () => number) =>
+  Effect.gen(function* () {
+    server.close();
+    yield* Effect.sleep(LOOK_MS).pipe(
+      Effect.repeat({ while: () => answering() > 0 }),
+      Effect.timeoutOption(Duration.millis(LISTENER_CLOSE_MS)),
+    );
+    server.closeAllConnections();
+  });
+
+const LOOK_MS = 20;
+
+/** The body of a request, or the status with which it is refused. `hold` asks for room for what is about to be kept. */
+const read = (
+  request: IncomingMessage,
+  bytesMax: number,
+  hold: (bytes: number) => boolean,
+  done: (body: Uint8Array | number) => void,
+): void => {
+  const announced = Number(request.headers["content-length"] ?? 0);
+  const parts: Array<Uint8Array> = [];
+  let bytes = 0;
+  let over = false;
+  const end = (result: () => Uint8Array | number) => {
+    if (over) return;
+    over = true;
+    done(result());
+  };
+  if (announced > bytesMax) end(() => 413);
+  request.on("data", (part: Uint8Array) => {
+    if (over) return;
+    bytes += part.length;
+    if (bytes > bytesMax) end(() => 413);
+    else if (!hold(part.length)) end(() => 503);
+    else parts.push(part);
+  });
+  request.on("end", () => end(() => joined(parts, bytes)));
+  request.on("error", () => end(() => 400));
+  request.on("close", () => end(() => 400));
+};
+
+const joined = (parts: Array<Uint8Array>, bytes: number): Uint8Array => {
+  if (parts.length === 1 && parts[0] !== undefined) return parts[0];
+  const all = new Uint8Array(bytes);
+  let offset = 0;
+  for (const part of parts) {
+    all.set(part, offset);
+    offset += part.length;
+  }
+  parts.length = 0;
+  return all;
+};
+
+const plain = (response: ServerResponse, status: number, body: string): void =>
+  sent(response, { status, type: "text/plain; charset=utf-8", body: [`${body}\n`] });
+
+const sent = (response: ServerResponse, { status, type = "application/json", body }: Answer): void => {
+  const parts = body.map((part) => typeof part === "string" ? new TextEncoder().encode(part) : part);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  response.writeHead(status, { "content-type": type, "content-length": length });
+  for (const part of parts) response.write(part);
+  response.end();
+};

@@ -1,0 +1,183 @@
+/** What the webhooks answer: the reviews are read and written here, and decided in core/admission. */
+import * as Cause from "effect/Cause";
+import * as Clock from "effect/Clock";
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import * as Metric from "effect/Metric";
+import * as Ref from "effect/Ref";
+import * as Result from "effect/Result";
+import * as Semaphore from "effect/Semaphore";
+import { accepted, admissionAnswer, type Change, questionIn } from "../../core/admission/admission_review.ts";
+import { conversionAnswer } from "../../core/admission/conversion_review.ts";
+import { readReview, writeReview } from "../../core/admission/exact_numbers.ts";
+import { type Found, judge, newReferences, referenceName } from "../../core/admission/judgement.ts";
+import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import type { Surroundings } from "../../core/config/derive.ts";
+import { type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import {
+  ADMISSION_BYTES_MAX,
+  ADMISSION_LOOK_MS,
+  ADMISSION_REFERENCES_MAX,
+  CONVERSION_BYTES_MAX,
+  UNPROVEN_BYTES_MAX,
+} from "../../core/data/limits.ts";
+import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
+import { Cluster } from "../kubernetes/cluster.ts";
+import { CONVERSION_SLICE_MS, SETTINGS_FRESH_MS } from "../limits.ts";
+import { counters } from "../process/metrics.ts";
+import { SETTINGS_FIELDS } from "../controller/operator_settings.ts";
+import type { Answer, Caller, Route } from "./webhook_server.ts";
+
+export interface WebhookFacts {
+  readonly operatorNamespace: string;
+  /** Resources of other namespaces are not ours to judge; empty: all are. */
+  readonly namespaces: ReadonlyArray<string>;
+  readonly relatedImages: ReadonlyMap<string, string>;
+}
+
+/**
+ * The routes of every replica, the leader or not. `isProvable`: whether the API server can show who it is; where it cannot, it
+ * is served like anybody else, and everybody may send what it sends.
+ */
+export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, isProvable: () => boolean = () => true) {
+  const settings = yield* freshSettings(facts.operatorNamespace);
+  const reviews = yield* Semaphore.make(1);
+  const bytesMax = (most: number) => ({
+    "API server": most,
+    get anybody() {
+      return isProvable() ? Math.min(most, UNPROVEN_BYTES_MAX) : most;
+    },
+  });
+  const conversion: Route<Cluster> = {
+    bytesMax: bytesMax(CONVERSION_BYTES_MAX),
+    answer: (body) => counted(CONVERT_PATH, conversionOf(body)),
+  };
+  const validation: Route<Cluster> = {
+    bytesMax: bytesMax(ADMISSION_BYTES_MAX),
+    answer: (body, caller) => {
+      const answer = counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, caller)));
+      // Callers who may be anybody wait for each other, and never keep the API server waiting.
+      return caller === "API server" ? answer : Semaphore.withPermits(reviews, 1)(answer);
+    },
+  };
+  const routes: Readonly<Record<string, Route<Cluster>>> = {
+    [CONVERT_PATH]: conversion,
+    [VALIDATE_PATH]: validation,
+  };
+  return routes;
+});
+
+/** Object by object; others get their turn in between. */
+const conversionOf = (body: Uint8Array): Effect.Effect<Answer> =>
+  Result.match(conversionAnswer(body), {
+    onFailure: (detail) => Effect.succeed(badRequest(detail)),
+    onSuccess: ({ before, count, object, after }) =>
+      Effect.promise(async () => {
+        const parts: Array<Uint8Array | string> = [before];
+        let sinceMs = performance.now();
+        for (let index = 0; index < count; index++) {
+          parts.push(...(index === 0 ? [] : [","]), object(index));
+          if (performance.now() - sinceMs < CONVERSION_SLICE_MS) continue;
+          await new Promise((resolve) => setTimeout(resolve, 0));
+          sinceMs = performance.now();
+        }
+        return { status: 200, body: [...parts, after] } satisfies Answer;
+      }),
+  });
+
+const admissionOf = <R>(
+  body: Uint8Array,
+  answer: (review: Json) => Effect.Effect<JsonObject, never, R>,
+): Effect.Effect<Answer, never, R> =>
+  Result.match(readReview(new TextDecoder().decode(body)), {
+    onFailure: (detail) => Effect.succeed(badRequest(detail)),
+    onSuccess: ({ value, marked }) =>
+      Effect.map(answer(value), (made): Answer => ({ status: 200, body: [writeReview(made, marked)] })),
+  });
+
+const badRequest = (detail: string): Answer => ({ status: 400, body: [JSON.stringify({ message: detail })] });
+
+const counted = <R>(path: string, answer: Effect.Effect<Answer, never, R>): Effect.Effect<Answer, never, R> =>
+  answer.pipe(
+    // Without an answer the API server goes on by its failurePolicy; here somebody should read why.
+    Effect.catchCause((cause) =>
+      Effect.as(
+        Effect.logError("review failed").pipe(Effect.annotateLogs({ path, cause: Cause.pretty(cause) })),
+        { status: 500, body: [JSON.stringify({ message: "internal error" })] } satisfies Answer,
+      )
+    ),
+    Effect.tap(({ status }) => Metric.update(reviews({ path, code: String(status) }), 1)),
+  );
+
+const admission = Effect.fnUntraced(function* (
+  review: Json,
+  { namespaces, relatedImages }: WebhookFacts,
+  settings: Effect.Effect<Settings, never, Cluster>,
+  caller: Caller,
+) {
+  const { uid, change } = questionIn(review);
+  if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
+  const { imageOverrides, admissionReferences, allow } = yield* settings;
+  const surroundings = {
+    allow,
+    distributions: EMBEDDED_DISTRIBUTIONS,
+    overrides: { settings: imageOverrides, related: relatedImages },
+  };
+  const verdict = judge(change, surroundings, admissionReferences, yield* lookedFor(change, surroundings, caller));
+  return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
+});
+
+/**
+ * What cannot be read in time, or not at all, is not known, and nothing is said of it. Only the API server is told what exists:
+ * anybody else would learn of any namespace which Secrets it has.
+ */
+const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Surroundings, caller: Caller) {
+  const cluster = yield* Cluster;
+  const found = new Map<string, Found>();
+  const references = caller === "API server"
+    ? newReferences(change, surroundings).slice(0, ADMISSION_REFERENCES_MAX)
+    : [];
+  yield* Effect.forEach(references, (reference) =>
+    cluster.get({
+      apiVersion: "v1",
+      kind: reference.kind,
+      namespace: reference.namespace ?? change.namespace,
+      name: reference.name,
+    }).pipe(
+      Effect.map((object) => void found.set(referenceName(reference), presence(object, reference.key))),
+      Effect.ignore,
+    ), { concurrency: 8, discard: true }).pipe(Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)));
+  return found;
+});
+
+const presence = (object: JsonObject | undefined, key: string | undefined): Found => {
+  if (object === undefined) return "NoObject";
+  return key === undefined || Object.hasOwn(objectAt(object, "data"), key) ||
+      Object.hasOwn(objectAt(object, "binaryData"), key)
+    ? "Present"
+    : "NoKey";
+};
+
+/** Read again when they are older than a few seconds; a replica that is not the leader follows nothing. */
+const freshSettings = Effect.fnUntraced(function* (namespace: string) {
+  const kept = yield* Ref.make({ settings: SETTINGS_DEFAULT, readAtMs: Number.NEGATIVE_INFINITY });
+  return Effect.gen(function* () {
+    const { settings, readAtMs } = yield* Ref.get(kept);
+    const nowMs = yield* Clock.currentTimeMillis;
+    if (nowMs - readAtMs < SETTINGS_FRESH_MS) return settings;
+    const cluster = yield* Cluster;
+    const listed = yield* cluster.list({
+      path: `/api/v1/namespaces/${namespace}/configmaps`,
+      fields: SETTINGS_FIELDS,
+    }).pipe(Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)), Effect.option);
+    if (listed._tag === "None" || listed.value._tag === "None") return settings;
+    const [map] = listed.value.value.items;
+    const data = map === undefined ? undefined : settingsData(map);
+    const next = readSettings(data, settings, [...EMBEDDED_DISTRIBUTIONS.keys()]).settings;
+    yield* Ref.set(kept, { settings: next, readAtMs: nowMs });
+    return next;
+  });
+});
+
+const reviews = counters("llama_stack_operator_webhook_requests_total", "Reviews answered by path and status code");

@@ -1,0 +1,136 @@
+/** For each rule one spec that keeps it and one that breaks it; used against our own check and against a real API server. */
+import type { JsonObject } from "../core/data/json.ts";
+
+export interface RuleCase {
+  /** The rule's message in rules.ts. */
+  readonly message: string;
+  readonly passes: JsonObject;
+  readonly fails: JsonObject;
+  /** What is said, where the message is made from the value. */
+  readonly says?: string;
+}
+
+const ref = { secretKeyRef: { name: "s", key: "k" } };
+const provider = (id: string) => ({ id, provider: "vllm" });
+
+const disabledAndDeclared = (field: string, api: string, spelling: string): RuleCase => ({
+  message: `${api} cannot be both in providers and disabled`,
+  passes: { providers: { [field]: [provider("a")] }, disabled: ["eval"] },
+  fails: { providers: { [field]: [provider("a")] }, disabled: [spelling] },
+});
+
+const overrideExcludes = (field: string, value: JsonObject | ReadonlyArray<string>): RuleCase => ({
+  message: `overrideConfig and ${field} are mutually exclusive`,
+  passes: { [field]: value },
+  fails: { overrideConfig: { configMapName: "c" }, [field]: value },
+});
+
+export const RULE_CASES: ReadonlyArray<RuleCase> = [
+  {
+    message: "only one of name or image can be specified",
+    passes: { distribution: { image: "x" } },
+    fails: { distribution: { name: "starter", image: "x" } },
+  },
+  {
+    message: "one of name or image must be specified",
+    passes: { distribution: { name: "starter" } },
+    fails: { distribution: {} },
+  },
+  overrideExcludes("providers", {}),
+  overrideExcludes("resources", {}),
+  overrideExcludes("storage", {}),
+  overrideExcludes("disabled", ["eval"]),
+  disabledAndDeclared("inference", "inference", "inference"),
+  disabledAndDeclared("safety", "safety", "safety"),
+  disabledAndDeclared("vectorIo", "vector_io", "vector_io"),
+  disabledAndDeclared("vectorIo", "vector_io", "vectorIo"),
+  disabledAndDeclared("toolRuntime", "tool_runtime", "toolRuntime"),
+  disabledAndDeclared("files", "files", "files"),
+  disabledAndDeclared("telemetry", "telemetry", "telemetry"),
+  {
+    message: "kv type postgres requires sql type postgres",
+    passes: { storage: { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: ref } } },
+    fails: { storage: { kv: { type: "postgres" }, sql: {} } },
+  },
+  {
+    message: "endpoint is required when type is redis",
+    passes: { storage: { kv: { type: "redis", endpoint: "r" } } },
+    fails: { storage: { kv: { type: "redis" } } },
+  },
+  {
+    message: "endpoint is only valid when type is redis",
+    passes: { storage: { kv: {} } },
+    fails: { storage: { kv: { endpoint: "r" } } },
+  },
+  {
+    message: "password is only valid when type is redis",
+    passes: { storage: { kv: { type: "redis", endpoint: "r", password: ref } } },
+    fails: { storage: { kv: { type: "sqlite", password: ref } } },
+  },
+  {
+    message: "connectionString is required when type is postgres",
+    passes: { storage: { sql: { type: "postgres", connectionString: ref } } },
+    fails: { storage: { sql: { type: "postgres" } } },
+  },
+  {
+    message: "connectionString is only valid when type is postgres",
+    passes: { storage: { sql: {} } },
+    fails: { storage: { sql: { connectionString: ref } } },
+  },
+  {
+    message: "each provider must have an explicit id when multiple providers are specified",
+    passes: { providers: { inference: [provider("a"), provider("b")] } },
+    fails: { providers: { inference: [provider("a"), { provider: "openai" }] } },
+  },
+  {
+    message: "provider ids must be unique",
+    passes: { providers: { inference: [provider("a")], safety: [{ provider: "inline::b" }] } },
+    fails: { providers: { inference: [provider("a")], safety: [{ provider: "inline::a" }] } },
+    says: "provider ids must be unique: a, a",
+  },
+  {
+    message: "models must be unique by name and provider",
+    passes: { resources: { models: [{ name: "a" }, { name: "a", provider: "p" }] } },
+    fails: { resources: { models: [{ name: "a", provider: "p" }, { name: "a", provider: "p" }] } },
+  },
+  {
+    message: "embeddingDimension is required when modelType is embedding",
+    passes: { resources: { models: [{ name: "a", modelType: "embedding", embeddingDimension: 768 }] } },
+    fails: { resources: { models: [{ name: "a", modelType: "embedding" }] } },
+  },
+  {
+    message: "secretName is required when TLS is enabled",
+    passes: { networking: { tls: { enabled: true, secretName: "s" } } },
+    fails: { networking: { tls: { enabled: true } } },
+  },
+  {
+    message: "secretName is only valid when TLS is enabled",
+    passes: { networking: { tls: { caBundle: { configMapName: "c" } } } },
+    fails: { networking: { tls: { secretName: "s" } } },
+  },
+  {
+    message: "hostname must not be empty if specified",
+    passes: { networking: { expose: {} } },
+    fails: { networking: { expose: { hostname: "" } } },
+  },
+  {
+    message: "maxReplicas must be greater than or equal to minReplicas",
+    passes: { workload: { autoscaling: { minReplicas: 2, maxReplicas: 2 } } },
+    fails: { workload: { autoscaling: { minReplicas: 3, maxReplicas: 2 } } },
+  },
+  {
+    message: "existingClaim excludes size and storageClassName",
+    passes: { workload: { storage: { existingClaim: "c" } } },
+    fails: { workload: { storage: { existingClaim: "c", size: "1Gi" } } },
+  },
+  {
+    message: "size must be greater than 0",
+    passes: { workload: { storage: { size: "0.5Gi" } } },
+    fails: { workload: { storage: { size: "0" } } },
+  },
+  {
+    message: "minAvailable and maxUnavailable are mutually exclusive",
+    passes: { workload: { podDisruptionBudget: { minAvailable: 1 } } },
+    fails: { workload: { podDisruptionBudget: { minAvailable: 1, maxUnavailable: "50%" } } },
+  },
+];

@@ -1,0 +1,189 @@
+/** Optional pieces: disruption budget, and what monitoring needs. */
+import type { JsonObject } from "../../core/data/json.ts";
+import { labelled, metadata, NAME, NAMESPACE, SELECTOR } from "./names.ts";
+import { METRICS_SERVICE } from "../../core/operator/own_objects.ts";
+
+export const disruptionBudget = (): JsonObject => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: metadata(NAME, "operator", NAMESPACE),
+  spec: { maxUnavailable: 1, selector: { matchLabels: SELECTOR } },
+});
+
+export const serviceMonitor = (): JsonObject => ({
+  apiVersion: "monitoring.coreos.com/v1",
+  kind: "ServiceMonitor",
+  metadata: metadata(METRICS_SERVICE, "metrics", NAMESPACE),
+  spec: {
+    endpoints: [{
+      port: "https",
+      path: "/metrics",
+      scheme: "https",
+      bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+      // Each replica signs its own certificate, unless --metrics-certificate-directory gives it one.
+      tlsConfig: { insecureSkipVerify: true },
+    }],
+    selector: { matchLabels: { "app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "metrics" } },
+  },
+});
+
+interface Alert {
+  readonly name: string;
+  readonly expression: string;
+  readonly minutes: number;
+  readonly severity: "warning" | "critical";
+  readonly summary: string;
+}
+
+const JOB = `job="${METRICS_SERVICE}"`;
+
+const ALERTS: ReadonlyArray<Alert> = [
+  {
+    name: "LlamaStackOperatorDown",
+    expression: `absent(up{${JOB}} == 1)`,
+    minutes: 10,
+    severity: "critical",
+    summary: "No replica of the Llama Stack operator answers; servers go on, edits are not carried out.",
+  },
+  {
+    name: "LlamaStackOperatorWithoutLeader",
+    expression: `sum(leader_election_master_status{${JOB}}) == 0`,
+    minutes: 5,
+    severity: "critical",
+    summary: "No replica of the Llama Stack operator holds the lease.",
+  },
+  {
+    name: "LlamaStackOperatorPassesFail",
+    expression: `sum(rate(controller_runtime_reconcile_errors_total{${JOB}}[10m])) / ` +
+      `sum(rate(controller_runtime_reconcile_total{${JOB}}[10m])) > 0.2`,
+    minutes: 15,
+    severity: "warning",
+    summary: "More than a fifth of the passes of the Llama Stack operator end in an error; its log says which.",
+  },
+  {
+    name: "LlamaStackOperatorQueueGrows",
+    expression: `max(workqueue_depth{${JOB}}) > 0 and deriv(max(workqueue_depth{${JOB}})[15m:]) > 0`,
+    minutes: 15,
+    severity: "warning",
+    summary: "The Llama Stack operator does not keep up with the changes.",
+  },
+  {
+    name: "LlamaStackServersNotReady",
+    expression: `sum(llama_stack_operator_resources{${JOB}, phase!="Ready"}) > 0`,
+    minutes: 30,
+    severity: "warning",
+    summary: "LlamaStackDistributions are not ready; `llama-stack-operator explain NAME -n NAMESPACE` says why.",
+  },
+];
+
+export const prometheusRule = (): JsonObject => ({
+  apiVersion: "monitoring.coreos.com/v1",
+  kind: "PrometheusRule",
+  metadata: metadata(NAME, "metrics", NAMESPACE),
+  spec: {
+    groups: [{
+      name: NAME,
+      rules: ALERTS.map(({ name, expression, minutes, severity, summary }) => ({
+        alert: name,
+        expr: expression,
+        for: `${minutes}m`,
+        labels: { severity },
+        annotations: { summary },
+      })),
+    }],
+  },
+});
+
+interface Panel {
+  readonly title: string;
+  readonly unit: string;
+  readonly queries: ReadonlyArray<{ readonly expression: string; readonly legend: string }>;
+}
+
+const PANELS: ReadonlyArray<Panel> = [
+  {
+    title: "Resources by phase",
+    unit: "short",
+    queries: [{ expression: `sum by (phase) (llama_stack_operator_resources{${JOB}})`, legend: "{{phase}}" }],
+  },
+  {
+    title: "Passes by result",
+    unit: "ops",
+    queries: [{
+      expression: `sum by (result) (rate(controller_runtime_reconcile_total{${JOB}}[5m]))`,
+      legend: "{{result}}",
+    }],
+  },
+  {
+    title: "Duration of a pass",
+    unit: "s",
+    queries: [0.5, 0.99].map((share) => ({
+      expression:
+        `histogram_quantile(${share}, sum by (le) (rate(controller_runtime_reconcile_time_seconds_bucket{${JOB}}[5m])))`,
+      legend: `p${share * 100}`,
+    })),
+  },
+  {
+    title: "Writes by kind",
+    unit: "ops",
+    queries: [{
+      expression: `sum by (kind, verb) (rate(llama_stack_operator_writes_total{${JOB}}[5m]))`,
+      legend: "{{verb}} {{kind}}",
+    }],
+  },
+  {
+    title: "Failures by reason",
+    unit: "ops",
+    queries: [{
+      expression: `sum by (reason) (rate(llama_stack_operator_failures_total{${JOB}}[5m]))`,
+      legend: "{{reason}}",
+    }],
+  },
+  {
+    title: "Resident memory",
+    unit: "bytes",
+    queries: [{ expression: `process_resident_memory_bytes{${JOB}}`, legend: "{{pod}}" }],
+  },
+];
+
+const [PANEL_WIDTH, PANEL_HEIGHT, PANELS_A_ROW] = [12, 8, 2] as const;
+
+/** A ConfigMap that Grafana's sidecar takes its dashboards from. */
+export const dashboard = (): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: {
+    ...metadata(`${NAME}-dashboard`, "metrics", NAMESPACE),
+    labels: { ...labelled("metrics"), grafana_dashboard: "1" },
+  },
+  data: {
+    "llama-stack-operator.json": JSON.stringify(
+      {
+        title: "Llama Stack operator",
+        uid: NAME,
+        schemaVersion: 39,
+        time: { from: "now-6h", to: "now" },
+        refresh: "1m",
+        panels: PANELS.map(({ title, unit, queries }, index) => ({
+          id: index + 1,
+          type: "timeseries",
+          title,
+          gridPos: {
+            x: index % PANELS_A_ROW * PANEL_WIDTH,
+            y: Math.floor(index / PANELS_A_ROW) * PANEL_HEIGHT,
+            w: PANEL_WIDTH,
+            h: PANEL_HEIGHT,
+          },
+          fieldConfig: { defaults: { unit }, overrides: [] },
+          targets: queries.map(({ expression, legend }, at) => ({
+            refId: String.fromCharCode(65 + at),
+            expr: expression,
+            legendFormat: legend,
+          })),
+        })),
+      },
+      null,
+      2,
+    ),
+  },
+});

@@ -1,0 +1,124 @@
+/**
+ * `deploy/kustomize`: the default installation as a base, every other one as an overlay of it. An overlay holds what is added,
+ * what is taken away and what is otherwise; it follows from the two installations and is never written by hand.
+ */
+import { type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { writeYaml } from "../../core/data/yaml.ts";
+import { type Choices, DEFAULT } from "./choices.ts";
+import { dashboard, disruptionBudget, prometheusRule, serviceMonitor } from "./extras.ts";
+import { installation } from "./installation.ts";
+import { NAMESPACE } from "./names.ts";
+import { networkPolicy } from "./network_policy.ts";
+import { writeGuard } from "./write_guard.ts";
+
+/** The namespaces of the overlay are an example: whoever uses it names their own. */
+export const OVERLAYS: Readonly<Record<string, Choices>> = {
+  "cert-manager": { ...DEFAULT, certificates: "cert-manager" },
+  openshift: { ...DEFAULT, certificates: "service-ca" },
+  namespaced: { ...DEFAULT, watched: ["llama-stack"] },
+  "no-webhooks": { ...DEFAULT, webhooks: false },
+  "secret-polling": { ...DEFAULT, secretPolling: true },
+};
+
+const COMPONENTS: Readonly<Record<string, ReadonlyArray<JsonObject>>> = {
+  "network-policy": [networkPolicy()],
+  "write-guard": writeGuard(),
+  "disruption-budget": [disruptionBudget()],
+  monitoring: [serviceMonitor(), prometheusRule(), dashboard()],
+};
+
+/** Texts by path below `deploy/kustomize`. */
+export const kustomizeFiles = (header: string): Readonly<Record<string, string>> => {
+  const base = installation(DEFAULT);
+  return Object.fromEntries([
+    ["base/kustomization.yaml", header + writeYaml(kustomization({ resources: base.map(fileOf) }))],
+    ...base.map((one) => [`base/${fileOf(one)}`, header + writeYaml(one)]),
+    ...Object.entries(OVERLAYS).flatMap(([name, choices]) => overlay(header, `overlays/${name}`, base, choices)),
+    ...Object.entries(COMPONENTS).flatMap(([name, objects]) => [
+      [
+        `components/${name}/kustomization.yaml`,
+        header + writeYaml({
+          apiVersion: "kustomize.config.k8s.io/v1alpha1",
+          kind: "Component",
+          resources: objects.map(fileOf),
+        }),
+      ],
+      ...objects.map((one) => [`components/${name}/${fileOf(one)}`, header + writeYaml(one)]),
+    ]),
+  ]);
+};
+
+/** Several documents as one file, in order. */
+export const oneFile = (header: string, objects: ReadonlyArray<JsonObject>): string =>
+  header + objects.map((one) => `---\n${writeYaml(one)}`).join("");
+
+const overlay = (
+  header: string,
+  folder: string,
+  base: ReadonlyArray<JsonObject>,
+  choices: Choices,
+): ReadonlyArray<readonly [string, string]> => {
+  const wanted = installation(choices);
+  const before = new Map(base.map((one) => [identity(one), one]));
+  const after = new Map(wanted.map((one) => [identity(one), one]));
+  const added = wanted.filter((one) => !before.has(identity(one)));
+  const patches = [
+    ...base.filter((one) => !after.has(identity(one)))
+      .map((one) => ({ of: one, entry: {}, content: { $patch: "delete", ...named(one) } })),
+    ...wanted.flatMap((one) => {
+      const changes = changesOf(before.get(identity(one)) ?? one, one);
+      return changes.length === 0 ? [] : [{ of: one, entry: { target: targetOf(one) }, content: changes }];
+    }),
+  ];
+  return [
+    [
+      `${folder}/kustomization.yaml`,
+      header + writeYaml(kustomization({
+        resources: ["../../base", ...added.map(fileOf)],
+        patches: patches.map(({ of, entry }) => ({ ...entry, path: `patch-${fileOf(of)}` })),
+      })),
+    ],
+    ...added.map((one) => [`${folder}/${fileOf(one)}`, header + writeYaml(one)] as const),
+    ...patches.map(({ of, content }) => [`${folder}/patch-${fileOf(of)}`, header + writeYaml(content)] as const),
+  ];
+};
+
+/** As JSON Patch (RFC 6902), one operation for each top-level field that differs. */
+const changesOf = (before: JsonObject, after: JsonObject): ReadonlyArray<Json> =>
+  Object.entries(after).filter(([key, value]) => JSON.stringify(before[key]) !== JSON.stringify(value))
+    .map(([key, value]): Json => ({ op: Object.hasOwn(before, key) ? "replace" : "add", path: `/${key}`, value }));
+
+const targetOf = (object: JsonObject): JsonObject => ({
+  kind: object.kind ?? "",
+  name: stringAt(object, "metadata", "name") ?? "",
+});
+
+const kustomization = (more: JsonObject): JsonObject => ({
+  apiVersion: "kustomize.config.k8s.io/v1beta1",
+  kind: "Kustomization",
+  ...more,
+});
+
+const named = (object: JsonObject): JsonObject => ({
+  apiVersion: object.apiVersion ?? "",
+  kind: object.kind ?? "",
+  metadata: Object.fromEntries(
+    Object.entries(objectAt(object, "metadata")).filter(([key]) => key === "name" || key === "namespace"),
+  ),
+});
+
+const identity = (object: JsonObject): string =>
+  [
+    stringAt(object, "apiVersion"),
+    stringAt(object, "kind"),
+    stringAt(object, "metadata", "namespace"),
+    stringAt(object, "metadata", "name"),
+  ].join(" ");
+
+/** `cluster_role_llama-stack-operator.yaml`; a namespace other than the operator's is part of it. */
+const fileOf = (object: JsonObject): string => {
+  const kind = (stringAt(object, "kind") ?? "").replace(/(?<!^)(?=[A-Z])/g, "_").toLowerCase();
+  const namespace = stringAt(object, "metadata", "namespace") ?? NAMESPACE;
+  const place = namespace === NAMESPACE ? "" : `${namespace}_`;
+  return `${kind}_${place}${stringAt(object, "metadata", "name")}.yaml`;
+};

@@ -1,0 +1,60 @@
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { objectOf } from "../../tests/objects.ts";
+import { type Json, type JsonObject, listAt, member, objectAt } from "../../core/data/json.ts";
+import { DEFAULT } from "./choices.ts";
+import { networkPolicy } from "./network_policy.ts";
+import { deployment } from "./program.ts";
+
+const POLICY = networkPolicy();
+
+/** Whether one of the rules names the port, or no port at all. */
+const hasPort = (rule: Json, port: number): boolean =>
+  listAt(rule, "ports").length === 0 || listAt(rule, "ports").some((entry) => member(entry, "port") === port);
+
+/** Who may connect to the port: the peers of each rule that names it, and nothing for everybody. */
+const mayConnect = (port: number): ReadonlyArray<ReadonlyArray<Json>> =>
+  listAt(POLICY, "spec", "ingress").filter((rule) => hasPort(rule, port)).map((rule) => listAt(rule, "from"));
+
+Deno.test("networkPolicy() opens the webhooks to everybody, metrics to labelled namespaces, and health to nobody", () => {
+  const [container] = listAt(deployment(DEFAULT), "spec", "template", "spec", "containers");
+  const ports = Object.fromEntries(
+    listAt(container, "ports").map((port) => [member(port, "name"), Number(member(port, "containerPort"))]),
+  );
+  deepStrictEqual(mayConnect(ports.webhook ?? 0), [[]]);
+  deepStrictEqual(mayConnect(ports.metrics ?? 0), [[{ namespaceSelector: { matchLabels: { metrics: "enabled" } } }]]);
+  deepStrictEqual(mayConnect(ports.health ?? 0), []);
+});
+
+Deno.test("networkPolicy() selects the pods of the operator", () => {
+  const labels = objectAt(deployment(DEFAULT), "spec", "template", "metadata", "labels");
+  for (const [name, value] of Object.entries(objectAt(POLICY, "spec", "podSelector", "matchLabels"))) {
+    deepStrictEqual(labels[name], value);
+  }
+});
+
+Deno.test("networkPolicy() lets the operator reach every server, on whatever port it listens", () => {
+  const servers: ReadonlyArray<JsonObject> = [
+    {},
+    { networking: { port: 1234 } },
+    { workload: { overrides: { podLabels: { app: "other", team: "a" } } } },
+  ];
+  for (const spec of servers) {
+    const labels = objectAt(objectOf("Deployment", spec), "spec", "template", "metadata", "labels");
+    const reaches = listAt(POLICY, "spec", "egress").some((rule) =>
+      listAt(rule, "ports").length === 0 &&
+      listAt(rule, "to").some((peer) =>
+        Object.keys(objectAt(peer, "namespaceSelector")).length === 0 &&
+        Object.entries(objectAt(peer, "podSelector", "matchLabels")).every(([name, value]) => labels[name] === value)
+      )
+    );
+    ok(reaches, JSON.stringify(labels));
+  }
+});
+
+Deno.test("networkPolicy() lets the operator connect to nothing else but names and API servers", () => {
+  const open = listAt(POLICY, "spec", "egress").filter((rule) => listAt(rule, "to").length === 0);
+  deepStrictEqual(
+    open.flatMap((rule) => listAt(rule, "ports").map((port) => `${member(port, "protocol")} ${member(port, "port")}`)),
+    ["UDP 53", "TCP 53", "UDP 5353", "TCP 5353", "TCP 443", "TCP 6443"],
+  );
+});

@@ -1,0 +1,204 @@
+/** What the operator asks of the API server, and for what: the one list behind every Role that we ship. */
+import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
+import { CRD_NAME } from "../../core/api/crd.ts";
+import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/world/kinds.ts";
+import { type Choices, watchesAll } from "./choices.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET, LEASE, WEBHOOK_CONFIGURATION } from "../../core/operator/own_objects.ts";
+
+export interface Permission {
+  readonly apiGroup: string;
+  readonly resource: string;
+  readonly verbs: ReadonlyArray<string>;
+  /** Absent: every name. `create`, and `list` without a field selector, cannot be limited by name. */
+  readonly names?: ReadonlyArray<string>;
+  /** Where resources are watched, in the operator's own namespace, or on objects of no namespace. */
+  readonly where: "watched" | "own" | "cluster";
+  /** Ends the sentence "needed to …". */
+  readonly why: string;
+}
+
+const GROUP = "llamastack.io";
+const CRD_GROUP = "apiextensions.k8s.io";
+/** Only where the operator makes the certificates of its webhooks itself. */
+const CERTIFICATES: ReadonlyArray<Permission> = [
+  {
+    apiGroup: "",
+    resource: "secrets",
+    verbs: ["get", "update"],
+    names: [AUTHORITY_SECRET],
+    where: "own",
+    why: "store the authority that signs the certificates of the webhooks",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions",
+    verbs: ["list", "patch"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "publish that authority and the path for conversion",
+  },
+  {
+    apiGroup: "admissionregistration.k8s.io",
+    resource: "validatingwebhookconfigurations",
+    verbs: ["list", "patch"],
+    names: [WEBHOOK_CONFIGURATION],
+    where: "cluster",
+    why: "publish that authority and the path for admission",
+  },
+];
+
+/** Only where every namespace is watched: a version can be dropped when no resource of the cluster is stored in it. */
+const MIGRATION: ReadonlyArray<Permission> = [
+  {
+    apiGroup: GROUP,
+    resource: "llamastackdistributions",
+    verbs: ["patch"],
+    where: "cluster",
+    why: "rewrite resources that are stored in an older version",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions",
+    verbs: ["get"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "see which versions are stored",
+  },
+  {
+    apiGroup: CRD_GROUP,
+    resource: "customresourcedefinitions/status",
+    verbs: ["update"],
+    names: [CRD_NAME],
+    where: "cluster",
+    why: "drop an older version from the list of stored versions",
+  },
+];
+
+const READ = ["get", "list", "watch"];
+
+const groupOf = (apiVersion: string): string => apiVersion.includes("/") ? apiVersion.split("/")[0] ?? "" : "";
+
+const onOwn = (kind: Kind): Permission => ({
+  apiGroup: groupOf(kind.apiVersion),
+  resource: kind.plural,
+  // Server-side apply of an object that is not there yet asks for both, create and patch.
+  verbs: [...READ, "create", "patch", ...(kind.prunable || kind.kind === "ConfigMap" ? ["delete"] : [])],
+  where: "watched",
+  why: kind.kind === "Secret" || kind.kind === "ConfigMap"
+    ? `keep the ${kind.kind}s of each server, and read those that a resource names`
+    : `keep the ${kind.kind} of each server`,
+});
+
+/**
+ * Without `list` and `watch` on Secrets where those are read by name; caBundles are written only where nobody else does. With
+ * some namespaces watched, what is left of cluster-wide rights is two objects by name.
+ */
+export const permissionsFor = (choices: Choices): ReadonlyArray<Permission> => [
+  ...PERMISSIONS.map((one) =>
+    choices.secretPolling && one.resource === "secrets" && one.where === "watched"
+      ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
+      : one
+  ),
+  ...(watchesAll(choices) ? MIGRATION : []),
+  ...(choices.webhooks && choices.certificates === "self-managed" ? CERTIFICATES : []),
+];
+
+const PERMISSIONS: ReadonlyArray<Permission> = [
+  {
+    apiGroup: GROUP,
+    resource: "llamastackdistributions",
+    verbs: ["list", "watch"],
+    where: "watched",
+    why: "follow the resources",
+  },
+  {
+    apiGroup: GROUP,
+    resource: "llamastackdistributions/status",
+    verbs: ["update"],
+    where: "watched",
+    why: "write their status",
+  },
+  {
+    apiGroup: GROUP,
+    resource: "llamastackdistributions/finalizers",
+    verbs: ["update"],
+    where: "watched",
+    why: "own objects where OwnerReferencesPermissionEnforcement is on, as on OpenShift",
+  },
+  ...OWN_KINDS.map(onOwn),
+  onOwn(ROUTES),
+  {
+    apiGroup: groupOf(ROUTES.apiVersion),
+    resource: "routes/custom-host",
+    verbs: ["create"],
+    where: "watched",
+    why: "set the host of a Route",
+  },
+  ...POD_KINDS.map((kind): Permission => ({
+    apiGroup: groupOf(kind.apiVersion),
+    resource: kind.plural,
+    verbs: ["list", "watch"],
+    where: "watched",
+    why: "report why a server is not ready",
+  })),
+  {
+    apiGroup: "events.k8s.io",
+    resource: "events",
+    verbs: ["create"],
+    where: "watched",
+    why: "report changes and failures",
+  },
+  {
+    apiGroup: "authentication.k8s.io",
+    resource: "tokenreviews",
+    verbs: ["create"],
+    where: "cluster",
+    why: "find out who asks for metrics",
+  },
+  {
+    apiGroup: "authorization.k8s.io",
+    resource: "subjectaccessreviews",
+    verbs: ["create"],
+    where: "cluster",
+    why: "find out whether they may read them",
+  },
+  {
+    apiGroup: "coordination.k8s.io",
+    resource: "leases",
+    verbs: ["create"],
+    where: "own",
+    why: "elect a leader",
+  },
+  {
+    apiGroup: "coordination.k8s.io",
+    resource: "leases",
+    verbs: ["get", "update"],
+    names: [LEASE],
+    where: "own",
+    why: "elect a leader",
+  },
+  {
+    apiGroup: "",
+    resource: "secrets",
+    verbs: ["create"],
+    where: "own",
+    why: "store the key for digests of Secret values",
+  },
+  {
+    apiGroup: "",
+    resource: "secrets",
+    verbs: ["get", "update"],
+    names: [HMAC_SECRET],
+    where: "own",
+    why: "store the key for digests of Secret values",
+  },
+  {
+    apiGroup: "",
+    resource: "configmaps",
+    verbs: ["list", "watch"],
+    names: [SETTINGS_CONFIG_MAP],
+    where: "own",
+    why: "follow the operator's settings",
+  },
+  { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "own", why: "report an invalid setting" },
+];

@@ -1,0 +1,131 @@
+/**
+ * RBAC limits writes by kind and by exact name; the names of what the operator makes follow from resources. This policy of the
+ * API server does the rest: whatever somebody does with the operator's credentials, objects that belong to no
+ * LlamaStackDistribution stay as they are.
+ */
+import { GROUP, KIND } from "../../core/api/v1alpha2.ts";
+import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
+import type { JsonObject } from "../../core/data/json.ts";
+import { configMapName, MANAGED_BY } from "../../core/resources/names.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { OWN_KINDS, ROUTES } from "../../core/world/kinds.ts";
+import { MANIFEST_ANNOTATION } from "../../core/resources/objects.ts";
+import { caBundleName } from "../../core/resources/pod_volumes.ts";
+import { metadata, NAME, NAMESPACE } from "./names.ts";
+
+const WRITTEN = [...OWN_KINDS, ROUTES];
+
+const POLICY = `${NAME}-write-guard`;
+const API_VERSION = "admissionregistration.k8s.io/v1";
+
+/** A string of CEL, the expression language of the policy. */
+const text = (value: string): string => `'${value}'`;
+
+const listOf = (...values: ReadonlyArray<string>): string => `[${values.join(", ")}]`;
+
+/** Hexadecimal digits at the end of the name of a generated ConfigMap. */
+const DIGEST_DIGITS = configMapName("", "0".repeat(64)).length - configMapName("", "").length;
+
+/** Of `object` or `oldObject`, as core/plan/ownership.ts sees it. */
+const label = (of: string, name: string): string =>
+  `${of}.metadata.?labels[?${text(`app.kubernetes.io/${name}`)}].orValue('')`;
+const isLabelled = (of: string): string => `${label(of, "managed-by")} == ${text(MANAGED_BY)}`;
+const controllersOf = (of: string): string =>
+  `${of}.metadata.?ownerReferences.orValue([]).filter(owner, owner.?controller.orValue(false))`;
+const ownersOf = (of: string): string =>
+  `${controllersOf(of)}.filter(owner, owner.kind == ${text(KIND)} && ` +
+  `owner.apiVersion.startsWith(${text(`${GROUP}/`)})).map(owner, owner.name)`;
+/** Made by the operator and without an owner, as backups restore it; a claim may be kept so. */
+const isOrphan = (of: string): string =>
+  `${isLabelled(of)} && ${controllersOf(of)}.size() == 0 && (variables.kind == 'persistentvolumeclaims' || ` +
+  `${of}.metadata.?annotations[?${text(MANIFEST_ANNOTATION)}].hasValue())`;
+
+const VARIABLES: Readonly<Record<string, string>> = {
+  kind: "request.resource.resource",
+  name: "object == null ? oldObject.metadata.name : object.metadata.name",
+  wasLabelled: `oldObject != null && ${isLabelled("oldObject")}`,
+  wasOrphan: `oldObject != null && ${isOrphan("oldObject")}`,
+  wasOurs: `variables.wasOrphan || oldObject != null && ${ownersOf("oldObject")}.size() > 0`,
+  /** The resource that the object belongs to: at most one. */
+  resources: `object != null ? ${ownersOf("object")} : ` +
+    `variables.wasOrphan ? [${label("oldObject", "instance")}] : ${ownersOf("oldObject")}`,
+  isOwnSecret: `variables.kind == 'secrets' && request.namespace == ${text(NAMESPACE)} && ` +
+    `variables.name in ${listOf(text(HMAC_SECRET), text(AUTHORITY_SECRET))}`,
+};
+
+const RULES: ReadonlyArray<{ readonly expression: string; readonly message: string }> = [
+  {
+    expression: "variables.isOwnSecret || variables.kind != 'secrets' || variables.resources.exists(resource, " +
+      `variables.name in ${listOf(...[sqlSecretName(""), kvSecretName("")].map((end) => `resource + ${text(end)}`))})`,
+    message: "the operator writes no Secret but the connection Secrets of a LlamaStackDistribution",
+  },
+  {
+    expression: "variables.kind != 'configmaps' || variables.resources.exists(resource, " +
+      `variables.name == resource + ${text(caBundleName(""))} || ` +
+      `variables.name.startsWith(resource + ${text(configMapName("", ""))}) && ` +
+      `variables.name.substring(resource.size() + ${configMapName("", "").length})` +
+      `.matches('^[0-9a-f]{${DIGEST_DIGITS}}$'))`,
+    message: "the operator writes no ConfigMap but the configs and CA bundles of a LlamaStackDistribution",
+  },
+  {
+    expression: "variables.isOwnSecret || oldObject == null || variables.wasOurs",
+    message: "the object belongs to no LlamaStackDistribution",
+  },
+  {
+    // An orphan may be scaled before its owner is applied.
+    expression: "variables.isOwnSecret || object == null || variables.kind == 'persistentvolumeclaims' || " +
+      `variables.resources.size() > 0 || variables.wasOrphan && ${isOrphan("object")}`,
+    message: "the controller of the object must be a LlamaStackDistribution",
+  },
+  {
+    // What a former operator made may lack the label; until it is applied, nothing changes but managedFields.
+    expression: `variables.isOwnSecret || object == null || ${isLabelled("object")} || ` +
+      "oldObject != null && !variables.wasLabelled",
+    message: `the object must have the label app.kubernetes.io/managed-by: ${MANAGED_BY}`,
+  },
+  {
+    expression: "!variables.isOwnSecret || object != null",
+    message: "the operator deletes none of its own Secrets",
+  },
+];
+
+/** Applies to requests of the operator's own account alone; everybody else writes as before. */
+export const writeGuard = (): ReadonlyArray<JsonObject> => [
+  {
+    apiVersion: API_VERSION,
+    kind: "ValidatingAdmissionPolicy",
+    metadata: metadata(POLICY, "rbac"),
+    spec: {
+      failurePolicy: "Fail",
+      matchConstraints: {
+        matchPolicy: "Equivalent",
+        resourceRules: written(),
+      },
+      matchConditions: [{
+        name: "requests-of-the-operator",
+        expression: `request.userInfo.username == ${text(`system:serviceaccount:${NAMESPACE}:${NAME}`)}`,
+      }],
+      variables: Object.entries(VARIABLES).map(([name, expression]) => ({ name, expression })),
+      validations: RULES.map(({ expression, message }) => ({ expression, message, reason: "Forbidden" })),
+    },
+  },
+  {
+    apiVersion: API_VERSION,
+    kind: "ValidatingAdmissionPolicyBinding",
+    metadata: metadata(POLICY, "rbac"),
+    spec: { policyName: POLICY, validationActions: ["Deny"] },
+  },
+];
+
+/** The kinds by API group and version. */
+const written = (): ReadonlyArray<JsonObject> =>
+  [...new Set(WRITTEN.map(({ apiVersion }) => apiVersion))].map((apiVersion) => {
+    const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    return {
+      apiGroups: [group],
+      apiVersions: [version],
+      operations: ["CREATE", "UPDATE", "DELETE"],
+      resources: WRITTEN.filter((kind) => kind.apiVersion === apiVersion).map(({ plural }) => plural),
+      scope: "Namespaced",
+    };
+  });
