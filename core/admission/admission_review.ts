@@ -3,21 +3,12 @@ import { API_VERSION } from "../api/v1alpha2.ts";
 import { formatPath } from "../data/field_path.ts";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { ADMISSION_WARNING_MAX, ADMISSION_WARNINGS_MAX } from "../data/limits.ts";
-import type { Judgement } from "./judgement.ts";
+import type { Change, Judgement } from "./change.ts";
 
 export interface Question {
   readonly uid: string;
   /** Undefined: nothing is to be judged, and the answer is yes. */
   readonly change: Change | undefined;
-}
-
-export interface Change {
-  readonly namespace: string;
-  readonly object: JsonObject;
-  /** Undefined for a new object. */
-  readonly before: JsonObject | undefined;
-  /** The version in which the author wrote, e.g. `v1alpha1`. */
-  readonly writtenIn: string;
 }
 
 export const questionIn = (review: Json): Question => {

@@ -4,7 +4,7 @@
  */
 import { formatPath } from "../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject } from "../data/json.ts";
-import type { Finding } from "./judgement.ts";
+import type { Finding } from "./change.ts";
 
 export interface ChangeRule {
   /** The field that is marked; the block around it is what the rule looks at. */

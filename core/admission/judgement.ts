@@ -10,25 +10,13 @@ import { leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.t
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings } from "../config/derive.ts";
 import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure/failures.ts";
-import type { FieldPath } from "../data/field_path.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { permitted, type Reference, referencesOf } from "../world/references.ts";
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
-import type { Change } from "./admission_review.ts";
+import type { Change, Judgement } from "./change.ts";
 import { changeFindings } from "./change_rules.ts";
-
-export interface Judgement {
-  readonly refusals: ReadonlyArray<Finding>;
-  readonly warnings: ReadonlyArray<string>;
-}
-
-export interface Finding {
-  readonly path: FieldPath;
-  /** With the path and the way out. */
-  readonly message: string;
-}
 
 /** What stands where a reference points; undefined: nobody could tell. */
 export type Found = "Present" | "NoObject" | "NoKey" | undefined;

@@ -2,7 +2,8 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest, secret, SURROUNDINGS } from "../../tests/given.ts";
 import { at, type JsonObject, listAt, put } from "../data/json.ts";
 import { ADMISSION_WARNING_MAX } from "../data/limits.ts";
-import { accepted, admissionAnswer, type Change, questionIn } from "./admission_review.ts";
+import type { Change } from "./change.ts";
+import { accepted, admissionAnswer, questionIn } from "./admission_review.ts";
 import { type Found, judge, newReferences, referenceName } from "./judgement.ts";
 
 const change = (object: JsonObject, before?: JsonObject, writtenIn = "v1alpha2"): Change => ({

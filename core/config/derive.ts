@@ -12,7 +12,8 @@ import {
   resolveDistribution,
 } from "./servers/distribution.ts";
 import type { BaseSource } from "./servers/base.ts";
-import { factsOf, foldersOf } from "./draft.ts";
+import { foldersOf } from "./data_folders.ts";
+import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/lines/lines.ts";
 import { type Generated, generation, type Refusal, refusal } from "./pipeline.ts";

@@ -5,6 +5,7 @@ import type { FieldPath } from "../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, put } from "../data/json.ts";
 import type { Warning } from "../failure/warning.ts";
 import { baseId } from "./servers/base.ts";
+import { type DataFolders, foldersOf } from "./data_folders.ts";
 import type { Server } from "./servers/lines/lines.ts";
 import { serverName } from "./servers/lines/lines.ts";
 
@@ -16,16 +17,6 @@ export interface Facts {
   /** `Llama Stack 0.7.1`, for sentences. */
   readonly serverName: string;
   readonly folders: DataFolders;
-}
-
-/** Absolute folders inside the pod (R27). */
-export interface DataFolders {
-  /** Where the volume is mounted. */
-  readonly mount: string;
-  /** Databases of the server. */
-  readonly state: string;
-  /** Uploaded files. */
-  readonly files: string;
 }
 
 /** A provider of the resource after stage 4. */
@@ -57,16 +48,6 @@ export const factsOf = (name: string, spec: Spec, server: Server): Facts => ({
   serverName: serverName(server.version),
   folders: foldersOf(spec),
 });
-
-export const foldersOf = (spec: Spec): DataFolders => {
-  const mount = (spec.workload?.storage?.mountPath || MOUNT_DEFAULT).replace(/(.)\/+$/, "$1");
-  const distribution = (spec.distribution.name ?? "image").replace(/^ogx-/, "");
-  const state = `${mount === "/" ? "" : mount}/distributions/${distribution}`;
-  return { mount, state, files: `${state}/files` };
-};
-
-/** Where the data volume is mounted, on every line (R27). */
-export const MOUNT_DEFAULT = "/.llama";
 
 /** The draft with more of everything; nothing that is there goes away. */
 export const noted = (draft: Draft, more: Partial<Omit<Draft, "config">>): Draft => ({

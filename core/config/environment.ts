@@ -1,7 +1,8 @@
 /** The environment of the server's container: what the operator sets, what the config refers to, what the author adds. */
 import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
-import type { DataFolders, EnvEntry } from "./draft.ts";
+import type { DataFolders } from "./data_folders.ts";
+import type { EnvEntry } from "./draft.ts";
 import { type Line } from "./servers/lines/line.ts";
 import { LINES } from "./servers/lines/lines.ts";
 

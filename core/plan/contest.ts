@@ -1,20 +1,11 @@
 /** Fields of ours that somebody changes back after each repair: another controller, say. */
 import type { Manifest } from "../resources/blueprint.ts";
-import { changedFields, type ForeignField } from "./field_owners.ts";
+import type { ForeignField } from "../world/contest.ts";
+import { changedFields } from "./field_owners.ts";
 import { SCALE_MANAGER } from "../world/field_manager.ts";
 import type { WriteStep } from "./step.ts";
 import { liveKey, type World } from "../world/world.ts";
-
-/** A field that was overwritten again and again; `manager` is undefined where several managers do it by turns. */
-export interface Contest extends Omit<ForeignField, "manager"> {
-  readonly manager: string | undefined;
-  /** Until when it is not repaired, in milliseconds since 1970; a time that is past: it was repaired, and may be overwritten again. */
-  readonly heldUntilMs: number;
-  /** When it is over, unless it is overwritten again; in milliseconds since 1970. */
-  readonly overAtMs: number;
-  /** Whether this is its first pause, which is announced. */
-  readonly isNew: boolean;
-}
+import type { Contest } from "../world/contest.ts";
 
 /** What the steps repair. */
 export const repairsIn = (steps: ReadonlyArray<WriteStep>, world: World): ReadonlyArray<ForeignField> =>

@@ -10,15 +10,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { type DifferencePath, differences, pathText } from "./difference.ts";
 import { FIELD_MANAGER } from "../world/field_manager.ts";
-
-/** A field of ours that somebody else changed. */
-export interface ForeignField {
-  /** `Kind name`. */
-  readonly object: string;
-  readonly field: string;
-  /** Field manager, as the API server recorded it; empty where nobody owns the field, as after it was removed. */
-  readonly manager: string;
-}
+import type { ForeignField } from "../world/contest.ts";
 
 /** Fields that do not stand in the object as they were applied. */
 export interface Changed {

@@ -1,7 +1,7 @@
 /** What the builders of this folder need. Everything in it has been checked before: a builder cannot fail. */
 import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
-import type { DataFolders } from "../config/draft.ts";
+import type { DataFolders } from "../config/data_folders.ts";
 import type { Line } from "../config/servers/lines/line.ts";
 import type { JsonObject } from "../data/json.ts";
 

@@ -1,6 +1,6 @@
 /** A derived resource → the blueprint of its objects. */
 import type { Resource } from "../api/decode.ts";
-import { foldersOf } from "../config/draft.ts";
+import { foldersOf } from "../config/data_folders.ts";
 import type { Derived } from "../config/derive.ts";
 import { objectAt, stringAt } from "../data/json.ts";
 import { configMapName } from "./names.ts";

@@ -11,7 +11,7 @@ import { type ConditionType, type Finding, truth, unknown, untruth } from "./con
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { rolloutState } from "../plan/rollout/rollout_state.ts";
 import { podTrouble } from "./pods.ts";
-import type { Decided } from "./summarise.ts";
+import type { Decided } from "./decided.ts";
 import { rolledBack, shownOf, upgradeStopped } from "./trouble.ts";
 
 /** Ready comes first: it carries the first failing reason, which `kubectl get -o wide` shows. */

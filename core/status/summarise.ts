@@ -1,35 +1,17 @@
 /** What was seen and decided → the status of the resource, the same bytes while nothing changes. */
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { configMapName } from "../resources/names.ts";
 import { formatPath } from "../data/field_path.ts";
-import type { Warning } from "../failure/warning.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
-import type { Contest } from "../plan/contest.ts";
-import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { liveKey, type World } from "../world/world.ts";
 import { conditionsOf, type Finding } from "./conditions.ts";
 import { configIn, findingsOf } from "./findings.ts";
-
-/** What a pass decided, as far as status tells of it. */
-export interface Decided {
-  /** Undefined when the resource could not be prepared. */
-  readonly prepared: Prepared | undefined;
-  readonly failures: ReadonlyArray<ReconcileFailure>;
-  readonly warnings: ReadonlyArray<Warning>;
-  /** What becomes of the pod template; undefined when nothing could be decided about it. */
-  readonly rollout: Rollout | undefined;
-  readonly suspended: boolean;
-  /** Fields that somebody overwrites again and again. */
-  readonly contested?: ReadonlyArray<Contest>;
-  /** Fields as a policy of the cluster rewrote them, as `Kind name: path`; undefined when nobody looked. */
-  readonly byPolicy?: ReadonlyArray<string>;
-}
+import type { Decided } from "./decided.ts";
 
 /** Warnings kept in status, and characters of each; the schema allows 32 of 1,024. */
 const WARNINGS_MAX = 32;

@@ -3,7 +3,7 @@ import type { Redacted } from "effect/Redacted";
 import type { Unwritten } from "../failure/failures.ts";
 import type { Surroundings } from "../config/derive.ts";
 import type { JsonObject } from "../data/json.ts";
-import type { Contest } from "../plan/contest.ts";
+import type { Contest } from "./contest.ts";
 import type { Away } from "../plan/rollout/upgrade_slots.ts";
 import type { Platform } from "../resources/blueprint.ts";
 

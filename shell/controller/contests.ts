@@ -1,7 +1,7 @@
 /** How often fields of each resource's objects were overwritten of late, and until when they are not repaired because it is in vain. */
 import * as Context from "effect/Context";
-import type { Contest } from "../../core/plan/contest.ts";
-import type { ForeignField } from "../../core/plan/field_owners.ts";
+import type { Contest } from "../../core/world/contest.ts";
+import type { ForeignField } from "../../core/world/contest.ts";
 import {
   CONTEST_FIELDS_MAX,
   CONTEST_OVER_MS,

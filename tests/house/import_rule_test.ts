@@ -76,6 +76,24 @@ Deno.test("shell imports the shell, the core and packages; the client library as
   deepStrictEqual(wrong, []);
 });
 
+Deno.test("no file imports itself by way of others", async () => {
+  const imports = [...await product("core/"), ...await product("shell/"), ...await product("tools/")];
+  const targets = Map.groupBy(imports.filter(({ from }) => from.startsWith(".")), ({ file }) => file);
+  const open = new Set<string>();
+  const done = new Set<string>();
+  const circles: Array<string> = [];
+  const visit = (file: string, way: ReadonlyArray<string>): void => {
+    if (open.has(file)) circles.push([...way.slice(way.indexOf(file)), file].join(" → "));
+    if (open.has(file) || done.has(file)) return;
+    open.add(file);
+    for (const one of targets.get(file) ?? []) visit(target(one), [...way, file]);
+    open.delete(file);
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  deepStrictEqual(circles, []);
+});
+
 Deno.test("mod.ts imports the shell alone", async () => {
   deepStrictEqual((await importsOf("mod.ts")).filter((one) => !target(one).startsWith("shell/")), []);
 });

@@ -1,7 +1,12 @@
-import type { ControlPlane } from "./control_plane.ts";
+/** A node that is simulated, on a real control plane. */
+
+interface Kubectl {
+  /** Runs kubectl with these words and this standard input. */
+  readonly kubectl: (words: readonly string[], input?: string) => Promise<unknown>;
+}
 
 /** Makes one node, which kwok keeps ready, and volumes that the controller manager binds to claims without a class. */
-export const simulateNode = async (controlPlane: ControlPlane): Promise<void> => {
+export const simulateNode = async (controlPlane: Kubectl): Promise<void> => {
   const manifests = [node, ...Array.from({ length: VOLUMES }, (_, index) => volume(index))];
   await controlPlane.kubectl(
     ["create", "-f", "-"],

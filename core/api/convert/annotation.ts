@@ -6,13 +6,10 @@
  */
 import { isList, isObject, type Json, type JsonObject, member, objectAt, omit } from "../../data/json.ts";
 import { fromGoAnnotations } from "./go_annotations.ts";
-import type { Leftover } from "./leftovers.ts";
+import type { Leftover, Of } from "./leftovers.ts";
 
 /** Status, and fields whose path is no name of an annotation. */
 export const LEFTOVERS_ANNOTATION = "llamastack.io/conversion-leftovers";
-
-/** Which version the leftovers are of; they stand on an object of the other one. */
-export type Of = "v1alpha1" | "v1alpha2";
 
 /** `v1alpha2.leftovers.llamastack.io/spec.providers.inference`. */
 export const leftoverPrefix = (of: Of): string => `${of}.leftovers.llamastack.io/`;

@@ -1,7 +1,6 @@
 /** What the Go operators left in annotations when they converted: read once, then gone. */
 import { isList, isObject, type Json, type JsonObject, member } from "../../data/json.ts";
-import type { Of } from "./annotation.ts";
-import type { Leftover } from "./leftovers.ts";
+import type { Leftover, Of } from "./leftovers.ts";
 
 export interface FromGo {
   readonly leftovers: ReadonlyArray<Leftover>;

@@ -7,6 +7,9 @@
  */
 import { at, isList, isObject, type Json, type JsonObject, member, put } from "../../data/json.ts";
 
+/** Which version the leftovers are of; they stand on an object of the other one. */
+export type Of = "v1alpha1" | "v1alpha2";
+
 /** One difference: at this place belongs `to`; without `to` nothing belongs there. */
 export interface Leftover {
   readonly at: ReadonlyArray<string>;

@@ -1,6 +1,6 @@
 /** What sets one line of servers apart from the others: data, and one small function where data does not do. */
 import type { JsonObject } from "../../../data/json.ts";
-import type { DataFolders } from "../../draft.ts";
+import type { DataFolders } from "../../data_folders.ts";
 
 /** How the server process of a line is started and told what to do. */
 export interface ServerProcess {

@@ -1,7 +1,7 @@
 /** Up to 0.2: every consumer says in its own place where its state goes; there are no backends to refer to. */
 import { isObject, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../../data/json.ts";
 import { member } from "../../../data/json.ts";
-import type { DataFolders } from "../../draft.ts";
+import type { DataFolders } from "../../data_folders.ts";
 import type { Backend, ReferencesOf, StoreShape } from "./line.ts";
 
 /** The stores at top level, and where the server quota keeps its counts. */

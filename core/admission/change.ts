@@ -1,0 +1,23 @@
+/** What admission is asked about, and what it says. */
+import type { FieldPath } from "../data/field_path.ts";
+import type { JsonObject } from "../data/json.ts";
+
+export interface Change {
+  readonly namespace: string;
+  readonly object: JsonObject;
+  /** Undefined for a new object. */
+  readonly before: JsonObject | undefined;
+  /** The version in which the author wrote, e.g. `v1alpha1`. */
+  readonly writtenIn: string;
+}
+
+export interface Judgement {
+  readonly refusals: ReadonlyArray<Finding>;
+  readonly warnings: ReadonlyArray<string>;
+}
+
+export interface Finding {
+  readonly path: FieldPath;
+  /** With the path and the way out. */
+  readonly message: string;
+}
