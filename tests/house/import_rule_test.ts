@@ -105,6 +105,8 @@ Deno.test("the top level holds what it is meant to hold", async () => {
   for await (const { name } of Deno.readDir(ROOT)) if (!name.startsWith(".") && !made.has(name)) found.push(name);
   deepStrictEqual(found.sort(), [
     "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "Dockerfile",
     "LICENSE",
     "README.md",
