@@ -1,5 +1,7 @@
 /** Which pieces of eight characters stand in some texts, found in a time that grows with texts and values together. */
 
+import { REDACTED_CHAIN_MAX } from "../limits.ts";
+
 /** Characters of a value that may not be seen together. */
 export const PIECE = 8;
 
@@ -7,12 +9,6 @@ export interface PieceIndex {
   /** Visits the pieces that the value has in common with the texts. */
   readonly shared: (value: string, visit: (piece: string) => void) => void;
 }
-
-/**
- * Pieces with the same slot of the table; usual texts have two or three. Who makes more means to slow us down: the texts are
- * then not worth showing.
- */
-const CHAIN_MAX = 64;
 
 /** Undefined where the texts are made to take long. */
 export const pieceIndex = (texts: ReadonlyArray<string>): PieceIndex | undefined => {
@@ -26,7 +22,7 @@ export const pieceIndex = (texts: ReadonlyArray<string>): PieceIndex | undefined
     let count = 0;
     for (let at = first[slot] ?? 0; at > 0; at = next[at - 1] ?? 0) {
       if (isSame(all, at - 1, all, begin)) return;
-      if (++count > CHAIN_MAX) return void (isFair = false);
+      if (++count > REDACTED_CHAIN_MAX) return void (isFair = false);
     }
     next[begin] = first[slot] ?? 0;
     first[slot] = begin + 1;

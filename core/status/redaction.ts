@@ -5,19 +5,18 @@
  * Texts are compared by pieces of eight characters and not by whole values, because the kubelet and Python cut what they show;
  * beside the place of a cut a shorter piece is enough.
  */
+import {
+  REDACTED_CHARACTERS_MAX,
+  REDACTED_ENCODED_CHARACTERS_MAX,
+  REDACTED_TEXT_CHARACTERS_MAX,
+  REDACTED_VALUES_MAX,
+} from "../limits.ts";
 import { decodings, unescaped, unpercented } from "./decodings.ts";
 import { PIECE, type PieceIndex, pieceIndex } from "./piece_index.ts";
 import { secretParts } from "./secret_parts.ts";
 
 /** Whole shorter values count as well, and pieces beside a cut, down to four characters. */
 const SHORT_CHARACTERS_MIN = 4;
-
-/** Values of Secrets that are looked for in one text, and their characters together; usual servers have a dozen values. */
-const VALUES_MAX = 512;
-const CHARACTERS_MAX = 128 * 1024;
-
-/** Longest text that is looked through, in characters: a little more than the longest answer of a server. */
-const TEXT_CHARACTERS_MAX = 1024 * 1024 + 64 * 1024;
 
 /** Whether the text holds a piece of one of the values. */
 export const reveals = (text: string, values: Iterable<string>): boolean => {
@@ -65,7 +64,10 @@ const findings = (text: string, values: ReadonlyArray<string>, wanted: "first" |
   const found: Findings = { pieces: new Set(), short: new Set(), cut: new Set() };
   if (text.length < SHORT_CHARACTERS_MIN) return found;
   const characters = values.reduce((sum, { length }) => sum + length, 0);
-  if (values.length > VALUES_MAX || characters > CHARACTERS_MAX || text.length > TEXT_CHARACTERS_MAX) return undefined;
+  if (
+    values.length > REDACTED_VALUES_MAX || characters > REDACTED_CHARACTERS_MAX ||
+    text.length > REDACTED_TEXT_CHARACTERS_MAX
+  ) return undefined;
   const texts = decodings(text);
   const index = pieceIndex(texts);
   if (index === undefined) return undefined;
@@ -172,7 +174,7 @@ function* formsOf(value: string): Generator<string, void, void> {
   const text = value.trim();
   yield text;
   yield* base64Forms(text);
-  if (text.length > ENCODED_CHARACTERS_MAX) return;
+  if (text.length > REDACTED_ENCODED_CHARACTERS_MAX) return;
   if (text.includes("%")) yield unpercented(text);
   if (text.includes("\\")) yield unescaped(text);
   if (/^[A-Za-z0-9+/_-]{8,}={0,2}$/.test(text)) {
@@ -186,9 +188,6 @@ function* formsOf(value: string): Generator<string, void, void> {
   yield code;
   yield code.toUpperCase();
 }
-
-/** Longer values are sought as they are and in base64 only; they are certificates and key files. */
-const ENCODED_CHARACTERS_MAX = 16 * 1024;
 
 /** Within a longer text a value begins at any of three places of the code: without what depends on its neighbours. */
 function* base64Forms(text: string): Generator<string, void, void> {

@@ -1,15 +1,14 @@
+import { REDACTED_CONNECTION_CHARACTERS_MAX } from "../limits.ts";
+
 /**
  * What of a value is secret: all of it, or user, password, options and tokens of a connection. Its host and database are what a
  * person needs to read in the error of a server, and so are words that everybody uses.
  */
 export const secretParts = (value: string): ReadonlyArray<string> => {
   const text = value.trim();
-  const parts = text.length > CONNECTION_CHARACTERS_MAX ? undefined : partsOfUrl(text) ?? partsOfPairs(text);
+  const parts = text.length > REDACTED_CONNECTION_CHARACTERS_MAX ? undefined : partsOfUrl(text) ?? partsOfPairs(text);
   return (parts ?? [value]).filter((part) => !isOrdinary(part.trim()));
 };
-
-/** Longer values are no connections, in characters. */
-const CONNECTION_CHARACTERS_MAX = 4096;
 
 /** Of a URL; undefined where the text is none. */
 const partsOfUrl = (text: string): ReadonlyArray<string> | undefined => {
@@ -21,19 +20,16 @@ const partsOfUrl = (text: string): ReadonlyArray<string> | undefined => {
   const [address = "", fragment = ""] = split(behind, "#");
   const [place = "", query = ""] = split(address, "?");
   const [user = "", password = ""] = split(userInfo, ":");
-  const isLongPath = place.length > PATH_CHARACTERS_MAX;
   return [
     user,
     password,
     ...(query + (fragment === "" ? "" : `&${fragment}`)).split("&").map((pair) => pair.slice(pair.indexOf("=") + 1)),
-    ...(isWeb && !isLongPath ? place.split("/").slice(1).filter(isToken) : []),
-    ...(isLongPath ? [place] : []),
+    ...(isWeb ? place.split("/").slice(1).filter(isToken) : []),
   ].filter((part) => part !== "");
 };
 
 /** Of which the path may hold a token, as those of incoming webhooks do; elsewhere it is the name of a database. */
 const WEB: ReadonlySet<string> = new Set(["http", "https", "ws", "wss"]);
-const PATH_CHARACTERS_MAX = 2048;
 
 /**
  * Where user and password end. By the standard they have no `/`, `?` or `#`, but people write passwords as they are: what

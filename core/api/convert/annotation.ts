@@ -5,6 +5,7 @@
  * other only where its path goes away there too; in one annotation for all of them it would come back (seen on 1.36).
  */
 import { isList, isObject, type Json, type JsonObject, member, objectAt, omitAll } from "../../json.ts";
+import { LEFTOVER_STEPS_MAX } from "../../limits.ts";
 import { fromGoAnnotations } from "./go_annotations.ts";
 import type { Leftover } from "./leftovers.ts";
 
@@ -130,13 +131,10 @@ const isLeftover = (value: Json): boolean => {
   const path = member(value, "at");
   const bound = member(value, "while");
   return isObject(value) && Object.keys(value).every((key) => ["at", "to", "was", "while"].includes(key)) &&
-    isList(path) && path.length <= PATH_STEPS_MAX && path.every((step) => typeof step === "string") &&
+    isList(path) && path.length <= LEFTOVER_STEPS_MAX && path.every((step) => typeof step === "string") &&
     (path[0] === "spec" || path[0] === "status") &&
     (bound === undefined || isObject(bound));
 };
-
-/** Steps to the place of a leftover. Conversion itself makes half a dozen; thousands would overflow the stack later on. */
-const PATH_STEPS_MAX = 64;
 
 /**
  * Levels of JSON in a leftover. A settings block has a handful; one of thousands, put into a list of resources, would
