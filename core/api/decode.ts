@@ -215,13 +215,21 @@ const withDefaults = (schema: StructuralSchema, value: Json): Json => {
   }
   if (!isObject(value)) return value;
   const properties = schema.properties ?? {};
+  const more = schema.additionalProperties;
+  // Fields that the schema does not know are not looked at, unless it says something of all of them.
+  const known = typeof more === "object"
+    ? Object.keys(value)
+    : Object.keys(properties).filter((key) => Object.hasOwn(value, key));
+  const changed = known.flatMap((key): ReadonlyArray<[string, Json]> => {
+    const own = Object.hasOwn(properties, key) ? properties[key] : more;
+    const before = value[key] ?? null;
+    const after = typeof own === "object" ? withDefaults(own, before) : before;
+    return after === before ? [] : [[key, after]];
+  });
   const filled = Object.entries(properties)
     .filter(([key, inner]) => inner.default !== undefined && !Object.hasOwn(value, key))
-    .map(([key, inner]): [string, Json] => [key, inner.default as Json]);
-  return Object.fromEntries(
-    [...Object.entries(value), ...filled].map(([key, inner]): [string, Json] => {
-      const own = Object.hasOwn(properties, key) ? properties[key] : schema.additionalProperties;
-      return [key, typeof own === "object" ? withDefaults(own, inner) : inner];
-    }),
-  );
+    .map(([key, inner]): [string, Json] => [key, withDefaults(inner, inner.default as Json)]);
+  return changed.length + filled.length === 0
+    ? value
+    : { ...value, ...Object.fromEntries(changed), ...Object.fromEntries(filled) };
 };

@@ -45,11 +45,47 @@ export const put = (tree: JsonObject, path: ReadonlyArray<string>, value: Json |
   return inner === undefined ? omit(tree, key) : withMember(tree, key, inner);
 };
 
+/** As `put` one after the other, but what is changed is copied once: costs what the tree and the changes are large. */
+export const putAll = (
+  tree: JsonObject,
+  changes: ReadonlyArray<readonly [path: ReadonlyArray<string>, value: Json | undefined]>,
+): JsonObject => {
+  // Copies that were made here; they alone may be changed.
+  const copies = new Set<Json>();
+  const copyOf = (value: Json | undefined): JsonObject => {
+    if (isObject(value) && copies.has(value)) return value;
+    const copy: JsonObject = isObject(value) ? { ...value } : {};
+    copies.add(copy);
+    return copy;
+  };
+  const root = copyOf(tree);
+  for (const [path, value] of changes) {
+    const last = path[path.length - 1];
+    if (last === undefined) continue;
+    let place = root;
+    for (const key of path.slice(0, -1)) {
+      const inner = copyOf(member(place, key));
+      define(place, key, inner);
+      place = inner;
+    }
+    define(place, last, value);
+  }
+  return root;
+};
+
+/** An own property, so that `__proto__` stays data; undefined removes it. */
+const define = (object: JsonObject, key: string, value: Json | undefined): void => {
+  if (value === undefined) Reflect.deleteProperty(object, key);
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+};
+
 /** A copy with one member set; a computed key defines an own property, so `__proto__` stays data. */
 export const withMember = (tree: JsonObject, key: string, value: Json): JsonObject => ({ ...tree, [key]: value });
 
-export const omit = (tree: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
-  Object.fromEntries(Object.entries(tree).filter(([key]) => !keys.includes(key)));
+export const omit = (tree: JsonObject, ...keys: ReadonlyArray<string>): JsonObject => omitAll(tree, new Set(keys));
+
+export const omitAll = (tree: JsonObject, keys: ReadonlySet<string>): JsonObject =>
+  Object.fromEntries(Object.entries(tree).filter(([key]) => !keys.has(key)));
 
 /** The list with `entry` in the place of those that are the same, or at its end when none is. */
 export const laidInto = <A extends Json>(

@@ -100,3 +100,26 @@ export const UPGRADE_SLOT_MS_MAX = 30 * 60_000;
 
 /** So many namespaces with a failed upgrade to the same image and base config stop it in all of them. */
 export const UPGRADE_STOPS_AT_NAMESPACES = 3;
+
+/**
+ * Values of Secrets that are looked for in one text, their characters together, and those of the text, of which the longest is
+ * the answer of a server. Usual servers have a dozen values. So much takes 50 ms; beyond, nothing is shown.
+ */
+export const REDACTED_VALUES_MAX = 512;
+export const REDACTED_CHARACTERS_MAX = 128 * 1024;
+export const REDACTED_TEXT_CHARACTERS_MAX = 1024 * 1024 + 64 * 1024;
+
+/** Longer values are sought as they are and in base64 only, in characters; they are certificates and key files. */
+export const REDACTED_ENCODED_CHARACTERS_MAX = 16 * 1024;
+
+/** Longer values are not read as the address of a connection, in characters. */
+export const REDACTED_CONNECTION_CHARACTERS_MAX = 4096;
+
+/**
+ * Pieces of a text with the same slot of a table. Usual texts have two or three; who makes more means to slow us down, and
+ * nothing is shown.
+ */
+export const REDACTED_CHAIN_MAX = 64;
+
+/** Steps to the place of a leftover of a conversion, as levels of a spec. Conversion itself makes half a dozen. */
+export const LEFTOVER_STEPS_MAX = SPEC_DEPTH_MAX;

@@ -2,33 +2,26 @@
  * What may be shown of a text that somebody else wrote, as the last lines of a server's log: nothing that holds a piece of a
  * secret value, in any of the usual encodings.
  *
- * Texts are compared by pieces of eight characters and not by whole values, because the kubelet and Python cut what they show.
+ * Texts are compared by pieces of eight characters and not by whole values, because the kubelet and Python cut what they show;
+ * beside the place of a cut a shorter piece is enough.
  */
+import {
+  REDACTED_CHARACTERS_MAX,
+  REDACTED_ENCODED_CHARACTERS_MAX,
+  REDACTED_TEXT_CHARACTERS_MAX,
+  REDACTED_VALUES_MAX,
+} from "../data/limits.ts";
+import { decodings, unescaped, unpercented } from "./decodings.ts";
+import { PIECE, type PieceIndex, pieceIndex } from "./piece_index.ts";
+import { secretParts } from "./secret_parts.ts";
 
-/** Characters of a value that may not be seen together. Whole shorter values count as well, down to four characters. */
-const PIECE = 8;
-const VALUE_CHARACTERS_MIN = 4;
-
-/** Values of Secrets that are looked for in one text, and their characters together; usual servers have a dozen values. */
-const VALUES_MAX = 512;
-const CHARACTERS_MAX = 128 * 1024;
-
-/** Longer values are sought as they are, escaped and in base64 only; they are certificates and key files. */
-const ENCODED_CHARACTERS_MAX = 16 * 1024;
+/** Whole shorter values count as well, and pieces beside a cut, down to four characters. */
+const SHORT_CHARACTERS_MIN = 4;
 
 /** Whether the text holds a piece of one of the values. */
 export const reveals = (text: string, values: Iterable<string>): boolean => {
-  if (text.length < VALUE_CHARACTERS_MIN) return false;
-  const all = [...values];
-  // Looking for so much would take too long: nothing is shown then.
-  if (all.length > VALUES_MAX || all.reduce((sum, { length }) => sum + length, 0) > CHARACTERS_MAX) return true;
-  const pieces = piecesOf(text);
-  for (const value of all) {
-    for (const part of secretParts(value)) {
-      for (const form of formsOf(part)) if (shares(form, text, pieces)) return true;
-    }
-  }
-  return false;
+  const found = findings(text, [...values], "first");
+  return found === undefined || hasAny(found);
 };
 
 /** In place of a text that reveals a value. */
@@ -36,10 +29,13 @@ export const WITHHELD = "(not shown, because it repeats a secret value)";
 
 /** The text without the lines that reveal a value. */
 export const withoutSecrets = (text: string, values: ReadonlyArray<string>): string => {
-  if (!reveals(text, values)) return text;
-  const lines = text.split("\n").map((line) => reveals(line, values) ? WITHHELD : line);
+  const found = findings(text, values, "all");
+  if (found === undefined) return WITHHELD;
+  if (!hasAny(found)) return text;
+  const lines = text.split("\n");
+  const shown = lines.map((line, index) => holds(line, found, endsOf(text, index, lines.length)) ? WITHHELD : line);
   // A value of several lines, of which none says enough alone.
-  return lines.includes(WITHHELD) ? lines.join("\n") : WITHHELD;
+  return shown.includes(WITHHELD) ? shown.join("\n") : WITHHELD;
 };
 
 /** The class of the Python exception that ended a server; undefined where the text names none. */
@@ -51,106 +47,136 @@ export const exceptionClass = (text: string): string | undefined => {
 const EXCEPTION = /^([A-Za-z_][A-Za-z0-9_.]*(?:Error|Exception))\b/;
 const CLASS_CHARACTERS_MAX = 80;
 
-/** A filter over the pieces of a text, one bit each of a hash; a hit is then compared letter by letter. */
-const piecesOf = (text: string): Uint8Array => {
-  const filter = new Uint8Array(1 << FILTER_BITS);
-  eachHash(text, (hash) => void (filter[hash] = 1));
-  return filter;
-};
+/** What of the values stands in a text. */
+interface Findings {
+  /** Pieces of eight characters. */
+  readonly pieces: Set<string>;
+  /** Whole values that are shorter. */
+  readonly short: Set<string>;
+  /** Begins of values before a cut, and ends of values behind one. */
+  readonly cut: Set<string>;
+}
 
-const FILTER_BITS = 16;
-const FACTOR = 31;
-/** 31 to the power of PIECE - 1, as 32 bits. */
-const LEAVING = Array.from({ length: PIECE - 1 }).reduce<number>((power) => Math.imul(power, FACTOR), 1);
+const hasAny = ({ pieces, short, cut }: Findings): boolean => pieces.size + short.size + cut.size > 0;
 
-/** The hash of each piece, from one piece to the next in constant time. Stops when `visit` gives true. */
-const eachHash = (text: string, visit: (hash: number, index: number) => boolean | void): void => {
-  let hash = 0;
-  for (let index = 0; index < text.length; index++) {
-    if (index >= PIECE) hash = hash - Math.imul(text.charCodeAt(index - PIECE), LEAVING) | 0;
-    hash = Math.imul(hash, FACTOR) + text.charCodeAt(index) | 0;
-    if (index < PIECE - 1) continue;
-    if (visit((hash ^ hash >>> FILTER_BITS) & (1 << FILTER_BITS) - 1, index - PIECE + 1) === true) return;
+/** Undefined: looking for so much would take too long, and nothing is to be shown. */
+const findings = (text: string, values: ReadonlyArray<string>, wanted: "first" | "all"): Findings | undefined => {
+  const found: Findings = { pieces: new Set(), short: new Set(), cut: new Set() };
+  if (text.length < SHORT_CHARACTERS_MIN) return found;
+  const characters = values.reduce((sum, { length }) => sum + length, 0);
+  if (
+    values.length > REDACTED_VALUES_MAX || characters > REDACTED_CHARACTERS_MAX ||
+    text.length > REDACTED_TEXT_CHARACTERS_MAX
+  ) return undefined;
+  const texts = decodings(text);
+  const index = pieceIndex(texts);
+  if (index === undefined) return undefined;
+  const cuts = cutsIn(texts, endsOf(text, 0, 1));
+  for (const value of values) {
+    for (const part of secretParts(value)) {
+      for (const form of formsOf(part)) {
+        seek(form, texts, index, cuts, found);
+        if (wanted === "first" && hasAny(found)) return found;
+      }
+    }
   }
-};
-
-const shares = (form: string, text: string, pieces: Uint8Array): boolean => {
-  if (form.length < VALUE_CHARACTERS_MIN) return false;
-  if (form.length < PIECE) return text.includes(form);
-  let found = false;
-  eachHash(form, (hash, index) => {
-    if (pieces[hash] !== 1) return false;
-    const piece = form.slice(index, index + PIECE);
-    found = text.includes(piece) && !GENERIC.some((known) => known.includes(piece));
-    return found;
-  });
   return found;
 };
 
-/** Stand in many values and say nothing of them. */
-const GENERIC = ["https://www.", "http://localhost", "-----BEGIN CERTIFICATE-----", "-----BEGIN PRIVATE KEY-----"];
-
-/**
- * What of a value is secret: all of it, or user, password and options of a connection. Its host and database are what a person
- * needs to read in the error of a server.
- */
-const secretParts = (value: string): ReadonlyArray<string> => {
-  const text = value.trim();
-  const url = /^[a-z][a-z0-9+.-]*:\/\/(?:([^@/?#]{0,2048}(?:@[^@/?#]{0,2048}){0,8})@)?[^/?#]*(?:\/[^?#]*)?(?:\?(.*))?$/i
-    .exec(
-      text.slice(0, CONNECTION_CHARACTERS_MAX),
-    );
-  if (url !== null) {
-    const [, userInfo = "", query = ""] = url;
-    const colon = userInfo.indexOf(":");
-    return [
-      colon < 0 ? userInfo : userInfo.slice(0, colon),
-      ...(colon < 0 ? [] : [userInfo.slice(colon + 1)]),
-      ...query.split("&").map((pair) => pair.slice(pair.indexOf("=") + 1)),
-    ].filter((part) => part !== "" && !SSL_WORDS.has(part));
+const seek = (
+  form: string,
+  texts: ReadonlyArray<string>,
+  index: PieceIndex,
+  cuts: Cuts,
+  { pieces, short, cut }: Findings,
+): void => {
+  if (form.length < SHORT_CHARACTERS_MIN) return;
+  if (form.length < PIECE) {
+    if (texts.some((text) => text.includes(form))) short.add(form);
+    return;
   }
-  if (text.length <= CONNECTION_CHARACTERS_MAX && /(^|\s)host\s*=/.test(text)) {
-    const given = [...text.matchAll(/(?:^|\s)(?:password|user|passfile)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s']*)/gi)];
-    if (given.length > 0) return given.map(([, part = ""]) => part.replace(/^'|'$/g, "").replaceAll(/\\(.)/g, "$1"));
+  index.shared(form, (piece) => {
+    if (!GENERIC.some((known) => known.includes(piece))) pieces.add(piece);
+  });
+  for (let length = SHORT_CHARACTERS_MIN; length < PIECE; length++) {
+    const [begin, end] = [form.slice(0, length), form.slice(-length)];
+    if (cuts.before.has(begin)) cut.add(begin);
+    if (cuts.behind.has(end)) cut.add(end);
   }
-  return [value];
 };
 
-const CONNECTION_CHARACTERS_MAX = 4096;
-const SSL_WORDS = new Set(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]);
+/** Whether one of these findings stands in the line. */
+const holds = (line: string, { pieces, short, cut }: Findings, ends: Ends): boolean => {
+  const texts = decodings(line);
+  for (const text of texts) {
+    for (let from = 0; pieces.size > 0 && from + PIECE <= text.length; from++) {
+      if (pieces.has(text.slice(from, from + PIECE))) return true;
+    }
+    for (const value of short) if (text.includes(value)) return true;
+  }
+  if (cut.size === 0) return false;
+  const { before, behind } = cutsIn(texts, ends);
+  for (const piece of cut) if (before.has(piece) || behind.has(piece)) return true;
+  return false;
+};
 
-/** The value as programs write it. */
-function* formsOf(value: string): Generator<string, void, void> {
-  yield value.trim();
-  const escaped = JSON.stringify(value).slice(1, -1);
-  yield escaped;
-  // As Python's repr() has it.
-  yield value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("'", "\\'");
-  yield* base64Forms(value.trim());
-  if (value.length > ENCODED_CHARACTERS_MAX) return;
-  const percent = percentEncoded(value.trim());
-  yield percent;
-  yield percent.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
-  yield percent.replaceAll("%20", "+");
-  yield* decodedForms(value.trim());
-  yield hex(value.trim());
+/** Stand in many values and say nothing of them. */
+const GENERIC = [
+  "https://www.",
+  "http://localhost",
+  "-----BEGIN CERTIFICATE-----",
+  "-----END CERTIFICATE-----",
+  "-----BEGIN PRIVATE KEY-----",
+  "-----END PRIVATE KEY-----",
+];
+
+/** What stands beside the places at which a text was cut: four to seven characters. */
+interface Cuts {
+  readonly before: ReadonlySet<string>;
+  readonly behind: ReadonlySet<string>;
 }
 
-const percentEncoded = (text: string): string => {
-  try {
-    return encodeURIComponent(text);
-  } catch {
-    // Half of a surrogate pair has no encoding.
-    return text;
-  }
+/** Whether a text may have lost what was before it, and what was behind it. */
+interface Ends {
+  readonly begin: boolean;
+  readonly end: boolean;
+}
+
+/** How programs show that they left something out. */
+const CUT = /\.{2,}|…|\*{3,}|<?\btruncated\b>?/g;
+
+/** Shorter texts are whole ones, in characters: the kubelet cuts logs at 2,048 bytes and messages at 4,096. */
+const CUT_TEXT_CHARACTERS_MIN = 1000;
+
+const endsOf = (text: string, line: number, lines: number): Ends => {
+  const isLong = text.length >= CUT_TEXT_CHARACTERS_MIN;
+  return { begin: isLong && line === 0, end: isLong && line === lines - 1 };
 };
 
-function* decodedForms(text: string): Generator<string, void, void> {
-  try {
-    if (text.includes("%")) yield decodeURIComponent(text);
-  } catch {
-    // Not percent-encoded.
+const cutsIn = (texts: ReadonlyArray<string>, { begin, end }: Ends): Cuts => {
+  const [before, behind] = [new Set<string>(), new Set<string>()];
+  const cutAt = (text: string, from: number, to: number): void => {
+    for (let length = SHORT_CHARACTERS_MIN; length < PIECE; length++) {
+      if (from >= length) before.add(text.slice(from - length, from));
+      if (to + length <= text.length) behind.add(text.slice(to, to + length));
+    }
+  };
+  for (const text of texts) {
+    for (const { 0: { length }, index } of text.matchAll(CUT)) cutAt(text, index, index + length);
+    if (begin) cutAt(text, 0, 0);
+    if (end) cutAt(text, text.length, text.length);
   }
+  return { before, behind };
+};
+
+/** The value as programs write it where decoding the text does not give it back. */
+function* formsOf(value: string): Generator<string, void, void> {
+  const text = value.trim();
+  yield text;
+  yield* base64Forms(text);
+  if (text.length > REDACTED_ENCODED_CHARACTERS_MAX) return;
+  if (text.includes("%")) yield unpercented(text);
+  if (text.includes("\\")) yield unescaped(text);
   if (/^[A-Za-z0-9+/_-]{8,}={0,2}$/.test(text)) {
     try {
       yield atob(text.replaceAll("-", "+").replaceAll("_", "/"));
@@ -158,6 +184,9 @@ function* decodedForms(text: string): Generator<string, void, void> {
       // Not base64.
     }
   }
+  const code = hex(text);
+  yield code;
+  yield code.toUpperCase();
 }
 
 /** Within a longer text a value begins at any of three places of the code: without what depends on its neighbours. */
@@ -166,23 +195,11 @@ function* base64Forms(text: string): Generator<string, void, void> {
   for (const before of [0, 1, 2]) {
     const shifted = new Uint8Array(bytes.length + before);
     shifted.set(bytes, before);
-    const code = btoa(binary(shifted));
+    const code = shifted.toBase64();
     const whole = code.slice(before === 0 ? 0 : before + 1).replace(/.?=+$/, "");
     yield whole;
     if (/[+/]/.test(whole)) yield whole.replaceAll("+", "-").replaceAll("/", "_");
   }
 }
 
-/** In steps: the arguments of one call have a limit. */
-const binary = (bytes: Uint8Array): string => {
-  let text = "";
-  for (let from = 0; from < bytes.length; from += BINARY_STEP) {
-    text += String.fromCharCode(...bytes.subarray(from, from + BINARY_STEP));
-  }
-  return text;
-};
-
-const BINARY_STEP = 8192;
-
-const hex = (text: string): string =>
-  Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const hex = (text: string): string => new TextEncoder().encode(text).toHex();

@@ -6,6 +6,18 @@ const CANARY = "k9#Vz/q 7+Wm%41'x\"Pé2";
 
 const base64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 
+const eachByte = (text: string, code: (byte: number) => string) =>
+  Array.from(new TextEncoder().encode(text), code).join("");
+const eachCode = (text: string, code: (code: number) => string) =>
+  Array.from({ length: text.length }, (_, index) => code(text.charCodeAt(index))).join("");
+/** As Python shows bytes. */
+const bytesRepr = (text: string) =>
+  `b'${
+    eachByte(text, (byte) => byte < 0x80 ? String.fromCharCode(byte).replace("'", "\\'") : `\\x${byte.toString(16)}`)
+  }'`;
+const html = (text: string, quote: string) =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;").replaceAll("'", quote);
+
 for (
   const [disguise, shown] of [
     ["as it is", CANARY],
@@ -21,6 +33,21 @@ for (
     ["in JSON", JSON.stringify({ a: CANARY })],
     ["as a repr", `'${CANARY.replaceAll("'", "\\'")}'`],
     ["in a connection", `postgresql://me:${encodeURIComponent(CANARY)}@db/x`],
+    ["as bytes", bytesRepr(CANARY)],
+    ["with every letter as \\xNN", eachCode(CANARY, (code) => `\\x${code.toString(16).padStart(2, "0")}`)],
+    ["with every letter as \\uNNNN", eachCode(CANARY, (code) => `\\u${code.toString(16).padStart(4, "0")}`)],
+    ["with octal escapes", eachByte(CANARY, (byte) => `\\${byte.toString(8).padStart(3, "0")}`)],
+    ["in JSON in JSON", JSON.stringify(JSON.stringify({ a: CANARY }))],
+    ["in HTML", html(CANARY, "&#x27;")],
+    ["in HTML with decimal codes", eachCode(CANARY, (code) => `&#${code};`)],
+    ["in HTML in JSON", JSON.stringify(html(CANARY, "&#39;"))],
+    ["percent-encoded in HTML in a repr", `'${html(encodeURIComponent(CANARY), "&apos;").replaceAll("'", "\\'")}'`],
+    ["in hex in upper case", eachByte(CANARY, (byte) => byte.toString(16).padStart(2, "0").toUpperCase())],
+    ["with four letters before a cut", `${CANARY.slice(0, 4)}...`],
+    ["with seven letters before a cut", `${CANARY.slice(0, 7)}…`],
+    ["with four letters behind a cut", `...${CANARY.slice(-4)}`],
+    ["with asterisks in its middle", `${CANARY.slice(0, 4)}*****`],
+    ["escaped beside a cut", `${JSON.stringify(CANARY.slice(-5)).slice(1, -1).replace(/^/, "...")}`],
     ["cut before", CANARY.slice(6)],
     ["cut behind", CANARY.slice(0, 10)],
     ["cut in the middle by pydantic", `${CANARY.slice(0, 9)}...${CANARY.slice(-4)}`],
@@ -57,15 +84,136 @@ Deno.test("reveals() lets pass what only resembles a value", () => {
 });
 
 Deno.test("reveals() finds user and password of a connection, decoded too", () => {
-  const dsn = "postgresql://llama:pa%23ss@db.example:5432/x?sslmode=require";
-  deepStrictEqual(["user llama", "pw pa#ss", "pw pa%23ss", "db.example require"].map((text) => reveals(text, [dsn])), [
-    true,
-    true,
-    true,
-    false,
-  ]);
+  const dsn = "postgresql://carlotta:pa%23ss@db.example:5432/x?sslmode=require";
+  deepStrictEqual(
+    ["user carlotta", "pw pa#ss", "pw pa%23ss", "db.example require"].map((text) => reveals(text, [dsn])),
+    [
+      true,
+      true,
+      true,
+      false,
+    ],
+  );
   ok(reveals("it's wrong: hun ter2", ["host=db password='hun ter2' user=me"]));
 });
+
+const URLS: ReadonlyArray<readonly [url: string, secret: ReadonlyArray<string>, shown: ReadonlyArray<string>]> = [
+  ["postgresql://me:pa/ss/wo#rd@db.example:5432/stack", ["pa/ss/wo#rd", "pa/ss/wo", "ss/wo#rd"], [
+    "db.example:5432/stack",
+  ]],
+  ["postgresql://me:12345/secretly@db.example/stack", ["12345/secretly"], ["db.example/stack"]],
+  ["postgresql://me:what?is/it@db.example/stack?sslmode=require", ["what?is/it"], ["db.example/stack", "require"]],
+  ["postgresql://me:p@ss/word@db.example/stack?application_name=a@b", ["p@ss/word"], ["db.example/stack"]],
+  ["redis://:sl/ash/ed@cache.example:6379/0", ["sl/ash/ed"], ["cache.example:6379/0"]],
+  ["redis://cache.example:6379/0", [], ["cache.example:6379/0"]],
+  ["mongodb+srv://me:a/b/c/d/e@one.example,two.example/stack", ["a/b/c/d/e"], ["one.example,two.example"]],
+  ["jdbc:postgresql://db.example:5432/stack?user=me&password=a/b:c@d", ["a/b:c@d"], ["db.example:5432/stack"]],
+  ["https://me:hun/ter2x@host.example/path", ["hun/ter2x"], ["host.example/path"]],
+  ["https://me:hunter2x@host.example/image@sha256", ["hunter2x"], ["host.example/image@sha256"]],
+  [
+    "https://hooks.example.com/services/T024BE7LD/B0AX3P9Q1/a8Kx02LmQz91hTbY7cVw3nRd",
+    ["T024BE7LD", "a8Kx02LmQz91hTbY7cVw3nRd", "Kx02LmQz"],
+    ["hooks.example.com/services"],
+  ],
+  [
+    "https://api.example.com/hook/123e4567-e89b-12d3-a456-426614174000?key=sk-0123456789",
+    ["123e4567-e89b-12d3-a456-426614174000", "a456-426", "sk-0123456789"],
+    ["api.example.com/hook/"],
+  ],
+  ["https://api.example.com/#access_token=abcdef123456", ["abcdef123456"], ["api.example.com"]],
+  ["https://api.example.com:8443/v1/chat/completions", [], ["api.example.com:8443/v1/chat/completions"]],
+];
+
+for (const [url, secret, shown] of URLS) {
+  Deno.test(`reveals() finds what is secret of ${url}, and not its host`, () => {
+    for (const part of secret) ok(reveals(`ValueError: cannot use ${part} here`, [url]), part);
+    for (const part of shown) ok(!reveals(`ConnectionError: no answer of ${part} within 5 s`, [url]), part);
+  });
+}
+
+Deno.test("reveals() finds less than eight characters at the begin and at the end of a text that was cut", () => {
+  const value = "sk-Zq81LmX0v";
+  const log = 'INFO: "GET /v1/health HTTP/1.1" 200\n'.repeat(60);
+  ok(reveals(`${value.slice(-5)} is not a valid key\n${log}`, [value]));
+  ok(reveals(`${log}ValueError: bad key ${value.slice(0, 5)}`, [value]));
+  ok(!reveals(`${log}ValueError: bad key ${value.slice(0, 5)} given`, [value]));
+  strictEqual(withoutSecrets(`${value.slice(-5)} is bad\n${log}end`, [value]), `${WITHHELD}\n${log}end`);
+});
+
+/** What Secrets hold beside passwords, and texts in which all of it stands. */
+const USUAL_VALUES = [
+  ...["true", "false", "postgres", "5432", "6379", "localhost", "db.team.svc.cluster.local", "db.example.com:5432"],
+  ...["10.96.0.1", "require", "us-east-1", "redis", "admin", "llamastack", "https://api.openai.com/v1"],
+  ...["postgresql://postgres:Xq7-secret-9@db.example.com:5432/llamastack?sslmode=require", "sk-proj-J8s0Qm2LkT5vB1xY"],
+];
+const USUAL_TEXTS = [
+  'psycopg2.OperationalError: connection to server at "db.example.com" (10.96.0.1), port 5432 failed: Connection refused',
+  'FATAL:  password authentication failed for user "postgres"',
+  'FATAL:  database "llamastack" does not exist',
+  "redis.exceptions.ConnectionError: Error 111 connecting to redis:6379. Connection refused.",
+  "httpx.ConnectError: All connection attempts failed: https://api.openai.com/v1/models",
+  "socket.gaierror: [Errno -2] Name or service not known: db.team.svc.cluster.local",
+  "pydantic_core._pydantic_core.ValidationError: 1 validation error for StackConfig\nproviders.inference.0.config\n" +
+  "  Input should be a valid dictionary [type=dict_type, input_value='...', input_type=str]",
+  'Traceback (most recent call last):\n  File "/usr/lib/python3.12/site-packages/llama_stack/core/server/server.py", ' +
+  'line 512, in main\n    raise ValueError(f"Model {model} not found...")\nValueError: Model llama3.2:3b not found...',
+  "INFO: Started server process [1]\nINFO: Waiting for application startup...\nERROR: Application startup failed. Exiting.",
+  'admission webhook "quota" denied the request: exceeded quota: compute, requested: requests.cpu=2, limited: 1',
+  "{'error': {'message': 'Rate limit reached', 'type': 'requests', 'param': None, 'code': 'rate_limit_exceeded'}}",
+  "ValueError: sslmode=require needs a certificate; verify=true, port 6379, region us-east-1, C:\\Users\\x, 50% &amp; more",
+];
+
+Deno.test("reveals() lets pass what servers usually say, beside values that are no secrets", () => {
+  for (const text of USUAL_TEXTS) strictEqual(reveals(text, USUAL_VALUES), false, text);
+  // Long texts are cut somewhere.
+  strictEqual(reveals(USUAL_TEXTS.join("\n").repeat(3), USUAL_VALUES), false);
+});
+
+Deno.test("reveals() finds the secrets among such values", () => {
+  for (const secret of ["Xq7-secret-9", "J8s0Qm2LkT5vB1xY", "J8s0Qm2L"]) {
+    for (const text of USUAL_TEXTS) ok(reveals(`${text} ${secret}`, USUAL_VALUES), `${text} ${secret}`);
+  }
+});
+
+const mixed = (count: number, from: number): string =>
+  Array.from(
+    { length: count },
+    (_, index) => String.fromCharCode(33 + (from * 7919 + index * index * 31 + index * 17) % 90),
+  )
+    .join("");
+const VALUES_OF_A_SIZE: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "512 values of 256 characters": Array.from({ length: 512 }, (_, index) => mixed(256, index)),
+  "one value of 128 KiB": [mixed(128 * 1024, 1)],
+  "512 connections": Array.from(
+    { length: 512 },
+    (_, index) => `postgres://me:${mixed(100, index).replaceAll("@", "/")}@db/x?a=${mixed(40, index + 1)}`,
+  ),
+  "a letter again and again": Array.from({ length: 8 }, () => "a".repeat(16 * 1024)),
+  "percent signs": Array.from({ length: 512 }, () => "%41".repeat(80)),
+};
+const TEXTS_OF_A_SIZE: Readonly<Record<string, (length: number) => string>> = {
+  "of letters": (length) => mixed(length, 3),
+  "of escapes": (length) => "\\x41\\u0042&amp;%43".repeat(length / 19),
+  "of cuts": (length) => "abc...".repeat(length / 6),
+  "of short lines": (length) => "abcdefg\n".repeat(length / 8),
+  "of one letter": (length) => "b".repeat(length),
+};
+
+for (const [what, values] of Object.entries(VALUES_OF_A_SIZE)) {
+  for (const [how, text] of Object.entries(TEXTS_OF_A_SIZE)) {
+    Deno.test(`withoutSecrets() looks for ${what} in a long text ${how} in a bounded time`, () => {
+      const timed = (length: number): number =>
+        Math.min(...[1, 2, 3].map(() => {
+          const startedMs = performance.now();
+          withoutSecrets(text(length), values);
+          return performance.now() - startedMs;
+        }));
+      const [shortMs, longMs] = [timed(4096), timed(64 * 1024)];
+      // 50 on an idle machine; what grows with the square of the text took a minute.
+      ok(shortMs < 200 && longMs < 1000, `${shortMs.toFixed(0)} ms, ${longMs.toFixed(0)} ms`);
+    });
+  }
+}
 
 Deno.test("reveals() works on large values in a time that grows with their length alone, and withholds beside too many", () => {
   const values = ["ab".repeat(48 * 1024), ` ${"@".repeat(4000)}`, `postgres://${"@".repeat(4000)}`];

@@ -10,6 +10,7 @@ import type { Json } from "../../core/data/json.ts";
 import type { ServerAnswers } from "../../core/world/world.ts";
 import { answersOf, type Question } from "../../core/status/server_answers.ts";
 import type { Connection } from "../kubernetes/cluster.ts";
+import { withCauses } from "../kubernetes/cluster_error.ts";
 import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASK_VALUES_MAX, ASKED_MAX } from "../limits.ts";
 import { textWithin, within } from "../kubernetes/http_client.ts";
 import { Store } from "../cache/store.ts";
@@ -83,7 +84,7 @@ const askOnce = Effect.fnUntraced(
     const answer = (path: string) =>
       Effect.tryPromise((signal) => fetchJson(`${url}${path}`, { client, headers, signal })).pipe(
         Effect.tapError(({ cause }) =>
-          Effect.logDebug("server did not answer").pipe(Effect.annotateLogs({ path, cause: String(cause) }))
+          Effect.logDebug("server did not answer").pipe(Effect.annotateLogs({ path, cause: withCauses(cause) }))
         ),
         Effect.orElseSucceed(() => undefined),
       );

@@ -73,17 +73,29 @@ export const watchError = (path: string, status: JsonObject): ClusterError =>
     retryAfterMs: undefined,
   });
 
-export const unreached = (verb: string, path: string, cause: unknown): ClusterError => {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : "";
-  return new ClusterError({
+export const unreached = (verb: string, path: string, cause: unknown): ClusterError =>
+  new ClusterError({
     verb,
     path: path.split("?")[0] ?? path,
     status: undefined,
     reason: "Unreachable",
-    detail: `${cause instanceof Error ? cause.message : String(cause)}${inner}`,
+    detail: withCauses(cause),
     retryAfterMs: undefined,
   });
+
+/** What went wrong and why, down to the first cause: an exception of fetch alone says no more than that it failed. */
+export const withCauses = (cause: unknown): string => {
+  const words: Array<string> = [];
+  let inner = cause;
+  for (let depth = 0; inner !== undefined && depth < CAUSES_MAX; depth++) {
+    const word = inner instanceof Error ? inner.message : String(inner);
+    if (!words.some((known) => known.includes(word))) words.push(word);
+    inner = inner instanceof Error ? inner.cause : undefined;
+  }
+  return words.join(": ");
 };
+
+const CAUSES_MAX = 8;
 
 const parsed = (text: string): Json => {
   try {

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { boundConnections } from "../kubernetes/connections.ts";
+import { boundConnections } from "./connections.ts";
 import { HEALTH_CONNECTIONS_MAX, HEALTH_HEADERS_MS, HEALTH_IDLE_MS, LISTENER_CLOSE_MS } from "../limits.ts";
 import { SettingsError } from "./settings.ts";
 import type { ServingCertificate } from "../webhooks/webhook_server.ts";

@@ -6,7 +6,7 @@ import type { Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
-import { boundConnections } from "../kubernetes/connections.ts";
+import { boundConnections } from "../process/connections.ts";
 import {
   LISTENER_CLOSE_MS,
   WEBHOOK_BODY_MS,

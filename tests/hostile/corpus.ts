@@ -2,8 +2,9 @@
  * What a hostile tenant may write into his own namespace: each row is legal for the API server, or nearly so, and meant to
  * exhaust whoever reads it. Objects are made one by one, since all of a row together may have hundreds of MiB.
  */
-import type { JsonObject } from "../../core/data/json.ts";
+import { type JsonObject, put } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
+import { CONVERSION_SHAPES } from "./conversion_shapes.ts";
 
 export interface HostileRow {
   readonly name: string;
@@ -354,6 +355,12 @@ export const CORPUS: ReadonlyArray<HostileRow> = [
       }),
     ],
   },
+  // What converts for long. Fields that no version has are left out by the API server, and with them some of these.
+  ...CONVERSION_SHAPES.map(({ name, object }): HostileRow => ({
+    name,
+    objects: [(namespace) => put(object(1), ["metadata", "namespace"], namespace)],
+    mayBeRefused: true,
+  })),
   {
     name: "annotations of the operator with values that are none",
     objects: [

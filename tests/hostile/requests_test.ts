@@ -144,7 +144,14 @@ const answer = (method: string, url: URL, body: string | undefined): Response =>
   return Response.json({ ...sent, metadata: { ...objectAt(sent, "metadata"), resourceVersion: "2", uid: "u" } });
 };
 
-const recorded = async (spec: JsonObject): Promise<ReadonlyArray<Sent>> => {
+/** What is asked of servers besides, a moment after a reconciliation. */
+const ASKED_WITHIN_MS = 300;
+
+/** Requests of one reconciliation; with `asked`, also those to servers by the names of their Services. */
+const recorded = async (
+  spec: JsonObject,
+  { objects = [], asked = false }: { readonly objects?: ReadonlyArray<JsonObject>; readonly asked?: boolean } = {},
+): Promise<ReadonlyArray<Sent>> => {
   const sent: Array<Sent> = [];
   const network = globalThis.fetch;
   globalThis.fetch = (input, init) => {
@@ -160,15 +167,23 @@ const recorded = async (spec: JsonObject): Promise<ReadonlyArray<Sent>> => {
     spec,
   };
   const program = Effect.gen(function* () {
-    yield* (yield* Store).put(resource, "list");
-    return yield* Effect.exit(reconcile(`${OWN}/my`));
+    const store = yield* Store;
+    yield* store.put(resource, "list");
+    yield* Effect.forEach(objects, (object) => store.put(object, "list"), { discard: true });
+    const exit = yield* Effect.exit(reconcile(`${OWN}/my`));
+    if (asked) yield* Effect.sleep(ASKED_WITHIN_MS);
+    return exit;
   }).pipe(
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
-    Effect.provide(Layer.fresh(Layer.mergeAll(
-      Cluster.layer(connection),
+    Effect.provide(Layer.fresh(Layer.provideMerge(
+      Layer.mergeAll(
+        Cluster.layer(connection),
+        asked
+          ? AskedServers.layer(connection, "Direct")
+          : Layer.succeed(AskedServers, { answers: () => Effect.succeed(undefined), changed: Effect.never }),
+      ),
       Store.layer,
-      Layer.succeed(AskedServers, { answers: () => Effect.succeed(undefined), changed: Effect.never }),
     ))),
     Effect.provideService(
       OperatorFacts,
@@ -216,6 +231,82 @@ Deno.test(`no request of ${RUNS} hostile resources leaves their namespace`, asyn
   );
   ok(requests > RUNS && references > RUNS / 100, `${requests} requests, ${references} of them for references`);
 });
+
+const LABELS: JsonObject = {
+  app: "llama-stack",
+  "app.kubernetes.io/name": "llama-stack",
+  "app.kubernetes.io/managed-by": "llama-stack-operator",
+  "app.kubernetes.io/instance": "my",
+};
+const controlledBy = (uid: string): JsonObject => ({
+  ownerReferences: [{
+    apiVersion: "llamastack.io/v1alpha2",
+    kind: "LlamaStackDistribution",
+    name: "my",
+    uid,
+    controller: true,
+  }],
+});
+
+/** A server that is fully there. */
+const DEPLOYMENT: JsonObject = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: {
+    name: "my",
+    namespace: OWN,
+    uid: "d",
+    resourceVersion: "1",
+    generation: 1,
+    labels: LABELS,
+    ...controlledBy("r"),
+  },
+  spec: { replicas: 1, template: { spec: { containers: [{ name: "llama-stack", image: "i" }] } } },
+  status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 },
+};
+
+const serviceWith = (metadata: JsonObject, spec: JsonObject): JsonObject => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "my-service", namespace: OWN, uid: "s", resourceVersion: "1", ...metadata },
+  spec,
+});
+const PORTS: JsonObject = { ports: [{ port: 8321 }] };
+
+for (
+  const [what, service, isAsked] of [
+    ["our own Service", serviceWith({ labels: LABELS, ...controlledBy("r") }, { type: "ClusterIP", ...PORTS }), true],
+    [
+      "our own Service that became an ExternalName",
+      serviceWith({ labels: LABELS, ...controlledBy("r") }, { type: "ExternalName", externalName: "evil.example" }),
+      false,
+    ],
+    [
+      "a Service with our labels that another resource controls",
+      serviceWith({ labels: LABELS, ...controlledBy("other") }, { type: "ClusterIP", ...PORTS }),
+      false,
+    ],
+    [
+      "a Service with our labels that nobody controls and the operator did not make",
+      serviceWith({ labels: LABELS }, { type: "ClusterIP", ...PORTS }),
+      false,
+    ],
+    ["a Service without our labels", serviceWith({}, { type: "ClusterIP", ...PORTS }), false],
+    ["no object", undefined, false],
+  ] as const
+) {
+  Deno.test(`the operator asks ${isAsked ? "the server" : "nobody"} where the name of our Service is that of ${what}`, async () => {
+    const objects = [DEPLOYMENT, ...(service === undefined ? [] : [service])];
+    const sent = await recorded({ distribution: { name: "starter" } }, { objects, asked: true });
+    const elsewhere = sent.filter(({ url }) => !url.startsWith(`${SERVER}/`)).map(({ url }) => url).toSorted();
+    const server = `http://my-service.${OWN}.svc:8321`;
+    deepStrictEqual(
+      elsewhere,
+      isAsked ? ["models", "providers", "version"].map((one) => `${server}/v1/${one}`) : [],
+    );
+    ok(sent.length > elsewhere.length, "the resource was reconciled");
+  });
+}
 
 Deno.test("the recorder finds a request that leaves the namespace", () => {
   const url = (path: string): Sent => ({ method: "GET", url: `${SERVER}${path}` });

@@ -1,6 +1,6 @@
 /**
  * No Secret's value in any output, in any encoding: one value for each field that names a Secret, a server that repeats all of
- * them in each of eight forms as its last words, and every output of the operator on a real API server.
+ * them in each of many forms as its last words, and every output of the operator on a real API server.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
@@ -19,9 +19,9 @@ const CANARIES = Object.fromEntries(FIELDS.map((name, index) => [name, canary(in
 
 const valueOf = (field: typeof FIELDS[number]): string => {
   const value = CANARIES[field] ?? "";
-  return field === "postgres"
-    ? `postgresql://me:${encodeURIComponent(value)}@db.example:5432/x?sslmode=require`
-    : value;
+  if (field === "postgres") return `postgresql://me:${encodeURIComponent(value)}@db.example:5432/x?sslmode=require`;
+  // As people write it, who know nothing of percent-encoding.
+  return field === "variable" ? `amqp://me:${value}@queue.example/x` : value;
 };
 
 const SPEC: JsonObject = {
@@ -56,12 +56,30 @@ const DISGUISES: Readonly<Record<string, (value: string) => string>> = {
   "in base64": base64,
   "within a connection string": (value) => `postgresql://me:${encodeURIComponent(value)}@db/x`,
   "as Python writes it": (value) => `ValueError: bad value '${value.replaceAll("'", "\\'").replaceAll("\n", "\\n")}'`,
+  "as Python writes bytes": (value) =>
+    `b'${
+      Array.from(bytes(value), (byte) => byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16)}`).join("")
+        .replaceAll("'", "\\'")
+    }'`,
+  "with every letter as \\xNN": (value) =>
+    Array.from(bytes(value), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join(""),
+  "with every letter as \\uNNNN": (value) =>
+    Array.from(value, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
+  "in HTML": (value) => value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;"),
+  "with every letter as an entity": (value) => Array.from(value, (letter) => `&#${letter.charCodeAt(0)};`).join(""),
+  "cut to five letters at each end": (value) => `ValueError: bad value ${value.slice(0, 5)}...${value.slice(-5)}`,
   "cut by the kubelet": (value) => `ValueError: ${"x".repeat(280)}${value.slice(2)}`,
 };
 
-/** Found by no code of the operator: pieces of ten characters, as they are and decoded from base64, percent-encoding and hex. */
+/**
+ * Found by no code of the operator: pieces of ten characters, as they are and decoded from base64, percent-encoding, entities
+ * and hex, and of five beside a cut.
+ */
 const revealed = (output: string): string | undefined => {
   const unescaped = output.replaceAll(/\\+u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16)))
+    .replaceAll(/\\+x([0-9a-f]{2})/g, (_, code) => String.fromCharCode(parseInt(code, 16)))
+    .replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replaceAll("&#x27;", "'").replaceAll("&quot;", '"')
     .replaceAll(/\\+(["'\\/])/g, "$1");
   const runs = output.match(/[A-Za-z0-9+/_-]{12,}/g) ?? [];
   const decoded = runs.flatMap((run) =>
@@ -76,6 +94,9 @@ const revealed = (output: string): string | undefined => {
   );
   const texts = [output, unescaped, percent, ...decoded, ...hex];
   for (const value of Object.values(CANARIES)) {
+    for (const piece of [`${value.slice(0, 5)}...`, `...${value.slice(-5)}`]) {
+      if (texts.some((text) => text.includes(piece))) return piece;
+    }
     for (
       const form of new Set([
         value,

@@ -4,7 +4,8 @@
  * One for each field, because server-side apply removes a field of one version from an object that has managers in the
  * other only where its path goes away there too; in one annotation for all of them it would come back (seen on 1.36).
  */
-import { isList, isObject, type Json, type JsonObject, member, objectAt, omit } from "../../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, omitAll } from "../../data/json.ts";
+import { LEFTOVER_STEPS_MAX } from "../../data/limits.ts";
 import { fromGoAnnotations } from "./go_annotations.ts";
 import type { Leftover, Of } from "./leftovers.ts";
 
@@ -34,7 +35,7 @@ export const carriedBy = (resource: JsonObject, of: Of): Carried => {
     return leftover === undefined ? [] : [{ key, leftover }];
   });
   const read = [...go.read, ...fields.map(({ key }) => key), ...(main === undefined ? [] : [LEFTOVERS_ANNOTATION])];
-  const others = { ...(read.length === 0 ? found : omit(found, ...read)), ...(main?.kept ?? {}) };
+  const others = { ...(read.length === 0 ? found : omitAll(found, new Set(read))), ...(main?.kept ?? {}) };
   return {
     // Our own word comes after that of the Go operators and wins.
     leftovers: [...go.leftovers, ...(main?.leftovers ?? []), ...fields.map(({ leftover }) => leftover)],
@@ -49,15 +50,17 @@ export const withLeftovers = ({ others }: Carried, of: Of, leftovers: ReadonlyAr
   const given = isObject(others) ? others : {};
   // What would be read as ours on the way back is wrapped, so that it stays what it is.
   const kept = Object.fromEntries(Object.entries(given).filter(([key, text]) => isOurs(key, text, of)));
-  const open = omit(given, ...Object.keys(kept));
-  const fields = leftovers.filter((one) => isNameable(one) && !Object.hasOwn(given, keyOf(one, of)));
-  const rest = leftovers.filter((one) => !fields.includes(one));
-  const made = {
-    ...open,
-    ...Object.fromEntries(fields.map((one): [string, Json] => [keyOf(one, of), fieldText(one)])),
-    ...mainOf(of, rest, kept, given),
-  };
-  if (!fits(made)) return shrunk(open, of, leftovers, kept);
+  const open = omitAll(given, new Set(Object.keys(kept)));
+  const texts = leftovers.flatMap((one): ReadonlyArray<[key: string, text: string]> =>
+    isNameable(one) ? [[keyOf(one, of), fieldText(one)]] : []
+  );
+  // Where these alone are too long, nothing is made of them in vain.
+  const shortest = texts.reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+  if (shortest > ANNOTATION_BYTES_MAX) return shrunk(open, of, texts, kept);
+  const fields = texts.filter(([key]) => !Object.hasOwn(given, key));
+  const rest = leftovers.filter((one) => !isNameable(one) || Object.hasOwn(given, keyOf(one, of)));
+  const made = { ...open, ...Object.fromEntries(fields), ...mainOf(of, rest, kept, given) };
+  if (!fits(made)) return shrunk(open, of, texts, kept);
   return Object.keys(made).length === 0 ? others : made;
 };
 
@@ -125,7 +128,8 @@ const isLeftover = (value: Json): boolean => {
   const path = member(value, "at");
   const bound = member(value, "while");
   return isObject(value) && Object.keys(value).every((key) => ["at", "to", "was", "while"].includes(key)) &&
-    isList(path) && path.every((step) => typeof step === "string") && (path[0] === "spec" || path[0] === "status") &&
+    isList(path) && path.length <= LEFTOVER_STEPS_MAX && path.every((step) => typeof step === "string") &&
+    (path[0] === "spec" || path[0] === "status") &&
     (bound === undefined || isObject(bound));
 };
 
@@ -179,15 +183,24 @@ const fits = (annotations: JsonObject): boolean => sizeOf(annotations) <= ANNOTA
  * A conversion that fails would take every list of resources down with it: the biggest parts stay behind instead. Status is
  * first among them, since the next pass of the operator writes it again.
  */
-const shrunk = (open: JsonObject, of: Of, leftovers: ReadonlyArray<Leftover>, kept: JsonObject): JsonObject => {
+const shrunk = (
+  open: JsonObject,
+  of: Of,
+  fields: ReadonlyArray<readonly [key: string, text: string]>,
+  kept: JsonObject,
+): JsonObject => {
   const few: Record<string, Json> = { ...open };
-  const wrapped = Object.keys(kept).length === 0 ? {} : { [LEFTOVERS_ANNOTATION]: JSON.stringify({ [of]: [], kept }) };
-  const candidates = [
-    ...Object.entries(wrapped),
-    ...leftovers.filter((one) => isNameable(one)).map((one): [string, Json] => [keyOf(one, of), fieldText(one)]),
-  ].sort(([, one], [, other]) => String(one).length - String(other).length);
-  for (const [key, value] of candidates) {
-    if (!Object.hasOwn(few, key) && fits({ ...few, [key]: value })) few[key] = value;
+  const wrapped = Object.keys(kept).length === 0
+    ? []
+    : [[LEFTOVERS_ANNOTATION, JSON.stringify({ [of]: [], kept })] as const];
+  let bytes = sizeOf(few);
+  for (const [key, text] of [...wrapped, ...fields].sort(([, one], [, other]) => one.length - other.length)) {
+    // None of those that are left is shorter.
+    if (bytes + text.length > ANNOTATION_BYTES_MAX) break;
+    const more = bytesOf(key) + bytesOf(text);
+    if (Object.hasOwn(few, key) || bytes + more > ANNOTATION_BYTES_MAX) continue;
+    few[key] = text;
+    bytes += more;
   }
   return few;
 };

@@ -5,7 +5,7 @@
  * A difference is bound to what stood in its place, and a sub-field to the value that it belongs to: when somebody edits
  * that in the other version, the difference has nothing to say any more (R50).
  */
-import { at, isList, isObject, type Json, type JsonObject, member, put } from "../../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member, putAll } from "../../data/json.ts";
 
 /** Which version the leftovers are of; they stand on an object of the other one. */
 export type Of = "v1alpha1" | "v1alpha2";
@@ -91,66 +91,110 @@ export const V1ALPHA1_SHAPE: Shape = {
 };
 
 /** What has to be done to `made` to get `wanted`. */
-export const differences = (made: JsonObject, wanted: JsonObject, shape: Shape): ReadonlyArray<Leftover> =>
-  within(made, wanted, [], made, shape);
+export const differences = (made: JsonObject, wanted: JsonObject, shape: Shape): ReadonlyArray<Leftover> => {
+  const found: Array<Leftover> = [];
+  within(made, wanted, [], "", made, shape, found);
+  return found;
+};
 
+/** Adds to `found`; `name` is the path with dots. */
 const within = (
   made: Json | undefined,
   wanted: Json | undefined,
   path: ReadonlyArray<string>,
+  name: string,
   all: JsonObject,
   shape: Shape,
-): ReadonlyArray<Leftover> => {
-  if (same(made, wanted)) return [];
-  const name = path.join(".");
+  found: Array<Leftover>,
+): void => {
+  if (same(made, wanted)) return;
   const looked = isObject(wanted) &&
     (shape.open.has(name) && (made === undefined || isObject(made)) || shape.closed.has(name) && isObject(made));
   if (looked) {
+    const before = found.length;
     const inner = isObject(made) ? made : {};
-    const found = [...new Set([...Object.keys(inner), ...Object.keys(wanted)])]
-      .flatMap((key) => within(member(inner, key), member(wanted, key), [...path, key], all, shape));
+    const visit = (key: string): void =>
+      within(
+        member(inner, key),
+        member(wanted, key),
+        [...path, key],
+        path.length === 0 ? key : `${name}.${key}`,
+        all,
+        shape,
+        found,
+      );
+    Object.keys(inner).forEach(visit);
+    for (const key of Object.keys(wanted)) if (!Object.hasOwn(inner, key)) visit(key);
     // An empty block is a difference of its own; one with fields comes back with them.
-    return made === undefined && found.length === 0 ? [{ at: path, to: {} }] : found;
+    if (made === undefined && found.length === before) found.push({ at: path, to: {} });
+    return;
   }
   const owners = shape.boundTo[name];
-  return [{
+  found.push({
     at: path,
     ...(wanted === undefined ? {} : { to: wanted }),
     ...(made === undefined || shape.ownFields.has(name) ? {} : { was: made }),
     ...(owners === undefined ? {} : { while: valuesOf(all, owners) }),
-  }];
+  });
 };
 
 /** `made` with every difference that still belongs to it. */
-export const applied = (made: JsonObject, leftovers: ReadonlyArray<Leftover>, shape: Shape): JsonObject =>
-  leftovers.filter((one) => belongs(made, one, shape))
-    .reduce((changed, { at: path, to }) => put(changed, path, to), made);
+export const applied = (made: JsonObject, leftovers: ReadonlyArray<Leftover>, shape: Shape): JsonObject => {
+  const keyCount = rememberedKeyCounts();
+  const kept = leftovers.filter((one) => belongs(made, one, shape, keyCount));
+  return kept.length === 0 ? made : putAll(made, kept.map(({ at: path, to }) => [path, to]));
+};
 
-const belongs = (made: JsonObject, leftover: Leftover, shape: Shape): boolean => {
-  const path = leftover.at;
-  const name = path.join(".");
-  const parents = path.slice(0, -1).map((_, depth) => path.slice(0, depth + 1));
-  // A field cannot be put into a value that is no object, and a field of a closed object not into none.
-  const roomy = parents.every((parent) => {
-    const found = at(made, ...parent);
-    return found === undefined ? !shape.closed.has(parent.join(".")) : isObject(found);
-  });
-  if (!roomy) return false;
-  if (!shape.ownFields.has(name) && !same(at(made, ...path), leftover.was)) return false;
-  return leftover.while === undefined || same(valuesOf(made, Object.keys(leftover.while)), leftover.while);
+/** Costs what the leftover is long, however large `made` is: annotations can carry thousands of them. */
+const belongs = (made: JsonObject, leftover: Leftover, shape: Shape, keyCount: KeyCount): boolean => {
+  let found: Json | undefined = made;
+  let name = "";
+  for (const [depth, key] of leftover.at.entries()) {
+    // A field cannot be put into a value that is no object, and a field of a closed object not into none.
+    if (depth > 0 && (found === undefined ? shape.closed.has(name) : !isObject(found))) return false;
+    name = depth === 0 ? key : `${name}.${key}`;
+    found = member(found, key);
+  }
+  if (!shape.ownFields.has(name) && !same(leftover.was, found, keyCount)) return false;
+  return leftover.while === undefined ||
+    Object.entries(leftover.while).every(([owner, value]) => same(value, valueOf(made, owner), keyCount));
 };
 
 const valuesOf = (made: JsonObject, owners: ReadonlyArray<string>): JsonObject =>
-  Object.fromEntries(owners.map((owner): [string, Json] => [owner, at(made, ...owner.split(".")) ?? null]));
+  Object.fromEntries(owners.map((owner): [string, Json] => [owner, valueOf(made, owner)]));
 
-/** Equal as JSON, whatever the order of keys. */
-export const same = (one: Json | undefined, other: Json | undefined): boolean => {
+/** By dotted path; null: absent. */
+const valueOf = (made: JsonObject, owner: string): Json => {
+  let found: Json | undefined = made;
+  for (const key of owner.split(".")) found = member(found, key);
+  return found ?? null;
+};
+
+type KeyCount = (value: JsonObject) => number;
+
+const countKeys: KeyCount = (value) => Object.keys(value).length;
+
+/** A large object that is compared with thousands of small ones is counted once. */
+const rememberedKeyCounts = (): KeyCount => {
+  const known = new Map<JsonObject, number>();
+  return (value) => {
+    const before = known.get(value);
+    if (before !== undefined) return before;
+    const count = countKeys(value);
+    known.set(value, count);
+    return count;
+  };
+};
+
+/** Equal as JSON, whatever the order of keys. Costs what `one` is large, where `keyCount` costs nothing. */
+export const same = (one: Json | undefined, other: Json | undefined, keyCount: KeyCount = countKeys): boolean => {
   if (one === other) return true;
   if (isList(one)) {
-    return isList(other) && one.length === other.length && one.every((item, index) => same(item, other[index]));
+    return isList(other) && one.length === other.length &&
+      one.every((item, index) => same(item, other[index], keyCount));
   }
   if (!isObject(one) || !isObject(other)) return false;
   const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key]));
+  return keys.length === keyCount(other) &&
+    keys.every((key) => Object.hasOwn(other, key) && same(one[key], other[key], keyCount));
 };
