@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok } from "node:assert/strict";
+import { deepStrictEqual, fail, ok } from "node:assert/strict";
 import { CONVERSION_SHAPES } from "../../../tests/hostile/conversion_shapes.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { converted } from "../convert.ts";
@@ -18,13 +18,20 @@ const conversionMs = (object: JsonObject): number =>
 
 /** Four times the size: 4 where the time grows with it, 16 where it grows with its square. */
 const GROWTH_MAX = 9;
+/** The machine may be busy during one of the two times; a square fails each time. */
+const TRIES = 5;
 /** Less says nothing, in milliseconds. */
 const NOISE_MS = 40;
 
 for (const { name, object } of CONVERSION_SHAPES) {
   Deno.test(`converted() takes a time that grows with the size of the object: ${name}`, () => {
-    const [quarter, whole] = [conversionMs(object(1 / 16)), conversionMs(object(1 / 4))];
-    ok(whole < Math.max(NOISE_MS, GROWTH_MAX * quarter), `${quarter.toFixed(1)} ms, then ${whole.toFixed(1)} ms`);
+    const tries: Array<string> = [];
+    while (tries.length < TRIES) {
+      const [quarter, whole] = [conversionMs(object(1 / 16)), conversionMs(object(1 / 4))];
+      if (whole < Math.max(NOISE_MS, GROWTH_MAX * quarter)) return;
+      tries.push(`${quarter.toFixed(1)} ms, then ${whole.toFixed(1)} ms`);
+    }
+    fail(tries.join("; "));
   });
 }
 
