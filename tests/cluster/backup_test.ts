@@ -1,6 +1,6 @@
 /** Backup and restore by the commands of docs/backup.md as written, and by other tools: in any order, with and without owners. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/json.ts";
+import { type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { commandsRunBy } from "../documented_commands.ts";
@@ -25,7 +25,6 @@ const RESOURCES: ReadonlyArray<JsonObject> = [
     networking: { expose: { hostname: "shared.example.com" }, allowedFrom: { namespaces: ["web"] } },
     workload: {
       replicas: 2,
-      autoscaling: { minReplicas: 2, maxReplicas: 4 },
       podDisruptionBudget: { minAvailable: 1 },
     },
   }, "shared"),
@@ -38,16 +37,21 @@ const resources = (namespace: string) => `/apis/llamastack.io/v1alpha2/namespace
 
 const itemsOf = async (cluster: ControlPlane, path: string) => listAt(await read(cluster, path), "items");
 
-const allReady = (cluster: ControlPlane, namespace: string) =>
-  eventually(`the resources of ${namespace} are ready`, async () => {
+const allReady = async (cluster: ControlPlane, namespace: string) => {
+  let seen: ReadonlyArray<Json> = [];
+  await eventually(`the resources of ${namespace} are ready`, async () => {
     const found = await itemsOf(cluster, resources(namespace));
+    seen = found.map((one) => stringAt(listAt(one, "status", "conditions")[0], "message") ?? "no condition");
     const ready = found.filter((one) =>
       listAt(one, "status", "conditions").some((condition) =>
         stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
       )
     );
     return ready.length === NAMES.length || undefined;
-  }, 60_000);
+  }, 60_000).catch((error: Error) => {
+    throw new Error(`${error.message}: ${JSON.stringify(seen)}`);
+  });
+};
 
 /** What the operator made, with its owners. */
 const OWNED = ["configmaps", "secrets", "services", "serviceaccounts", "persistentvolumeclaims"]
@@ -203,7 +207,17 @@ Deno.test("resources are restored by the commands of docs/backup.md, and by othe
             const restored = {
               ...rest,
               ...(Object.hasOwn(item, "spec") ? { spec } : {}),
-              metadata: { name, namespace, labels, annotations, ownerReferences },
+              metadata: {
+                name,
+                namespace,
+                labels,
+                annotations: omit(
+                  annotations as JsonObject ?? {},
+                  "pv.kubernetes.io/bind-completed",
+                  "pv.kubernetes.io/bound-by-controller",
+                ),
+                ownerReferences,
+              },
             };
             await after.kubectl(["create", "-f", "-"], JSON.stringify(restored)).catch((error: Error) => {
               ok(error.message.includes("AlreadyExists"), error.message);
