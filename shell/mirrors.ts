@@ -57,7 +57,8 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
     running: parts.map(({ what, selection, covers, of }) =>
       Effect.andThen(
         resourcesUnlisted.has(what) ? Effect.void : Latch.await(resourcesKnown),
-        reflect(selection, {
+        // Of the resources, since these lists show whole objects, which for Secrets must not be.
+        reflect({ ...selection, looksAtDatabase: what === first[0]?.what }, {
           changed: of.changed,
           listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, listedOnce(what)),
           heard: heard(what),

@@ -17,6 +17,7 @@ import { Scope } from "./mirrors.ts";
 import { OperatorFacts, SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { Named, referenceIndex } from "./reference_index.ts";
+import { anewAfterRestores } from "./restored_database.ts";
 import { collectAtRest, ownMemory } from "./rest.ts";
 import { AskedServers, type Route } from "./server_answers.ts";
 import { migrateStorage } from "./storage_migration.ts";
@@ -76,7 +77,7 @@ export const operator = (options: RunOptions) =>
       }),
     );
     const program = working(options, groups);
-    const work = !options.leaderElect ? program : leading(program, {
+    const work = !options.leaderElect ? anewAfterRestores(program) : leading(program, {
       namespace: options.operatorNamespace,
       identity: `${options.replica}_${crypto.randomUUID()}`,
       releases: options.keepsLease !== true,
