@@ -1,5 +1,7 @@
 /** What is watched, and whom a change of it wakes. */
 import { Context, Effect, Latch } from "effect";
+import { CRD_NAME } from "../core/api/crd.ts";
+import { API_VERSION } from "../core/api/v1alpha2.ts";
 import type { JsonObject } from "../core/json.ts";
 import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
 import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
@@ -205,8 +207,15 @@ const addAll = (queue: WorkQueue, keys: Iterable<string>) => Effect.forEach(keys
 
 const logFailure = (what: string) => (error: ClusterError) => {
   const { reason, detail, status = 0 } = error;
-  const told = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail, status }));
+  const words = status === 404 ? notServed(what) : detail;
+  const told = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail: words, status }));
   return error.isPassing || status === 410
     ? told
-    : Effect.andThen(told, unreadable(what, `${status} ${reason}: ${detail}`));
+    : Effect.andThen(told, unreadable(what, status === 404 ? words : `${status} ${reason}: ${detail}`));
 };
+
+/** The API server's own answer to a path that it does not know has no words. */
+const notServed = (what: string): string =>
+  what.includes(`/apis/${API_VERSION}/`)
+    ? `CustomResourceDefinition ${CRD_NAME} is not installed, or does not serve ${API_VERSION}`
+    : "the API server does not serve this kind";

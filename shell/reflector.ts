@@ -107,8 +107,9 @@ export const reflect = Effect.fn("reflect")(function* (
     Effect.catch((error) =>
       Effect.gen(function* () {
         yield* mirror.failed(error);
-        // Too old to go on from there: the next attempt lists.
-        if (error.status === 410) version = undefined;
+        // Too old to go on from there; or it was not there, or not for us: that this is over shows in a list, while a watch may
+        // stay silent for long.
+        if ([403, 404, 410].includes(error.status ?? 0)) version = undefined;
         const pause = yield* pauseMs(error.status === 410 ? expiries++ : failures++);
         yield* Effect.sleep(Duration.millis(Math.max(pause, error.retryAfterMs ?? 0)));
       })

@@ -57,8 +57,8 @@ export const operator = (options: RunOptions) =>
     const notReady = (): string | undefined => {
       if (!reached) return "the API server was not reached yet";
       if (!callable()) return "the webhooks have no certificate yet";
-      const [first] = unreadable;
-      return first === undefined ? undefined : `cannot list or watch ${first[0]}: ${first[1]}`;
+      if (unreadable.size === 0) return undefined;
+      return [...unreadable].map(([what, answer]) => `cannot list or watch ${what}: ${answer}`).join("\n");
     };
     yield* serveHealth({ ...options, notReady });
     yield* serveMetrics(options);
