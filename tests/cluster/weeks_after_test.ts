@@ -14,9 +14,6 @@ const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const PODS = "/api/v1/namespaces/default/pods";
 const NAMES = ["rolling", "recreated"];
 
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
-
 /** One that replaces its pods one by one, and one on a claim, whose pod goes before the next one comes. */
 const resource = (name: string, models: number): JsonObject =>
   manifest({
