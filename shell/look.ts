@@ -6,12 +6,13 @@ import { HMAC_SECRET } from "../core/own_objects.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, put, stringAt, withMember } from "../core/json.ts";
 import { newestFirst } from "../core/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../core/plan/kinds.ts";
+import { decide } from "../core/plan/decide.ts";
 import type { ObjectKey } from "../core/plan/step.ts";
 import type { World } from "../core/plan/world.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../core/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
 import { pathOf } from "./object_path.ts";
-import { observe, OperatorFacts } from "./observe.ts";
+import { observe, OperatorFacts, withOwners } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { operatorFacts, servedGroups } from "./run.ts";
 import { AskedServers } from "./server_answers.ts";
@@ -98,7 +99,10 @@ export const worldOf = Effect.fn("worldOf")(function* (resource: JsonObject) {
   const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
   yield* store.put(resource, "list");
   yield* ownObjectsOf(resource);
-  const world: World | undefined = (yield* observe(key))?.world;
+  const observed = yield* observe(key);
+  const world: World | undefined = observed === undefined
+    ? undefined
+    : (yield* withOwners(observed, decide(observed.world, observed.prepared))).observed.world;
   return world ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
 });
 

@@ -8,9 +8,11 @@ import { at, type JsonObject, stringAt } from "../core/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../core/limits.ts";
 import { newestFirst } from "../core/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../core/plan/kinds.ts";
+import { decide } from "../core/plan/decide.ts";
+import { askedForOwners } from "../core/plan/field_owners.ts";
 import { prepare, type Prepared } from "../core/plan/prepare.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../core/plan/references.ts";
-import { keyOf } from "../core/plan/step.ts";
+import { keyOf, type Plan } from "../core/plan/step.ts";
 import { liveKey, type Operator, type World } from "../core/plan/world.ts";
 import { allOf } from "../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../core/resources/pod_spec.ts";
@@ -90,6 +92,23 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const server = shownAnswers(yield* (yield* AskedServers).answers(key, question), [...secrets.values()]);
   const observed: Observed = { world: { ...mirrored, live, server }, prepared };
   return observed;
+});
+
+/** The same with whole objects where a decision depends on who owns their fields, which is seldom: they were changed. */
+export const withOwners = Effect.fnUntraced(function* (observed: Observed, plan: Plan) {
+  const asked = askedForOwners(plan.steps, observed.world);
+  if (asked.length === 0) return { observed, plan };
+  const cluster = yield* Cluster;
+  const live = new Map(observed.world.live);
+  const found = yield* Effect.forEach(asked, (key) => cluster.get(key), { concurrency: 8 });
+  found.forEach((object, index) => {
+    const key = asked[index];
+    if (key === undefined) return;
+    if (object === undefined) live.delete(liveKey(key.kind, key.name));
+    else live.set(liveKey(key.kind, key.name), object);
+  });
+  const world = { ...observed.world, live };
+  return { observed: { ...observed, world }, plan: decide(world, observed.prepared) };
 });
 
 /**

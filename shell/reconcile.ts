@@ -16,7 +16,7 @@ import type { ClusterError } from "./cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { LARGE_RETRY_MS, WRITES_AT_ONCE } from "./limits.ts";
 import { failureFound } from "./metrics.ts";
-import { observe, type Observed } from "./observe.ts";
+import { observe, type Observed, withOwners } from "./observe.ts";
 import { perform } from "./perform.ts";
 import { Store } from "./store.ts";
 import type { Waiter } from "./waiting_room.ts";
@@ -60,8 +60,8 @@ const pass = Effect.fnUntraced(function* (key: string) {
 });
 
 /** What is overwritten again and again waits: this very look may be the one that tells so. */
-const withContests = Effect.fnUntraced(function* (key: string, observed: Observed) {
-  const plan = decide(observed.world, observed.prepared);
+const withContests = Effect.fnUntraced(function* (key: string, looked: Observed) {
+  const { observed, plan } = yield* withOwners(looked, decide(looked.world, looked.prepared));
   const foreign = repairsIn(plan.steps, observed.world);
   if (foreign.length === 0) return { observed, plan };
   const contests = yield* ContestsOf;

@@ -8,8 +8,11 @@
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
-import { type DifferencePath, differences, pathText } from "./difference.ts";
+import { type DifferencePath, differences, pathText, saysTheSame } from "./difference.ts";
 import { FIELD_MANAGER } from "./field_manager.ts";
+import { TEMPLATE_ANNOTATION } from "./record.ts";
+import { keyOf, type ObjectKey, type Step } from "./step.ts";
+import { liveKey, type World } from "./world.ts";
 
 /** A field of ours that somebody else changed. */
 export interface ForeignField {
@@ -42,6 +45,26 @@ export const isTemplateForeign = (deployment: Manifest, live: JsonObject | undef
   const found = differences(at(deployment, ...path) ?? null, at(live, ...path), false, path);
   return found.length > 0 && (live === undefined || sortedOut(deployment, live, found).byOthers.length > 0);
 };
+
+/**
+ * Objects that the steps would write, and of which it must be known first who owns the fields that differ. What was looked at
+ * before keeps next to nothing of that, since it is most of an object's bytes.
+ */
+export const askedForOwners = (steps: ReadonlyArray<Step>, world: World): ReadonlyArray<ObjectKey> =>
+  steps.flatMap((step) => {
+    if (step._tag !== "Apply") return [];
+    const { manifest } = step;
+    const live = world.live.get(liveKey(manifest.kind, manifest.metadata.name));
+    if (live === undefined) return [];
+    const isAsked = isAppliedFrom(manifest, live)
+      ? !saysTheSame(manifest, live)
+      : manifest.kind === "Deployment" && templateOf(manifest) === templateOf(live) &&
+        isTemplateForeign(manifest, live);
+    return isAsked ? [keyOf(manifest)] : [];
+  });
+
+const templateOf = (deployment: JsonObject): string | undefined =>
+  stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
 
 const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<DifferencePath>): Changed => {
   if (found.length === 0) return NOTHING;
