@@ -79,7 +79,10 @@ const withFewerManagers = (object: JsonObject): JsonObject => {
     return !isAsked || stringAt(one, "subresource") !== undefined ? [] : [{
       manager,
       operation,
-      fieldsV1: ours ? { "f:spec": replicas } : { "f:metadata": { "f:ownerReferences": owners } },
+      // Nothing that would say of all fields of the spec that they are ours.
+      fieldsV1: ours
+        ? Object.keys(replicas).length === 0 ? {} : { "f:spec": replicas }
+        : { "f:metadata": { "f:ownerReferences": owners } },
     }];
   });
   return put(object, ["metadata", "managedFields"], kept.length === 0 ? undefined : kept);
