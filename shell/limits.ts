@@ -38,6 +38,16 @@ export const WATCH_PAUSE_CHARACTERS = 256 * 1024;
 export const RELIST_MS_MIN = 500;
 export const RELIST_MS_MAX = 10_000;
 
+/**
+ * Pause between two looks whether the database is still the one that the watch began in, in milliseconds. A list of one object;
+ * only one watch looks by itself.
+ */
+export const DATABASE_LOOK_MS = 60_000;
+
+/** One such look, and the pause after one that failed, in milliseconds. */
+export const DATABASE_LOOK_TIMEOUT_MS = 5000;
+export const DATABASE_LOOK_AGAIN_MS = 1000;
+
 /** A watch that lived for this long was a good one, in milliseconds: pauses before the next one start small again. */
 export const WATCH_LIVED_MS = 1000;
 

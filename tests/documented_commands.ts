@@ -52,6 +52,8 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
   { page: INSTALL, heading: "From the Go operator", by: INSTALLATION },
   { page: INSTALL, heading: "Back to the Go operator", by: "tests/cluster/takeover_back_test.ts" },
   { page: INSTALL, heading: "Remove", by: INSTALLATION },
+  { page: "docs/backup.md", heading: "Back up one namespace", by: "tests/cluster/backup_test.ts" },
+  { page: "docs/backup.md", heading: "Restore it", by: "tests/cluster/backup_test.ts" },
 ];
 
 export interface Command {

@@ -5,7 +5,9 @@
  */
 import { MINOR_VARIABLE, OTHER_MINORS } from "./install/control_plane.ts";
 
-const TESTS = ["crd_test.ts", "objects_test.ts", "operator_test.ts"].map((name) => `tests/cluster/${name}`);
+const TESTS = ["crd_test.ts", "objects_test.ts", "operator_test.ts", "scale_test.ts"].map((name) =>
+  `tests/cluster/${name}`
+);
 
 const main = async (): Promise<number> => {
   let failed = 0;

@@ -6,15 +6,13 @@
  * ownership.ts (what is not ours), prune.ts (what goes), report.ts (Events and status, once the writes are done).
  */
 import * as Result from "effect/Result";
-import { KIND } from "../api/v1alpha2.ts";
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";
 import { withoutHeld } from "./contest.ts";
 import { type Decision, NO_TURN, type RolloutDecision, type Turn } from "./decision.ts";
-import { saysTheSame } from "./difference.ts";
-import { changedFields, isAppliedFrom, isTemplateForeign } from "./field_owners.ts";
+import { isTemplateForeign } from "./field_owners.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { slotOf } from "./rollout/upgrade_slots.ts";
@@ -24,11 +22,11 @@ import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
 import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
 import { type Rollout, rolloutOf, templateDigest } from "./rollout/rollout.ts";
 import { handOver, scaling } from "./scale.ts";
-import { Step, type StepPrecondition, type WriteStep } from "./step.ts";
 import { storedDataFindings } from "./stored_data/stored_data.ts";
 import { takeOvers } from "./takeover.ts";
 import { deploymentFor, isWaiting, liveOf, notShrunk } from "./wanted_objects.ts";
 import { liveKey, type World } from "../world/world.ts";
+import { isAnswered, writes } from "./writes.ts";
 
 /** `before` is what `prepare` made of the same world, where that was needed earlier. */
 export const decide = (world: World, before?: Result.Result<Prepared, Unprepared>): Decision => {
@@ -156,45 +154,3 @@ const turnFor = (rollout: Rollout, world: World, prepared: Prepared): Turn => {
     ? { kind: "wanted" }
     : { kind: "waiting", waiting, stoppedAt: turn.kind === "stopped" ? turn.at : undefined };
 };
-
-/** Only what differs: a pass that changes nothing writes nothing. */
-const writes = (
-  world: World,
-  manifests: ReadonlyArray<Manifest>,
-  changed: ReadonlySet<string>,
-  why: string,
-  blocks: boolean,
-): ReadonlyArray<WriteStep> =>
-  manifests.map(stamped)
-    .filter((one) => !isWritten(one, liveOf(world, one)) || changed.has(liveKey(one.kind, one.metadata.name)))
-    .map((manifest) => Step.Apply({ manifest, why, precondition: preconditionOf(world, manifest, changed), blocks }));
-
-/** A replica that wakes without its lease, or a look that is out of date, must not undo what was written since. */
-const preconditionOf = (world: World, manifest: Manifest, changed: ReadonlySet<string>): StepPrecondition => {
-  const live = liveOf(world, manifest);
-  if (live === undefined) return "must not exist";
-  const version = stringAt(live, "metadata", "resourceVersion");
-  const isKnown = version !== undefined && !changed.has(liveKey(manifest.kind, manifest.metadata.name));
-  return isKnown ? { version } : "as just written";
-};
-
-const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
-  if (live === undefined) return false;
-  // A claim's own fields can hardly change; a size that grew beyond what is asked for stays (never shrunk).
-  if (manifest.kind === "PersistentVolumeClaim" && stringAt(live, "status", "phase") === "Lost") return true;
-  return isAppliedFrom(manifest, live) && isAnswered(manifest, live) && !isOwnedTooMuch(manifest, live);
-};
-
-/** It says what the manifest says, or what a policy of the cluster made of that when it was applied. */
-const isAnswered = (manifest: Manifest, live: JsonObject | undefined): boolean =>
-  saysTheSame(manifest, live) || isOnlyRewritten(manifest, live);
-
-const isOnlyRewritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
-  const { byPolicy, byOthers } = changedFields(manifest, live);
-  return byPolicy.length > 0 && byOthers.length === 0;
-};
-
-/** The digest leaves the owner out, which is another one for each copy of a resource: a claim to be kept must not have ours. */
-const isOwnedTooMuch = (manifest: Manifest, live: JsonObject): boolean =>
-  listAt(manifest, "metadata", "ownerReferences").length === 0 &&
-  listAt(live, "metadata", "ownerReferences").some((owner) => stringAt(owner, "kind") === KIND);

@@ -8,7 +8,11 @@
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
-import { type DifferencePath, differences, pathText } from "./difference.ts";
+import { type DifferencePath, differences, pathText, saysTheSame } from "./difference.ts";
+import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import type { WriteStep } from "./step.ts";
+import { keyOf, type ObjectKey } from "../world/object_key.ts";
+import { liveKey, type World } from "../world/world.ts";
 import { FIELD_MANAGER } from "../world/field_manager.ts";
 import type { ForeignField } from "../world/contest.ts";
 
@@ -34,6 +38,26 @@ export const isTemplateForeign = (deployment: Manifest, live: JsonObject | undef
   const found = differences(at(deployment, ...path) ?? null, at(live, ...path), false, path);
   return found.length > 0 && (live === undefined || sortedOut(deployment, live, found).byOthers.length > 0);
 };
+
+/**
+ * Objects that the steps would write, and of which it must be known first who owns the fields that differ. What was looked at
+ * before keeps next to nothing of that, since it is most of an object's bytes.
+ */
+export const askedForOwners = (steps: ReadonlyArray<WriteStep>, world: World): ReadonlyArray<ObjectKey> =>
+  steps.flatMap((step) => {
+    if (step._tag !== "Apply") return [];
+    const { manifest } = step;
+    const live = world.live.get(liveKey(manifest.kind, manifest.metadata.name));
+    if (live === undefined) return [];
+    const isAsked = isAppliedFrom(manifest, live)
+      ? !saysTheSame(manifest, live)
+      : manifest.kind === "Deployment" && templateOf(manifest) === templateOf(live) &&
+        isTemplateForeign(manifest, live);
+    return isAsked ? [keyOf(manifest)] : [];
+  });
+
+const templateOf = (deployment: JsonObject): string | undefined =>
+  stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
 
 const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<DifferencePath>): Changed => {
   if (found.length === 0) return NOTHING;

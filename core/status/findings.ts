@@ -3,7 +3,6 @@ import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
-import { contestText } from "../plan/contest.ts";
 import { liveKey, type World } from "../world/world.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
@@ -13,6 +12,7 @@ import { rolloutState } from "../plan/rollout/rollout_state.ts";
 import { podTrouble } from "./pods.ts";
 import type { Decided } from "./decided.ts";
 import { rolledBack, shownOf, upgradeStopped } from "./trouble.ts";
+import { contestedFindings, policyFindings } from "./changed_by_others.ts";
 
 /** Ready comes first: it carries the first failing reason, which `kubectl get -o wide` shows. */
 export const findingsOf = (
@@ -65,43 +65,6 @@ export const findingsOf = (
       ),
     ]),
   ];
-};
-
-/** Abnormal-true. */
-const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Finding> =>
-  contested.length === 0 ? [] : [
-    truth(
-      "Contested",
-      "ChangedByOthers",
-      `Repeatedly overwritten: ${shortList([...new Set(contested.map(contestText))])}. ` +
-        "These fields are repaired with growing pauses; everything else is reconciled as usual",
-    ),
-  ];
-
-/** Not abnormal: what admission made of our objects is as wanted. Values are left out, since a policy may have put anything there. */
-const policyFindings = ({ byPolicy }: Decided, { resource }: World): ReadonlyArray<Finding> => {
-  if (byPolicy === undefined) {
-    const before = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "ChangedByPolicy");
-    return before === undefined
-      ? []
-      : [truth("ChangedByPolicy", "ChangedByAdmission", stringAt(before, "message") ?? "")];
-  }
-  return byPolicy.length === 0 ? [] : [
-    truth(
-      "ChangedByPolicy",
-      "ChangedByAdmission",
-      `A mutating admission policy or webhook changes what this operator applies: ${shortList(byPolicy)}. ` +
-        "The changed values are kept",
-    ),
-  ];
-};
-
-/** Fields that a condition names. */
-const FIELDS_NAMED_MAX = 16;
-
-const shortList = (fields: ReadonlyArray<string>): string => {
-  const more = fields.length - FIELDS_NAMED_MAX;
-  return fields.slice(0, FIELDS_NAMED_MAX).join("; ") + (more > 0 ? `; and ${more} more` : "");
 };
 
 /** The failures that a condition reports, as that condition; undefined where it has none. */

@@ -1,12 +1,12 @@
 /** What the store keeps of an object: what decisions ask for. */
-import { type JsonObject, listAt, member, objectAt, omit, put, stringAt } from "../../core/data/json.ts";
-import { OWN_KINDS, ROUTES } from "../../core/world/kinds.ts";
+import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
+import { FIELD_MANAGER } from "../../core/world/field_manager.ts";
+import { POD_KINDS } from "../../core/world/kinds.ts";
 
 /**
- * Of an object that we write it is asked who owns which field: what admission changed in our own request, what somebody else
- * changed, what an operator before us still owns. These entries are much the same for all objects of a kind, which are packed
- * behind each other. Of pods and ReplicaSets nothing is asked. The template of a Deployment stands in each of its pods again, of
- * which only the mounted ConfigMaps are asked.
+ * Managed fields are most of an object's bytes. It is asked whether a Deployment's number of pods is ours, and whether an
+ * operator before us still owns fields; of pods and ReplicaSets nothing is asked. The template of a Deployment stands in each
+ * of its pods again, of which only the mounted ConfigMaps are asked.
  */
 export const trimmed = (object: JsonObject): JsonObject => {
   if (object.kind !== "Pod") return withFewerManagers(object);
@@ -67,21 +67,28 @@ const ESSENTIAL_LABELS = ["component", "instance", "managed-by"].map((name) => `
 const withFewerManagers = (object: JsonObject): JsonObject => {
   const fields = member(objectAt(object, "metadata"), "managedFields");
   if (!Array.isArray(fields)) return object;
-  const kept = !ASKED.has(stringAt(object, "kind") ?? "") ? [] : fields.flatMap((one): ReadonlyArray<JsonObject> => {
+  const owningNames = listAt(object, "metadata", "ownerReferences").map((one) => stringAt(one, "name"));
+  const kept = UNASKED.has(stringAt(object, "kind") ?? "") ? [] : fields.flatMap((one): ReadonlyArray<JsonObject> => {
     const [manager, operation] = [stringAt(one, "manager") ?? "", stringAt(one, "operation") ?? ""];
-    const subresource = stringAt(one, "subresource");
-    // A status says nothing about what we apply; whoever scales sets the number of pods.
-    if (subresource !== undefined && subresource !== "scale") return [];
-    const owned = omit(objectAt(one, "fieldsV1"), "f:status");
-    return Object.keys(owned).length === 0 ? [] : [{
+    const replicas = onlyReplicas(objectAt(one, "fieldsV1", "f:spec"));
+    const owners = objectAt(one, "fieldsV1", "f:metadata", "f:ownerReferences");
+    const ours = manager === FIELD_MANAGER;
+    const isAsked = ours
+      ? object.kind === "Deployment"
+      : (operation === "Apply" && owningNames.includes(manager)) || Object.keys(owners).length > 0;
+    return !isAsked || stringAt(one, "subresource") !== undefined ? [] : [{
       manager,
       operation,
-      ...(subresource === undefined ? {} : { subresource }),
-      fieldsV1: owned,
+      // Nothing that would say of all fields of the spec that they are ours.
+      fieldsV1: ours
+        ? Object.keys(replicas).length === 0 ? {} : { "f:spec": replicas }
+        : { "f:metadata": { "f:ownerReferences": owners } },
     }];
   });
   return put(object, ["metadata", "managedFields"], kept.length === 0 ? undefined : kept);
 };
 
-/** Of what Kubernetes makes, and of the resource itself, nobody asks. */
-const ASKED = new Set([...OWN_KINDS, ROUTES].map(({ kind }) => kind));
+const onlyReplicas = (spec: JsonObject): JsonObject => Object.hasOwn(spec, "f:replicas") ? { "f:replicas": {} } : {};
+
+/** Nobody asks who owns the fields of what Kubernetes makes. */
+const UNASKED = new Set(POD_KINDS.map(({ kind }) => kind));

@@ -1,4 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
+import type { JsonObject } from "../../core/data/json.ts";
+import { changedFields } from "../../core/plan/field_owners.ts";
+import { MANIFEST_ANNOTATION } from "../../core/resources/objects.ts";
 import { trimmed } from "./kept_fields.ts";
 
 Deno.test("trimmed() keeps of a pod its names, its volumes and its status", () => {
@@ -20,4 +23,35 @@ Deno.test("trimmed() keeps of a pod its names, its volumes and its status", () =
 Deno.test("trimmed() leaves the template of a ReplicaSet whole, since a former one may come back", () => {
   const set = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "a" }, spec: { template: { spec: {} } } };
   deepStrictEqual(trimmed(set), set);
+});
+
+Deno.test("trimmed() leaves nothing by which a field of somebody else would be taken for one that a policy rewrote", () => {
+  const manifest = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "a", namespace: "n", annotations: { [MANIFEST_ANNOTATION]: "d" } },
+    spec: { strategy: { type: "RollingUpdate" } },
+  };
+  const entry = (manager: string, operation: string, fields: JsonObject) => ({
+    manager,
+    operation,
+    fieldsV1: { "f:spec": fields },
+  });
+  const live = (own: JsonObject): JsonObject => ({
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      managedFields: [
+        entry("llama-stack-operator", "Apply", own),
+        entry("kubectl", "Update", { "f:strategy": { "f:type": {} } }),
+      ],
+    },
+    spec: { strategy: { type: "Recreate" } },
+  });
+  for (const own of [{ "f:template": {} }, { "f:replicas": {}, "f:template": {} }]) {
+    deepStrictEqual(changedFields(manifest, trimmed(live(own))).byPolicy, []);
+    deepStrictEqual(changedFields(manifest, live(own)).byOthers, [
+      { object: "Deployment a", field: "spec.strategy.type", manager: "kubectl" },
+    ]);
+  }
 });

@@ -85,32 +85,23 @@ Deno.test("Store holds nothing for later of what was deleted or no list shows an
   );
 });
 
-Deno.test("Store keeps who owns which field of a Deployment, without times and without its status", () =>
+Deno.test("Store keeps of a Deployment's managed fields only whether its number of pods is ours", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
-    const entry = (manager: string, more: JsonObject = {}) => ({
+    const entry = (manager: string) => ({
       manager,
       operation: "Apply",
       fieldsV1: { "f:spec": { "f:replicas": {}, "f:x": {} } },
-      ...more,
     });
     const metadata = {
       ...own("Deployment", "my").metadata as JsonObject,
-      managedFields: [
-        entry("kubectl", { time: "2026-01-01T00:00:00Z", fieldsType: "FieldsV1" }),
-        entry("llama-stack-operator"),
-        entry("kubectl-scale", { subresource: "scale" }),
-        entry("kube-controller-manager", { subresource: "status" }),
-        { manager: "other", operation: "Update", fieldsV1: { "f:status": { "f:x": {} } } },
-      ],
+      managedFields: [entry("kubectl"), entry("llama-stack-operator")],
     };
     yield* store.put(own("Deployment", "my", { metadata }), "list");
     const kept = (yield* store.shelf("a/my")).objects.get("Deployment/my")?.metadata as JsonObject;
     deepStrictEqual(kept.managedFields, [
-      entry("kubectl"),
-      entry("llama-stack-operator"),
-      entry("kubectl-scale", { subresource: "scale" }),
+      { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } },
     ]);
   })));
 

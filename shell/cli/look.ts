@@ -24,13 +24,14 @@ import type { World } from "../../core/world/world.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
 import { pathOf } from "../kubernetes/object_path.ts";
-import { observe } from "../controller/observe.ts";
+import { observe, withOwners } from "../controller/observe.ts";
 import { OperatorFacts } from "../controller/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { AskedServers } from "../controller/server_answers.ts";
 import { Store } from "../cache/store.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
+import { decide } from "../../core/plan/decide.ts";
 
 export interface LookOptions {
   readonly connection: Connection;
@@ -114,7 +115,10 @@ export const worldOf = Effect.fn("worldOf")(function* (resource: JsonObject) {
   const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
   yield* store.put(resource, "list");
   yield* ownObjectsOf(resource);
-  const world: World | undefined = (yield* observe(key))?.world;
+  const observed = yield* observe(key);
+  const world: World | undefined = observed === undefined
+    ? undefined
+    : (yield* withOwners(observed, decide(observed.world, observed.prepared))).world;
   return world ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
 });
 

@@ -14,6 +14,8 @@ import { Named } from "../cache/reference_index.ts";
 import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
 import { ownerOf, Store } from "../cache/store.ts";
 import type { WorkQueue } from "./work_queue.ts";
+import { CRD_NAME } from "../../core/api/crd.ts";
+import { API_VERSION } from "../../core/api/v1alpha2.ts";
 
 /** The namespaces that are watched; empty means all. */
 export class Scope extends Context.Service<Scope, ReadonlyArray<string>>()("llama-stack-operator/shell/Scope") {}
@@ -60,7 +62,8 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
     running: parts.map(({ what, selection, covers, of }) =>
       Effect.andThen(
         resourcesUnlisted.has(what) ? Effect.void : Latch.await(resourcesKnown),
-        reflect(selection, {
+        // Of the resources, since these lists show whole objects, which for Secrets must not be.
+        reflect({ ...selection, looksAtDatabase: what === first[0]?.what }, {
           changed: of.changed,
           listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, listedOnce(what)),
           heard: heard(what),
@@ -207,8 +210,15 @@ const addAll = (queue: WorkQueue, keys: Iterable<string>) => Effect.forEach(keys
 
 const logFailure = (what: string) => (error: ClusterError) => {
   const { reason, detail, status = 0 } = error;
-  const told = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail, status }));
+  const words = status === 404 ? notServed(what) : detail;
+  const told = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail: words, status }));
   return error.isPassing || status === 410
     ? told
-    : Effect.andThen(told, unreadable(what, `${status} ${reason}: ${detail}`));
+    : Effect.andThen(told, unreadable(what, status === 404 ? words : `${status} ${reason}: ${detail}`));
 };
+
+/** The API server's own answer to a path that it does not know has no words. */
+const notServed = (what: string): string =>
+  what.includes(`/apis/${API_VERSION}/`)
+    ? `CustomResourceDefinition ${CRD_NAME} is not installed, or does not serve ${API_VERSION}`
+    : "the API server does not serve this kind";

@@ -29,6 +29,8 @@ import { Named } from "../cache/reference_index.ts";
 import { readReferences } from "./referenced_objects.ts";
 import { AskedServers } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
+import type { Decision } from "../../core/plan/decision.ts";
+import { askedForOwners } from "../../core/plan/field_owners.ts";
 
 /** Secrets may only be read by name, not listed or watched (R38). */
 export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {
@@ -90,6 +92,26 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const server = shownAnswers(yield* (yield* AskedServers).answers(key, question), [...secrets.values()]);
   const observed: Observed = { world: { ...mirrored, live, server }, prepared };
   return observed;
+});
+
+/**
+ * The same with whole objects where the decision depends on who owns their fields, which is seldom: somebody changed them. The
+ * very same where it depends on none.
+ */
+export const withOwners = Effect.fnUntraced(function* (observed: Observed, decision: Decision) {
+  const asked = askedForOwners(decision.steps, observed.world);
+  if (asked.length === 0) return observed;
+  const cluster = yield* Cluster;
+  const live = new Map(observed.world.live);
+  const found = yield* Effect.forEach(asked, (key) => cluster.get(key), { concurrency: 8 });
+  found.forEach((object, index) => {
+    const key = asked[index];
+    if (key === undefined) return;
+    if (object === undefined) live.delete(liveKey(key.kind, key.name));
+    else live.set(liveKey(key.kind, key.name), object);
+  });
+  const whole: Observed = { ...observed, world: { ...observed.world, live } };
+  return whole;
 });
 
 /**

@@ -16,7 +16,7 @@ import type { World } from "../../core/world/world.ts";
 import { ContestsOf } from "./contests.ts";
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { failureFound } from "../process/metrics.ts";
-import { observe, type Observed } from "./observe.ts";
+import { observe, type Observed, withOwners } from "./observe.ts";
 import { perform, say } from "./perform.ts";
 import { Store } from "../cache/store.ts";
 import type { Waiter } from "./waiting_room.ts";
@@ -39,7 +39,7 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
 const pass = Effect.fnUntraced(function* (key: string) {
   const observed = yield* observe(key);
   if (observed === undefined) return undefined;
-  const decided = yield* decidedWithSlots(key, observed);
+  const decided = yield* decidedOnOwners(key, observed);
   return yield* Effect.gen(function* () {
     const { world, decision } = yield* withContests(key, decided);
     const outcomes = yield* perform(decision.steps, world);
@@ -61,6 +61,13 @@ interface Decided {
   readonly world: World;
   readonly decision: Decision;
 }
+
+/** Where somebody changed our objects, it is decided on the whole of them: the cache does not keep who owns their fields. */
+const decidedOnOwners = Effect.fnUntraced(function* (key: string, observed: Observed) {
+  const decided = yield* decidedWithSlots(key, observed);
+  const whole = yield* withOwners(observed, decided.decision);
+  return whole === observed ? decided : yield* decidedWithSlots(key, whole);
+});
 
 /** With a look at the upgrade slots that others hold, in one step with taking one. */
 const decidedWithSlots = (key: string, { world, prepared }: Observed): Effect.Effect<Decided, never, Store> =>

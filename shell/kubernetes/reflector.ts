@@ -7,7 +7,15 @@ import * as Result from "effect/Result";
 import * as Stream from "effect/Stream";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { Cluster, type ClusterError, type Selection } from "./cluster.ts";
-import { RELIST_MS_MAX, RELIST_MS_MIN, WATCH_LIVED_MS } from "../limits.ts";
+import {
+  DATABASE_LOOK_AGAIN_MS,
+  DATABASE_LOOK_MS,
+  DATABASE_LOOK_TIMEOUT_MS,
+  RELIST_MS_MAX,
+  RELIST_MS_MIN,
+  WATCH_LIVED_MS,
+} from "../limits.ts";
+import { DatabaseSign } from "../process/restored_database.ts";
 
 /** What a mirror tells: each change once, and that the first list is complete. */
 export interface Mirror {
@@ -25,9 +33,24 @@ export interface Mirror {
 }
 
 /** Runs until it is interrupted. */
-export const reflect = Effect.fn("reflect")(function* (selection: Selection, mirror: Mirror) {
+export const reflect = Effect.fn("reflect")(function* (
+  selection: Selection & {
+    /** Whether it looks by itself if the database was restored, while the watch is silent and as each one begins. */
+    readonly looksAtDatabase?: boolean;
+  },
+  mirror: Mirror,
+) {
   const cluster = yield* Cluster;
+  const { isOlder } = yield* DatabaseSign;
   let version: string | undefined;
+  let newest = 0;
+  /** Versions of one database only grow. What is no number says nothing. */
+  const seenVersion = (seen: string) =>
+    Effect.suspend(() => {
+      if (Number(seen) < newest) return isOlder(selection.path);
+      newest = Math.max(newest, Number(seen) || 0);
+      return Effect.void;
+    });
   // Lists and watches in a row that failed, or ended as soon as they had begun.
   let failures = 0;
   // Versions in a row that were too old: after an outage the first one must not wait as long as its last failure did.
@@ -40,17 +63,32 @@ export const reflect = Effect.fn("reflect")(function* (selection: Selection, mir
         seen.add(nameOf(item));
         return mirror.changed(item, "listed");
       }, { discard: true }));
+    yield* seenVersion(from);
     yield* mirror.listed(seen);
     version = from;
     yield* mirror.heard;
     return from;
   });
 
+  // The API server takes a watch from a version that does not exist yet, and tells nothing until it does.
+  const looked = Effect.suspend(() => cluster.read(`${selection.path}?limit=1`)).pipe(
+    Effect.flatMap((list) => seenVersion(stringAt(list, "metadata", "resourceVersion") ?? "")),
+    Effect.timeout(Duration.millis(DATABASE_LOOK_TIMEOUT_MS)),
+    Effect.as(DATABASE_LOOK_MS),
+    // A server that has just started may serve the watch a moment before the list.
+    Effect.catch(() => Effect.succeed(DATABASE_LOOK_AGAIN_MS)),
+  );
+  const looks = (firstMs: number) =>
+    selection.looksAtDatabase !== true ? Effect.never : Effect.gen(function* () {
+      for (let pause = firstMs;; pause = yield* looked) yield* Effect.sleep(Duration.millis(pause));
+    });
+
   const follow = Effect.fnUntraced(function* (from: string) {
     yield* Stream.runForEach(cluster.watch(selection, from), ({ type, object }) =>
       Effect.gen(function* () {
         yield* mirror.heard;
         const seen = stringAt(object, "metadata", "resourceVersion");
+        if (seen !== undefined) yield* seenVersion(seen);
         if (type === "ADDED") yield* mirror.changed(object, "added");
         if (type === "MODIFIED") yield* mirror.changed(object, "changed");
         if (type === "DELETED") yield* mirror.changed(object, "gone");
@@ -59,9 +97,10 @@ export const reflect = Effect.fn("reflect")(function* (selection: Selection, mir
   });
 
   const attempt = Effect.gen(function* () {
+    const isNew = version === undefined;
     const from = version ?? (yield* relist);
     const startedMs = yield* Clock.currentTimeMillis;
-    const exit = yield* Effect.result(follow(from));
+    const exit = yield* Effect.result(Effect.raceFirst(follow(from), looks(isNew ? DATABASE_LOOK_MS : 0)));
     // Whatever ended it: one that lived is no reason to wait for long before the next.
     if ((yield* Clock.currentTimeMillis) - startedMs >= WATCH_LIVED_MS) {
       failures = expiries = 0;
@@ -73,8 +112,9 @@ export const reflect = Effect.fn("reflect")(function* (selection: Selection, mir
     Effect.catch((error) =>
       Effect.gen(function* () {
         yield* mirror.failed(error);
-        // Too old to go on from there: the next attempt lists.
-        if (error.status === 410) version = undefined;
+        // Too old to go on from there; or it was not there, or not for us: that this is over shows in a list, while a watch may
+        // stay silent for long.
+        if ([403, 404, 410].includes(error.status ?? 0)) version = undefined;
         const pause = yield* pauseMs(error.status === 410 ? expiries++ : failures++);
         yield* Effect.sleep(Duration.millis(Math.max(pause, error.retryAfterMs ?? 0)));
       })

@@ -6,6 +6,8 @@ import * as Stream from "effect/Stream";
 import { TestClock } from "effect/testing";
 import { Cluster, ClusterError, type WatchEvent } from "./cluster.ts";
 import { type Mirror, reflect } from "./reflector.ts";
+import { untilRestored } from "../process/restored_database.ts";
+import * as Option from "effect/Option";
 
 const refused = (status: number, retryAfterMs?: number) =>
   new ClusterError({ verb: "watch", path: "/pods", status, reason: "R", detail: "d", retryAfterMs });
@@ -59,4 +61,52 @@ Deno.test("reflect() lists again when its version is too old, and honours Retry-
   const busy = await inOneMinute(Stream.fail(refused(429, 20_000)));
   strictEqual(busy.lists, 1);
   ok(busy.watches <= 4, `${busy.watches} watches`);
+});
+
+/** Whether a restore was noticed within three minutes, by a mirror that listed at version 50. */
+const noticed = (watch: Stream.Stream<WatchEvent, ClusterError>, looks: ReadonlyArray<number> = [], lists = ["50"]) => {
+  let [listed, looked] = [0, 0];
+  const cluster = {
+    eachPage: () => Effect.sync(() => lists[listed++] ?? lists.at(-1)),
+    watch: () => watch,
+    read: () => Effect.sync(() => ({ metadata: { resourceVersion: String(looks[looked++] ?? looks.at(-1) ?? 1000) } })),
+  } as unknown as Cluster["Service"];
+  const mirror: Mirror = {
+    changed: () => Effect.void,
+    listed: () => Effect.void,
+    heard: Effect.void,
+    failed: () => Effect.void,
+  };
+  const looksAtDatabase = looks.length > 0;
+  return Effect.runPromise(
+    Effect.gen(function* () {
+      const program = untilRestored(reflect({ path: "/pods", looksAtDatabase }, mirror));
+      const fiber = yield* Effect.forkChild(Effect.timeoutOption(program, Duration.seconds(180)));
+      for (let second = 0; second < 181; second++) yield* TestClock.adjust(Duration.seconds(1));
+      return Option.isSome(yield* Fiber.join(fiber));
+    }).pipe(Effect.provideService(Cluster, cluster), Effect.provide(TestClock.layer())),
+  );
+};
+
+const told = (type: WatchEvent["type"], ...versions: ReadonlyArray<string>) =>
+  Stream.concat(
+    Stream.fromIterable(
+      versions.map((resourceVersion): WatchEvent => ({ type, object: { metadata: { resourceVersion } } })),
+    ),
+    Stream.never,
+  );
+
+Deno.test("reflect() notices a restored database by an event, a bookmark or a list older than before", async () => {
+  strictEqual(await noticed(told("MODIFIED", "51", "60")), false);
+  strictEqual(await noticed(told("MODIFIED", "60", "55")), true);
+  strictEqual(await noticed(told("BOOKMARK", "49")), true);
+  strictEqual(await noticed(Stream.fail(refused(410)), [], ["50", "51", "52"]), false);
+  strictEqual(await noticed(Stream.fail(refused(410)), [], ["50", "51", "20"]), true);
+});
+
+Deno.test("reflect() notices a restored database while a watch is silent, and as the next one begins", async () => {
+  strictEqual(await noticed(Stream.never, [50, 70, 90]), false);
+  strictEqual(await noticed(Stream.never, [60, 40]), true);
+  const living = Stream.drain(Stream.fromEffect(Effect.sleep(Duration.seconds(2))));
+  strictEqual(await noticed(living, [40]), true);
 });

@@ -18,9 +18,9 @@ import {
   LEASE_RENEW_MS,
   LEASE_SECONDS,
 } from "../limits.ts";
-import { databaseRestored } from "./metrics.ts";
 import { monotonicMs, msOf } from "./monotonic_clock.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
+import { toldRestored, untilRestored } from "./restored_database.ts";
 
 export interface Candidacy {
   readonly namespace: string;
@@ -41,7 +41,10 @@ export const leading = Effect.fn("leading")(
       yield* Effect.logInfo("leading").pipe(Effect.annotateLogs({ identity: candidacy.identity }));
       const clock = yield* Clock.Clock;
       const ended = yield* Effect.raceFirst(
-        program.pipe(Effect.provideService(Fence, { mayWrite: () => mayWrite(tenure, clock) }), Effect.asSome),
+        untilRestored(program.pipe(Effect.provideService(Fence, { mayWrite: () => mayWrite(tenure, clock) }))).pipe(
+          // The lease that this replica knows does not exist any more either: it is read anew.
+          Effect.tap((ended) => Effect.sync(() => void (tenure.lost ||= Option.isNone(ended)))),
+        ),
         Effect.as(untilLost(tenure, candidacy), Option.none<A>()),
       ).pipe(Effect.ensuring(candidacy.releases ? release(tenure, candidacy) : Effect.void));
       if (Option.isSome(ended)) return ended.value;
@@ -126,9 +129,9 @@ const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candid
       return;
     }
     tenure.lease = undefined;
-    if (lease !== undefined && versionOf(lease) < tenure.version) return yield* restored(tenure);
+    if (lease !== undefined && versionOf(lease) < tenure.version) return yield* restored(tenure, candidacy);
     const renewed = yield* write(lease, candidacy);
-    if (renewed.version < tenure.version) return yield* restored(tenure);
+    if (renewed.version < tenure.version) return yield* restored(tenure, candidacy);
     Object.assign(tenure, renewed);
   });
   while (!tenure.lost) {
@@ -146,18 +149,11 @@ const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candid
   }
 });
 
-/**
- * The lease is older than when this replica wrote it: the cluster's database was restored from a backup. Watches would stay silent
- * until the versions of the restored database have caught up, and what is remembered never happened. The program ends here, and
- * begins anew with the lease, reading everything.
- */
-const restored = (tenure: Tenure) =>
-  Effect.gen(function* () {
+/** The lease is older than when this replica wrote it. The program ends here, and begins anew with the lease. */
+const restored = (tenure: Tenure, { namespace }: Candidacy) =>
+  Effect.suspend(() => {
     tenure.lost = true;
-    yield* databaseRestored;
-    yield* Effect.logWarning(
-      "the cluster's database is older than before: it was restored, and everything is read anew",
-    );
+    return toldRestored(`${leasesIn(namespace)}/${LEASE}`);
   });
 
 /** Nothing of the program runs any more when this is called. */

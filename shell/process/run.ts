@@ -29,6 +29,7 @@ import { migrateStorage } from "../controller/storage_migration.ts";
 import { Store } from "../cache/store.ts";
 import { startWebhooks, type WebhookOptions } from "../webhooks/webhook_start.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
+import { anewAfterRestores } from "./restored_database.ts";
 
 export interface RunOptions extends MetricsOptions {
   readonly connection: Connection;
@@ -63,8 +64,8 @@ export const operator = (options: RunOptions) =>
     const notReady = (): string | undefined => {
       if (!reached) return "the API server was not reached yet";
       if (!callable()) return "the webhooks have no certificate yet";
-      const [first] = unreadable;
-      return first === undefined ? undefined : `cannot list or watch ${first[0]}: ${first[1]}`;
+      if (unreadable.size === 0) return undefined;
+      return [...unreadable].map(([what, answer]) => `cannot list or watch ${what}: ${answer}`).join("\n");
     };
     yield* serveHealth({ ...options, notReady });
     yield* serveMetrics(options);
@@ -83,7 +84,7 @@ export const operator = (options: RunOptions) =>
       }),
     );
     const program = working(options, groups);
-    const work = !options.leaderElect ? program : leading(program, {
+    const work = !options.leaderElect ? anewAfterRestores(program) : leading(program, {
       namespace: options.operatorNamespace,
       identity: `${options.replica}_${crypto.randomUUID()}`,
       releases: options.keepsLease !== true,

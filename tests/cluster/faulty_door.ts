@@ -5,6 +5,8 @@ export interface Door {
   readonly url: string;
   /** Mutating requests that went through so far. */
   readonly writes: () => number;
+  /** The same as `METHOD path`, in their order. */
+  readonly written: () => ReadonlyArray<string>;
   /** Requests of any kind so far. */
   readonly requests: () => number;
   /** `Accept` headers of the reads so far, by path. */
@@ -23,12 +25,15 @@ export interface Faults {
   readonly cut?: "clean" | "broken";
   /** Lists are held up for this long, in milliseconds. */
   readonly listMs?: number;
+  /** Whether the request is never answered; it ends with the door, or with whoever asks. */
+  readonly hangs?: (method: string, path: string) => boolean;
   /** An answer instead of the API server's, for a request that this returns one for. */
   readonly instead?: (method: string, path: string) => Response | undefined;
 }
 
 export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
   let writes = 0;
+  const written: Array<string> = [];
   let requests = 0;
   const accepted = new Map<string, Set<string>>();
   const unselected = new Set<string>();
@@ -43,12 +48,20 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
     bodies.add(reader);
     return reader;
   };
+  const hanging = new Set<() => void>();
+  const hang = (signal: AbortSignal): Promise<Response> =>
+    new Promise((resolve) => {
+      const end = () => resolve(new Response(null, { status: 503 }));
+      hanging.add(end);
+      signal.addEventListener("abort", end);
+    });
   const handler = async (request: Request): Promise<Response> => {
     const { pathname, search } = new URL(request.url);
     const path = `${pathname}${search}`;
     requests++;
     const instead = faults.instead?.(request.method, path);
     if (instead !== undefined) return instead;
+    if (faults.hangs?.(request.method, path) === true) return await hang(request.signal);
     const isWrite = request.method !== "GET";
     if (!isWrite) {
       const known = accepted.get(pathname) ?? new Set();
@@ -57,7 +70,10 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
       if (!search.includes("Selector=") && !accept.includes("PartialObjectMetadata")) unselected.add(pathname);
     }
     const number = isWrite ? ++writes : 0;
-    if (isWrite) await faults.onWrite?.(number, "before");
+    if (isWrite) {
+      written.push(`${request.method} ${pathname}`);
+      await faults.onWrite?.(number, "before");
+    }
     const headers = new Headers(request.headers);
     headers.delete("host");
     const isWatch = search.includes("watch=1");
@@ -99,11 +115,13 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     writes: () => writes,
+    written: () => written,
     requests: () => requests,
     accepted: () => accepted,
     unselected: () => [...unselected],
     close: async () => {
       isClosed = true;
+      for (const end of hanging) end();
       // An answer that arrived in the moment of its abort is open all the same, so that both are needed.
       for (const reader of bodies) await reader.cancel().catch(() => {});
       for (const controller of upstream) controller.abort();

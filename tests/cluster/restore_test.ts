@@ -30,13 +30,22 @@ const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =
     .map((one) => `${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`).sort();
 };
 
-Deno.test("after a restore of the cluster's database the operator reads everything anew", async (t) => {
+for (const leaderElect of [true, false]) {
+  Deno.test(
+    `after a restore of the cluster's database the operator reads everything anew, ${
+      leaderElect ? "as the leader" : "without leader election"
+    }`,
+    (t) => drill(t, leaderElect),
+  );
+}
+
+const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> => {
   const cluster = await startControlPlane({ kwok: true });
   const log: Array<string> = [];
   const console_log = console.log;
   console.log = (...words: ReadonlyArray<unknown>) => void log.push(words.join(" "));
   try {
-    const running = await startOperator(cluster, { leaderElect: true });
+    const running = await startOperator(cluster, { leaderElect });
     try {
       for (const name of ["edited", "doomed", "robbed"]) await apply(cluster, manifest(withModels(1), name));
       for (const name of ["edited", "doomed", "robbed"]) await settled(cluster, name, 1, 60_000);
@@ -60,6 +69,8 @@ Deno.test("after a restore of the cluster's database the operator reads everythi
           () => Promise.resolve(log.some((line) => /was restored|no longer leading/.test(line)) || undefined),
           30_000,
         );
+        strictEqual(log.filter((line) => line.includes("was restored")).length <= 1, true);
+        if (!leaderElect) return;
         await eventually(
           "the operator leads again",
           () => Promise.resolve(log.filter((line) => line.includes('"leading"')).length > leading || undefined),
@@ -102,4 +113,4 @@ Deno.test("after a restore of the cluster's database the operator reads everythi
     console.log = console_log;
     await cluster.stop();
   }
-});
+};

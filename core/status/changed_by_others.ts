@@ -1,0 +1,43 @@
+/** What conditions say of fields that a policy or another controller changed. */
+import { listAt, stringAt } from "../data/json.ts";
+import { contestText } from "../plan/contest.ts";
+import type { World } from "../world/world.ts";
+import { type Finding, truth } from "./conditions.ts";
+import type { Decided } from "./decided.ts";
+
+/** Abnormal-true. */
+export const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Finding> =>
+  contested.length === 0 ? [] : [
+    truth(
+      "Contested",
+      "ChangedByOthers",
+      `Repeatedly overwritten: ${shortList([...new Set(contested.map(contestText))])}. ` +
+        "These fields are repaired with growing pauses; everything else is reconciled as usual",
+    ),
+  ];
+
+/** Not abnormal: what admission made of our objects is as wanted. Values are left out, since a policy may have put anything there. */
+export const policyFindings = ({ byPolicy }: Decided, { resource }: World): ReadonlyArray<Finding> => {
+  if (byPolicy === undefined) {
+    const before = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "ChangedByPolicy");
+    return before === undefined
+      ? []
+      : [truth("ChangedByPolicy", "ChangedByAdmission", stringAt(before, "message") ?? "")];
+  }
+  return byPolicy.length === 0 ? [] : [
+    truth(
+      "ChangedByPolicy",
+      "ChangedByAdmission",
+      `A mutating admission policy or webhook changes what this operator applies: ${shortList(byPolicy)}. ` +
+        "The changed values are kept",
+    ),
+  ];
+};
+
+/** Fields that a condition names. */
+const FIELDS_NAMED_MAX = 16;
+
+const shortList = (fields: ReadonlyArray<string>): string => {
+  const more = fields.length - FIELDS_NAMED_MAX;
+  return fields.slice(0, FIELDS_NAMED_MAX).join("; ") + (more > 0 ? `; and ${more} more` : "");
+};

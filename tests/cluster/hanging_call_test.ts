@@ -1,0 +1,101 @@
+/** One write that the API server never answers: everybody else is served as if nothing were the matter. */
+import { ok, strictEqual } from "node:assert/strict";
+import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { manifest } from "../given.ts";
+import { openDoor } from "./faulty_door.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply, settled, withModels } from "./settled.ts";
+
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+const SERVED_WITHIN_MS = 2000;
+const OTHERS = Array.from({ length: 8 }, (_, index) => `other-${index}`);
+
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
+  await (await cluster.fetch(path)).json() as JsonObject;
+
+const label = async (cluster: ControlPlane, name: string): Promise<string | undefined> =>
+  stringAt(await read(cluster, `${DEPLOYMENTS}/${name}`), "spec", "template", "metadata", "labels", "edited");
+
+const image = async (cluster: ControlPlane, name: string): Promise<string> =>
+  stringAt(
+    listAt(await read(cluster, `${DEPLOYMENTS}/${name}`), "spec", "template", "spec", "containers")[0] ?? null,
+    "image",
+  ) ?? "";
+
+const edited = (name: string, word: string): JsonObject =>
+  manifest({ ...withModels(1), workload: { replicas: 1, overrides: { podLabels: { edited: word } } } }, name);
+
+Deno.test("a write that is never answered holds up nobody but its own resource", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  const log = console.log;
+  console.log = () => {};
+  let hung = 0;
+  let isHanging = false;
+  const door = openDoor(cluster, {
+    hangs: (method, path) => {
+      const hangs = isHanging && method !== "GET" && path.startsWith(`${DEPLOYMENTS}/hung`);
+      if (hangs) hung++;
+      return hangs;
+    },
+  });
+  const servedMeanwhile = async (word: string) => {
+    for (const name of OTHERS) {
+      await apply(cluster, edited(name, word));
+      const startMs = Date.now();
+      await eventually(
+        `the edit of ${name} is served`,
+        async () => await label(cluster, name) === word || undefined,
+        SERVED_WITHIN_MS,
+      );
+      ok(Date.now() - startMs < SERVED_WITHIN_MS);
+    }
+  };
+  try {
+    const running = await startOperator(cluster, { url: door.url });
+    try {
+      for (const name of ["hung", ...OTHERS]) await apply(cluster, edited(name, "no"));
+      for (const name of ["hung", ...OTHERS]) await settled(cluster, name, 1, 60_000);
+      await t.step("during an edit", async () => {
+        isHanging = true;
+        await apply(cluster, edited("hung", "yes"));
+        await eventually("it hangs", () => Promise.resolve(hung > 0 || undefined));
+        await servedMeanwhile("yes");
+        strictEqual(await label(cluster, "hung"), "no");
+      });
+      await t.step("during an upgrade, which goes on for the others as well", async () => {
+        hung = 0;
+        isHanging = false;
+        await eventually(
+          "the edit is made up for",
+          async () => await label(cluster, "hung") === "yes" || undefined,
+          60_000,
+        );
+        for (const name of ["hung", ...OTHERS]) await settled(cluster, name, 1, 60_000);
+        isHanging = true;
+        await apply(cluster, {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: { name: "llama-stack-operator-config", namespace: "default" },
+          data: {
+            "image-overrides": "starter: mirror.example/llamastack/distribution-starter:0.7.3",
+            upgradeParallelism: "2",
+          },
+        });
+        await eventually("its upgrade hangs", () => Promise.resolve(hung > 0 || undefined), 60_000);
+        await servedMeanwhile("again");
+        await eventually("the others are upgraded", async () => {
+          const images = await Promise.all(OTHERS.map((name) => image(cluster, name)));
+          return images.every((one) => one.endsWith(":0.7.3")) || undefined;
+        }, 60_000);
+        ok(!(await image(cluster, "hung")).endsWith(":0.7.3"));
+      });
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    console.log = log;
+    await door.close();
+    await cluster.stop();
+  }
+});

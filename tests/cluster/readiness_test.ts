@@ -1,0 +1,99 @@
+/** /readyz on a real API server says in words what the operator cannot read, and is ok once it can. */
+import { ok, strictEqual } from "node:assert/strict";
+import { customResourceDefinition } from "../../core/api/crd.ts";
+import { freePorts } from "../../tools/cluster/background_process.ts";
+import { startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { manifest } from "../given.ts";
+import { openDoor } from "./faulty_door.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply, settled, withModels } from "./settled.ts";
+
+const CRD = "llamastackdistributions.llamastack.io";
+const BUDGETS = "/apis/policy/v1/poddisruptionbudgets";
+
+Deno.test("/readyz names a missing definition and a forbidden kind, and is ok once they are there", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  const lines: Array<string> = [];
+  const log = console.log;
+  console.log = (...words: ReadonlyArray<unknown>) => void lines.push(words.join(" "));
+  let isForbidden = false;
+  const door = openDoor(cluster, {
+    watchMs: 1000,
+    instead: (method, path) =>
+      !isForbidden || method !== "GET" || !path.startsWith(BUDGETS) ? undefined : Response.json({
+        kind: "Status",
+        status: "Failure",
+        reason: "Forbidden",
+        message: 'poddisruptionbudgets.policy is forbidden: User "operator" cannot list resource',
+        code: 403,
+      }, { status: 403 }),
+  });
+  const [port = 0] = freePorts(1);
+  let seen = "";
+  const readyz = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    seen = answer === undefined ? "no answer" : `${answer.status} ${await answer.text()}`;
+    return { status: answer?.status, text: seen };
+  };
+  const ready = (withinMs: number) =>
+    eventually("ready", async () => (await readyz()).status === 200 || undefined, withinMs);
+  const notReady = (words: ReadonlyArray<string>) =>
+    eventually(`not ready: ${words.join()}`, async () => {
+      const { status, text } = await readyz();
+      return status === 503 && words.every((word) => text.includes(word)) ? text : undefined;
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}; last seen: ${seen}`);
+    });
+  const install = () => installDefinition(cluster, customResourceDefinition() as unknown as Definition);
+  try {
+    const running = await startOperator(cluster, { url: door.url, install: false, healthAddress: `127.0.0.1:${port}` });
+    try {
+      await t.step("the definition is missing from the start", async () => {
+        const text = await notReady([`CustomResourceDefinition ${CRD}`, "v1alpha2", "not installed"]);
+        ok(!text.includes("no message"), text);
+        ok(lines.some((line) => line.includes(CRD)), "the log says so too");
+      });
+      await t.step("it is installed", async () => {
+        await install();
+        await ready(15_000);
+        await apply(cluster, manifest(withModels(1)));
+        await settled(cluster, "my", 1, 60_000);
+      });
+      await t.step("it is deleted, and comes back", async () => {
+        await cluster.kubectl(["delete", "customresourcedefinition", CRD]);
+        await notReady([`CustomResourceDefinition ${CRD}`]);
+        await install();
+        await ready(15_000);
+        await apply(cluster, manifest(withModels(1)));
+        await settled(cluster, "my", 1, 60_000);
+      });
+      await t.step("one kind is forbidden, and allowed again", async () => {
+        isForbidden = true;
+        await notReady([BUDGETS, "forbidden", "list or watch"]);
+        const livez = await fetch(`http://127.0.0.1:${port}/livez`);
+        await livez.body?.cancel();
+        strictEqual(livez.status, 200);
+        isForbidden = false;
+        await ready(15_000);
+      });
+    } finally {
+      await running.stop();
+    }
+    await t.step("one kind is forbidden from the start", async () => {
+      isForbidden = true;
+      const second = await startOperator(cluster, { url: door.url, healthAddress: `127.0.0.1:${port}` });
+      try {
+        await notReady([BUDGETS, "forbidden"]);
+        isForbidden = false;
+        await ready(15_000);
+      } finally {
+        await second.stop();
+      }
+    });
+  } finally {
+    console.log = log;
+    await door.close();
+    await cluster.stop();
+  }
+});

@@ -1,0 +1,171 @@
+/**
+ * The weeks after a rollout and an upgrade: restarts, evictions, a lost node, another leader, a restart of the operator, resyncs.
+ * The operator writes nothing but the status of the resources, which says what their pods do, and makes no Event.
+ */
+import { deepStrictEqual } from "node:assert/strict";
+import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { manifest } from "../given.ts";
+import { openDoor } from "./faulty_door.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply, list, RESOURCES, withModels } from "./settled.ts";
+
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+const PODS = "/api/v1/namespaces/default/pods";
+const NAMES = ["rolling", "recreated"];
+
+/** One that replaces its pods one by one, and one on a claim, whose pod goes before the next one comes. */
+const resource = (name: string, models: number): JsonObject =>
+  manifest({
+    ...withModels(models),
+    distribution: { name: "starter" },
+    networking: {},
+    workload: name === "rolling" ? { replicas: 2 } : { replicas: 1, storage: { size: "1Gi", storageClassName: "" } },
+  }, name);
+
+const image = (deployment: Json): string =>
+  stringAt(listAt(deployment, "spec", "template", "spec", "containers")[0] ?? null, "image") ?? "";
+
+const areReady = async (cluster: ControlPlane): Promise<boolean> =>
+  (await list(cluster, RESOURCES)).every((one) =>
+    listAt(one, "status", "conditions").some((condition) =>
+      stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
+    ) &&
+    String(member(objectAt(one, "status"), "observedGeneration")) ===
+      String(member(objectAt(one, "metadata"), "generation"))
+  );
+
+const ready = (cluster: ControlPlane) =>
+  eventually("all are ready", async () => await areReady(cluster) || undefined, 60_000);
+
+const patchStatus = async (cluster: ControlPlane, pod: Json, status: JsonObject): Promise<void> => {
+  const answer = await cluster.fetch(`${PODS}/${stringAt(pod, "metadata", "name")}/status`, {
+    method: "PATCH",
+    headers: { "content-type": "application/strategic-merge-patch+json" },
+    body: JSON.stringify({ status }),
+  });
+  await answer.body?.cancel();
+};
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The server of every pod ended this often, for want of memory, and is ready again or not. */
+const restarted = async (cluster: ControlPlane, restartCount: number, isReady: boolean): Promise<void> => {
+  const word = isReady ? "True" : "False";
+  for (const pod of await list(cluster, PODS)) {
+    const containers = listAt(pod, "spec", "containers").map((one) => stringAt(one, "name") ?? "");
+    await patchStatus(cluster, pod, {
+      conditions: ["Ready", "ContainersReady"].map((type) => ({ type, status: word })),
+      containerStatuses: containers.map((name) => ({
+        name,
+        image: "x",
+        imageID: "x",
+        ready: isReady,
+        started: isReady,
+        restartCount,
+        state: isReady
+          ? { running: { startedAt: new Date().toISOString() } }
+          : { waiting: { reason: "CrashLoopBackOff", message: "back-off" } },
+        lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } },
+      })),
+    });
+  }
+};
+
+Deno.test("in the weeks after a rollout and an upgrade the operator writes no object and makes no Event", async (t) => {
+  const cluster = await startControlPlane({ kwok: true });
+  const log = console.log;
+  console.log = () => {};
+  // Watches end again and again, as those of weeks do.
+  const door = openDoor(cluster, { watchMs: 5000 });
+  const start = (replica: string) => startOperator(cluster, { url: door.url, leaderElect: true, replica });
+  let running = await start("first");
+  try {
+    for (const models of [1, 2]) {
+      for (const name of NAMES) await apply(cluster, resource(name, models));
+      await ready(cluster);
+    }
+    await apply(cluster, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "llama-stack-operator-config", namespace: "default" },
+      data: { "image-overrides": "starter: mirror.example/llamastack/distribution-starter:0.7.3" },
+    });
+    await eventually("all are upgraded", async () => {
+      const all = await list(cluster, DEPLOYMENTS);
+      return all.every((one) => image(one).endsWith(":0.7.3")) && await areReady(cluster) || undefined;
+    }, 60_000);
+    await eventually("nothing is written for five seconds", async () => {
+      const before = door.writes();
+      await wait(5000);
+      const since = door.written().slice(before).filter((one) => !one.includes("/leases"));
+      return since.length === 0 || undefined;
+    }, 60_000);
+    const templates = async () =>
+      (await list(cluster, DEPLOYMENTS)).map((one) => JSON.stringify(objectAt(one, "spec", "template")));
+    const before = await templates();
+    const quiet = async (what: string, act: () => Promise<unknown>, isOver = true) => {
+      await t.step(what, async () => {
+        const from = door.writes();
+        await act();
+        await wait(3000);
+        if (isOver) await ready(cluster);
+        const written = door.written().slice(from)
+          .filter((one) => !/\/leases(\/|$)|llamastackdistributions\/[^/]+\/status$/.test(one));
+        deepStrictEqual(written, []);
+        deepStrictEqual(await templates(), before);
+      });
+    };
+    for (const count of [1, 3, 12]) {
+      await quiet(`containers out of memory, restart ${count}`, async () => {
+        await restarted(cluster, count, false);
+        await wait(2000);
+        await restarted(cluster, count, true);
+      });
+    }
+    await quiet("evictions", async () => {
+      for (const pod of await list(cluster, PODS)) {
+        const name = stringAt(pod, "metadata", "name") ?? "";
+        const answer = await cluster.fetch(`${PODS}/${name}/eviction`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: "default" } }),
+        });
+        await answer.body?.cancel();
+      }
+    });
+    await quiet("a lost node: pods are evicted and fit nowhere", async () => {
+      await cluster.kubectl(["taint", "nodes", "simulated", "example.com/lost=:NoExecute"]);
+      await wait(6000);
+    }, false);
+    await quiet("an operator that starts meanwhile", async () => {
+      await running.stop();
+      running = await start("second");
+      await wait(3000);
+    }, false);
+    await quiet("the node is back", async () => {
+      await cluster.kubectl(["taint", "nodes", "simulated", "example.com/lost:NoExecute-"]);
+    });
+    await quiet("containers that crash while another leader takes over", async () => {
+      await restarted(cluster, 20, false);
+      const third = await start("third");
+      await running.stop();
+      running = third;
+      await wait(3000);
+      await restarted(cluster, 20, true);
+    });
+    await quiet("resyncs", async () => {
+      for (let round = 0; round < 5; round++) {
+        for (const name of NAMES) {
+          await cluster.kubectl(["annotate", "llsd", name, `example.com/round=${round}`, "--overwrite"]);
+        }
+        await wait(500);
+      }
+    });
+  } finally {
+    await running.stop();
+    console.log = log;
+    await door.close();
+    await cluster.stop();
+  }
+});
