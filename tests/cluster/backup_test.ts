@@ -2,6 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { installProgram } from "../../tools/install/debian_packages.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { manifest, secret } from "../given.ts";
@@ -110,6 +111,7 @@ const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArray<A> =>
 };
 
 Deno.test("resources are restored by the commands of docs/backup.md, and by other tools, without a restart", async (t) => {
+  await installProgram("jq", ["jq"]);
   const folder = await Deno.makeTempDir();
   const commands = (await commandsRunBy("tests/cluster/backup_test.ts")).map(({ heading, text }) => ({
     heading,
@@ -164,15 +166,14 @@ Deno.test("resources are restored by the commands of docs/backup.md, and by othe
           ok(told.has("Adopted") && !told.has("OwnershipConflict"), [...told].join());
         });
         const backup = await Deno.readTextFile(`${folder}/restore.json`);
-        for (const seed of [1, 2, 3, 4]) {
+        for (const seed of [1, 2]) {
           await t.step(`in random order ${seed}, without owners`, async () => {
-            const namespace = `team-${seed}`;
+            // Into the same namespace: digests of Secret values are made with a key for each namespace.
+            const namespace = "team";
+            await after.kubectl(["delete", "namespace", namespace]);
             const from = await versionNow(after);
             await after.kubectl(["create", "namespace", namespace]);
-            const items = listAt(
-              JSON.parse(backup.replaceAll(/"namespace": "team"/g, `"namespace": "${namespace}"`)),
-              "items",
-            );
+            const items = listAt(JSON.parse(backup), "items");
             for (const item of shuffled(items, seed)) {
               await after.kubectl(["create", "-f", "-"], JSON.stringify(item)).catch((error: Error) => {
                 // The operator was faster.
