@@ -7,12 +7,12 @@ import { PLAIN } from "../core/command/outcome.ts";
 import type { JsonObject } from "../core/data/json.ts";
 import { isObject, type Json, listAt, member, objectAt, put, stringAt } from "../core/data/json.ts";
 import { CA_ANNOTATION, SECRETS_ANNOTATION } from "../core/plan/prepare.ts";
-import { referencesOf } from "../core/world/references.ts";
-import type { ConfigMapContent } from "../core/world/world.ts";
+import { referencesOf } from "../core/snapshot/references.ts";
+import type { ConfigMapContent } from "../core/snapshot/cluster_snapshot.ts";
 import { MANIFEST_ANNOTATION } from "../core/resources/objects.ts";
 import { readManifests } from "../core/data/yaml.ts";
 import { SURROUNDINGS } from "./given.ts";
-import { OPERATOR, planOf, secretsOf, world } from "./worlds.ts";
+import { OPERATOR, planOf, secretsOf, snapshot } from "./snapshots.ts";
 
 const SAMPLES = new URL("../deploy/samples/", import.meta.url);
 
@@ -66,7 +66,7 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
         }
       }
       const seen = {
-        ...world(spec as unknown as JsonObject, { secrets: secretsOf(Object.fromEntries(secrets)), configMaps }),
+        ...snapshot(spec as unknown as JsonObject, { secrets: secretsOf(Object.fromEntries(secrets)), configMaps }),
       };
       const namespaced = put(put(resource, ["metadata", "namespace"], "default"), ["metadata", "uid"], "u");
       const applied = planOf({ ...seen, resource: namespaced, operator: { ...OPERATOR, platform } }).steps

@@ -8,7 +8,7 @@
 import { parseArgs } from "node:util";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { CATALOGUES } from "../core/config/servers/catalogue.ts";
-import { serverOf } from "../core/config/servers/lines/lines.ts";
+import { serverOf } from "../core/config/servers/families/families.ts";
 import { startBackends } from "./boot_matrix/backends.ts";
 import { bootCell, type Cell, STORAGES } from "./boot_matrix/cell.ts";
 import { bootProviderTypes } from "./boot_matrix/provider_types.ts";
@@ -45,7 +45,7 @@ const main = async (args: readonly string[]): Promise<number> => {
   });
   const minors = CATALOGUES.map(({ server }) => server)
     .filter((minor) => values.minor === undefined || minor === values.minor)
-    .filter((minor) => values.line === undefined || serverOf(minor)?.line.name === values.line);
+    .filter((minor) => values.line === undefined || serverOf(minor)?.family.name === values.line);
   const cells = values.provider !== undefined || values.shipped === true
     ? []
     : minors.flatMap((minor) =>

@@ -12,7 +12,7 @@ import { derive, type Surroundings } from "../config/derive.ts";
 import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure/failures.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
-import { permitted, type Reference, referencesOf } from "../world/references.ts";
+import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
 import type { Change, Judgement } from "./change.ts";

@@ -7,8 +7,8 @@ import {
   endpointExpectation,
   type ProviderType,
 } from "../config/servers/catalogue.ts";
-import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/lines/lines.ts";
-import { unstartableType } from "../config/servers/lines/unstartable_types.ts";
+import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/families/families.ts";
+import { unstartableType } from "../config/servers/families/unstartable_types.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
 export interface CatalogueQuery {
@@ -77,7 +77,7 @@ const described = (catalogue: Catalogue, { api, type, found }: Row): ReadonlyArr
 
 /** The type is on the list of the server and yet ends its start. */
 const refusal = ({ server }: Catalogue, api: string, type: string): ReadonlyArray<string> => {
-  const line = serverOf(server)?.line;
+  const line = serverOf(server)?.family;
   const found = line === undefined ? undefined : unstartableType(line, api, type);
   return found === undefined ? [] : [`refused: ${found.reason}; ${found.instead}`];
 };

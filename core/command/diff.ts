@@ -3,11 +3,11 @@ import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
 import { isObject, type Json, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
-import { FIELD_MANAGER } from "../world/field_manager.ts";
-import type { ObjectKey } from "../world/object_key.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import type { ObjectKey } from "../snapshot/object_key.ts";
 import { report } from "../plan/report.ts";
 import type { WriteStep } from "../plan/step.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
@@ -20,7 +20,7 @@ import { waitingTemplate } from "./rollout.ts";
 export interface DiffSubject {
   /** File and resource, or namespace and resource. */
   readonly label: string;
-  readonly world: Result.Result<World, ReadonlyArray<string>>;
+  readonly snapshot: Result.Result<ClusterSnapshot, ReadonlyArray<string>>;
 }
 
 export interface DiffOptions {
@@ -79,9 +79,9 @@ interface ToldChange {
   readonly after?: Json;
 }
 
-const differencesOf = ({ label, world }: DiffSubject): Differences => {
-  if (Result.isFailure(world)) return { resource: label, steps: [], errors: world.failure, remarks: [] };
-  const seen = world.success;
+const differencesOf = ({ label, snapshot }: DiffSubject): Differences => {
+  if (Result.isFailure(snapshot)) return { resource: label, steps: [], errors: snapshot.failure, remarks: [] };
+  const seen = snapshot.success;
   const decision = decide(seen);
   const { failures } = report(seen, decision, { live: seen.live, refusals: [] });
   return {
@@ -93,8 +93,8 @@ const differencesOf = ({ label, world }: DiffSubject): Differences => {
 };
 
 /** A hand may have put a secret anywhere; what the cluster knows as one is printed nowhere. */
-const cleaned = <A>(value: A, world: World): A => {
-  const values = knownValues(world);
+const cleaned = <A>(value: A, snapshot: ClusterSnapshot): A => {
+  const values = knownValues(snapshot);
   const clean = (part: unknown): unknown => {
     if (typeof part === "string") return withoutSecrets(part, values);
     if (Array.isArray(part)) return part.map(clean);
@@ -103,14 +103,14 @@ const cleaned = <A>(value: A, world: World): A => {
   return clean(value) as A;
 };
 
-const stepOf = (step: WriteStep, world: World): ReadonlyArray<DiffStep> => {
+const stepOf = (step: WriteStep, snapshot: ClusterSnapshot): ReadonlyArray<DiffStep> => {
   switch (step._tag) {
     case "Apply":
-      return [applied(step.manifest, step.why, world)];
+      return [applied(step.manifest, step.why, snapshot)];
     case "Prune":
       return [bare("delete", step.key, step.why, [])];
     case "Scale": {
-      const before = member(objectAt(world.live.get(liveKey(step.key.kind, step.key.name)), "spec"), "replicas");
+      const before = member(objectAt(snapshot.live.get(liveKey(step.key.kind, step.key.name)), "spec"), "replicas");
       const change = { path: "spec.replicas", what: "changed", before: before ?? null, after: step.replicas } as const;
       return [bare("scale", step.key, step.why, [change])];
     }
@@ -126,9 +126,9 @@ const bare = (
   changes: ReadonlyArray<ToldChange>,
 ): DiffStep => ({ action, kind, name, why, replacesPods: false, changes, config: [] });
 
-const applied = (manifest: Manifest, why: string, world: World): DiffStep => {
+const applied = (manifest: Manifest, why: string, snapshot: ClusterSnapshot): DiffStep => {
   const { kind, metadata: { name } } = manifest;
-  const live = world.live.get(liveKey(kind, name));
+  const live = snapshot.live.get(liveKey(kind, name));
   const changes = live === undefined ? [] : fieldChanges(manifest, live, FIELD_MANAGER);
   return {
     action: live === undefined ? "create" : "change",
@@ -137,7 +137,7 @@ const applied = (manifest: Manifest, why: string, world: World): DiffStep => {
     why,
     replacesPods: changes.some(({ path }) => path.startsWith("spec.template.")),
     changes: changes.filter(({ path }) => !RECORDS.test(path)).flatMap((one) => toldOf(kind, one)),
-    config: configLines(manifest, world),
+    config: configLines(manifest, snapshot),
   };
 };
 
@@ -159,24 +159,24 @@ const toldOf = (kind: string, { path, before, after }: FieldChange): ReadonlyArr
 };
 
 /** Only configs that we made: an author's own config may hold anything, and `kubectl get configmap` shows it. */
-const configLines = (manifest: Manifest, world: World): ReadonlyArray<string> => {
+const configLines = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<string> => {
   const isConfig = stringAt(manifest, "metadata", "labels", "app.kubernetes.io/component") === "generated-config";
-  if (!isConfig || Object.hasOwn(objectAt(world.resource, "spec"), "overrideConfig")) return [];
-  const name = stringAt(world.resource, "metadata", "name") ?? "";
-  const running = configMapsOf(templateSpec(world.live.get(liveKey("Deployment", name))))
-    .map((one) => stringAt(world.live.get(liveKey("ConfigMap", one)), "data", CONFIG_KEY))
+  if (!isConfig || Object.hasOwn(objectAt(snapshot.resource, "spec"), "overrideConfig")) return [];
+  const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
+  const running = configMapsOf(templateSpec(snapshot.live.get(liveKey("Deployment", name))))
+    .map((one) => stringAt(snapshot.live.get(liveKey("ConfigMap", one)), "data", CONFIG_KEY))
     .find((text) => text !== undefined);
   return running === undefined ? [] : lineChanges(running, stringAt(manifest, "data", CONFIG_KEY) ?? "");
 };
 
 const CONFIG_KEY = "config.yaml";
 
-const remarksOf = (world: World, steps: ReadonlyArray<WriteStep>): ReadonlyArray<string> => {
-  const { resource } = world;
+const remarksOf = (snapshot: ClusterSnapshot, steps: ReadonlyArray<WriteStep>): ReadonlyArray<string> => {
+  const { resource } = snapshot;
   const going = member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined;
   const suspended = member(objectAt(resource, "spec"), "suspend") === true;
   const writesDeployment = steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
-  const waiting = going || suspended || writesDeployment ? Result.succeed(undefined) : waitingTemplate(world);
+  const waiting = going || suspended || writesDeployment ? Result.succeed(undefined) : waitingTemplate(snapshot);
   const held = Result.getOrElse(waiting, () => undefined);
   return [
     ...(going ? ["the resource is being deleted: nothing is changed any more"] : []),

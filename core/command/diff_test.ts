@@ -1,9 +1,9 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
-import { converged, edited, secretsOf, world } from "../../tests/worlds.ts";
+import { converged, edited, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { isObject, type JsonObject, objectAt, put } from "../data/json.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { WITHHELD } from "../status/redaction.ts";
 import { diffCommand } from "./diff.ts";
 import { PLAIN } from "./outcome.ts";
@@ -15,11 +15,11 @@ const WITH_KEY: JsonObject = {
 const WITH_SQL: JsonObject = { storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } } };
 const url = (password: string) => secretsOf({ "pg": { url: `postgresql://user:${password}@host:5432/db` } });
 
-const settled = (spec: JsonObject, more: Partial<World> = {}): World =>
-  converged(world(spec, { secrets: secretsOf({ "vllm": { token: CANARY } }), ...more })).world;
+const settled = (spec: JsonObject, more: Partial<ClusterSnapshot> = {}): ClusterSnapshot =>
+  converged(snapshot(spec, { secrets: secretsOf({ "vllm": { token: CANARY } }), ...more })).snapshot;
 
-/** A settled world whose Deployment was made by another version of the operator, with another template. */
-const heldWorld = (): World => {
+/** A settled snapshot whose Deployment was made by another version of the operator, with another template. */
+const heldWorld = (): ClusterSnapshot => {
   const before = settled(WITH_KEY);
   const key = liveKey("Deployment", "my");
   const live = new Map(before.live);
@@ -28,15 +28,15 @@ const heldWorld = (): World => {
   return { ...before, live };
 };
 
-const diff = (seen: World, format: "text" | "json" = "text") =>
-  diffCommand([{ label: "f.yaml: my", world: Result.succeed(seen) }], [], { format, style: PLAIN });
+const diff = (seen: ClusterSnapshot, format: "text" | "json" = "text") =>
+  diffCommand([{ label: "f.yaml: my", snapshot: Result.succeed(seen) }], [], { format, style: PLAIN });
 
 Deno.test("R45 diffCommand() says that a settled resource has no differences", () => {
   deepStrictEqual(diff(settled(WITH_KEY)), { stdout: "f.yaml: my: no differences\n", stderr: "", code: 0 });
 });
 
 Deno.test("R45 diffCommand() lists what a new resource brings, with reasons", () => {
-  const { stdout, code } = diff(world({}));
+  const { stdout, code } = diff(snapshot({}));
   ok(/\+ Deployment\/my: there is no Deployment yet/.test(stdout), stdout);
   ok(/\+ Service\/my-service: the resource asks for it/.test(stdout), stdout);
   strictEqual(code, 1);
@@ -86,7 +86,7 @@ Deno.test("R45 diffCommand() tells errors on standard error and differs then", (
   strictEqual(stdout, "");
   ok(stderr.startsWith("f.yaml: my: error: "), stderr);
   strictEqual(code, 1);
-  const none = diffCommand([{ label: "d/x", world: Result.fail(["not there"]) }], ["a note"], {
+  const none = diffCommand([{ label: "d/x", snapshot: Result.fail(["not there"]) }], ["a note"], {
     format: "text",
     style: PLAIN,
   });
@@ -108,7 +108,7 @@ Deno.test("R34 diffCommand() tells of a held template and counts it as no differ
 });
 
 Deno.test("diffCommand() gives scripts one JSON object with stable keys", () => {
-  const report = JSON.parse(diff(world({}), "json").stdout) as { resources: ReadonlyArray<JsonObject> };
+  const report = JSON.parse(diff(snapshot({}), "json").stdout) as { resources: ReadonlyArray<JsonObject> };
   const first = report.resources[0] ?? {};
   deepStrictEqual(Object.keys(first), ["resource", "steps", "errors", "remarks"]);
   const step = (first.steps as ReadonlyArray<JsonObject>).find(isObject) ?? {};

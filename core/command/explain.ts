@@ -7,8 +7,8 @@ import { rowOf } from "../failure/table.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import { report } from "../plan/report.ts";
-import { FIELD_MANAGER } from "../world/field_manager.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
 import { adviceOnReason } from "./next_steps.ts";
@@ -18,7 +18,7 @@ import { lines, type Outcome, type Style } from "./outcome.ts";
 export interface Seen {
   readonly resource: JsonObject;
   /** Undefined where we may not read everything that a decision rests on; the status then speaks alone. */
-  readonly world: World | undefined;
+  readonly snapshot: ClusterSnapshot | undefined;
   readonly pods: ReadonlyArray<JsonObject>;
   /** Events (v1) of the resource, its Deployment, ReplicaSets and pods. */
   readonly events: ReadonlyArray<JsonObject>;
@@ -58,17 +58,19 @@ export interface Explanation {
 }
 
 export const explanationOf = (seen: Seen): Explanation => {
-  const { resource, world } = seen;
+  const { resource, snapshot } = seen;
   const place = {
     name: stringAt(resource, "metadata", "name") ?? "",
     namespace: stringAt(resource, "metadata", "namespace") ?? "",
   };
-  const told = world === undefined ? undefined : report(world, decide(world), { live: world.live, refusals: [] });
+  const told = snapshot === undefined
+    ? undefined
+    : report(snapshot, decide(snapshot), { live: snapshot.live, refusals: [] });
   const written = objectAt(resource, "status") as unknown as Status;
   const status = told?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
   const state = stateOf(resource, written);
   const failures = told?.failures ?? [];
-  const values = world === undefined ? [] : knownValues(world);
+  const values = snapshot === undefined ? [] : knownValues(snapshot);
   const clean = (text: string): string => withoutSecrets(text, values);
   const failing = failingOf(status);
   // A condition repeats its failures, several in one sentence.
@@ -150,11 +152,11 @@ const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string
   return said === undefined || stringAt(ready, "status") === "True" ? [] : [said];
 };
 
-const happenedOf = ({ resource, world }: Seen, status: Status): ReadonlyArray<string> => {
+const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray<string> => {
   const name = stringAt(resource, "metadata", "name") ?? "";
-  const live = world?.live.get(liveKey("Deployment", name));
+  const live = snapshot?.live.get(liveKey("Deployment", name));
   const config = status.configGeneration?.configMapName;
-  if (world !== undefined && live === undefined) {
+  if (snapshot !== undefined && live === undefined) {
     return ["No Deployment was made: the operator starts nothing half-made"];
   }
   const image = imageOf(templateSpec(live)) ??

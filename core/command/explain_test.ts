@@ -1,8 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { secret } from "../../tests/given.ts";
-import { after, converged, edited, planOf, secretsOf, world } from "../../tests/worlds.ts";
+import { after, converged, edited, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put } from "../data/json.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { WITHHELD } from "../status/redaction.ts";
 import { explainCommand, explanationOf, type Seen } from "./explain.ts";
 import { PLAIN } from "./outcome.ts";
@@ -14,9 +14,9 @@ const WITH_KEY: JsonObject = {
 const SECRETS = secretsOf({ "vllm": { token: CANARY } });
 const NOW = Date.UTC(2026, 0, 1, 0, 1);
 
-const seen = (of: World, more: Partial<Seen> = {}): Seen => ({
+const seen = (of: ClusterSnapshot, more: Partial<Seen> = {}): Seen => ({
   resource: of.resource,
-  world: of,
+  snapshot: of,
   pods: of.pods,
   events: [],
   nowMs: NOW,
@@ -24,12 +24,12 @@ const seen = (of: World, more: Partial<Seen> = {}): Seen => ({
 });
 const text = (one: Seen) => explainCommand(one, { format: "text", style: PLAIN }).stdout;
 
-/** The world after one pass: the operator has said what it sees. */
-const told = (before: World): World => after(before, planOf(before));
+/** The snapshot after one pass: the operator has said what it sees. */
+const told = (before: ClusterSnapshot): ClusterSnapshot => after(before, planOf(before));
 
 Deno.test("explainCommand() says that a ready resource is ready, where it is and which models it has", () => {
-  const { world: ready } = converged(
-    world({ ...WITH_KEY, resources: { models: [{ name: "m" }] } }, { secrets: SECRETS }),
+  const { snapshot: ready } = converged(
+    snapshot({ ...WITH_KEY, resources: { models: [{ name: "m" }] } }, { secrets: SECRETS }),
   );
   const words = text(seen(ready));
   ok(words.startsWith("my in namespace default is ready.\n"), words);
@@ -38,7 +38,7 @@ Deno.test("explainCommand() says that a ready resource is ready, where it is and
 });
 
 Deno.test("explainCommand() names a missing Secret with the command that makes it", () => {
-  const words = text(seen(told(world(WITH_KEY))));
+  const words = text(seen(told(snapshot(WITH_KEY))));
   ok(words.startsWith("my in namespace default is not ready: SecretNotFound.\n"), words);
   ok(
     words.includes(
@@ -50,7 +50,7 @@ Deno.test("explainCommand() names a missing Secret with the command that makes i
 });
 
 Deno.test("explainCommand() tells a crash with the container's last words, without secrets", () => {
-  const { world: ready } = converged(world(WITH_KEY, { secrets: SECRETS }));
+  const { snapshot: ready } = converged(snapshot(WITH_KEY, { secrets: SECRETS }));
   const key = liveKey("Deployment", "my");
   const live = new Map(ready.live);
   live.set(key, put(live.get(key) ?? {}, ["status", "availableReplicas"], 0));
@@ -86,7 +86,7 @@ Deno.test("explainCommand() tells a crash with the container's last words, witho
 });
 
 Deno.test("explainCommand() says that a failed edit leaves the server serving", () => {
-  const { world: ready } = converged(world({}));
+  const { snapshot: ready } = converged(snapshot({}));
   const broken = told(edited(ready, { providers: { inference: [{ provider: "nope" }] } }));
   const words = text(seen(broken));
   ok(words.includes("is not ready: UnknownProvider. What was deployed before goes on serving."), words);
@@ -94,11 +94,11 @@ Deno.test("explainCommand() says that a failed edit leaves the server serving", 
 });
 
 Deno.test("explainCommand() tells an edit that no operator has looked at", () => {
-  const { world: ready } = converged(world({}));
+  const { snapshot: ready } = converged(snapshot({}));
   const words = text(seen(edited(ready, { workload: { replicas: 2 } })));
   ok(words.includes("was edited, and the operator has not looked at it since (generation 2, seen: 1)"), words);
   ok(words.includes("kubectl get lease -A"), words);
-  strictEqual(explanationOf(seen(world({}))).reason, "NotSeen");
+  strictEqual(explanationOf(seen(snapshot({}))).reason, "NotSeen");
 });
 
 Deno.test("explainCommand() shows what Kubernetes says, the newest first", () => {
@@ -110,7 +110,7 @@ Deno.test("explainCommand() shows what Kubernetes says, the newest first", () =>
     count: 3,
     involvedObject: { kind: "ReplicaSet", name: "my-abc" },
   });
-  const waiting = told(world(WITH_KEY, { secrets: secretsOf({ "vllm": { other: CANARY } }) }));
+  const waiting = told(snapshot(WITH_KEY, { secrets: secretsOf({ "vllm": { other: CANARY } }) }));
   const { happened } = explanationOf(seen(waiting, { events: [event("Old", 90), event("FailedCreate", 5)] }));
   deepStrictEqual(happened.slice(1), [
     `5 s ago ReplicaSet my-abc: ${WITHHELD} (3 times)`,
@@ -119,7 +119,7 @@ Deno.test("explainCommand() shows what Kubernetes says, the newest first", () =>
 });
 
 Deno.test("explainCommand() speaks from the status alone when the cluster lets it read no more", () => {
-  const one = seen(told(world(WITH_KEY)), { world: undefined });
+  const one = seen(told(snapshot(WITH_KEY)), { snapshot: undefined });
   const { why, next } = explanationOf(one);
   deepStrictEqual(why, [
     'Secret "vllm" not found in namespace "default". Referenced by: spec.providers.inference[0].apiKey',
@@ -128,7 +128,7 @@ Deno.test("explainCommand() speaks from the status alone when the cluster lets i
 });
 
 Deno.test("explainCommand() tells a suspended and a deleted resource", () => {
-  const { world: ready } = converged(world({}));
+  const { snapshot: ready } = converged(snapshot({}));
   const suspended = told(edited(ready, { suspend: true }));
   ok(text(seen(suspended)).includes('-p \'{"spec":{"suspend":false}}\''), text(seen(suspended)));
   const metadata = {
@@ -141,7 +141,7 @@ Deno.test("explainCommand() tells a suspended and a deleted resource", () => {
 });
 
 Deno.test("explainCommand() gives scripts one JSON object with stable keys", () => {
-  const { stdout } = explainCommand(seen(told(world(WITH_KEY))), { format: "json", style: PLAIN });
+  const { stdout } = explainCommand(seen(told(snapshot(WITH_KEY))), { format: "json", style: PLAIN });
   deepStrictEqual(Object.keys(JSON.parse(stdout)), [
     "name",
     "namespace",
@@ -164,13 +164,13 @@ const container = (more: JsonObject): JsonObject =>
   podWith({ phase: "Pending", containerStatuses: [{ name: "llama-stack", image: "i", restartCount: 1, ...more }] });
 
 /** A server that ran, whose pod is in this state now. */
-const withPod = (pod: JsonObject): World => {
-  const { world: ready } = converged(world({}));
+const withPod = (pod: JsonObject): ClusterSnapshot => {
+  const { snapshot: ready } = converged(snapshot({}));
   const key = liveKey("Deployment", "my");
   const live = new Map(ready.live).set(key, { ...ready.live.get(key), ...NOT_READY });
   return told({ ...ready, live, pods: [pod] });
 };
-const broken = (spec: JsonObject, more: Partial<World> = {}): World => told(world(spec, more));
+const broken = (spec: JsonObject, more: Partial<ClusterSnapshot> = {}): ClusterSnapshot => told(snapshot(spec, more));
 const foreign = (kind: string, name: string) =>
   new Map([[liveKey(kind, name), { kind, metadata: { name } } as JsonObject]]);
 
@@ -267,7 +267,7 @@ for (
     [
       "ScaledToZero",
       "no pods asked for",
-      () => converged(world({ workload: { replicas: 0 } })).world,
+      () => converged(snapshot({ workload: { replicas: 0 } })).snapshot,
       "kubectl scale llsd my -n default --replicas=1",
     ],
     ["Suspended", "a suspended resource", () => broken({ suspend: true }), "kubectl patch llsd my -n default"],

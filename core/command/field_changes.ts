@@ -1,6 +1,6 @@
 /** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
 import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
-import { holdsQuantities, saysTheSame } from "../plan/difference.ts";
+import { holdsQuantities, matchesDesired } from "../plan/difference.ts";
 
 export interface FieldChange {
   /** Members by dots, items of a list by the name that tells them apart: `spec.containers[server].image`. */
@@ -23,7 +23,7 @@ const changesIn = (
   path: string,
   isQuantity = false,
 ): ReadonlyArray<FieldChange> => {
-  if (saysTheSame(wanted, live, isQuantity)) return [];
+  if (matchesDesired(wanted, live, isQuantity)) return [];
   if (isObject(wanted) && isObject(live)) {
     return Object.entries(wanted).flatMap(([key, value]) =>
       changesIn(value, member(live, key), joined(path, key), isQuantity || holdsQuantities(key))

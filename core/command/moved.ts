@@ -1,12 +1,12 @@
 /** What becomes of a resource on another server: what its config loses, gains, or says under another name. */
 import type { Generated } from "../config/pipeline.ts";
-import type { Line } from "../config/servers/lines/line.ts";
+import type { ServerFamily } from "../config/servers/families/family.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 
 /** A config with the line of its server. */
 export interface Configured {
   readonly tree: Generated["tree"];
-  readonly line: Line;
+  readonly line: ServerFamily;
 }
 
 /** Sentences, one thing each; empty when the two configs say the same. */

@@ -1,13 +1,13 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { LINE_0_7 } from "../config/servers/lines/line_0_7.ts";
-import { LINE_LEGACY } from "../config/servers/lines/line_legacy.ts";
+import { FAMILY_0_7 } from "../config/servers/families/family_0_7.ts";
+import { FAMILY_LEGACY } from "../config/servers/families/family_legacy.ts";
 import type { JsonObject } from "../data/json.ts";
 import { manifest, SURROUNDINGS } from "../../tests/given.ts";
 import { writeYaml } from "../data/yaml.ts";
 import { moved } from "./moved.ts";
 import { renderCommand } from "./render.ts";
 
-const at = (tree: JsonObject) => ({ tree, line: LINE_0_7 });
+const at = (tree: JsonObject) => ({ tree, line: FAMILY_0_7 });
 const provider = (type: string, config: JsonObject, id = "p"): JsonObject => ({
   provider_id: id,
   provider_type: type,
@@ -47,7 +47,7 @@ Deno.test("moved() tells lost, new and renamed APIs, providers, fields and resou
 });
 
 Deno.test("moved() finds the resources of a server of before 0.3 in their place", () => {
-  const before = { tree: { models: [{ model_id: "m" }] }, line: LINE_LEGACY };
+  const before = { tree: { models: [{ model_id: "m" }] }, line: FAMILY_LEGACY };
   deepStrictEqual(moved(before, at({})), ["lost: model m"]);
 });
 

@@ -4,7 +4,7 @@ import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
@@ -14,11 +14,11 @@ export interface RolloutRequest {
   readonly outcome: Outcome;
 }
 
-export const rolloutCommand = (world: World): RolloutRequest => {
-  const { resource } = world;
+export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
+  const { resource } = snapshot;
   const label = `${stringAt(resource, "metadata", "name")} in namespace ${stringAt(resource, "metadata", "namespace")}`;
   const told = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
-  const waiting = waitingTemplate(world);
+  const waiting = waitingTemplate(snapshot);
   if (Result.isFailure(waiting)) {
     const stderr = lines([
       `${label} has errors; its template cannot be made:`,
@@ -47,13 +47,15 @@ export const rolloutCommand = (world: World): RolloutRequest => {
  * Digest of the template that waits, undefined when none does. The word of the running operator counts first: its release
  * and its settings may be others than those of this program.
  */
-export const waitingTemplate = (world: World): Result.Result<string | undefined, ReadonlyArray<string>> => {
-  const said = saidByOperator(world.resource);
+export const waitingTemplate = (
+  snapshot: ClusterSnapshot,
+): Result.Result<string | undefined, ReadonlyArray<string>> => {
+  const said = saidByOperator(snapshot.resource);
   if (said !== undefined) return Result.succeed(said);
-  const prepared = prepare(world);
+  const prepared = prepare(snapshot);
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
   const { deployment } = prepared.success.objects;
-  const live = world.live.get(liveKey("Deployment", deployment.metadata.name));
+  const live = snapshot.live.get(liveKey("Deployment", deployment.metadata.name));
   const digest = templateDigest(deployment);
   return Result.succeed(
     live === undefined || stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest

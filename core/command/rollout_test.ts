@@ -1,25 +1,25 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
-import { converged, edited, UID, world } from "../../tests/worlds.ts";
+import { converged, edited, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION } from "../plan/rollout/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { rolloutCommand } from "./rollout.ts";
 
-const settled = converged(world({ storage: { kv: {} } })).world;
+const settled = converged(snapshot({ storage: { kv: {} } })).snapshot;
 
 /** The Deployment was made from another template. */
-const held = (): World => {
+const held = (): ClusterSnapshot => {
   const key = liveKey("Deployment", "my");
   const live = new Map(settled.live);
   live.set(key, put(live.get(key) ?? {}, ["metadata", "annotations", "llamastack.io/template-digest"], "0".repeat(64)));
   return { ...settled, live };
 };
 
-const annotated = (seen: World, digest: string): World => ({
+const annotated = (seen: ClusterSnapshot, digest: string): ClusterSnapshot => ({
   ...seen,
   resource: put(seen.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest),
 });

@@ -15,7 +15,7 @@ import type { BaseSource } from "./servers/base.ts";
 import { foldersOf } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
-import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/lines/lines.ts";
+import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
 import { type Generated, generation, type Refusal, refusal } from "./pipeline.ts";
 import { chooseSource } from "./source.ts";
 import { GenerationFacts } from "./stage.ts";
@@ -85,7 +85,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   const server = distribution.server;
   const source = chooseSource(spec, distribution.mendNeededToStart);
   if (source._tag !== "Generated") {
-    const env = containerEnv(spec, server?.line, foldersOf(spec), [], source._tag === "Override");
+    const env = containerEnv(spec, server?.family, foldersOf(spec), [], source._tag === "Override");
     return source._tag === "Override"
       ? Derived.Override({ distribution, configMapName: source.configMapName, key: source.key, env })
       : Derived.DistributionDefault({ distribution, env });
@@ -105,7 +105,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     distribution,
     server,
     config,
-    env: containerEnv(spec, server.line, foldersOf(spec), config.env, true),
+    env: containerEnv(spec, server.family, foldersOf(spec), config.env, true),
   });
 });
 

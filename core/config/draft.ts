@@ -6,8 +6,8 @@ import { isObject, type Json, type JsonObject, listAt, put } from "../data/json.
 import type { Warning } from "../failure/warning.ts";
 import { baseId } from "./servers/base.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
-import type { Server } from "./servers/lines/lines.ts";
-import { serverName } from "./servers/lines/lines.ts";
+import type { Server } from "./servers/families/families.ts";
+import { serverName } from "./servers/families/families.ts";
 
 /** What a stage may look at: the resource, its server, its place in the pod. Never changes during one generation. */
 export interface Facts {

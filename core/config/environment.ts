@@ -3,8 +3,8 @@ import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "./data_folders.ts";
 import type { EnvEntry } from "./draft.ts";
-import { type Line } from "./servers/lines/line.ts";
-import { LINES } from "./servers/lines/lines.ts";
+import { type ServerFamily } from "./servers/families/family.ts";
+import { SERVER_FAMILIES } from "./servers/families/families.ts";
 
 /** Where the generated config is mounted. */
 export const CONFIG_FOLDER = "/etc/llama-stack";
@@ -25,14 +25,14 @@ const CA_VARIABLES = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"];
  */
 export const containerEnv = (
   spec: Spec,
-  line: Line | undefined,
+  line: ServerFamily | undefined,
   folders: DataFolders,
   config: ReadonlyArray<EnvEntry>,
   hasConfigFile: boolean,
 ): ReadonlyArray<EnvVar> => {
   const port = String(spec.networking?.port ?? PORT_DEFAULT);
   // The environment of an unknown server gets the names of every line: it reads its own and ignores the others.
-  const lines = line === undefined ? LINES : [line];
+  const lines = line === undefined ? SERVER_FAMILIES : [line];
   const byName = new Map<string, EnvVar>();
   const set = (env: EnvVar) => byName.set(env.name, env);
   for (const { process } of lines) {

@@ -88,7 +88,7 @@ export const omitAll = (tree: JsonObject, keys: ReadonlySet<string>): JsonObject
   Object.fromEntries(Object.entries(tree).filter(([key]) => !keys.has(key)));
 
 /** The list with `entry` in the place of those that are the same, or at its end when none is. */
-export const laidInto = <A extends Json>(
+export const upsert = <A extends Json>(
   list: ReadonlyArray<A>,
   entry: A,
   same: (other: A) => boolean,

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result";
 import { decodeResource } from "../api/decode.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
-import { referencesOf } from "../world/references.ts";
+import { referencesOf } from "../snapshot/references.ts";
 import { shell, shellWord } from "../data/printable.ts";
 
 export interface Advice {

@@ -3,7 +3,7 @@ import * as Result from "effect/Result";
 import { didYouMean } from "../data/closest.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
-import type { Operator } from "../world/world.ts";
+import type { Operator } from "../snapshot/cluster_snapshot.ts";
 import { readYaml11 } from "../data/yaml.ts";
 
 export const SETTINGS_CONFIG_MAP = "llama-stack-operator-config";

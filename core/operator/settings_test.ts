@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { OPERATOR } from "../../tests/worlds.ts";
+import { OPERATOR } from "../../tests/snapshots.ts";
 import { operatorWith, readSettings, SETTING_ROWS, SETTINGS_DEFAULT } from "./settings.ts";
 
 const NAMES = ["starter", "ogx-starter"];

@@ -11,7 +11,7 @@ import { isOrphan } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { podsOfTemplate } from "./rollout/rollout_state.ts";
 import { type Announcement, Step } from "./step.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /** Events of failures in one reconciliation; the conditions name the others. */
 const FAILURES_TOLD_MAX = 8;
@@ -24,13 +24,13 @@ const KNOWN_BY_CHARACTERS = 256;
  * has room for is not said, or it would be said again and again.
  */
 export const announcements = (
-  world: World,
+  snapshot: ClusterSnapshot,
   failures: ReadonlyArray<ReconcileFailure>,
   status: Status,
 ): ReadonlyArray<Announcement> => {
   const textOf = (conditions: ReadonlyArray<unknown>) =>
     (conditions as ReadonlyArray<Json>).map((condition) => stringAt(condition, "message") ?? "").join("\n");
-  const before = textOf(listAt(world.resource, "status", "conditions"));
+  const before = textOf(listAt(snapshot.resource, "status", "conditions"));
   const now = textOf(status.conditions ?? []);
   const isNews = ({ message }: ReconcileFailure) => {
     const start = message.slice(0, KNOWN_BY_CHARACTERS);
@@ -43,9 +43,12 @@ export const announcements = (
 };
 
 /** Objects of ours that had no owner, as after a restore from a backup that leaves owners out. */
-export const adoptionsTold = (world: World, manifests: ReadonlyArray<Manifest>): ReadonlyArray<Announcement> => {
+export const adoptionsTold = (
+  snapshot: ClusterSnapshot,
+  manifests: ReadonlyArray<Manifest>,
+): ReadonlyArray<Announcement> => {
   const adopted = manifests.filter(({ kind, metadata }) => {
-    const live = world.live.get(liveKey(kind, metadata.name));
+    const live = snapshot.live.get(liveKey(kind, metadata.name));
     return kind !== "PersistentVolumeClaim" && live !== undefined && isOrphan(live);
   });
   return adopted.length === 0 ? [] : [
@@ -54,13 +57,14 @@ export const adoptionsTold = (world: World, manifests: ReadonlyArray<Manifest>):
 };
 
 export const changesTold = (
-  world: World,
+  snapshot: ClusterSnapshot,
   { derived, blueprint, resource }: Prepared,
   rolled: boolean,
   notices: ReadonlyArray<string>,
 ): ReadonlyArray<Announcement> => {
   const name = blueprint.configFile?.configMapName;
-  const isNew = name !== undefined && stringAt(world.resource, "status", "configGeneration", "configMapName") !== name;
+  const isNew = name !== undefined &&
+    stringAt(snapshot.resource, "status", "configGeneration", "configMapName") !== name;
   return [
     ...(derived._tag === "Generated" && isNew && rolled
       ? [
@@ -79,24 +83,24 @@ export const changesTold = (
 };
 
 /** Said when the condition turns, and not again while it stays. */
-export const stopTold = (world: World, status: Status): ReadonlyArray<Announcement> => {
+export const stopTold = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
   const failed = (list: ReadonlyArray<unknown>) =>
     (list as ReadonlyArray<Condition>).find(({ type, reason, message }) =>
       type === "DeploymentUpdated" && reason === "DeploymentUpdateFailed" && message.includes("its upgrade stopped")
     );
   const now = failed(status.conditions ?? []);
-  return now === undefined || failed(listAt(world.resource, "status", "conditions")) !== undefined
+  return now === undefined || failed(listAt(snapshot.resource, "status", "conditions")) !== undefined
     ? []
     : [Step.Announce({ note: events.upgradeStopped(now.message) })];
 };
 
 /** Said when the first pause of a field begins. */
-export const contestsTold = (world: World): ReadonlyArray<Announcement> => {
+export const contestsTold = (snapshot: ClusterSnapshot): ReadonlyArray<Announcement> => {
   const before = stringAt(
-    listAt(world.resource, "status", "conditions").find((one) => stringAt(one, "type") === "Contested"),
+    listAt(snapshot.resource, "status", "conditions").find((one) => stringAt(one, "type") === "Contested"),
     "message",
   ) ?? "";
-  const news = contestsNow(world).filter(({ isNew }) => isNew).map(contestText).filter((text) =>
+  const news = contestsNow(snapshot).filter(({ isNew }) => isNew).map(contestText).filter((text) =>
     !before.includes(text)
   );
   return news.length === 0 ? [] : [Step.Announce({ note: events.contested(news) })];
@@ -104,13 +108,17 @@ export const contestsTold = (world: World): ReadonlyArray<Announcement> => {
 
 /** The pods that failed are gone a moment later: what they said is said now. */
 export const rolledBackTold = (
-  world: World,
+  snapshot: ClusterSnapshot,
   live: JsonObject | undefined,
   prepared: Prepared,
 ): ReadonlyArray<Announcement> => [
   Step.Announce({
     note: events.rolledBack(
-      troubleIn(live === undefined ? world.pods : podsOfTemplate(live, world.pods, world.replicaSets), world, prepared),
+      troubleIn(
+        live === undefined ? snapshot.pods : podsOfTemplate(live, snapshot.pods, snapshot.replicaSets),
+        snapshot,
+        prepared,
+      ),
     ),
   }),
 ];

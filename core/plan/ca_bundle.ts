@@ -2,8 +2,8 @@
 import * as Result from "effect/Result";
 import { isCertificate } from "../data/digest.ts";
 import { CaBundleInvalid } from "../failure/failures.ts";
-import type { Reference } from "../world/references.ts";
-import type { ConfigMapContent } from "../world/world.ts";
+import type { Reference } from "../snapshot/references.ts";
+import type { ConfigMapContent } from "../snapshot/cluster_snapshot.ts";
 
 /** Bytes of PEM in one bundle; a ConfigMap holds 1 MiB, some of which its metadata needs. */
 export const CA_BUNDLE_BYTES_MAX = 1000 * 1024;

@@ -11,7 +11,7 @@ import { member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";
 import { withoutHeld } from "./contest.ts";
-import { type Decision, NO_TURN, type RolloutDecision, type Turn } from "./decision.ts";
+import { type Decision, NO_SLOT, type RolloutDecision, type SlotUse } from "./decision.ts";
 import { isTemplateForeign } from "./field_owners.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
@@ -25,46 +25,46 @@ import { handOver, scaling } from "./scale.ts";
 import { storedDataFindings } from "./stored_data/stored_data.ts";
 import { takeOvers } from "./takeover.ts";
 import { deploymentFor, isWaiting, liveOf, notShrunk } from "./wanted_objects.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { isAnswered, writes } from "./writes.ts";
 
-/** `before` is what `prepare` made of the same world, where that was needed earlier. */
-export const decide = (world: World, before?: Result.Result<Prepared, Unprepared>): Decision => {
-  const { resource } = world;
+/** `before` is what `prepare` made of the same snapshot, where that was needed earlier. */
+export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepared, Unprepared>): Decision => {
+  const { resource } = snapshot;
   // Owner references do the rest of a deletion; a kept claim has none.
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return { kind: "nothing", steps: [] };
   if (member(objectAt(resource, "spec"), "suspend") === true) return { kind: "suspended", steps: [] };
-  const prepared = before ?? prepare(world);
+  const prepared = before ?? prepare(snapshot);
   return Result.isFailure(prepared)
-    ? preserve(world, byCause(world, prepared.failure.failures, prepared.failure.inputs, undefined), {
+    ? preserve(snapshot, byCause(snapshot, prepared.failure.failures, prepared.failure.inputs, undefined), {
       warnings: prepared.failure.warnings,
       prepared: undefined,
     })
-    : planRollout(world, prepared.success);
+    : planRollout(snapshot, prepared.success);
 };
 
-const planRollout = (world: World, prepared: Prepared): Decision => {
+const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision => {
   const { objects, warnings } = prepared;
-  const live = liveOf(world, objects.deployment);
-  const data = storedDataFindings(prepared, live, world);
-  const fatal = conflictsOf(world, prepared, [...objects.before, objects.deployment]);
-  const failures = fatal.length > 0 ? fatal : byCause(world, data.failures, prepared.inputs, prepared.pins);
-  if (failures.length > 0) return preserve(world, failures, { warnings, prepared });
-  const rollout = rolloutOf(prepared, live, world);
+  const live = liveOf(snapshot, objects.deployment);
+  const data = storedDataFindings(prepared, live, snapshot);
+  const fatal = conflictsOf(snapshot, prepared, [...objects.before, objects.deployment]);
+  const failures = fatal.length > 0 ? fatal : byCause(snapshot, data.failures, prepared.inputs, prepared.pins);
+  if (failures.length > 0) return preserve(snapshot, failures, { warnings, prepared });
+  const rollout = rolloutOf(prepared, live, snapshot);
   return withoutContested({
     kind: "rollout",
-    ...objectSteps(world, prepared, rollout),
+    ...objectSteps(snapshot, prepared, rollout),
     prepared,
     rollout,
-    conflicts: conflictsOf(world, prepared, [...objects.after, ...objects.optional]),
+    conflicts: conflictsOf(snapshot, prepared, [...objects.after, ...objects.optional]),
     notices: data.notices,
-    turn: turnFor(rollout, world, prepared),
-  }, world);
+    slot: turnFor(rollout, snapshot, prepared),
+  }, snapshot);
 };
 
 /** The decision without repairs that somebody would only overwrite again. */
-export const withoutContested = (decision: RolloutDecision, world: World): RolloutDecision => {
-  const steps = withoutHeld(decision.steps, world);
+export const withoutContested = (decision: RolloutDecision, snapshot: ClusterSnapshot): RolloutDecision => {
+  const steps = withoutHeld(decision.steps, snapshot);
   return {
     ...decision,
     steps,
@@ -74,36 +74,41 @@ export const withoutContested = (decision: RolloutDecision, world: World): Rollo
 };
 
 const conflictsOf = (
-  world: World,
+  snapshot: ClusterSnapshot,
   { blueprint }: Prepared,
   manifests: ReadonlyArray<Manifest>,
 ): ReadonlyArray<OwnershipConflict | DeletionPending> =>
-  manifests.flatMap((one) => conflictOf(one, liveOf(world, one), blueprint.uid) ?? []);
+  manifests.flatMap((one) => conflictOf(one, liveOf(snapshot, one), blueprint.uid) ?? []);
 
 /** What is written and removed, in this order. */
 const objectSteps = (
-  world: World,
+  snapshot: ClusterSnapshot,
   prepared: Prepared,
   rollout: Rollout,
 ): Pick<RolloutDecision, "steps" | "replacesPods"> => {
   const { objects, blueprint } = prepared;
   const { uid } = blueprint;
-  const live = liveOf(world, objects.deployment);
-  const deployment = deploymentFor(world, prepared, rollout, live);
+  const live = liveOf(snapshot, objects.deployment);
+  const deployment = deploymentFor(snapshot, prepared, rollout, live);
   const waits = isWaiting(rollout);
-  const needed = objects.before.map((one) => notShrunk(one, liveOf(world, one)));
+  const needed = objects.before.map((one) => notShrunk(one, liveOf(snapshot, one)));
   // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
   const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
   const ours = [...objects.after, ...objects.optional].filter((one) =>
-    conflictOf(one, liveOf(world, one), uid) === undefined
+    conflictOf(one, liveOf(snapshot, one), uid) === undefined
   );
   const taken = [...needed, ...(waits ? [] : [deployment]), ...ours]
     .flatMap((one) =>
       takeOvers(
         one,
-        liveOf(world, one),
-        world.resource,
-        foreignFields(one, liveOf(world, one), world.replicaSets, isAnswered(stamped(one), liveOf(world, one))),
+        liveOf(snapshot, one),
+        snapshot.resource,
+        foreignFields(
+          one,
+          liveOf(snapshot, one),
+          snapshot.replicaSets,
+          isAnswered(stamped(one), liveOf(snapshot, one)),
+        ),
       )
     );
   const handed = waits ? [] : handOver(prepared, live);
@@ -111,7 +116,7 @@ const objectSteps = (
   const changed = new Set(
     [...taken, ...handed].flatMap((one) => "key" in one ? liveKey(one.key.kind, one.key.name) : []),
   );
-  const deployments = waits ? [] : [...handed, ...writes(world, [deployment], changed, whyOf(rollout), true)];
+  const deployments = waits ? [] : [...handed, ...writes(snapshot, [deployment], changed, whyOf(rollout), true)];
   const wanted = new Set(
     [...objects.before, deployment, ...objects.after, ...objects.optional]
       .map(({ kind, metadata }) => liveKey(kind, metadata.name)),
@@ -119,13 +124,13 @@ const objectSteps = (
   return {
     steps: [
       ...taken,
-      ...writes(world, before, changed, "the resource asks for it", true),
+      ...writes(snapshot, before, changed, "the resource asks for it", true),
       ...deployments,
-      ...(waits ? scaling(world) : []),
-      ...writes(world, ours, changed, "the resource asks for it", false),
-      ...prunedObjects(world, wanted, uid),
-      ...prunedBundles(world, wanted, uid),
-      ...prunedConfigs(world, blueprint.configFile?.configMapName, uid),
+      ...(waits ? scaling(snapshot) : []),
+      ...writes(snapshot, ours, changed, "the resource asks for it", false),
+      ...prunedObjects(snapshot, wanted, uid),
+      ...prunedBundles(snapshot, wanted, uid),
+      ...prunedConfigs(snapshot, blueprint.configFile?.configMapName, uid),
     ],
     replacesPods: deployments.length > 0 &&
       (stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) !== templateDigest(deployment) ||
@@ -140,17 +145,17 @@ const whyOf = (rollout: Rollout): string => {
     : "the change did not become ready and is undone";
 };
 
-const turnFor = (rollout: Rollout, world: World, prepared: Prepared): Turn => {
+const turnFor = (rollout: Rollout, snapshot: ClusterSnapshot, prepared: Prepared): SlotUse => {
   if (rollout.kind === "apply" && rollout.cause === "upgrade") {
-    const { resource, nowMs } = world;
-    const live = liveOf(world, prepared.objects.deployment);
+    const { resource, nowMs } = snapshot;
+    const live = liveOf(snapshot, prepared.objects.deployment);
     const isNew =
       stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) !== templateDigest(prepared.objects.deployment);
-    return isNew ? { kind: "taken", slot: slotOf(resource, prepared.pins, nowMs) } : NO_TURN;
+    return isNew ? { kind: "taken", slot: slotOf(resource, prepared.pins, nowMs) } : NO_SLOT;
   }
-  if (rollout.kind !== "queue") return NO_TURN;
-  const { turn, waiting } = rollout;
-  return turn === undefined
+  if (rollout.kind !== "queue") return NO_SLOT;
+  const { obstacle, waiting } = rollout;
+  return obstacle === undefined
     ? { kind: "wanted" }
-    : { kind: "waiting", waiting, stoppedAt: turn.kind === "stopped" ? turn.at : undefined };
+    : { kind: "waiting", waiting, stoppedAt: obstacle.kind === "stopped" ? obstacle.at : undefined };
 };

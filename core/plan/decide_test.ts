@@ -1,12 +1,22 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
-import { after, converged, edited, OPERATOR, type Plan, planOf, secretsOf, UID, world } from "../../tests/worlds.ts";
+import {
+  after,
+  converged,
+  edited,
+  OPERATOR,
+  type Plan,
+  planOf,
+  secretsOf,
+  snapshot,
+  UID,
+} from "../../tests/snapshots.ts";
 import { at, isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { readManifests } from "../data/yaml.ts";
-import { referencesOf } from "../world/references.ts";
+import { referencesOf } from "../snapshot/references.ts";
 import { decodeResource } from "../api/decode.ts";
-import type { ConfigMapContent, World } from "../world/world.ts";
+import type { ClusterSnapshot, ConfigMapContent } from "../snapshot/cluster_snapshot.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const WITH_KEY: JsonObject = {
@@ -31,20 +41,21 @@ const said = ({ steps }: Plan): ReadonlyArray<string> =>
         return "SetStatus";
     }
   });
-const condition = (plan: Plan | World, type: string): string => {
+const condition = (plan: Plan | ClusterSnapshot, type: string): string => {
   const status = "steps" in plan
     ? plan.steps.flatMap((step) => step._tag === "SetStatus" ? [step.status as unknown as Json] : [])[0]
     : plan.resource.status;
   const found = listAt(status, "conditions").find((one) => stringAt(one, "type") === type);
   return found === undefined ? "absent" : `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 };
-const deployment = (one: World): Json | undefined => one.live.get("Deployment/my");
+const deployment = (one: ClusterSnapshot): Json | undefined => one.live.get("Deployment/my");
 
 /** What a failure must leave byte for byte. */
-const running = (one: World): string => JSON.stringify([...one.live].filter(([key]) => !key.startsWith("Secret/")));
+const running = (one: ClusterSnapshot): string =>
+  JSON.stringify([...one.live].filter(([key]) => !key.startsWith("Secret/")));
 
 Deno.test("US8 decide() makes a resource in one pass, tells of it, and then has nothing to do", () => {
-  const first = planOf(world(GENERATED));
+  const first = planOf(snapshot(GENERATED));
   deepStrictEqual(said(first), [
     "Apply ServiceAccount",
     "Apply ConfigMap",
@@ -54,7 +65,7 @@ Deno.test("US8 decide() makes a resource in one pass, tells of it, and then has 
     "DeploymentUpdated",
     "SetStatus",
   ]);
-  const { world: settled, passes } = converged(world(GENERATED));
+  const { snapshot: settled, passes } = converged(snapshot(GENERATED));
   strictEqual(passes, 1);
   strictEqual(condition(settled, "Ready"), "True Ready");
   deepStrictEqual([at(settled.resource, "status", "phase"), at(settled.resource, "status", "observedGeneration")], [
@@ -63,8 +74,8 @@ Deno.test("US8 decide() makes a resource in one pass, tells of it, and then has 
   ]);
 });
 
-/** Worlds in which everything that a resource names is there. */
-const satisfied = (resource: JsonObject): World => {
+/** Snapshots in which everything that a resource names is there. */
+const satisfied = (resource: JsonObject): ClusterSnapshot => {
   const { spec } = Result.getOrThrow(decodeResource(resource, "strict"));
   const secrets = new Map<string, Record<string, string>>();
   const configMaps = new Map<string, ConfigMapContent>();
@@ -77,20 +88,20 @@ const satisfied = (resource: JsonObject): World => {
         binaryData: {},
       });}
   }
-  return world(resource.spec as JsonObject, { secrets: secretsOf(Object.fromEntries(secrets)), configMaps });
+  return snapshot(resource.spec as JsonObject, { secrets: secretsOf(Object.fromEntries(secrets)), configMaps });
 };
 
 const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
 for (const { name } of Deno.readDirSync(SAMPLES)) {
   Deno.test(`planOf() has an empty second plan for the sample ${name}`, async () => {
     const documents = Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))));
-    const { world: settled } = converged(satisfied(documents[0] as JsonObject));
+    const { snapshot: settled } = converged(satisfied(documents[0] as JsonObject));
     strictEqual(condition(settled, "Ready"), "True Ready");
   });
 }
 
 Deno.test("FR-095 FR-096 decide() rolls once for an edit, and writes nothing when the result is the same", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const changed = edited(before, { ...GENERATED, resources: { models: [{ name: "m" }] } });
   deepStrictEqual(said(planOf(changed)).slice(0, 2), ["Apply ConfigMap", "Apply Deployment"]);
   const same = edited(before, { ...GENERATED, resources: {} });
@@ -99,7 +110,7 @@ Deno.test("FR-095 FR-096 decide() rolls once for an edit, and writes nothing whe
 });
 
 Deno.test("FR-098 FR-099 FR-100 decide() changes image, config, environment and digest in one write", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const plan = planOf(edited(before, { ...GENERATED, distribution: { name: "ogx-starter" } }));
   const writes = plan.steps.flatMap((step) =>
     step._tag === "Apply" && step.manifest.kind === "Deployment" ? [step.manifest] : []
@@ -110,7 +121,7 @@ Deno.test("FR-098 FR-099 FR-100 decide() changes image, config, environment and 
   ok(listAt(container, "env").some((env) => isObject(env) && env.name === "OGX_CONFIG"));
 });
 
-const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<World>, string]> = [
+const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<ClusterSnapshot>, string]> = [
   ["a Secret that is gone", WITH_KEY, { secrets: new Map() }, "SecretsResolved False SecretNotFound"],
   ["a key that is gone", WITH_KEY, { secrets: secretsOf({ "s": {} }) }, "SecretsResolved False SecretKeyMissing"],
   [
@@ -173,35 +184,35 @@ const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<World>, string
 
 for (const [name, spec, more, want] of BROKEN) {
   Deno.test(`FR-097 R35 planOf() keeps what runs byte for byte with ${name}, scales on, says why once, and recovers`, () => {
-    const { world: before } = converged(world(WITH_KEY, { secrets: SECRETS }));
-    const broken: World = { ...edited(before, { ...spec, workload: { replicas: 3 } }), ...more };
+    const { snapshot: before } = converged(snapshot(WITH_KEY, { secrets: SECRETS }));
+    const broken: ClusterSnapshot = { ...edited(before, { ...spec, workload: { replicas: 3 } }), ...more };
     const plan = planOf(broken);
     strictEqual(`${want.split(" ")[0]} ${condition(plan, want.split(" ")[0] ?? "")}`, want);
     ok(plan.steps.every(({ _tag }) => ["Scale", "Announce", "SetStatus"].includes(_tag)), said(plan).join());
     ok(said(plan).includes("Scale 3") && plan.steps.some(({ _tag }) => _tag === "Announce"));
-    const settled = converged(broken).world;
-    const template = (one: World) => JSON.stringify(at(deployment(one), "spec", "template"));
+    const settled = converged(broken).snapshot;
+    const template = (one: ClusterSnapshot) => JSON.stringify(at(deployment(one), "spec", "template"));
     strictEqual(template(settled), template(before));
     strictEqual(condition(settled, "Stalled").split(" ")[0], "True");
     strictEqual(at(settled.resource, "status", "phase"), "Ready");
-    const repaired = converged({ ...edited(settled, WITH_KEY), secrets: SECRETS }).world;
+    const repaired = converged({ ...edited(settled, WITH_KEY), secrets: SECRETS }).snapshot;
     deepStrictEqual([condition(repaired, "Ready"), condition(repaired, "Stalled")], ["True Ready", "absent"]);
   });
 
   Deno.test(`R35 planOf() leaves nothing half-made when a first install has ${name}`, () => {
-    const { world: settled } = converged(world(spec, more));
+    const { snapshot: settled } = converged(snapshot(spec, more));
     deepStrictEqual([...settled.live.keys()], []);
     strictEqual(at(settled.resource, "status", "phase"), "Failed");
   });
 }
 
 Deno.test("FR-101 decide() says UpgradeConfigFailure when only the operator changed", () => {
-  const { world: before } = converged(world(GENERATED));
-  const upgraded: World = {
+  const { snapshot: before } = converged(snapshot(GENERATED));
+  const upgraded: ClusterSnapshot = {
     ...before,
     operator: { ...OPERATOR, version: "0.2.0", surroundings: { ...OPERATOR.surroundings, distributions: new Map() } },
   };
-  const { world: settled } = converged(upgraded);
+  const { snapshot: settled } = converged(upgraded);
   strictEqual(condition(settled, "ConfigGenerated"), "False UpgradeConfigFailure");
   strictEqual(running(settled), running(before));
 });
@@ -211,35 +222,35 @@ Deno.test("a failure is the operator's where only an image override changed, and
     settings: new Map([["starter", "mirror.example/llamastack/distribution-starter:0.2.24"]]),
     related: new Map(),
   };
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const operator = { ...OPERATOR, surroundings: { ...OPERATOR.surroundings, overrides } };
-  strictEqual(condition(converged({ ...before, operator }).world, "ConfigGenerated"), "False UpgradeConfigFailure");
+  strictEqual(condition(converged({ ...before, operator }).snapshot, "ConfigGenerated"), "False UpgradeConfigFailure");
   const own = { overrideConfig: { configMapName: "own" } };
   const holding = (text: string) =>
     new Map([["default/own", { data: { "config.yaml": text }, binaryData: {} } satisfies ConfigMapContent]]);
-  const { world: good } = converged(world(own, { configMaps: holding("version: 2") }));
+  const { snapshot: good } = converged(snapshot(own, { configMaps: holding("version: 2") }));
   // The template of a new version of the operator is held meanwhile.
   const newer = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
-  const { world: broken } = converged({ ...good, operator: newer, configMaps: holding("a: [") });
+  const { snapshot: broken } = converged({ ...good, operator: newer, configMaps: holding("a: [") });
   strictEqual(condition(broken, "ConfigGenerated"), "False OverrideConfigInvalid");
 });
 
 Deno.test("R34 decide() holds a template that only the operator changed, and applies it when it is asked to", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
-  const { world: held } = converged({ ...before, operator });
+  const { snapshot: held } = converged({ ...before, operator });
   strictEqual(condition(held, "TemplateHeld"), "True OperatorChanged");
   strictEqual(running(held), running(before));
   const digest = /llamastack\.io\/rollout is set to ([0-9a-f]{64})/.exec(JSON.stringify(held.resource.status))?.[1] ??
     "";
   const metadata = { ...(held.resource.metadata as JsonObject), annotations: { "llamastack.io/rollout": digest } };
-  const { world: rolled } = converged({ ...held, resource: { ...held.resource, metadata } });
+  const { snapshot: rolled } = converged({ ...held, resource: { ...held.resource, metadata } });
   strictEqual(condition(rolled, "TemplateHeld"), "absent");
   ok(running(rolled) !== running(before));
 });
 
 Deno.test("R34 decide() rolls a held template along with the next edit", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
   const plan = planOf(edited({ ...before, operator }, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
   ok(said(plan).includes("Apply Deployment"));
@@ -247,11 +258,11 @@ Deno.test("R34 decide() rolls a held template along with the next edit", () => {
 
 Deno.test("decide() restarts pods once for a rotated referenced key, never for another key, and never when it is turned off", () => {
   const spec = WITH_KEY;
-  const { world: before } = converged(world(spec, { secrets: SECRETS }));
+  const { snapshot: before } = converged(snapshot(spec, { secrets: SECRETS }));
   ok(said(planOf({ ...before, secrets: secretsOf({ "s": { token: "value-two" } }) })).includes("Apply Deployment"));
   deepStrictEqual(said(planOf({ ...before, secrets: secretsOf({ "s": { token: "value-one", other: "x" } }) })), []);
   const never = { ...spec, workload: { replicas: 1, restartPolicyOnSecretChange: "Never" } };
-  const { world: quiet } = converged(world(never, { secrets: SECRETS }));
+  const { snapshot: quiet } = converged(snapshot(never, { secrets: SECRETS }));
   deepStrictEqual(said(planOf({ ...quiet, secrets: secretsOf({ "s": { token: "value-two" } }) })), []);
 });
 
@@ -269,7 +280,7 @@ Deno.test("NFR-003 decide() puts no secret value into anything but the Secret th
     metadata: { name: "p" },
     status: { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 1, message: `bad ${canary}` } } }] },
   }];
-  const start = world(spec, { secrets, pods });
+  const start = snapshot(spec, { secrets, pods });
   const plan = planOf(start);
   const next = planOf({
     ...after(start, plan),
@@ -298,10 +309,10 @@ Deno.test("decide() touches no object of somebody else, and says whose it is", (
       },
     },
   ];
-  const blocked = planOf(world(GENERATED, { live: new Map([foreign("Deployment", "apps/v1", "my")]) }));
+  const blocked = planOf(snapshot(GENERATED, { live: new Map([foreign("Deployment", "apps/v1", "my")]) }));
   ok(blocked.steps.every(({ _tag }) => _tag === "Announce" || _tag === "SetStatus"));
   strictEqual(condition(blocked, "DeploymentUpdated"), "False OwnershipConflict");
-  const service = planOf(world(GENERATED, { live: new Map([foreign("Service", "v1", "my-service")]) }));
+  const service = planOf(snapshot(GENERATED, { live: new Map([foreign("Service", "v1", "my-service")]) }));
   ok(said(service).includes("Apply Deployment") && !said(service).includes("Apply Service"));
   strictEqual(condition(service, "ServiceReady"), "False OwnershipConflict");
 });
@@ -318,7 +329,7 @@ Deno.test("R47 decide() takes over the kept claim of an earlier resource of this
     spec: { resources: { requests: { storage: "20Gi" } } },
     status: { phase: "Bound" },
   };
-  const start = world({ workload: { replicas: 1, storage: { size: "10Gi" } } }, {
+  const start = snapshot({ workload: { replicas: 1, storage: { size: "10Gi" } } }, {
     live: new Map([["PersistentVolumeClaim/my-pvc", claim]]),
   });
   const plan = planOf(start);
@@ -332,30 +343,30 @@ Deno.test("R47 decide() takes over the kept claim of an earlier resource of this
 });
 
 Deno.test("FR-025 FR-025a decide() keeps the config before and every config that something still names, and prunes the rest", () => {
-  let current = converged(world(GENERATED)).world;
+  let current = converged(snapshot(GENERATED)).snapshot;
   const first = stringAt(current.configs[0], "metadata", "name") ?? "";
   for (const name of ["a", "b", "c"]) {
-    current = converged(edited(current, { ...GENERATED, resources: { models: [{ name }] } })).world;
+    current = converged(edited(current, { ...GENERATED, resources: { models: [{ name }] } })).snapshot;
   }
   strictEqual(current.configs.length, 2);
   ok(!current.configs.some((one) => stringAt(one, "metadata", "name") === first));
   const pinned = stringAt(current.configs[1], "metadata", "name") ?? "";
   const replicaSets = [{ spec: { template: { spec: { volumes: [{ configMap: { name: pinned } }] } } } }];
   current =
-    converged(edited({ ...current, replicaSets }, { ...GENERATED, resources: { models: [{ name: "d" }] } })).world;
-  current = converged(edited(current, { ...GENERATED, resources: { models: [{ name: "e" }] } })).world;
+    converged(edited({ ...current, replicaSets }, { ...GENERATED, resources: { models: [{ name: "d" }] } })).snapshot;
+  current = converged(edited(current, { ...GENERATED, resources: { models: [{ name: "e" }] } })).snapshot;
   ok(current.configs.some((one) => stringAt(one, "metadata", "name") === pinned));
 });
 
 Deno.test("FR-025a decide() keeps two configs, in whatever order the cluster shows those of one second", () => {
   const runs = ["a", "b", "c"].map((name) =>
-    converged(world({ ...GENERATED, resources: { models: [{ name }] } })).world
+    converged(snapshot({ ...GENERATED, resources: { models: [{ name }] } })).snapshot
   );
   const [a, b, c] = runs.map(({ configs }) => configs[0]);
   const last = runs.at(-1);
   ok(last !== undefined);
   for (const order of [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]]) {
-    const { world: after } = converged({ ...last, configs: order.filter((one) => one !== undefined) });
+    const { snapshot: after } = converged({ ...last, configs: order.filter((one) => one !== undefined) });
     strictEqual(after.configs.length, 2);
     ok(after.configs.includes(c ?? {}));
   }
@@ -367,7 +378,7 @@ Deno.test("decide() prunes what the resource does not ask for any more, and no c
     networking: { expose: {}, allowedFrom: {} },
     workload: { replicas: 2, storage: { size: "1Gi" }, autoscaling: { maxReplicas: 3 } },
   };
-  const { world: before } = converged(world(full));
+  const { snapshot: before } = converged(snapshot(full));
   const plan = planOf(edited(before, GENERATED));
   deepStrictEqual(said(plan).filter((one) => one.startsWith("Prune")).sort(), [
     "Prune HorizontalPodAutoscaler/my-hpa",
@@ -378,7 +389,7 @@ Deno.test("decide() prunes what the resource does not ask for any more, and no c
 });
 
 Deno.test("decide() hands the number of pods to the autoscaler before it lets go of it", () => {
-  const { world: before } = converged(world({ ...GENERATED, workload: { replicas: 4 } }));
+  const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { replicas: 4 } }));
   const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
   const live = new Map(before.live);
   const old = live.get("Deployment/my") ?? {};
@@ -391,7 +402,7 @@ Deno.test("decide() hands the number of pods to the autoscaler before it lets go
 });
 
 Deno.test("decide() applies under the version that it read, or under that which an earlier step leaves", () => {
-  const { world: before } = converged(world({ ...GENERATED, workload: { replicas: 4 } }));
+  const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { replicas: 4 } }));
   const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
   const live = new Map(before.live);
   live.delete("Service/my-service");
@@ -417,9 +428,9 @@ Deno.test("decide() applies under the version that it read, or under that which 
 });
 
 Deno.test("decide() only says so while a resource is suspended, and does nothing while it is deleted", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const paused =
-    converged(edited(before, { ...GENERATED, suspend: true, resources: { models: [{ name: "m" }] } })).world;
+    converged(edited(before, { ...GENERATED, suspend: true, resources: { models: [{ name: "m" }] } })).snapshot;
   strictEqual(running(paused), running(before));
   strictEqual(condition(paused, "Reconciling"), "False Suspended");
   const metadata = { ...(before.resource.metadata as JsonObject), deletionTimestamp: "2026-01-01T00:00:00Z" };
@@ -427,7 +438,7 @@ Deno.test("decide() only says so while a resource is suspended, and does nothing
 });
 
 Deno.test("decide() heals what somebody changed by hand", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const live = new Map(before.live);
   live.delete("Service/my-service");
   const old = live.get("Deployment/my") ?? {};

@@ -2,7 +2,7 @@
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import type { Warning } from "../failure/warning.ts";
-import type { Away, Waiting } from "./rollout/upgrade_slots.ts";
+import type { RollingUpgrade, Waiting } from "./rollout/upgrade_slots.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Rollout } from "./rollout/rollout.ts";
 import type { Scaling, WriteStep } from "./step.ts";
@@ -35,19 +35,19 @@ export interface RolloutDecision {
   readonly notices: ReadonlyArray<string>;
   /** Whether the Deployment gets another pod template. */
   readonly replacesPods: boolean;
-  readonly turn: Turn;
+  readonly slot: SlotUse;
 }
 
 /** Whether a rollout takes part in an upgrade, which few resources at a time do. */
-export type Turn =
+export type SlotUse =
   | { readonly kind: "none" }
   /** Decide again with a look at the other resources. */
   | { readonly kind: "wanted" }
   /** It takes a slot, which counts from now on and not only once its Deployment is written. */
-  | { readonly kind: "taken"; readonly slot: Away }
+  | { readonly kind: "taken"; readonly slot: RollingUpgrade }
   /** `stoppedAt`: `namespace/name` of the failed upgrade that stops this one; undefined while it waits for a free slot. */
   | { readonly kind: "waiting"; readonly waiting: Waiting; readonly stoppedAt: string | undefined };
 
-export const turnOf = (decision: Decision): Turn => decision.kind === "rollout" ? decision.turn : NO_TURN;
+export const slotUseOf = (decision: Decision): SlotUse => decision.kind === "rollout" ? decision.slot : NO_SLOT;
 
-export const NO_TURN: Turn = { kind: "none" };
+export const NO_SLOT: SlotUse = { kind: "none" };

@@ -9,18 +9,18 @@ export type DifferencePath = ReadonlyArray<PathStep>;
  * True when every field of `wanted` stands in `live` with the same meaning. Fields that only `live` has are the API
  * server's defaults, or somebody else's; a field that we no longer set is seen by the digest of the manifest instead.
  */
-export const saysTheSame = (wanted: Json, live: Json | undefined, isQuantity = false): boolean => {
+export const matchesDesired = (wanted: Json, live: Json | undefined, isQuantity = false): boolean => {
   if (isObject(wanted)) {
     // The API server drops empty objects such as `annotations: {}`.
     if (!isObject(live)) return live === undefined && Object.keys(wanted).length === 0;
     return Object.entries(wanted).every(([key, value]) =>
-      saysTheSame(value, member(live, key), isQuantity || holdsQuantities(key))
+      matchesDesired(value, member(live, key), isQuantity || holdsQuantities(key))
     );
   }
   if (isList(wanted)) {
     if (!isList(live)) return live === undefined && wanted.length === 0;
     return keyed(wanted, live) ??
-      (wanted.length === live.length && wanted.every((item, index) => saysTheSame(item, live[index])));
+      (wanted.length === live.length && wanted.every((item, index) => matchesDesired(item, live[index])));
   }
   return wanted === live || isQuantity && sameQuantity(wanted, live);
 };
@@ -32,7 +32,7 @@ export const differences = (
   isQuantity = false,
   path: DifferencePath = [],
 ): ReadonlyArray<DifferencePath> => {
-  if (saysTheSame(wanted, live, isQuantity)) return [];
+  if (matchesDesired(wanted, live, isQuantity)) return [];
   if (isObject(wanted) && isObject(live)) {
     return Object.entries(wanted).flatMap(([key, value]) =>
       differences(value, member(live, key), isQuantity || holdsQuantities(key), [...path, key])
@@ -63,7 +63,7 @@ const KEYS = ["name", "mountPath", "containerPort", "topologyKey", "uid", "key"]
 
 const keyed = (wanted: ReadonlyArray<Json>, live: ReadonlyArray<Json>): boolean | undefined => {
   const key = keyOfItems(wanted);
-  return key === undefined ? undefined : wanted.every((item) => saysTheSame(item, itemLike(live, item, key)));
+  return key === undefined ? undefined : wanted.every((item) => matchesDesired(item, itemLike(live, item, key)));
 };
 
 const keyOfItems = (wanted: ReadonlyArray<Json>): string | undefined =>

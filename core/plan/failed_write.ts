@@ -3,7 +3,7 @@ import { ObjectRefused, WriteFailed } from "../failure/failures.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
 import type { Step } from "./step.ts";
-import type { World } from "../world/world.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 /** What the API server, or a webhook behind it, answered to a write. */
 export interface Answered {
@@ -16,10 +16,10 @@ export interface Answered {
 export const failedWrite = (
   { manifest, blocks }: Extract<Step, { readonly _tag: "Apply" }>,
   { status, detail }: Answered,
-  world: World,
+  snapshot: ClusterSnapshot,
 ): ObjectRefused | WriteFailed => {
   const { kind, metadata: { name } } = manifest;
-  const shown = withoutSecrets(detail, knownValues(world));
+  const shown = withoutSecrets(detail, knownValues(snapshot));
   const path = ["metadata", "name"];
   return status >= 500
     ? new WriteFailed({ path, kind, name, detail: `${status} ${shown}`, blocks })

@@ -8,13 +8,13 @@
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
-import { type DifferencePath, differences, pathText, saysTheSame } from "./difference.ts";
+import { type DifferencePath, differences, matchesDesired, pathText } from "./difference.ts";
 import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
 import type { WriteStep } from "./step.ts";
-import { keyOf, type ObjectKey } from "../world/object_key.ts";
-import { liveKey, type World } from "../world/world.ts";
-import { FIELD_MANAGER } from "../world/field_manager.ts";
-import type { ForeignField } from "../world/contest.ts";
+import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import type { ForeignField } from "../snapshot/contest.ts";
 
 /** Fields that do not stand in the object as they were applied. */
 export interface Changed {
@@ -43,14 +43,14 @@ export const isTemplateForeign = (deployment: Manifest, live: JsonObject | undef
  * Objects that the steps would write, and of which it must be known first who owns the fields that differ. What was looked at
  * before keeps next to nothing of that, since it is most of an object's bytes.
  */
-export const askedForOwners = (steps: ReadonlyArray<WriteStep>, world: World): ReadonlyArray<ObjectKey> =>
+export const askedForOwners = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot): ReadonlyArray<ObjectKey> =>
   steps.flatMap((step) => {
     if (step._tag !== "Apply") return [];
     const { manifest } = step;
-    const live = world.live.get(liveKey(manifest.kind, manifest.metadata.name));
+    const live = snapshot.live.get(liveKey(manifest.kind, manifest.metadata.name));
     if (live === undefined) return [];
     const isAsked = isAppliedFrom(manifest, live)
-      ? !saysTheSame(manifest, live)
+      ? !matchesDesired(manifest, live)
       : manifest.kind === "Deployment" && templateOf(manifest) === templateOf(live) &&
         isTemplateForeign(manifest, live);
     return isAsked ? [keyOf(manifest)] : [];

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { converged, edited, type Plan, planOf, world } from "../../tests/worlds.ts";
+import { converged, edited, type Plan, planOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, put, stringAt } from "../data/json.ts";
-import type { World } from "../world/world.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 const SPEC: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const OURS = "llama-stack-operator";
@@ -23,7 +23,7 @@ const entry = (manager: string, fieldsV1: JsonObject, operation = "Update"): Jso
 });
 
 /** The Deployment with another image and without a label of ours, its fields owned as given. */
-const changed = (before: World, managedFields: ReadonlyArray<JsonObject>): World => {
+const changed = (before: ClusterSnapshot, managedFields: ReadonlyArray<JsonObject>): ClusterSnapshot => {
   const deployment = before.live.get("Deployment/my") ?? {};
   const containers = listAt(deployment, "spec", "template", "spec", "containers") as ReadonlyArray<JsonObject>;
   const mirrored = containers.map((one) => ({ ...one, image: `mirror.example/${one.image}` }));
@@ -42,7 +42,7 @@ const message = (plan: Plan, type: string): string => {
 };
 
 Deno.test("fields that our apply owns with another value, or without any, were rewritten by a policy and stay", () => {
-  const { world: before } = converged(world(SPEC));
+  const { snapshot: before } = converged(snapshot(SPEC));
   const rewritten = changed(before, [entry(OURS, fields(true), "Apply")]);
   const plan = planOf(rewritten);
   deepStrictEqual(writes(plan), ["SetStatus"]);
@@ -54,7 +54,7 @@ Deno.test("fields that our apply owns with another value, or without any, were r
 });
 
 Deno.test("an edit that leaves the template alone announces no new pods where a policy rewrites the template", () => {
-  const { world: before } = converged(world(SPEC));
+  const { snapshot: before } = converged(snapshot(SPEC));
   const rewritten = changed(before, [entry(OURS, fields(true), "Apply")]);
   const plan = planOf(edited(rewritten, { ...SPEC, workload: { replicas: 3 } }));
   strictEqual(writes(plan).includes("Apply"), true);
@@ -69,14 +69,14 @@ for (
   ] as ReadonlyArray<readonly [string, ReadonlyArray<JsonObject>]>
 ) {
   Deno.test(`changed fields are repaired where ${what}`, () => {
-    const { world: before } = converged(world(SPEC));
+    const { snapshot: before } = converged(snapshot(SPEC));
     const plan = planOf(changed(before, managed));
     strictEqual(writes(plan).includes("Apply"), true);
   });
 }
 
 Deno.test("only the object of a contested field waits, and its field and manager are named in one Event", () => {
-  const { world: before } = converged(world(SPEC));
+  const { snapshot: before } = converged(snapshot(SPEC));
   const seen = changed(before, [entry(OURS, {}, "Apply"), entry("robot", fields(true))]);
   const contest = (field: string) => ({
     object: "Deployment my",
@@ -94,7 +94,11 @@ Deno.test("only the object of a contested field waits, and its field and manager
   strictEqual(message(plan, "Contested").includes('image (field manager "robot")'), true);
   strictEqual(plan.lookAgainMs, 10_000);
   const status = plan.steps.flatMap((step) => step._tag === "SetStatus" ? [step.status as unknown as JsonObject] : []);
-  const told: World = { ...seen, contests: [label, image], resource: { ...seen.resource, status: status[0] ?? {} } };
+  const told: ClusterSnapshot = {
+    ...seen,
+    contests: [label, image],
+    resource: { ...seen.resource, status: status[0] ?? {} },
+  };
   deepStrictEqual(writes(planOf(told)), []);
   strictEqual(stringAt(listAt(told.resource.status, "conditions")[0] ?? null, "status"), "True");
 });

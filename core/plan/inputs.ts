@@ -4,7 +4,7 @@ import type { Derived } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { objectAt, put, sortedKeys } from "../data/json.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
-import type { Sources } from "../world/world.ts";
+import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
 /** Digests of what the user decides. */
 export interface Inputs {
@@ -24,13 +24,13 @@ export interface InputContent {
 }
 
 /** `suspend` and the number of pods are no inputs of the template: a change of them restarts nothing and ends no turn. */
-export const inputsOf = ({ spec }: Resource, world: Sources, content: InputContent): Inputs => {
-  const raw = put(objectAt(world.resource, "spec"), ["workload", "replicas"], undefined);
+export const inputsOf = ({ spec }: Resource, snapshot: Sources, content: InputContent): Inputs => {
+  const raw = put(objectAt(snapshot.resource, "spec"), ["workload", "replicas"], undefined);
   const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
   return {
     user: sha256Hex(JSON.stringify([sortedKeys(kept), content.configMapDigest])),
     secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : content.secretsDigest,
-    secretKey: keyId(world.operator.hmacKey, content.namespace),
+    secretKey: keyId(snapshot.operator.hmacKey, content.namespace),
   };
 };
 

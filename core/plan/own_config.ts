@@ -5,16 +5,16 @@ import { sha256Hex } from "../data/digest.ts";
 import { OverrideConfigInvalid } from "../failure/failures.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
 import { readYaml11 } from "../data/yaml.ts";
-import type { Sources } from "../world/world.ts";
+import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
 /** All keys of the author's ConfigMap are copied; the one that is the config must be a YAML map. */
 export const ownConfigOf = (
   { spec }: Resource,
-  world: Sources,
+  snapshot: Sources,
   namespace: string,
 ): Result.Result<ConfigContent | undefined, OverrideConfigInvalid> => {
   const { configMapName: name = "", key = "config.yaml" } = spec.overrideConfig ?? {};
-  const map = world.configMaps.get(`${namespace}/${name}`);
+  const map = snapshot.configMaps.get(`${namespace}/${name}`);
   if (spec.overrideConfig === undefined || map === undefined) return Result.succeed(undefined);
   const text = Object.hasOwn(map.data, key) ? map.data[key] : undefined;
   if (text !== undefined) {

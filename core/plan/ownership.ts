@@ -3,7 +3,7 @@ import { KIND } from "../api/v1alpha2.ts";
 import { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { MANAGED_BY } from "../resources/names.ts";
-import { FIELD_MANAGER } from "../world/field_manager.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 

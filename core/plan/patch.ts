@@ -5,7 +5,7 @@
 import * as Data from "effect/Data";
 import type { Status } from "../api/v1alpha2.ts";
 import type { Json, JsonObject } from "../data/json.ts";
-import type { ObjectKey } from "../world/object_key.ts";
+import type { ObjectKey } from "../snapshot/object_key.ts";
 
 /** An apply is rejected with 409 where it does not hold, and nothing changes. */
 export type Precondition = "must not exist" | "any" | { readonly version: string };

@@ -21,9 +21,9 @@ import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { secretsDigest } from "./rollout/keyed_digests.ts";
 import { ownConfigOf } from "./own_config.ts";
 import { referenceFailures } from "./reference_failures.ts";
-import { permitted, type Reference, referencedObjects, referencesOf } from "../world/references.ts";
+import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
-import type { Sources } from "../world/world.ts";
+import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
 export interface Prepared {
   readonly resource: Resource;
@@ -55,45 +55,49 @@ export type PreparationFailure = Effect.Error<ReturnType<typeof preparation>>["f
 
 /** `decoded` is the resource of the same sources, where it was needed earlier. */
 export const prepare = (
-  world: Sources,
-  decoded = decodeResource(world.resource, "lenient"),
-): Result.Result<Prepared, Unprepared> => Effect.runSync(Effect.result(preparation(world, decoded)));
+  snapshot: Sources,
+  decoded = decodeResource(snapshot.resource, "lenient"),
+): Result.Result<Prepared, Unprepared> => Effect.runSync(Effect.result(preparation(snapshot, decoded)));
 
 const preparation = Effect.fnUntraced(function* (
-  world: Sources,
+  snapshot: Sources,
   decoded: Result.Result<Resource, ReadonlyArray<DecodeFailure>>,
 ) {
   const resource = yield* Effect.fromResult(decoded).pipe(
     Effect.mapError((failures) => ({ failures, warnings: [], resource: undefined, inputs: undefined })),
   );
-  const namespace = stringAt(world.resource, "metadata", "namespace") ?? "default";
-  const references = permitted(referencesOf(resource.spec), namespace, world.operator.surroundings);
+  const namespace = stringAt(snapshot.resource, "metadata", "namespace") ?? "default";
+  const references = permitted(referencesOf(resource.spec), namespace, snapshot.operator.surroundings);
   const count = referencedObjects(references).length;
   if (count > REFERENCED_OBJECTS_MAX) {
     const failure = new TooManyReferences({ path: ["spec"], count, max: REFERENCED_OBJECTS_MAX });
     return yield* Effect.fail({ failures: [failure], warnings: [], resource, inputs: undefined });
   }
-  const derived = yield* Effect.result(derivation(resource, world.operator.surroundings));
-  const ownConfig = ownConfigOf(resource, world, namespace);
-  const caBundle = bundled(references.filter(({ path }) => path.includes("caBundle")), world.configMaps, namespace);
+  const derived = yield* Effect.result(derivation(resource, snapshot.operator.surroundings));
+  const ownConfig = ownConfigOf(resource, snapshot, namespace);
+  const caBundle = bundled(references.filter(({ path }) => path.includes("caBundle")), snapshot.configMaps, namespace);
   // Which server it is decides how a connection is split; the stricter rules hold where that is unknown.
   const rawUrl = Result.isSuccess(derived) && derived.success._tag === "Generated"
-    ? derived.success.server.line.rawSqlUrl
+    ? derived.success.server.family.rawSqlUrl
     : true;
-  const sql = sqlParts(resource, world, rawUrl);
-  const values = usedValues(references, world);
-  const digest = secretsDigest(world.operator.hmacKey, stringAt(world.resource, "metadata", "namespace") ?? "", values);
-  const inputs = inputsOf(resource, world, {
-    namespace: stringAt(world.resource, "metadata", "namespace") ?? "",
-    configMapDigest: configMapDigest(references, world, namespace),
+  const sql = sqlParts(resource, snapshot, rawUrl);
+  const values = usedValues(references, snapshot);
+  const digest = secretsDigest(
+    snapshot.operator.hmacKey,
+    stringAt(snapshot.resource, "metadata", "namespace") ?? "",
+    values,
+  );
+  const inputs = inputsOf(resource, snapshot, {
+    namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",
+    configMapDigest: configMapDigest(references, snapshot, namespace),
     secretsDigest: digest,
   });
   const failures = [
     ...(Result.isFailure(derived) ? derived.failure.failures : []),
-    ...referenceFailures(references, world, namespace),
+    ...referenceFailures(references, snapshot, namespace),
     ...(Result.isFailure(ownConfig) ? [ownConfig.failure] : []),
     ...(Result.isFailure(caBundle) ? [caBundle.failure] : []),
-    ...trappedKeys(resource, world),
+    ...trappedKeys(resource, snapshot),
     // How a connection must be split is not known where no server is.
     ...(Result.isSuccess(derived) && Result.isFailure(sql) ? [sql.failure] : []),
   ];
@@ -106,8 +110,8 @@ const preparation = Effect.fnUntraced(function* (
   }
   const place: Place = {
     namespace,
-    uid: stringAt(world.resource, "metadata", "uid"),
-    platform: world.operator.platform,
+    uid: stringAt(snapshot.resource, "metadata", "uid"),
+    platform: snapshot.operator.platform,
     ownConfig: ownConfig.success,
     podAnnotations: {
       // `Never` leaves it out, so that pods keep the value they started with.
@@ -120,7 +124,7 @@ const preparation = Effect.fnUntraced(function* (
   const blueprint = blueprintOf(resource, derived.success, place);
   const contents: Contents = {
     config: configContentOf(derived.success, place),
-    connections: { sql: sql.success, kv: kvParts(resource, world) },
+    connections: { sql: sql.success, kv: kvParts(resource, snapshot) },
     caBundlePem: caBundle.success,
   };
   const prepared: Prepared = {

@@ -14,28 +14,28 @@ import type { PreservationDecision } from "./decision.ts";
 import type { PreparationFailure } from "./prepare.ts";
 import { scaling } from "./scale.ts";
 import type { DataFailure } from "./stored_data/stored_data.ts";
-import type { World } from "../world/world.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 export const preserve = (
-  world: World,
+  snapshot: ClusterSnapshot,
   failures: ReadonlyArray<ReconcileFailure>,
   known: Pick<PreservationDecision, "warnings" | "prepared">,
-): PreservationDecision => ({ kind: "preserved", steps: scaling(world), failures, ...known });
+): PreservationDecision => ({ kind: "preserved", steps: scaling(snapshot), failures, ...known });
 
 /**
  * By cause: failures that come with the operator become one `UpgradeConfigFailure`, the others stay what they are. Missing
  * Secrets and ConfigMaps are never the operator's doing.
  */
 export const byCause = (
-  world: World,
+  snapshot: ClusterSnapshot,
   failures: ReadonlyArray<PreparationFailure | DataFailure>,
   inputs: Inputs | undefined,
   pins: string | undefined,
 ): ReadonlyArray<ReconcileFailure> => {
-  const from = operatorInputsBefore(world, inputs);
+  const from = operatorInputsBefore(snapshot, inputs);
   const causes = failures.filter((failure) => conditionOf(failure) === "ConfigGenerated");
   if (from === undefined || !isReadonlyArrayNonEmpty(causes)) return failures;
-  const to = { version: world.operator.version, pins };
+  const to = { version: snapshot.operator.version, pins };
   return [
     new UpgradeConfigFailure({ from, to, causes }),
     ...failures.filter((failure) => conditionOf(failure) !== "ConfigGenerated"),

@@ -1,23 +1,23 @@
 /** What goes: objects that the resource does not ask for any more, and configs that nothing runs on. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
-import { OWN_KINDS, ROUTES } from "../world/kinds.ts";
+import { OWN_KINDS, ROUTES } from "../snapshot/kinds.ts";
 import { isGoing, isOurs } from "./ownership.ts";
-import type { ObjectKey } from "../world/object_key.ts";
+import type { ObjectKey } from "../snapshot/object_key.ts";
 import { type Pruning, Step } from "./step.ts";
 import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
 import { rolloutState } from "./rollout/rollout_state.ts";
-import type { World } from "../world/world.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 const PRUNABLE = new Set([...OWN_KINDS, ROUTES].filter(({ prunable }) => prunable).map(({ kind }) => kind));
 
 /** `wanted` are the keys `Kind/name` of what should be there. */
 export const prunedObjects = (
-  world: World,
+  snapshot: ClusterSnapshot,
   wanted: ReadonlySet<string>,
   uid: string | undefined,
 ): ReadonlyArray<Pruning> =>
-  [...world.live].filter(([key, live]) =>
+  [...snapshot.live].filter(([key, live]) =>
     PRUNABLE.has(key.split("/")[0] ?? "") && !wanted.has(key) && isOurs(live, uid) && !isGoing(live)
   ).map(([, live]) => prune(live, "the resource does not ask for it any more"));
 
@@ -26,19 +26,19 @@ export const prunedObjects = (
  * until the rollout is complete.
  */
 export const prunedBundles = (
-  world: World,
+  snapshot: ClusterSnapshot,
   wanted: ReadonlySet<string>,
   uid: string | undefined,
 ): ReadonlyArray<Pruning> => {
-  const deployment = [...world.live.values()].find(({ kind }) => kind === "Deployment");
+  const deployment = [...snapshot.live.values()].find(({ kind }) => kind === "Deployment");
   const isSettled = deployment === undefined ||
-    ["complete", "disrupted"].includes(rolloutState(deployment, world.pods, world.replicaSets));
+    ["complete", "disrupted"].includes(rolloutState(deployment, snapshot.pods, snapshot.replicaSets));
   if (!isSettled) return [];
   const mounted = new Set([
     ...configMapsOf(templateSpec(deployment)),
-    ...world.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
+    ...snapshot.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
   ]);
-  return [...world.live].filter(([key, live]) =>
+  return [...snapshot.live].filter(([key, live]) =>
     live.kind === "ConfigMap" && !wanted.has(key) && isOurs(live, uid) && !isGoing(live) &&
     stringAt(live, "metadata", "labels", "app.kubernetes.io/component") === CA_BUNDLE_COMPONENT &&
     !mounted.has(stringAt(live, "metadata", "name") ?? "")
@@ -54,20 +54,22 @@ const CONFIGS_KEPT = 1;
  * newest: an edit that is taken back returns to a former one, and configs of one second have no order.
  */
 export const prunedConfigs = (
-  world: World,
+  snapshot: ClusterSnapshot,
   current: string | undefined,
   uid: string | undefined,
 ): ReadonlyArray<Pruning> => {
   const named = new Set([
     ...(current === undefined ? [] : [current]),
-    ...[...world.live.values()].filter((one) => one.kind === "Deployment").flatMap((one) =>
+    ...[...snapshot.live.values()].filter((one) => one.kind === "Deployment").flatMap((one) =>
       configMapsOf(templateSpec(one))
     ),
-    ...world.replicaSets.flatMap((one) => configMapsOf(templateSpec(one))),
-    ...world.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
+    ...snapshot.replicaSets.flatMap((one) => configMapsOf(templateSpec(one))),
+    ...snapshot.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
   ]);
   const nameIn = (one: JsonObject): string => stringAt(one, "metadata", "name") ?? "";
-  return world.configs.filter((one) => isOurs(one, uid) && !isGoing(one) && nameIn(one) !== current).slice(CONFIGS_KEPT)
+  return snapshot.configs.filter((one) => isOurs(one, uid) && !isGoing(one) && nameIn(one) !== current).slice(
+    CONFIGS_KEPT,
+  )
     .filter((one) => !named.has(nameIn(one)))
     .map((one) => prune(one, "no Deployment, ReplicaSet or Pod runs on this config any more"));
 };

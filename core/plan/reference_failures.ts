@@ -7,8 +7,8 @@ import {
   SecretNotFound,
 } from "../failure/failures.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../data/limits.ts";
-import type { Reference } from "../world/references.ts";
-import type { Sources } from "../world/world.ts";
+import type { Reference } from "../snapshot/references.ts";
+import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
 /** What only a look at the cluster can show. */
 export type MissingReference = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;
@@ -16,28 +16,28 @@ export type MissingReference = SecretNotFound | SecretKeyMissing | ConfigMapNotF
 /** Of references that are too large nothing was kept: what they seem to lack they may well have. */
 export const referenceFailures = (
   references: ReadonlyArray<Reference>,
-  world: Sources,
+  snapshot: Sources,
   ownNamespace: string,
 ): ReadonlyArray<MissingReference | ReferenceTooLarge> => {
-  const oversized = oversizedReferences(references, world, ownNamespace);
-  return oversized.length > 0 ? oversized : missingReferences(references, world, ownNamespace);
+  const oversized = oversizedReferences(references, snapshot, ownNamespace);
+  return oversized.length > 0 ? oversized : missingReferences(references, snapshot, ownNamespace);
 };
 
 const missingReferences = (
   references: ReadonlyArray<Reference>,
-  world: Sources,
+  snapshot: Sources,
   ownNamespace: string,
 ): ReadonlyArray<MissingReference> =>
   references.filter(({ optional }) => !optional).flatMap((reference): ReadonlyArray<MissingReference> => {
     const { kind, name, namespace = ownNamespace, key, path } = reference;
     if (kind === "Secret") {
-      const secret = world.secrets.get(name);
+      const secret = snapshot.secrets.get(name);
       if (secret === undefined) return [new SecretNotFound({ path, name, namespace })];
       return key === undefined || Object.hasOwn(secret, key)
         ? []
         : [new SecretKeyMissing({ path, name, namespace, key })];
     }
-    const map = world.configMaps.get(`${namespace}/${name}`);
+    const map = snapshot.configMaps.get(`${namespace}/${name}`);
     if (map === undefined) return [new ConfigMapNotFound({ path, name, namespace })];
     return key === undefined || Object.hasOwn(map.data, key) || Object.hasOwn(map.binaryData, key)
       ? []
@@ -46,10 +46,10 @@ const missingReferences = (
 
 const oversizedReferences = (
   references: ReadonlyArray<Reference>,
-  world: Sources,
+  snapshot: Sources,
   ownNamespace: string,
 ): ReadonlyArray<ReferenceTooLarge> =>
-  world.tooLarge.flatMap(({ kind, name }) => {
+  snapshot.tooLarge.flatMap(({ kind, name }) => {
     const first = references.find((one) => one.kind === kind && one.name === name);
     if (first === undefined) return [];
     const { path, namespace = ownNamespace } = first;

@@ -14,7 +14,7 @@ import { byPolicy } from "./policy_changes.ts";
 import { statusSteps } from "./status_step.ts";
 import type { Announcement, StatusUpdate } from "./step.ts";
 import { unwatchedMs } from "./unwatched.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /** What became of the steps of a decision. */
 export interface Outcomes {
@@ -31,14 +31,14 @@ export interface Report {
   readonly failures: ReadonlyArray<ReconcileFailure>;
 }
 
-export const report = (world: World, decision: Decision, { live, refusals }: Outcomes): Report => {
-  const done = { ...world, live };
+export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, refusals }: Outcomes): Report => {
+  const done = { ...snapshot, live };
   switch (decision.kind) {
     case "nothing":
       return { steps: [], lookAgainMs: undefined, failures: [] };
     case "suspended":
       return {
-        steps: statusSteps(world, summarise(done, { ...UNKNOWN, suspended: true })),
+        steps: statusSteps(snapshot, summarise(done, { ...UNKNOWN, suspended: true })),
         lookAgainMs: undefined,
         failures: [],
       };
@@ -47,21 +47,21 @@ export const report = (world: World, decision: Decision, { live, refusals }: Out
       const { warnings, prepared } = decision;
       const status = summarise(done, { ...UNKNOWN, failures, warnings, prepared });
       return {
-        steps: [...announcements(world, failures, status), ...statusSteps(world, status)],
+        steps: [...announcements(snapshot, failures, status), ...statusSteps(snapshot, status)],
         lookAgainMs: unwatchedMs(done),
         failures,
       };
     }
     case "rollout":
-      return ofRollout(world, done, decision, refusals);
+      return ofRollout(snapshot, done, decision, refusals);
   }
 };
 
 const UNKNOWN: Decided = { prepared: undefined, failures: [], warnings: [], rollout: undefined, suspended: false };
 
 const ofRollout = (
-  before: World,
-  done: World,
+  before: ClusterSnapshot,
+  done: ClusterSnapshot,
   { prepared, rollout, conflicts, notices, replacesPods }: RolloutDecision,
   refusals: ReadonlyArray<Unwritten>,
 ): Report => {
@@ -97,8 +97,8 @@ const ofRollout = (
 };
 
 /** Of these pauses the shortest; undefined: watches tell of everything. */
-const nextLookMs = (world: World, { conditions = [] }: Status): number | undefined => {
+const nextLookMs = (snapshot: ClusterSnapshot, { conditions = [] }: Status): number | undefined => {
   const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
-  const pauses = [nextContestMs(world), unwatchedMs(world), isUnavailable ? LOOK_AGAIN_MS : undefined];
+  const pauses = [nextContestMs(snapshot), unwatchedMs(snapshot), isUnavailable ? LOOK_AGAIN_MS : undefined];
   return pauses.reduce((least, one) => one === undefined ? least : Math.min(least ?? one, one), undefined);
 };

@@ -1,23 +1,23 @@
 /** The number of pods: the one thing that changes whatever else is wrong, and that an autoscaler may own. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
-import { FIELD_MANAGER } from "../world/field_manager.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
-import { keyOf } from "../world/object_key.ts";
+import { keyOf } from "../snapshot/object_key.ts";
 import { type Scaling, Step, type StepPrecondition } from "./step.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /** Scaling goes on whatever else is wrong (R35), unless an autoscaler has the number. */
-export const scaling = (world: World): ReadonlyArray<Scaling> => {
-  const name = stringAt(world.resource, "metadata", "name") ?? "";
-  const live = world.live.get(liveKey("Deployment", name));
-  const workload = objectAt(world.resource, "spec", "workload");
+export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
+  const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
+  const live = snapshot.live.get(liveKey("Deployment", name));
+  const workload = objectAt(snapshot.resource, "spec", "workload");
   const wanted = member(workload, "replicas");
   if (live === undefined || typeof wanted !== "number" || wanted < 0 || Object.hasOwn(workload, "autoscaling")) {
     return [];
   }
-  if (!isOurs(live, stringAt(world.resource, "metadata", "uid"))) return [];
+  if (!isOurs(live, stringAt(snapshot.resource, "metadata", "uid"))) return [];
   if (member(objectAt(live, "spec"), "replicas") === wanted) return [];
   const key = {
     apiVersion: "apps/v1",

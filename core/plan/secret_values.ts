@@ -7,13 +7,13 @@ import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/re
 import { textTraps } from "../config/connections/secret_traps.ts";
 import { SecretValueUnusable } from "../failure/failures.ts";
 import type { FieldPath } from "../data/field_path.ts";
-import { type Reference, referencesOf } from "../world/references.ts";
-import type { SecretValues, Sources } from "../world/world.ts";
+import { type Reference, referencesOf } from "../snapshot/references.ts";
+import type { SecretValues, Sources } from "../snapshot/cluster_snapshot.ts";
 
 /** `name/key` and value of every referenced key of a Secret that exists; they leave the operator only as an HMAC. */
 export const usedValues = (
   references: ReadonlyArray<Reference>,
-  { secrets }: Sources,
+  { secrets }: Pick<Sources, "secrets">,
 ): ReadonlyArray<readonly [string, Redacted.Redacted<string>]> =>
   references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true)
     .flatMap(({ name, key }) => {
@@ -24,22 +24,22 @@ export const usedValues = (
     });
 
 /** A provider key that the server would not take as text stops the start; the reason is told before (never the value). */
-export const trappedKeys = ({ spec }: Resource, world: Sources): ReadonlyArray<SecretValueUnusable> =>
+export const trappedKeys = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<SecretValueUnusable> =>
   referencesOf(spec).filter(({ path }) => path[1] === "providers" && path[2] !== "telemetry").flatMap(
     ({ name, key, path }) => {
-      const value = key === undefined ? undefined : valueOf(world, { secretKeyRef: { name, key } });
+      const value = key === undefined ? undefined : valueOf(snapshot, { secretKeyRef: { name, key } });
       return value === undefined ? [] : textTraps(value).slice(0, 1)
         .map((detail) => new SecretValueUnusable({ path, key: `${name}/${key}`, detail: `it ${detail}` }));
     },
   );
 
 const valueOf = (
-  world: Sources,
+  snapshot: Sources,
   ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined,
 ): string | undefined => {
   if (ref === undefined) return undefined;
   const { name, key } = ref.secretKeyRef;
-  const secret = world.secrets.get(name);
+  const secret = snapshot.secrets.get(name);
   const value = secret !== undefined && Object.hasOwn(secret, key) ? secret[key] : undefined;
   return value === undefined ? undefined : Redacted.value(value);
 };
@@ -47,11 +47,11 @@ const valueOf = (
 /** The parts of the PostgreSQL connection string; undefined where the resource names none, or it is missing. */
 export const sqlParts = (
   { spec }: Resource,
-  world: Sources,
+  snapshot: Sources,
   rawUrl: boolean,
 ): Result.Result<SecretValues | undefined, SecretValueUnusable> => {
   const ref = spec.storage?.sql?.connectionString;
-  const text = valueOf(world, ref);
+  const text = valueOf(snapshot, ref);
   if (ref === undefined || text === undefined) return Result.succeed(undefined);
   const path: FieldPath = ["spec", "storage", "sql", "connectionString"];
   const key = `${ref.secretKeyRef.name}/${ref.secretKeyRef.key}`;
@@ -63,12 +63,12 @@ export const sqlParts = (
 };
 
 /** The user info of Redis; undefined where the store is another one. */
-export const kvParts = ({ spec }: Resource, world: Sources): SecretValues | undefined => {
+export const kvParts = ({ spec }: Resource, snapshot: Sources): SecretValues | undefined => {
   const kv = spec.storage?.kv;
   if (kv?.type !== "redis" || kv.endpoint === undefined) return undefined;
   const parsed = parseRedis(kv.endpoint, []);
   if ("failure" in parsed) return undefined;
-  const password = valueOf(world, kv.password) ?? parsed.address.password;
+  const password = valueOf(snapshot, kv.password) ?? parsed.address.password;
   return redacted({ [KV_USERINFO]: redisUserInfo(parsed.address.user, password) });
 };
 

@@ -2,10 +2,10 @@
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../data/json.ts";
 import { type StatusUpdate, Step } from "./step.ts";
-import type { World } from "../world/world.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
-export const statusSteps = (world: World, status: Status): ReadonlyArray<StatusUpdate> => {
-  const before = objectAt(world.resource, "status");
+export const statusSteps = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<StatusUpdate> => {
+  const before = objectAt(snapshot.resource, "status");
   return sameStatus(status, before) ? [] : [Step.SetStatus({ status, why: whyStatus(status, before) })];
 };
 

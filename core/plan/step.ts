@@ -4,7 +4,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import type { Note } from "../status/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { ClaimedField } from "./foreign_fields.ts";
-import type { ObjectKey } from "../world/object_key.ts";
+import type { ObjectKey } from "../snapshot/object_key.ts";
 import type { Precondition } from "./patch.ts";
 
 /** Under which a step is written: there is no such object, it has this version, or that which an earlier step of the plan left. */

@@ -1,9 +1,9 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { planOf, world } from "../../tests/worlds.ts";
+import { planOf, snapshot } from "../../tests/snapshots.ts";
 import { groupsOf } from "./step.ts";
 
 Deno.test("groupsOf() keeps what the Deployment needs before it, and the Deployment alone", () => {
-  const { decision: { steps } } = planOf(world({
+  const { decision: { steps } } = planOf(snapshot({
     providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] },
     workload: { storage: { size: "1Gi" } },
   }));

@@ -17,8 +17,8 @@ import {
 } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
-import { FIELD_MANAGER } from "../world/field_manager.ts";
-import { keyOf } from "../world/object_key.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { keyOf } from "../snapshot/object_key.ts";
 import { Step, type WriteStep } from "./step.ts";
 
 /** Nothing where no former operator is left. */

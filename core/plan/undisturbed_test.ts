@@ -1,13 +1,13 @@
 /** What must not happen to a healthy server: decisions on values, one test for each way in which it was disturbed once. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { after, converged, edited, type Plan, planOf, UID, world } from "../../tests/worlds.ts";
+import { after, converged, edited, type Plan, planOf, snapshot, UID } from "../../tests/snapshots.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
-import type { World } from "../world/world.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const onClaim = (storage: JsonObject): JsonObject => ({ ...GENERATED, workload: { replicas: 1, storage } });
 
-const withLive = (one: World, key: string, change: (object: JsonObject) => JsonObject): World => {
+const withLive = (one: ClusterSnapshot, key: string, change: (object: JsonObject) => JsonObject): ClusterSnapshot => {
   const live = new Map(one.live);
   live.set(key, change(live.get(key) ?? {}));
   return { ...one, live };
@@ -16,9 +16,9 @@ const applied = (plan: Plan): ReadonlyArray<string> =>
   plan.steps.flatMap((step) => step._tag === "Apply" ? [step.manifest.kind] : []);
 const events = (plan: Plan): ReadonlyArray<string> =>
   plan.steps.flatMap((step) => step._tag === "Announce" ? [step.note.reason] : []);
-const condition = (one: World, type: string): Json | undefined =>
+const condition = (one: ClusterSnapshot, type: string): Json | undefined =>
   listAt(one.resource.status, "conditions").find((found) => stringAt(found, "type") === type);
-const word = (one: World, type: string): string =>
+const word = (one: ClusterSnapshot, type: string): string =>
   `${stringAt(condition(one, type), "status")} ${stringAt(condition(one, type), "reason")}`;
 const owner = (uid: string, name = "my"): JsonObject => ({
   apiVersion: "llamastack.io/v1alpha2",
@@ -32,16 +32,16 @@ const ownedBy = (object: JsonObject, ...owners: ReadonlyArray<JsonObject>): Json
 
 for (const [what, storage] of [["unset", {}], ["Retain", { retentionPolicy: "Retain" }]] as const) {
   Deno.test(`a claim loses its owner when retentionPolicy goes from Delete to ${what}, so that its data stays`, () => {
-    const { world: before } = converged(world(onClaim({ retentionPolicy: "Delete" })));
+    const { snapshot: before } = converged(snapshot(onClaim({ retentionPolicy: "Delete" })));
     ok(at(before.live.get("PersistentVolumeClaim/my-pvc"), "metadata", "ownerReferences") !== undefined);
-    const { world: kept } = converged(edited(before, onClaim(storage)));
+    const { snapshot: kept } = converged(edited(before, onClaim(storage)));
     strictEqual(at(kept.live.get("PersistentVolumeClaim/my-pvc"), "metadata", "ownerReferences"), undefined);
   });
 }
 
 Deno.test("the copy of a CA bundle goes once no pod mounts it and the rollout is complete", () => {
   const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-  const { world: plain } = converged(world(GENERATED));
+  const { snapshot: plain } = converged(snapshot(GENERATED));
   const bundle: JsonObject = {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -55,7 +55,8 @@ Deno.test("the copy of a CA bundle goes once no pod mounts it and the rollout is
     data: { "ca-bundle.crt": pem },
   };
   const left = withLive(plain, "ConfigMap/my-ca-bundle", () => bundle);
-  const pruned = (one: World) => planOf(one).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
+  const pruned = (one: ClusterSnapshot) =>
+    planOf(one).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
   deepStrictEqual(pruned(left), ["my-ca-bundle"]);
   const pod: JsonObject = {
     metadata: { name: "old" },
@@ -70,7 +71,7 @@ Deno.test("the copy of a CA bundle goes once no pod mounts it and the rollout is
 
 Deno.test("drift of a value that looks like a number is repaired", () => {
   const spec = { ...GENERATED, workload: { overrides: { env: [{ name: "ACCOUNT", value: "10000000001" }] } } };
-  const { world: before } = converged(world(spec));
+  const { snapshot: before } = converged(snapshot(spec));
   const changed = withLive(
     before,
     "Deployment/my",
@@ -81,7 +82,7 @@ Deno.test("drift of a value that looks like a number is repaired", () => {
 
 Deno.test("sixty failures make a handful of Events, once", () => {
   const inference = Array.from({ length: 60 }, (_, index) => ({ id: `p${index}`, provider: `nonsense-${index}` }));
-  const broken = world({ providers: { inference } });
+  const broken = snapshot({ providers: { inference } });
   const first = planOf(broken);
   ok(events(first).length >= 1 && events(first).length <= 8, events(first).join());
   deepStrictEqual(events(planOf(after(broken, first))), []);
@@ -97,7 +98,7 @@ Deno.test("every conflict stands in a condition, and none is announced again", (
     "Deployment/my",
     foreign("Deployment", "my"),
   ]]);
-  const taken = world(GENERATED, { live });
+  const taken = snapshot(GENERATED, { live });
   const first = planOf(taken);
   strictEqual(events(first).filter((reason) => reason === "OwnershipConflict").length, 2);
   const told = after(taken, first);
@@ -107,9 +108,9 @@ Deno.test("every conflict stands in a condition, and none is announced again", (
 });
 
 Deno.test("objects of a deleted resource of the same name are waited for, and nobody is told to rename anything", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const remnants = new Map([...before.live].map(([key, object]) => [key, ownedBy(object, owner("an earlier uid"))]));
-  const anew = world(GENERATED, { live: remnants });
+  const anew = snapshot(GENERATED, { live: remnants });
   const plan = planOf(anew);
   deepStrictEqual([applied(plan), events(plan)], [[], []]);
   const told = after(anew, plan);
@@ -120,15 +121,15 @@ Deno.test("objects of a deleted resource of the same name are waited for, and no
   ok(!JSON.stringify(told.resource.status).includes("rename"));
   const others = new Map([...before.live].map(([key, object]) => [key, ownedBy(object, owner("u", "other"))]));
   strictEqual(
-    word(after(anew, planOf(world(GENERATED, { live: others }))), "DeploymentUpdated"),
+    word(after(anew, planOf(snapshot(GENERATED, { live: others }))), "DeploymentUpdated"),
     "False OwnershipConflict",
   );
 });
 
 Deno.test("our own objects without an owner, as after a restore, are adopted without a restart and told once", () => {
-  const { world: before } = converged(world(onClaim({})));
+  const { snapshot: before } = converged(snapshot(onClaim({})));
   const restored = new Map([...before.live].map(([key, object]) => [key, ownedBy(object)]));
-  const back: World = { ...before, live: restored };
+  const back: ClusterSnapshot = { ...before, live: restored };
   const plan = planOf(back);
   const deployment = plan.steps.find((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
   ok(deployment?._tag === "Apply");
@@ -141,14 +142,14 @@ Deno.test("our own objects without an owner, as after a restore, are adopted wit
 });
 
 Deno.test("pods that a quota rejects are told with the rejecting sentence", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const failure = {
     type: "ReplicaFailure",
     status: "True",
     reason: "FailedCreate",
     message: 'pods "my-1" is forbidden: exceeded quota: small',
   };
-  const { world: told } = converged(withLive(before, "Deployment/my", (one) => ({
+  const { snapshot: told } = converged(withLive(before, "Deployment/my", (one) => ({
     ...one,
     status: { ...objectAt(one, "status"), availableReplicas: 0, conditions: [failure] },
   })));
@@ -157,7 +158,7 @@ Deno.test("pods that a quota rejects are told with the rejecting sentence", () =
 });
 
 Deno.test("conditions of others stay in the status", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const foreign = {
     type: "example.com/Scanned",
     status: "True",
@@ -166,16 +167,19 @@ Deno.test("conditions of others stay in the status", () => {
     lastTransitionTime: "2026-01-01T00:00:00Z",
   };
   const conditions = [...listAt(before.resource.status, "conditions"), foreign];
-  const seen: World = { ...before, resource: put(before.resource, ["status", "conditions"], conditions) as JsonObject };
+  const seen: ClusterSnapshot = {
+    ...before,
+    resource: put(before.resource, ["status", "conditions"], conditions) as JsonObject,
+  };
   deepStrictEqual(planOf(seen).steps, []);
-  const { world: next } = converged(edited(seen, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
+  const { snapshot: next } = converged(edited(seen, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
   deepStrictEqual(condition(next, "example.com/Scanned"), foreign);
 });
 
 Deno.test("an autoscaler that takes over from zero gets its minimum", () => {
   const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
   const from = (replicas: number, autoscaling: JsonObject) => {
-    const { world: before } = converged(world({ ...GENERATED, workload: { replicas } }));
+    const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { replicas } }));
     const seen = withLive(
       before,
       "Deployment/my",

@@ -4,23 +4,23 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { amount } from "./difference.ts";
 import type { Prepared } from "./prepare.ts";
 import { adopted, recorded, type Rollout, undone } from "./rollout/rollout.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
-export const liveOf = (world: World, { kind, metadata }: Manifest): JsonObject | undefined =>
-  world.live.get(liveKey(kind, metadata.name));
+export const liveOf = (snapshot: ClusterSnapshot, { kind, metadata }: Manifest): JsonObject | undefined =>
+  snapshot.live.get(liveKey(kind, metadata.name));
 
 /** The new template stays out of the cluster for now. */
 export const isWaiting = ({ kind }: Rollout): boolean => kind === "hold" || kind === "queue" || kind === "undone";
 
 export const deploymentFor = (
-  world: World,
+  snapshot: ClusterSnapshot,
   prepared: Prepared,
   rollout: Rollout,
   live: JsonObject | undefined,
 ): Manifest => {
-  if (rollout.kind === "undo") return undone(prepared, world, live, rollout);
-  if (rollout.kind === "adopt" && live !== undefined) return adopted(prepared, world, live);
-  return recorded(prepared, world, live, rollout.kind === "apply" ? rollout.cause : "edit");
+  if (rollout.kind === "undo") return undone(prepared, snapshot, live, rollout);
+  if (rollout.kind === "adopt" && live !== undefined) return adopted(prepared, snapshot, live);
+  return recorded(prepared, snapshot, live, rollout.kind === "apply" ? rollout.cause : "edit");
 };
 
 /** A claim is expanded, never shrunk: the API server rejects a smaller one, and that would stop every other change. */

@@ -3,27 +3,33 @@ import { KIND } from "../api/v1alpha2.ts";
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";
-import { saysTheSame } from "./difference.ts";
+import { matchesDesired } from "./difference.ts";
 import { changedFields, isAppliedFrom } from "./field_owners.ts";
 import { Step, type StepPrecondition, type WriteStep } from "./step.ts";
 import { liveOf } from "./wanted_objects.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /** Only what differs: a reconciliation that changes nothing writes nothing. */
 export const writes = (
-  world: World,
+  snapshot: ClusterSnapshot,
   manifests: ReadonlyArray<Manifest>,
   changed: ReadonlySet<string>,
   why: string,
   blocks: boolean,
 ): ReadonlyArray<WriteStep> =>
   manifests.map(stamped)
-    .filter((one) => !isWritten(one, liveOf(world, one)) || changed.has(liveKey(one.kind, one.metadata.name)))
-    .map((manifest) => Step.Apply({ manifest, why, precondition: preconditionOf(world, manifest, changed), blocks }));
+    .filter((one) => !isWritten(one, liveOf(snapshot, one)) || changed.has(liveKey(one.kind, one.metadata.name)))
+    .map((manifest) =>
+      Step.Apply({ manifest, why, precondition: preconditionOf(snapshot, manifest, changed), blocks })
+    );
 
 /** A replica that wakes without its lease, or a look that is out of date, must not undo what was written since. */
-const preconditionOf = (world: World, manifest: Manifest, changed: ReadonlySet<string>): StepPrecondition => {
-  const live = liveOf(world, manifest);
+const preconditionOf = (
+  snapshot: ClusterSnapshot,
+  manifest: Manifest,
+  changed: ReadonlySet<string>,
+): StepPrecondition => {
+  const live = liveOf(snapshot, manifest);
   if (live === undefined) return "must not exist";
   const version = stringAt(live, "metadata", "resourceVersion");
   const isKnown = version !== undefined && !changed.has(liveKey(manifest.kind, manifest.metadata.name));
@@ -39,7 +45,7 @@ const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean =>
 
 /** It says what the manifest says, or what a policy of the cluster made of that when it was applied. */
 export const isAnswered = (manifest: Manifest, live: JsonObject | undefined): boolean =>
-  saysTheSame(manifest, live) || isOnlyRewritten(manifest, live);
+  matchesDesired(manifest, live) || isOnlyRewritten(manifest, live);
 
 const isOnlyRewritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
   const { byPolicy, byOthers } = changedFields(manifest, live);

@@ -2,7 +2,7 @@
 import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "../config/data_folders.ts";
-import type { Line } from "../config/servers/lines/line.ts";
+import type { ServerFamily } from "../config/servers/families/family.ts";
 import type { JsonObject } from "../data/json.ts";
 
 export interface Blueprint {
@@ -13,7 +13,7 @@ export interface Blueprint {
   readonly spec: Spec;
   readonly image: string;
   /** Undefined when nothing tells which server the image holds. */
-  readonly line: Line | undefined;
+  readonly family: ServerFamily | undefined;
   /** The file that the server is started with; undefined: the image starts what it brings. */
   readonly configFile: ConfigFile | undefined;
   readonly env: ReadonlyArray<EnvVar>;

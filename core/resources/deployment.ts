@@ -168,9 +168,9 @@ const resources = ({ spec }: Blueprint): AsJson<V1ResourceRequirements> => {
 const STARTUP_PERIOD_SECONDS = 5;
 
 /** Liveness stays off: a server that is busy with a long answer is not dead. Numeric ports, see service.ts. */
-const probes = ({ spec, line }: Blueprint): AsJson<Pick<V1Container, "startupProbe" | "readinessProbe">> => {
+const probes = ({ spec, family }: Blueprint): AsJson<Pick<V1Container, "startupProbe" | "readinessProbe">> => {
   const httpGet: AsJson<V1HTTPGetAction> = {
-    path: line?.process.healthPath ?? "/v1/health",
+    path: family?.process.healthPath ?? "/v1/health",
     port: portOf(spec),
     scheme: servesTls(spec) ? "HTTPS" : "HTTP",
   };

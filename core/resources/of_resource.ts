@@ -37,7 +37,7 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
   uid: place.uid,
   spec: resource.spec,
   image: derived.distribution.image,
-  line: derived._tag === "Generated" ? derived.server.line : derived.distribution.server?.line,
+  family: derived._tag === "Generated" ? derived.server.family : derived.distribution.server?.family,
   configFile: configFileOf(resource, derived, place),
   env: derived.env,
   folders: foldersOf(resource.spec),

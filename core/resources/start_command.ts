@@ -1,8 +1,8 @@
 /** How the container starts: explicitly, so that a wrong path can never start the config that the image brings along. */
 import type { V1Container } from "@kubernetes/client-node";
 import { CONFIG_FILE } from "../config/environment.ts";
-import type { Line } from "../config/servers/lines/line.ts";
-import { LINES } from "../config/servers/lines/lines.ts";
+import type { ServerFamily } from "../config/servers/families/family.ts";
+import { SERVER_FAMILIES } from "../config/servers/families/families.ts";
 import { TLS_CERTIFICATE, TLS_KEY } from "../config/stages/server.ts";
 import { type Blueprint, portOf, servesTls } from "./blueprint.ts";
 import type { AsJson } from "./kubernetes_objects.ts";
@@ -25,8 +25,8 @@ export const startCommand = (blueprint: Blueprint): AsJson<Pick<V1Container, "co
  * has one that runs: a broken one costs the traces, never the server.
  */
 export const startScript = (blueprint: Blueprint): string => {
-  const { line, env } = blueprint;
-  const server = line === undefined ? probedServer(blueprint) : `set -- ${serverWords(line, blueprint)}`;
+  const { family, env } = blueprint;
+  const server = family === undefined ? probedServer(blueprint) : `set -- ${serverWords(family, blueprint)}`;
   const traced = env.some(({ name }) => name.startsWith("OTEL_"))
     ? ['if opentelemetry-instrument --version >/dev/null 2>&1; then set -- opentelemetry-instrument "$@"; fi']
     : [];
@@ -39,7 +39,7 @@ export const startScript = (blueprint: Blueprint): string => {
   ].join("\n");
 };
 
-const serverWords = ({ process: { start } }: Line, blueprint: Blueprint): string =>
+const serverWords = ({ process: { start } }: ServerFamily, blueprint: Blueprint): string =>
   start.kind === "factory"
     ? `python3 -m uvicorn --factory ${start.factory} ${flags(blueprint)}`
     : `python3 -m ${start.module} ${start.words} ${CONFIG_FILE} --port ${portOf(blueprint.spec)}`;
@@ -60,7 +60,7 @@ const flags = ({ spec }: Blueprint): string =>
  * without one, as a source tree may be, counts as new.
  */
 const probedServer = (blueprint: Blueprint): string => {
-  const ways = LINES.filter((line, index) => startOf(line) !== startOf(LINES[index + 1])).reverse();
+  const ways = SERVER_FAMILIES.filter((line, index) => startOf(line) !== startOf(SERVER_FAMILIES[index + 1])).reverse();
   const tries = packages(ways).flatMap((name) => {
     const [newest, ...older] = ways.filter((line) => packageOf(line) === name);
     return [
@@ -76,14 +76,15 @@ const probedServer = (blueprint: Blueprint): string => {
   ].join("\n");
 };
 
-const startOf = (line: Line | undefined): string => line === undefined ? "" : JSON.stringify(line.process.start);
+const startOf = (line: ServerFamily | undefined): string =>
+  line === undefined ? "" : JSON.stringify(line.process.start);
 
-const packageOf = ({ process: { start } }: Line): string =>
+const packageOf = ({ process: { start } }: ServerFamily): string =>
   (start.kind === "factory" ? start.factory : start.module).split(".")[0] ?? "";
 
-const packages = (lines: ReadonlyArray<Line>): ReadonlyArray<string> => [...new Set(lines.map(packageOf))];
+const packages = (lines: ReadonlyArray<ServerFamily>): ReadonlyArray<string> => [...new Set(lines.map(packageOf))];
 
 /** Python that ends well where the package is of this minor or an older one; by its metadata, which is read at once. */
-const isAtMost = (name: string, minor: Line["to"]): string =>
+const isAtMost = (name: string, minor: ServerFamily["to"]): string =>
   `import sys; from importlib.metadata import version; ` +
   `sys.exit([int(n) for n in version("${name}").split(".")[:2]] > [${minor?.join(", ")}])`;

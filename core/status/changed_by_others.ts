@@ -1,14 +1,14 @@
 /** What conditions say of fields that a policy or another controller changed. */
 import { listAt, stringAt } from "../data/json.ts";
 import { contestText } from "../plan/contest.ts";
-import type { World } from "../world/world.ts";
-import { type Finding, truth } from "./conditions.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { conditionTrue, type Finding } from "./conditions.ts";
 import type { Decided } from "./decided.ts";
 
 /** Abnormal-true. */
 export const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Finding> =>
   contested.length === 0 ? [] : [
-    truth(
+    conditionTrue(
       "Contested",
       "ChangedByOthers",
       `Repeatedly overwritten: ${shortList([...new Set(contested.map(contestText))])}. ` +
@@ -17,15 +17,15 @@ export const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Fi
   ];
 
 /** Not abnormal: what admission made of our objects is as wanted. Values are left out, since a policy may have put anything there. */
-export const policyFindings = ({ byPolicy }: Decided, { resource }: World): ReadonlyArray<Finding> => {
+export const policyFindings = ({ byPolicy }: Decided, { resource }: ClusterSnapshot): ReadonlyArray<Finding> => {
   if (byPolicy === undefined) {
     const before = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "ChangedByPolicy");
     return before === undefined
       ? []
-      : [truth("ChangedByPolicy", "ChangedByAdmission", stringAt(before, "message") ?? "")];
+      : [conditionTrue("ChangedByPolicy", "ChangedByAdmission", stringAt(before, "message") ?? "")];
   }
   return byPolicy.length === 0 ? [] : [
-    truth(
+    conditionTrue(
       "ChangedByPolicy",
       "ChangedByAdmission",
       `A mutating admission policy or webhook changes what this operator applies: ${shortList(byPolicy)}. ` +

@@ -59,19 +59,19 @@ export const conditionsOf = (
   ...before.filter(({ type }) => !OWN_TYPES.has(type) && !findings.some((finding) => finding.type === type)),
 ];
 
-export const truth = (type: ConditionType, reason: string, message: string): Finding => ({
+export const conditionTrue = (type: ConditionType, reason: string, message: string): Finding => ({
   type,
   status: "True",
   reason,
   message,
 });
-export const untruth = (type: ConditionType, reason: string, message: string): Finding => ({
+export const conditionFalse = (type: ConditionType, reason: string, message: string): Finding => ({
   type,
   status: "False",
   reason,
   message,
 });
-export const unknown = (type: ConditionType, reason: string, message: string): Finding => ({
+export const conditionUnknown = (type: ConditionType, reason: string, message: string): Finding => ({
   type,
   status: "Unknown",
   reason,

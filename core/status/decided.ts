@@ -2,7 +2,7 @@ import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import type { Warning } from "../failure/warning.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
-import type { Contest } from "../world/contest.ts";
+import type { Contest } from "../snapshot/contest.ts";
 
 /** What a reconciliation decided, as far as status tells of it. */
 export interface Decided {

@@ -3,10 +3,10 @@ import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
-import { type ConditionType, type Finding, truth, unknown, untruth } from "./conditions.ts";
+import { conditionFalse, conditionTrue, type ConditionType, conditionUnknown, type Finding } from "./conditions.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { rolloutState } from "../plan/rollout/rollout_state.ts";
 import { podTrouble } from "./pods.ts";
@@ -16,26 +16,26 @@ import { contestedFindings, policyFindings } from "./changed_by_others.ts";
 
 /** Ready comes first: it carries the first failing reason, which `kubectl get -o wide` shows. */
 export const findingsOf = (
-  world: World,
+  snapshot: ClusterSnapshot,
   decided: Decided,
   deployment: JsonObject | undefined,
 ): ReadonlyArray<Finding> => {
   const config = configFinding(decided);
   const secrets = secretsFinding(decided);
-  const updated = updatedFinding(world, decided, deployment);
-  const available = availableFinding(world, decided, deployment);
-  const rest = objectFindings(world, decided);
+  const updated = updatedFinding(snapshot, decided, deployment);
+  const available = availableFinding(snapshot, decided, deployment);
+  const rest = objectFindings(snapshot, decided);
   // Waiting for a turn is no failure: what runs is what its owner asked for.
   const failing = [secrets, config, updated, available, ...rest].find(({ status, type, reason }) =>
     status === "False" && type !== "HealthCheck" && reason !== "UpgradeQueued"
   );
   const ready = decided.suspended
-    ? untruth("Ready", "Suspended", "Reconciliation is suspended by spec.suspend")
+    ? conditionFalse("Ready", "Suspended", "Reconciliation is suspended by spec.suspend")
     : failing === undefined
     ? [secrets, config, updated, available].some(({ status }) => status === "Unknown")
-      ? unknown("Ready", "Progressing", "The server is being set up")
-      : truth("Ready", "Ready", "The server is ready")
-    : untruth("Ready", failing.reason, failing.message);
+      ? conditionUnknown("Ready", "Progressing", "The server is being set up")
+      : conditionTrue("Ready", "Ready", "The server is ready")
+    : conditionFalse("Ready", failing.reason, failing.message);
   const stalled = decided.failures.some(isStalling) ||
     ["RolledBack", "DeploymentUpdateFailed"].includes(updated.reason);
   const reconciling = !decided.suspended && !stalled && available.status !== "True" &&
@@ -48,16 +48,18 @@ export const findingsOf = (
     available,
     ...rest,
     // kstatus: abnormal-true, gone when over.
-    ...(decided.suspended ? [untruth("Reconciling", "Suspended", "Reconciliation is suspended by spec.suspend")] : []),
-    ...(reconciling ? [truth("Reconciling", available.reason, available.message)] : []),
+    ...(decided.suspended
+      ? [conditionFalse("Reconciling", "Suspended", "Reconciliation is suspended by spec.suspend")]
+      : []),
+    ...(reconciling ? [conditionTrue("Reconciling", available.reason, available.message)] : []),
     ...(stalled
-      ? [truth("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors")]
+      ? [conditionTrue("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors")]
       : []),
     ...refusedFindings(decided),
     ...contestedFindings(decided),
-    ...policyFindings(decided, world),
+    ...policyFindings(decided, snapshot),
     ...(decided.rollout?.kind !== "hold" ? [] : [
-      truth(
+      conditionTrue(
         "TemplateHeld",
         "OperatorChanged",
         "A new version of the operator would change the pods; what runs stays until the resource changes or " +
@@ -73,23 +75,25 @@ const failureFinding = (type: ConditionType, failures: ReadonlyArray<ReconcileFa
   const [first] = reported;
   return first === undefined
     ? undefined
-    : untruth(type, reasonOf(first), reported.map(({ message }) => message).join("; "));
+    : conditionFalse(type, reasonOf(first), reported.map(({ message }) => message).join("; "));
 };
 
 /** Abnormal-true: an object that the server can do without, and that the API server rejects. */
 const refusedFindings = ({ failures }: Decided): ReadonlyArray<Finding> => {
   const rejected = failureFinding("ObjectRefused", failures);
-  return rejected === undefined ? [] : [truth("ObjectRefused", "ObjectRefused", rejected.message)];
+  return rejected === undefined ? [] : [conditionTrue("ObjectRefused", "ObjectRefused", rejected.message)];
 };
 
 const configFinding = ({ prepared, failures }: Decided): Finding => {
   const failed = failureFinding("ConfigGenerated", failures);
   if (failed !== undefined) return failed;
-  if (prepared === undefined) return unknown("ConfigGenerated", "Waiting", "Waits for the references of the resource");
+  if (prepared === undefined) {
+    return conditionUnknown("ConfigGenerated", "Waiting", "Waits for the references of the resource");
+  }
   const { derived, resource } = prepared;
   switch (derived._tag) {
     case "Generated":
-      return truth(
+      return conditionTrue(
         "ConfigGenerated",
         "ConfigGenerationSucceeded",
         `Generated config.yaml with ${derived.config.providerCount} providers and ${
@@ -97,25 +101,29 @@ const configFinding = ({ prepared, failures }: Decided): Finding => {
         } models`,
       );
     case "Override":
-      return truth(
+      return conditionTrue(
         "ConfigGenerated",
         "OverrideConfigUsed",
         `Uses key ${derived.key} of ConfigMap ${derived.configMapName}`,
       );
     case "DistributionDefault":
-      return truth("ConfigGenerated", "DistributionDefaultUsed", "The image runs the config that it brings along");
+      return conditionTrue(
+        "ConfigGenerated",
+        "DistributionDefaultUsed",
+        "The image runs the config that it brings along",
+      );
   }
 };
 
 const secretsFinding = ({ prepared, failures }: Decided): Finding => {
   const failed = failureFinding("SecretsResolved", failures);
   if (failed !== undefined) return failed;
-  if (prepared === undefined) return unknown("SecretsResolved", "Waiting", "Waits for a valid resource");
-  return truth("SecretsResolved", "AllSecretsFound", `Resolved ${prepared.secretReferences} secret references`);
+  if (prepared === undefined) return conditionUnknown("SecretsResolved", "Waiting", "Waits for a valid resource");
+  return conditionTrue("SecretsResolved", "AllSecretsFound", `Resolved ${prepared.secretReferences} secret references`);
 };
 
 const updatedFinding = (
-  world: World,
+  snapshot: ClusterSnapshot,
   { prepared, failures, rollout }: Decided,
   deployment: JsonObject | undefined,
 ): Finding => {
@@ -123,28 +131,32 @@ const updatedFinding = (
   if (failed !== undefined) return failed;
   if (prepared === undefined || rollout === undefined) {
     return deployment === undefined
-      ? unknown("DeploymentUpdated", "Waiting", "Nothing is deployed before the resource is free of errors")
-      : unknown("DeploymentUpdated", "Unchanged", "The Deployment stays as it is until the resource is free of errors");
+      ? conditionUnknown("DeploymentUpdated", "Waiting", "Nothing is deployed before the resource is free of errors")
+      : conditionUnknown(
+        "DeploymentUpdated",
+        "Unchanged",
+        "The Deployment stays as it is until the resource is free of errors",
+      );
   }
   switch (rollout.kind) {
     case "queue":
-      return untruth("DeploymentUpdated", "UpgradeQueued", queued(rollout, world));
+      return conditionFalse("DeploymentUpdated", "UpgradeQueued", queued(rollout, snapshot));
     case "undo":
     case "undone":
-      return untruth("DeploymentUpdated", "RolledBack", rolledBack(world, deployment, rollout, prepared));
+      return conditionFalse("DeploymentUpdated", "RolledBack", rolledBack(snapshot, deployment, rollout, prepared));
     case "adopt":
     case "hold":
       return updatedWith(configIn(deployment));
     case "apply":
       return rollout.cause === "upgrade" && deployment !== undefined &&
-          rolloutState(deployment, world.pods, world.replicaSets) === "failed"
-        ? untruth("DeploymentUpdated", "DeploymentUpdateFailed", upgradeStopped(world, deployment, prepared))
+          rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "failed"
+        ? conditionFalse("DeploymentUpdated", "DeploymentUpdateFailed", upgradeStopped(snapshot, deployment, prepared))
         : updatedWith(prepared.blueprint.configFile?.configMapName);
   }
 };
 
 const updatedWith = (config: string | undefined): Finding =>
-  truth(
+  conditionTrue(
     "DeploymentUpdated",
     "DeploymentUpdateSucceeded",
     config === undefined ? "Deployment updated" : `Deployment updated with config ${config}`,
@@ -155,72 +167,76 @@ export const configIn = (deployment: JsonObject | undefined): string | undefined
   configMapsOf(templateSpec(deployment)).find((name) => /-config-[0-9a-f]{8}$/.test(name));
 
 /** No counts: the sentence would change with every turn of another resource. */
-const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, world: World): string => {
-  const { turn, waiting: { queue }, digest } = rollout;
+const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot: ClusterSnapshot): string => {
+  const { obstacle, waiting: { queue }, digest } = rollout;
   const way = `The annotation llamastack.io/rollout set to ${digest}, or an edit, does not wait`;
-  if (turn?.kind !== "stopped") {
+  if (obstacle?.kind !== "stopped") {
     return `The operator brings another image or base of "${queue}"; resources take it in turns, ` +
-      `${turn?.max ?? world.operator.upgradeParallelism} at a time. ${way}`;
+      `${obstacle?.max ?? snapshot.operator.upgradeParallelism} at a time. ${way}`;
   }
-  const [namespace] = turn.at.split("/");
-  const own = namespace === stringAt(world.resource, "metadata", "namespace");
+  const [namespace] = obstacle.at.split("/");
+  const own = namespace === stringAt(snapshot.resource, "metadata", "namespace");
   return `The upgrade of "${queue}" stopped, since ${
-    own ? turn.at : "a resource in another namespace"
+    own ? obstacle.at : "a resource in another namespace"
   } did not become ready with it. ${way}`;
 };
 
-const availableFinding = (world: World, { prepared }: Decided, deployment: JsonObject | undefined): Finding => {
+const availableFinding = (
+  snapshot: ClusterSnapshot,
+  { prepared }: Decided,
+  deployment: JsonObject | undefined,
+): Finding => {
   if (deployment === undefined) {
     return prepared === undefined
-      ? untruth("Available", "ReplicasUnavailable", "There is no Deployment")
-      : unknown("Available", "RolloutInProgress", "The Deployment is being made");
+      ? conditionFalse("Available", "ReplicasUnavailable", "There is no Deployment")
+      : conditionUnknown("Available", "RolloutInProgress", "The Deployment is being made");
   }
   const wanted = Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
   const status = objectAt(deployment, "status");
   const available = Number(member(status, "availableReplicas") ?? 0);
   const said = `${available}/${wanted} replicas available with current config`;
-  if (wanted === 0) return untruth("Available", "ScaledToZero", "0 replicas are asked for");
+  if (wanted === 0) return conditionFalse("Available", "ScaledToZero", "0 replicas are asked for");
   // Pods of an older template serve, but not what the resource asks for.
-  if (rolloutState(deployment, world.pods, world.replicaSets) === "complete") {
-    return truth("Available", "MinimumReplicasAvailable", said);
+  if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") {
+    return conditionTrue("Available", "MinimumReplicasAvailable", said);
   }
-  const shown = shownOf(world, prepared);
+  const shown = shownOf(snapshot, prepared);
   const rejected = listAt(status, "conditions").find((one) =>
     stringAt(one, "type") === "ReplicaFailure" && stringAt(one, "status") === "True"
   );
   if (rejected !== undefined) {
     const why = shown.text(stringAt(rejected, "message") ?? stringAt(rejected, "reason") ?? "no reason given");
-    return untruth("Available", "PodsRejected", `Kubernetes could not create pods: ${why}. ${said}`);
+    return conditionFalse("Available", "PodsRejected", `Kubernetes could not create pods: ${why}. ${said}`);
   }
-  const trouble = podTrouble(world.pods, shown);
-  if (trouble !== undefined) return untruth("Available", trouble.reason, trouble.message);
-  return untruth("Available", "RolloutInProgress", said);
+  const trouble = podTrouble(snapshot.pods, shown);
+  if (trouble !== undefined) return conditionFalse("Available", trouble.reason, trouble.message);
+  return conditionFalse("Available", "RolloutInProgress", said);
 };
 
-const objectFindings = (world: World, { prepared, failures }: Decided): ReadonlyArray<Finding> => {
+const objectFindings = (snapshot: ClusterSnapshot, { prepared, failures }: Decided): ReadonlyArray<Finding> => {
   const service = failureFinding("ServiceReady", failures);
   const claim = failureFinding("StorageReady", failures);
-  const name = stringAt(world.resource, "metadata", "name") ?? "";
-  const live = world.live.get(liveKey("Service", serviceName(name)));
+  const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
+  const live = snapshot.live.get(liveKey("Service", serviceName(name)));
   const claimName = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
   const bound = claimName === undefined
     ? undefined
-    : stringAt(world.live.get(liveKey("PersistentVolumeClaim", claimName)), "status", "phase");
+    : stringAt(snapshot.live.get(liveKey("PersistentVolumeClaim", claimName)), "status", "phase");
   return [
     ...(service !== undefined
       ? [service]
       : live === undefined
-      ? [unknown("ServiceReady", "Waiting", "The Service is not there yet")]
-      : [truth("ServiceReady", "ServiceReady", "The Service is there")]),
+      ? [conditionUnknown("ServiceReady", "Waiting", "The Service is not there yet")]
+      : [conditionTrue("ServiceReady", "ServiceReady", "The Service is there")]),
     ...(claim !== undefined
       ? [claim]
       : claimName === undefined
       ? []
       : bound === "Bound"
-      ? [truth("StorageReady", "StorageReady", `Claim ${claimName} is bound`)]
-      : [unknown("StorageReady", "Waiting", `Claim ${claimName} is ${bound ?? "not there"} yet`)]),
-    world.server?.version === undefined
-      ? unknown("HealthCheck", "Waiting", "The server has not told its version")
-      : truth("HealthCheck", "HealthCheckPassed", `The server answers with version ${world.server.version}`),
+      ? [conditionTrue("StorageReady", "StorageReady", `Claim ${claimName} is bound`)]
+      : [conditionUnknown("StorageReady", "Waiting", `Claim ${claimName} is ${bound ?? "not there"} yet`)]),
+    snapshot.server?.version === undefined
+      ? conditionUnknown("HealthCheck", "Waiting", "The server has not told its version")
+      : conditionTrue("HealthCheck", "HealthCheckPassed", `The server answers with version ${snapshot.server.version}`),
   ];
 };

@@ -3,25 +3,25 @@ import * as Redacted from "effect/Redacted";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
 import { type Prepared, SECRETS_ANNOTATION } from "../plan/prepare.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { templateSpec } from "../resources/pod_spec.ts";
 
 /** Every value that was read for the resource, to be looked for in texts. */
-export const knownValues = ({ secrets }: Pick<World, "secrets">): ReadonlyArray<string> =>
+export const knownValues = ({ secrets }: Pick<ClusterSnapshot, "secrets">): ReadonlyArray<string> =>
   [...secrets.values()].flatMap((values) => Object.values(values).map(Redacted.value));
 
 /**
  * True only where the operator has read, as it is now, every Secret that the pod was started with. A Secret may have been
  * changed or taken out of the resource since, and volumes of the author's own are not read at all.
  */
-export const knowsSecretsOf = (pod: JsonObject, world: World, prepared: Prepared | undefined): boolean => {
-  const name = stringAt(world.resource, "metadata", "name") ?? "";
-  const deployment = world.live.get(liveKey("Deployment", name));
+export const knowsSecretsOf = (pod: JsonObject, snapshot: ClusterSnapshot, prepared: Prepared | undefined): boolean => {
+  const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
+  const deployment = snapshot.live.get(liveKey("Deployment", name));
   if (deployment === undefined) return false;
   return !listAt(pod, "spec", "volumes").some(isUnread) && isCurrent(deployment, prepared) &&
-    isOfNewestTemplate(pod, deployment, world) &&
+    isOfNewestTemplate(pod, deployment, snapshot) &&
     secretsInEnvironment(deployment, name).every(({ secret, key }) => {
-      const values = world.secrets.get(secret);
+      const values = snapshot.secrets.get(secret);
       return values !== undefined && (key === undefined || Object.hasOwn(values, key));
     });
 };
@@ -44,7 +44,7 @@ const isCurrent = (deployment: JsonObject, prepared: Prepared | undefined): bool
 const HASH_LABEL = "pod-template-hash";
 const REVISION = "deployment.kubernetes.io/revision";
 
-const isOfNewestTemplate = (pod: JsonObject, deployment: JsonObject, { replicaSets }: World): boolean => {
+const isOfNewestTemplate = (pod: JsonObject, deployment: JsonObject, { replicaSets }: ClusterSnapshot): boolean => {
   const revision = stringAt(deployment, "metadata", "annotations", REVISION);
   const newest = replicaSets.find((one) => stringAt(one, "metadata", "annotations", REVISION) === revision);
   const hash = stringAt(newest, "metadata", "labels", HASH_LABEL);

@@ -3,7 +3,7 @@ import * as Redacted from "effect/Redacted";
 import type { Spec } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
-import type { SecretValues, ServerAnswers } from "../world/world.ts";
+import type { SecretValues, ServerAnswers } from "../snapshot/cluster_snapshot.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";

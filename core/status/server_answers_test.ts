@@ -3,7 +3,7 @@ import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from "node:asser
 import { decoded, manifest } from "../../tests/given.ts";
 import { type JsonObject, put } from "../data/json.ts";
 import { answersOf, questionOf, shownAnswers } from "./server_answers.ts";
-import { secretsOf } from "../../tests/worlds.ts";
+import { secretsOf } from "../../tests/snapshots.ts";
 
 const settled: JsonObject = {
   metadata: { generation: 2 },

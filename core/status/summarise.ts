@@ -8,7 +8,7 @@ import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
-import { liveKey, type World } from "../world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "./conditions.ts";
 import { configIn, findingsOf } from "./findings.ts";
 import type { Decided } from "./decided.ts";
@@ -17,22 +17,22 @@ import type { Decided } from "./decided.ts";
 const WARNINGS_MAX = 32;
 const WARNING_CHARACTERS_MAX = 1024;
 
-export const summarise = (world: World, decided: Decided): Status => {
-  const { resource } = world;
+export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status => {
+  const { resource } = snapshot;
   const before = objectAt(resource, "status") as unknown as Status;
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
-  const now = new Date(world.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
-  const deployment = world.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
-  const findings = findingsOf(world, decided, deployment);
+  const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
+  const deployment = snapshot.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
+  const findings = findingsOf(snapshot, decided, deployment);
   const conditions = conditionsOf(findings, (before.conditions ?? []) as ReadonlyArray<Condition>, generation, now);
   return withoutAbsent({
     observedGeneration: generation,
     phase: phaseOf(resource, findings, deployment),
     conditions,
-    ...configStatus(world, decided, before, now, deployment),
-    ...serverStatus(world, before, now),
-    ...replicaStatus(world, deployment),
-    ...urls(world, decided),
+    ...configStatus(snapshot, decided, before, now, deployment),
+    ...serverStatus(snapshot, before, now),
+    ...replicaStatus(snapshot, deployment),
+    ...urls(snapshot, decided),
   }) as unknown as Status;
 };
 
@@ -54,7 +54,7 @@ const phaseOf = (
 };
 
 const configStatus = (
-  world: World,
+  snapshot: ClusterSnapshot,
   { prepared, warnings, rollout }: Decided,
   before: Status,
   now: string,
@@ -66,7 +66,7 @@ const configStatus = (
   }
   const { derived, resource } = prepared;
   const source = { Generated: "embedded", Override: "override", DistributionDefault: "distribution-default" } as const;
-  const imageID = imageIdOf(world.pods);
+  const imageID = imageIdOf(snapshot.pods);
   const resolvedDistribution = {
     image: derived.distribution.image,
     ...(imageID === undefined ? {} : { imageID }),
@@ -110,7 +110,7 @@ const imageIdOf = (pods: ReadonlyArray<JsonObject>): string | undefined =>
   pods.flatMap((pod) => listAt(pod, "status", "containerStatuses")).filter(isObject)
     .map((status) => stringAt(status, "imageID")).find((id) => id !== undefined && id !== "");
 
-const serverStatus = ({ server, operator }: World, before: Status, now: string) => {
+const serverStatus = ({ server, operator }: ClusterSnapshot, before: Status, now: string) => {
   const serverVersion = server?.version ?? before.version?.llamaStackServerVersion;
   const same = before.version?.operatorVersion === operator.version &&
     before.version?.llamaStackServerVersion === serverVersion;
@@ -125,13 +125,13 @@ const serverStatus = ({ server, operator }: World, before: Status, now: string) 
   };
 };
 
-const replicaStatus = ({ resource }: World, deployment: JsonObject | undefined) => ({
+const replicaStatus = ({ resource }: ClusterSnapshot, deployment: JsonObject | undefined) => ({
   availableReplicas: Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0),
   replicas: Number(member(objectAt(deployment, "status"), "replicas") ?? 0),
   selector: `app=llama-stack,app.kubernetes.io/instance=${stringAt(resource, "metadata", "name")}`,
 });
 
-const urls = ({ resource, live }: World, { prepared }: Decided) => {
+const urls = ({ resource, live }: ClusterSnapshot, { prepared }: Decided) => {
   if (prepared === undefined) {
     const before = objectAt(resource, "status");
     return { serviceURL: stringAt(before, "serviceURL"), routeURL: stringAt(before, "routeURL") };

@@ -3,44 +3,46 @@ import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { podsOfTemplate } from "../plan/rollout/rollout_state.ts";
-import type { World } from "../world/world.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
 import { podTrouble, type Shown } from "./pods.ts";
 import { reveals, withoutSecrets } from "./redaction.ts";
 
 /** Kept as it was first said: the pods that it speaks of are gone. */
 export const rolledBack = (
-  world: World,
+  snapshot: ClusterSnapshot,
   deployment: JsonObject | undefined,
   rollout: Rollout,
   prepared: Prepared,
 ): string => {
-  const said = listAt(world.resource, "status", "conditions").find((one) => stringAt(one, "reason") === "RolledBack");
+  const said = listAt(snapshot.resource, "status", "conditions").find((one) =>
+    stringAt(one, "reason") === "RolledBack"
+  );
   const before = stringAt(said, "message");
   if (rollout.kind === "undone" && before !== undefined) return before;
   const pods = rollout.kind === "undo" && deployment !== undefined
-    ? podsOfTemplate(deployment, world.pods, world.replicaSets)
+    ? podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets)
     : [];
   return "The change did not become ready and was undone; the template before it runs again. Edit the resource to try " +
-    `another one. What happened: ${troubleIn(pods, world, prepared)}`;
+    `another one. What happened: ${troubleIn(pods, snapshot, prepared)}`;
 };
 
-export const upgradeStopped = (world: World, deployment: JsonObject, prepared: Prepared): string =>
+export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: JsonObject, prepared: Prepared): string =>
   "The operator's new image or base did not become ready here, and its upgrade stopped: " +
-  troubleIn(podsOfTemplate(deployment, world.pods, world.replicaSets), world, prepared);
+  troubleIn(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets), snapshot, prepared);
 
 /** Why pods are not ready, fit for people to read. */
 export const troubleIn = (
   pods: ReadonlyArray<JsonObject>,
-  world: World,
+  snapshot: ClusterSnapshot,
   prepared: Prepared | undefined,
-): string => podTrouble(pods, shownOf(world, prepared))?.message ?? "its pods did not become ready in time";
+): string => podTrouble(pods, shownOf(snapshot, prepared))?.message ?? "its pods did not become ready in time";
 
 /** A server may log what it was given: no value of a Secret goes into status. */
-export const shownOf = (world: World, prepared: Prepared | undefined): Shown => {
-  const values = knownValues(world);
+export const shownOf = (snapshot: ClusterSnapshot, prepared: Prepared | undefined): Shown => {
+  const values = knownValues(snapshot);
   return {
     text: (text) => withoutSecrets(text, values),
-    log: (pod, text) => knowsSecretsOf(pod, world, prepared) && !reveals(text, values),
+    log: (pod, text) => knowsSecretsOf(pod, snapshot, prepared) && !reveals(text, values),
   };
 };

@@ -1,7 +1,7 @@
 /** What the store keeps of an object: what decisions ask for. */
 import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { FIELD_MANAGER } from "../../core/world/field_manager.ts";
-import { POD_KINDS } from "../../core/world/kinds.ts";
+import { FIELD_MANAGER } from "../../core/snapshot/field_manager.ts";
+import { POD_KINDS } from "../../core/snapshot/kinds.ts";
 
 /**
  * Managed fields are most of an object's bytes. It is asked whether a Deployment's number of pods is ours, and whether an

@@ -1,10 +1,10 @@
 /** Which resources name a Secret or ConfigMap, as of the last look at each of them. */
 import * as Context from "effect/Context";
-import type { Reference } from "../../core/world/references.ts";
+import type { Reference } from "../../core/snapshot/references.ts";
 import { namespaceOf } from "../controller/namespace_turns.ts";
 
 /** Of the operator that runs: what a pass reads is what wakes the next one. */
-export const Named: Context.Reference<ReferenceIndex> = Context.Reference("llama-stack-operator/shell/Named", {
+export const ReferenceIndex: Context.Reference<ReferenceIndex> = Context.Reference("llama-stack-operator/shell/Named", {
   defaultValue: () => referenceIndex(),
 });
 

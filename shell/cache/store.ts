@@ -13,8 +13,8 @@ import type * as Redacted from "effect/Redacted";
 import { sha256Hex } from "../../core/data/digest.ts";
 import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { versionOf } from "../../core/data/newest_first.ts";
-import { type Away, awayOf } from "../../core/plan/rollout/upgrade_slots.ts";
-import { liveKey } from "../../core/world/world.ts";
+import { type RollingUpgrade, rollingUpgradeOf } from "../../core/plan/rollout/upgrade_slots.ts";
+import { liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { bytesOf, keptBytes } from "./kept_bytes.ts";
 import { essential, trimmed } from "./kept_fields.ts";
 import { DELETED_REMEMBERED, KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "../limits.ts";
@@ -23,18 +23,18 @@ import { OperatorFacts } from "../controller/operator_facts.ts";
 import { type Packed, plain, textOf, unpacked } from "./packed.ts";
 import { type PackedLater, packedLater } from "./packed_later.ts";
 
-interface Shelf {
+interface ResourceEntry {
   /** By `Kind/name`. */
-  readonly objects: Map<string, Kept>;
-  readonly pods: Map<string, Kept>;
-  readonly replicaSets: Map<string, Kept>;
-  resource: Kept | undefined;
+  readonly objects: Map<string, CacheEntry>;
+  readonly pods: Map<string, CacheEntry>;
+  readonly replicaSets: Map<string, CacheEntry>;
+  resource: CacheEntry | undefined;
   doubted: boolean;
   /** The resource was told of by a watch: what was there before it was not kept. */
   mayLack: boolean;
 }
 
-interface Kept extends Packed {
+interface CacheEntry extends Packed {
   /** Its resourceVersion as a number; of one kind, the larger is the newer. */
   readonly version: number;
   /** False: only the essential part of it, since the whole is too large. */
@@ -62,14 +62,14 @@ export interface StoreShape {
     write: Effect.Effect<JsonObject, E, R>,
   ) => Effect.Effect<JsonObject, E, R>;
   /** Waits for a resource `namespace/name` of which somebody else wrote an object while we wrote it. */
-  readonly disturbed: Effect.Effect<string>;
+  readonly conflictingWrites: Effect.Effect<string>;
   /** An object that was to be made was there, or was another one: what the mirrors know of this resource is not the whole. */
-  readonly doubt: (resource: JsonObject) => Effect.Effect<void>;
-  readonly isDoubted: (key: string) => Effect.Effect<boolean>;
+  readonly markStale: (resource: JsonObject) => Effect.Effect<void>;
+  readonly isStale: (key: string) => Effect.Effect<boolean>;
   /** Whether objects of the resource may have been there before the store knew it. */
-  readonly mayLack: (key: string) => Effect.Effect<boolean>;
+  readonly mayBeIncomplete: (key: string) => Effect.Effect<boolean>;
   /** They were not, or have been put here since. */
-  readonly lacksNothing: (key: string) => Effect.Effect<void>;
+  readonly markComplete: (key: string) => Effect.Effect<void>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
    * Forgets an object where its labels no longer say that it belongs: somebody changed them. The resources that lost it. Costs
@@ -98,21 +98,21 @@ export interface StoreShape {
   readonly keys: Effect.Effect<ReadonlyArray<string>>;
   readonly knows: (key: string) => Effect.Effect<boolean>;
   /** Resources that are being upgraded or whose upgrade failed, and a number that grows with every change of that list. */
-  readonly away: Effect.Effect<{ readonly list: ReadonlyArray<Away>; readonly version: number }>;
+  readonly rollingUpgrades: Effect.Effect<{ readonly list: ReadonlyArray<RollingUpgrade>; readonly version: number }>;
   /**
    * Decides with that list, in one step: a slot that the decision takes is held until `releaseSlot`, so that the next decision
    * sees it before its Deployment is written, and no decision waits for the writes of another.
    */
   readonly decideWithSlots: <A>(
     key: string,
-    decision: (away: ReadonlyArray<Away>) => { readonly value: A; readonly slot: Away | undefined },
+    decision: (away: ReadonlyArray<RollingUpgrade>) => { readonly value: A; readonly slot: RollingUpgrade | undefined },
   ) => Effect.Effect<A>;
   readonly releaseSlot: (key: string) => Effect.Effect<void>;
   /**
    * Objects that carry the label of the resource, by `Kind/name`; pods and ReplicaSets apart. `partial` are ConfigMaps of which
    * only the essential part is kept.
    */
-  readonly shelf: (key: string) => Effect.Effect<{
+  readonly objectsOf: (key: string) => Effect.Effect<{
     readonly objects: ReadonlyMap<string, JsonObject>;
     readonly partial: ReadonlyArray<JsonObject>;
     readonly pods: ReadonlyArray<JsonObject>;
@@ -144,8 +144,8 @@ export const ownerOf = (object: JsonObject): string | undefined => {
 };
 
 const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redacted.Redacted<string>): StoreShape => {
-  const shelves = new Map<string, Shelf>();
-  const away = new Map<string, Away>();
+  const shelves = new Map<string, ResourceEntry>();
+  const away = new Map<string, RollingUpgrade>();
   // By uid, the version of the deletion. An object that left the selection of a watch is told as deleted as well: whatever is
   // told of it later shows that it is there.
   const gone = new Map<string, number>();
@@ -153,17 +153,17 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
   const underWay = new Map<string, JsonObject | undefined>();
   let awayVersion = 0;
   // Slots of upgrades that are decided and whose Deployment is not written yet.
-  const taken = new Map<string, Away>();
-  const awayNow = (): ReadonlyArray<Away> => [
+  const taken = new Map<string, RollingUpgrade>();
+  const awayNow = (): ReadonlyArray<RollingUpgrade> => [
     ...away.values(),
     ...[...taken.values()].filter(({ key }) => away.get(key)?.state !== "rolling"),
   ];
   const bytes = keptBytes();
   const phases = new Map<string, number>();
-  const shelfOf = (key: string): Shelf => {
+  const shelfOf = (key: string): ResourceEntry => {
     const known = shelves.get(key);
     if (known !== undefined) return known;
-    const made: Shelf = {
+    const made: ResourceEntry = {
       objects: new Map(),
       pods: new Map(),
       replicaSets: new Map(),
@@ -174,16 +174,16 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     shelves.set(key, made);
     return made;
   };
-  const removeIfEmpty = (key: string, shelf: Shelf): void => {
+  const removeIfEmpty = (key: string, shelf: ResourceEntry): void => {
     if (shelf.resource === undefined && shelf.objects.size + shelf.pods.size + shelf.replicaSets.size === 0) {
       shelves.delete(key);
     }
   };
   /** Kept along with each change, since a look at every resource for every decision would not scale. */
-  const noteAway = (key: string, shelf: Shelf, deployment: JsonObject | undefined): void => {
+  const noteAway = (key: string, shelf: ResourceEntry, deployment: JsonObject | undefined): void => {
     const now = shelf.resource === undefined || deployment === undefined
       ? undefined
-      : awayOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets), hmacKey);
+      : rollingUpgradeOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets), hmacKey);
     const before = away.get(key);
     if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
     if (now === undefined) away.delete(key);
@@ -191,7 +191,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     awayVersion++;
   };
   /** Only a Deployment can begin to be away; for one that is, every change of its surroundings counts. */
-  const changed = (key: string, shelf: Shelf, kind: string, object: JsonObject | undefined): void => {
+  const changed = (key: string, shelf: ResourceEntry, kind: string, object: JsonObject | undefined): void => {
     if (kind === "Deployment") return noteAway(key, shelf, object);
     if (!away.has(key)) return;
     const kept = shelf.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
@@ -223,13 +223,13 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     changed(found.key, shelf, found.kind, kept);
     return true;
   };
-  const forgetObjects = (key: string, shelf: Shelf): void => {
+  const forgetObjects = (key: string, shelf: ResourceEntry): void => {
     for (const part of ["objects", "pods", "replicaSets"] as const) {
       for (const name of [...shelf[part].keys()]) remove(shelf, { key, kind: "", part, name });
     }
     if (away.delete(key)) awayVersion++;
   };
-  const remove = (shelf: Shelf, place: Place): void => {
+  const remove = (shelf: ResourceEntry, place: Place): void => {
     const entry = keptAt(shelf, place);
     if (entry === undefined) return;
     later.forget(nameOfPlace(place));
@@ -238,7 +238,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     if (place.part === "resource") shelf.resource = undefined;
     else shelf[place.part].delete(place.name);
   };
-  const insert = (shelf: Shelf, place: Place, entry: Kept): void => {
+  const insert = (shelf: ResourceEntry, place: Place, entry: CacheEntry): void => {
     const count = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry));
     count();
     later.add(nameOfPlace(place), place.kind, entry, count);
@@ -247,7 +247,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     else shelf[place.part].set(place.name, entry);
   };
   /** Undefined: there is no room for it. A resource and a ConfigMap then leave their essential part. */
-  const entryOf = (place: Place, shelf: Shelf, object: JsonObject, version: number): Kept | undefined => {
+  const entryOf = (place: Place, shelf: ResourceEntry, object: JsonObject, version: number): CacheEntry | undefined => {
     const isResource = place.part === "resource";
     const size = shelf.objects.size + shelf.pods.size + shelf.replicaSets.size;
     if (!isResource && size >= KEPT_OBJECTS_MAX && keptAt(shelf, place) === undefined) return undefined;
@@ -281,19 +281,19 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
           });
         return Effect.onExit(write, (exit) => told(Exit.isSuccess(exit) ? exit.value : undefined));
       }),
-    disturbed: Queue.take(disturbed),
-    doubt: (resource) =>
+    conflictingWrites: Queue.take(disturbed),
+    markStale: (resource) =>
       Effect.sync(() => {
         const shelf = shelves.get(placeOf(resource)?.key ?? "");
         if (shelf !== undefined) shelf.doubted = true;
       }),
-    mayLack: (key) => Effect.sync(() => shelves.get(key)?.mayLack === true),
-    lacksNothing: (key) =>
+    mayBeIncomplete: (key) => Effect.sync(() => shelves.get(key)?.mayLack === true),
+    markComplete: (key) =>
       Effect.sync(() => {
         const shelf = shelves.get(key);
         if (shelf !== undefined) shelf.mayLack = false;
       }),
-    isDoubted: (key) => Effect.sync(() => shelves.get(key)?.doubted === true),
+    isStale: (key) => Effect.sync(() => shelves.get(key)?.doubted === true),
     drop: (object) =>
       Effect.sync(() => {
         const found = placeOf(object);
@@ -359,7 +359,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     ),
     phases: Effect.sync(() => new Map(phases)),
     keys: Effect.sync(() => [...shelves].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
-    away: Effect.sync(() => ({ list: awayNow(), version: awayVersion })),
+    rollingUpgrades: Effect.sync(() => ({ list: awayNow(), version: awayVersion })),
     decideWithSlots: (key, decision) =>
       Effect.sync(() => {
         const { value, slot } = decision(awayNow());
@@ -373,7 +373,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
       Effect.sync(() => {
         if (taken.delete(key)) awayVersion++;
       }),
-    shelf: (key) =>
+    objectsOf: (key) =>
       Effect.sync(() => {
         const shelf = shelves.get(key);
         return {
@@ -406,13 +406,14 @@ const asksOf = (resource: JsonObject): string => {
   return text.length > KEPT_RESOURCE_MAX ? sha256Hex(text) : text;
 };
 
-const all = (map: ReadonlyMap<string, Kept>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
+const all = (map: ReadonlyMap<string, CacheEntry>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
 
-const keptAt = (shelf: Shelf, { part, name }: Place): Kept | undefined =>
+const keptAt = (shelf: ResourceEntry, { part, name }: Place): CacheEntry | undefined =>
   part === "resource" ? shelf.resource : shelf[part].get(name);
 
 /** What is no number is never newer, and taken as it comes. */
-const newerThan = (version: number, kept: Kept | undefined): boolean => kept !== undefined && kept.version > version;
+const newerThan = (version: number, kept: CacheEntry | undefined): boolean =>
+  kept !== undefined && kept.version > version;
 
 const uidOf = (object: JsonObject): string => stringAt(object, "metadata", "uid") ?? "";
 
@@ -428,7 +429,7 @@ const remember = (gone: Map<string, number>, uid: string, version: number): void
 interface Place {
   readonly key: string;
   readonly kind: string;
-  readonly part: Exclude<keyof Shelf, "doubted" | "mayLack">;
+  readonly part: Exclude<keyof ResourceEntry, "doubted" | "mayLack">;
   /** In its part of the shelf. */
   readonly name: string;
 }

@@ -27,7 +27,7 @@ Deno.test("Store keeps what was put, and forgets a resource with its last object
     yield* store.put(RESOURCE, "list");
     yield* store.put(own("Deployment", "my"), "list");
     yield* store.put(own("Pod", "my-1"), "list");
-    const { objects, pods } = yield* store.shelf("a/my");
+    const { objects, pods } = yield* store.objectsOf("a/my");
     deepStrictEqual([[...objects.keys()], pods.length, yield* store.knows("a/my")], [["Deployment/my"], 1, true]);
     for (const one of [own("Pod", "my-1"), own("Deployment", "my"), RESOURCE]) yield* store.drop(one);
     deepStrictEqual([yield* store.resource("a/my"), yield* store.keys], [undefined, []]);
@@ -41,7 +41,7 @@ Deno.test("Store.retain() forgets what a list did not show, of that kind and sco
     yield* store.put(own("Service", "x"), "list");
     deepStrictEqual(yield* store.retain("ConfigMap", () => false, new Set()), []);
     deepStrictEqual(yield* store.retain("ConfigMap", () => true, new Set(["a/x"])), ["a/my"]);
-    deepStrictEqual([...(yield* store.shelf("a/my")).objects.keys()], ["ConfigMap/x", "Service/x"]);
+    deepStrictEqual([...(yield* store.objectsOf("a/my")).objects.keys()], ["ConfigMap/x", "Service/x"]);
   })));
 
 Deno.test("Store.retain() forgets a resource that is gone with its last object", () =>
@@ -52,8 +52,8 @@ Deno.test("Store.retain() forgets a resource that is gone with its last object",
     yield* store.drop(RESOURCE);
     yield* store.retain("ConfigMap", () => true, new Set());
     // There is no place left that a doubt could be noted at.
-    yield* store.doubt(RESOURCE);
-    strictEqual(yield* store.isDoubted("a/my"), false);
+    yield* store.markStale(RESOURCE);
+    strictEqual(yield* store.isStale("a/my"), false);
   })));
 
 Deno.test("Store holds nothing for later of what was deleted or no list shows any more", () => {
@@ -99,7 +99,7 @@ Deno.test("Store keeps of a Deployment's managed fields only whether its number 
       managedFields: [entry("kubectl"), entry("llama-stack-operator")],
     };
     yield* store.put(own("Deployment", "my", { metadata }), "list");
-    const kept = (yield* store.shelf("a/my")).objects.get("Deployment/my")?.metadata as JsonObject;
+    const kept = (yield* store.objectsOf("a/my")).objects.get("Deployment/my")?.metadata as JsonObject;
     deepStrictEqual(kept.managedFields, [
       { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } },
     ]);
@@ -126,13 +126,13 @@ Deno.test("Store.away follows a Deployment that an upgrade rolls", () =>
         status: { replicas: 1, updatedReplicas: 1, availableReplicas: available },
       });
     yield* store.put(rolled(0), "list");
-    const first = yield* store.away;
+    const first = yield* store.rollingUpgrades;
     deepStrictEqual(first.list.map(({ state }) => state), ["rolling"]);
     const crashed = { containerStatuses: [{ ready: false, restartCount: 3 }] };
     yield* store.put(own("Pod", "my-1", { status: crashed }), "list");
-    deepStrictEqual((yield* store.away).list.map(({ state }) => state), ["failed"]);
+    deepStrictEqual((yield* store.rollingUpgrades).list.map(({ state }) => state), ["failed"]);
     yield* store.put(rolled(1), "list");
-    const last = yield* store.away;
+    const last = yield* store.rollingUpgrades;
     strictEqual(last.list.length, 0);
     ok(last.version > first.version);
   })));
@@ -146,7 +146,7 @@ Deno.test("Store.put() drops what was overtaken, wherever it comes from, and bel
   run(Effect.gen(function* () {
     const store = yield* Store;
     const kept = Effect.map(
-      store.shelf("a/my"),
+      store.objectsOf("a/my"),
       ({ objects }) => (objects.get("Service/my")?.metadata as JsonObject).resourceVersion,
     );
     yield* store.put(RESOURCE, "list");
@@ -182,7 +182,7 @@ Deno.test("Store.writing() lets what a watch tells meanwhile wait, and tells of 
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
     const disturbed = yield* Effect.forkChild(Effect.forever(
-      Effect.flatMap(store.disturbed, (key) => Effect.sync(() => told.push(key))),
+      Effect.flatMap(store.conflictingWrites, (key) => Effect.sync(() => told.push(key))),
     ));
     const told: Array<string> = [];
     const during = (version: number, ...meanwhile: ReadonlyArray<number>) =>
@@ -194,7 +194,7 @@ Deno.test("Store.writing() lets what a watch tells meanwhile wait, and tells of 
         }),
       ).pipe(Effect.ignore, Effect.andThen(Effect.yieldNow));
     const kept = Effect.map(
-      store.shelf("a/my"),
+      store.objectsOf("a/my"),
       ({ objects }) => (objects.get("Service/my")?.metadata as JsonObject).resourceVersion,
     );
     const FAILS = 15;
@@ -217,7 +217,7 @@ Deno.test("Store.put() brings nothing back that was deleted while its write was 
     yield* store.put(at(9), "watch");
     yield* store.drop(at(11));
     yield* store.writing(at(10), Effect.succeed(at(10)));
-    strictEqual((yield* store.shelf("a/my")).objects.size, 0);
+    strictEqual((yield* store.objectsOf("a/my")).objects.size, 0);
   })));
 
 Deno.test("Store.drop() leaves what was made anew under the name of the deleted object", () =>
@@ -228,7 +228,7 @@ Deno.test("Store.drop() leaves what was made anew under the name of the deleted 
     const other = { ...anew, metadata: { ...anew.metadata as JsonObject, uid: "2" } };
     yield* store.writing(other, Effect.succeed(other));
     yield* store.drop(at(11));
-    strictEqual((yield* store.shelf("a/my")).objects.size, 1);
+    strictEqual((yield* store.objectsOf("a/my")).objects.size, 1);
   })));
 
 const sized = (kind: string, name: string, characters: number): JsonObject =>
@@ -239,8 +239,8 @@ Deno.test("Store keeps nothing that carries our labels and belongs to no resourc
     const store = yield* Store;
     strictEqual(yield* store.put(own("ConfigMap", "stray"), "list"), false);
     yield* store.put(RESOURCE, "watch");
-    strictEqual((yield* store.shelf("a/my")).objects.size, 0);
-    strictEqual(yield* store.mayLack("a/my"), true);
+    strictEqual((yield* store.objectsOf("a/my")).objects.size, 0);
+    strictEqual(yield* store.mayBeIncomplete("a/my"), true);
   })));
 
 Deno.test("Store keeps the essential part of a large resource and of a large ConfigMap, and nothing of other large objects", () =>
@@ -252,7 +252,7 @@ Deno.test("Store keeps the essential part of a large resource and of a large Con
     deepStrictEqual([kept?.whole, JSON.stringify(kept?.object).length < 1000], [false, true]);
     yield* store.put(sized("ConfigMap", "c", KEPT_OBJECT_MAX), "list");
     yield* store.put(sized("Deployment", "my", KEPT_OBJECT_MAX), "list");
-    const { objects, partial } = yield* store.shelf("a/my");
+    const { objects, partial } = yield* store.objectsOf("a/my");
     deepStrictEqual([[...objects.keys()], partial.length], [[], 1]);
     // A change of what is not kept is noticed all the same.
     const before = yield* store.resourceNow("a/my");
@@ -276,7 +276,7 @@ Deno.test("Store keeps a bounded number of objects for one resource", () =>
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
     for (let index = 0; index < KEPT_OBJECTS_MAX + 50; index++) yield* store.put(own("Pod", `p${index}`), "list");
-    strictEqual((yield* store.shelf("a/my")).pods.length, KEPT_OBJECTS_MAX);
+    strictEqual((yield* store.objectsOf("a/my")).pods.length, KEPT_OBJECTS_MAX);
   })));
 
 Deno.test("Store.phases counts what a recount would", () =>
@@ -321,7 +321,7 @@ Deno.test("Store keeps again what left the selection of a watch and came back", 
     yield* store.drop(own("Deployment", "my", at("12")));
     strictEqual(yield* store.put(own("Deployment", "my", at("11")), "watch"), false);
     strictEqual(yield* store.put(own("Deployment", "my", at("13")), "watch"), true);
-    strictEqual((yield* store.shelf("a/my")).objects.has("Deployment/my"), true);
+    strictEqual((yield* store.objectsOf("a/my")).objects.has("Deployment/my"), true);
   })));
 
 Deno.test("Store.moved() forgets what now belongs to another resource by its labels, or to none", () =>
@@ -336,7 +336,7 @@ Deno.test("Store.moved() forgets what now belongs to another resource by its lab
     yield* store.put(pod, "list");
     deepStrictEqual(yield* store.moved(pod), []);
     deepStrictEqual(yield* store.moved(labelled({ "app.kubernetes.io/instance": "other" })), ["a/my"]);
-    deepStrictEqual((yield* store.shelf("a/my")).pods, []);
+    deepStrictEqual((yield* store.objectsOf("a/my")).pods, []);
     yield* store.put(pod, "list");
     deepStrictEqual(yield* store.moved(labelled({})), ["a/my"]);
   })));

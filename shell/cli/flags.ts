@@ -1,6 +1,6 @@
 /** Flags and arguments that several commands share. */
 import { Argument, Flag } from "effect/cli";
-import { SUPPORTED_SERVERS } from "../../core/config/servers/lines/lines.ts";
+import { SUPPORTED_SERVERS } from "../../core/config/servers/families/families.ts";
 
 /** A flag with a value that may be left out. */
 export const optionalText = (name: string, metavar: string, description: string) =>

@@ -18,9 +18,9 @@ import {
   withMember,
 } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
-import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/world/kinds.ts";
-import type { ObjectKey } from "../../core/world/object_key.ts";
-import type { World } from "../../core/world/world.ts";
+import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/snapshot/kinds.ts";
+import type { ObjectKey } from "../../core/snapshot/object_key.ts";
+import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
 import { pathOf } from "../kubernetes/object_path.ts";
@@ -28,7 +28,7 @@ import { observe, withOwners } from "../controller/observe.ts";
 import { OperatorFacts } from "../controller/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
-import { AskedServers } from "../controller/server_answers.ts";
+import { ServerProbe } from "../controller/server_answers.ts";
 import { Store } from "../cache/store.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
 import { decide } from "../../core/plan/decide.ts";
@@ -52,7 +52,7 @@ export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{
 
 /** Gives a program what `observe` needs; nothing that it provides can write by itself. */
 export const looking = <A, E>(
-  program: Effect.Effect<A, E, Cluster | Store | OperatorFacts | AskedServers>,
+  program: Effect.Effect<A, E, Cluster | Store | OperatorFacts | ServerProbe>,
   options: LookOptions,
 ) =>
   Effect.gen(function* () {
@@ -78,7 +78,7 @@ const settingsNow = Effect.fnUntraced(function* (namespace: string, distribution
 });
 
 /** A single look has no time to wait for servers: what they said stands in the status. */
-const NOBODY_ASKED = Layer.succeed(AskedServers, {
+const NOBODY_ASKED = Layer.succeed(ServerProbe, {
   answers: () => Effect.succeed(undefined),
   changed: Effect.never,
 });
@@ -110,16 +110,16 @@ export const resourceOf = Effect.fn("resourceOf")(function* (namespace: string, 
 });
 
 /** Everything that a decision about this resource rests on, the resource being the given one. */
-export const worldOf = Effect.fn("worldOf")(function* (resource: JsonObject) {
+export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObject) {
   const store = yield* Store;
   const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
   yield* store.put(resource, "list");
   yield* ownObjectsOf(resource);
   const observed = yield* observe(key);
-  const world: World | undefined = observed === undefined
+  const snapshot: ClusterSnapshot | undefined = observed === undefined
     ? undefined
-    : (yield* withOwners(observed, decide(observed.world, observed.prepared))).world;
-  return world ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
+    : (yield* withOwners(observed, decide(observed.snapshot, observed.prepared))).snapshot;
+  return snapshot ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
 });
 
 /** Puts what belongs to the resource into the store, as the operator's mirrors would. */

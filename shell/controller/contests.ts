@@ -1,7 +1,7 @@
 /** How often fields of each resource's objects were overwritten of late, and until when they are not repaired because it is in vain. */
 import * as Context from "effect/Context";
-import type { Contest } from "../../core/world/contest.ts";
-import type { ForeignField } from "../../core/world/contest.ts";
+import type { Contest } from "../../core/snapshot/contest.ts";
+import type { ForeignField } from "../../core/snapshot/contest.ts";
 import {
   CONTEST_FIELDS_MAX,
   CONTEST_OVER_MS,
@@ -12,7 +12,7 @@ import {
   CONTEST_WINDOW_MS,
 } from "../limits.ts";
 
-export interface Contests {
+export interface ContestedFields {
   /** Fields of the resource `key` that are to be repaired. Whether any of them waits from now on. */
   readonly overwritten: (key: string, fields: ReadonlyArray<ForeignField>, nowMs: number) => boolean;
   /** After their repair: what is seen of them next is another overwrite. */
@@ -30,7 +30,7 @@ interface Count {
   readonly isRepaired: boolean;
 }
 
-export const newContests = (): Contests => {
+export const newContests = (): ContestedFields => {
   const known = new Map<string, Map<string, Count>>();
   const countsOf = (key: string): Map<string, Count> => {
     const counts = known.get(key) ?? new Map<string, Count>();
@@ -100,6 +100,6 @@ export const newContests = (): Contests => {
 };
 
 /** Of one leader; a test process runs several. */
-export const ContestsOf: Context.Reference<Contests> = Context.Reference("llama-stack-operator/shell/Contests", {
+export const ContestsOf: Context.Reference<ContestedFields> = Context.Reference("llama-stack-operator/shell/Contests", {
   defaultValue: newContests,
 });

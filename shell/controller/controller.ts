@@ -8,12 +8,12 @@ import * as Ref from "effect/Ref";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "../limits.ts";
 import { ClusterError } from "../kubernetes/cluster.ts";
 import { passEnded, showFigures } from "../process/metrics.ts";
-import { mirrors } from "./mirrors.ts";
+import { mirrors } from "./watches.ts";
 import { SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { type Outcome, reconcile } from "./reconcile.ts";
-import { Named } from "../cache/reference_index.ts";
-import { AskedServers } from "./server_answers.ts";
+import { ReferenceIndex } from "../cache/reference_index.ts";
+import { ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
 import { type WaitingRoom, waitingRoom } from "./waiting_room.ts";
 import { makeWorkQueue, type WorkQueue } from "./work_queue.ts";
@@ -27,7 +27,7 @@ export const controller = Effect.gen(function* () {
   /** Who really takes a slot is decided in their reconciliations. */
   const wake = Effect.gen(function* () {
     if (waiting.isEmpty()) return;
-    const upgrades = yield* store.away;
+    const upgrades = yield* store.rollingUpgrades;
     const { upgradeParallelism } = yield* Ref.get(yield* LiveSettings);
     const nowMs = yield* Clock.currentTimeMillis;
     for (const key of waiting.called(upgrades, nowMs, upgradeParallelism)) yield* queue.add(key);
@@ -41,9 +41,9 @@ export const controller = Effect.gen(function* () {
     { length: WORKERS },
     () => Effect.andThen(complete, Effect.forever(pass(queue, failed, waiting, wake))),
   );
-  const asked = yield* AskedServers;
+  const asked = yield* ServerProbe;
   const answers = Effect.forever(Effect.flatMap(asked.changed, queue.addFollowUp));
-  const disturbances = Effect.forever(Effect.flatMap(store.disturbed, queue.add));
+  const disturbances = Effect.forever(Effect.flatMap(store.conflictingWrites, queue.add));
   const polls = (yield* SecretPolling) ? [pollSecrets(queue)] : [];
   yield* Effect.all([...running, ...workers, answers, disturbances, slotsEnd, ...polls], {
     concurrency: "unbounded",
@@ -54,7 +54,7 @@ export const controller = Effect.gen(function* () {
 /** Nothing tells of a changed Secret: each resource that names one looks at it now and then. */
 const pollSecrets = (queue: WorkQueue) =>
   Effect.gen(function* () {
-    const named = yield* Named;
+    const named = yield* ReferenceIndex;
     yield* Effect.sleep(Duration.millis(SECRET_POLL_MS));
     for (const key of named.resourcesNaming("Secret")) yield* queue.add(key);
   }).pipe(Effect.forever);

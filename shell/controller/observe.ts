@@ -1,4 +1,4 @@
-/** Key → World: everything that a decision about one resource rests on, read in one place. */
+/** Key → ClusterSnapshot: everything that a decision about one resource rests on, read in one place. */
 import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
@@ -10,11 +10,11 @@ import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
-import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/world/kinds.ts";
+import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
 import { prepare, type Prepared } from "../../core/plan/prepare.ts";
-import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/world/references.ts";
-import { keyOf } from "../../core/world/object_key.ts";
-import { liveKey, type World } from "../../core/world/world.ts";
+import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
+import { keyOf } from "../../core/snapshot/object_key.ts";
+import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { allOf } from "../../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/operator/settings.ts";
@@ -25,9 +25,9 @@ import { Cluster } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "./operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
-import { Named } from "../cache/reference_index.ts";
+import { ReferenceIndex } from "../cache/reference_index.ts";
 import { readReferences } from "./referenced_objects.ts";
-import { AskedServers } from "./server_answers.ts";
+import { ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
 import type { Decision } from "../../core/plan/decision.ts";
 import { askedForOwners } from "../../core/plan/field_owners.ts";
@@ -39,7 +39,7 @@ export const SecretPolling: Context.Reference<boolean> = Context.Reference("llam
 
 /** A look at a resource, and what it should become: `prepare` was needed to know which names to look at. */
 export interface Observed {
-  readonly world: World;
+  readonly snapshot: ClusterSnapshot;
   readonly prepared: ReturnType<typeof prepare>;
 }
 
@@ -55,14 +55,14 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     ? readable(permitted(referencesOf(decoded.success.spec), namespace, operator.surroundings))
     : [];
   // Before they are read: a change after the read must find the resource.
-  (yield* Named).remember(key, references);
+  (yield* ReferenceIndex).remember(key, references);
   const { secrets, configMaps, tooLarge } = yield* readReferences(references, namespace);
   // The API server gives every new resource a status (`observedGeneration: -1`); conditions are ours.
-  const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isDoubted(key));
+  const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isStale(key));
   const { objects, partial, pods, replicaSets } = yield* filledShelf(key, resource, isFresh);
   const own = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;
-  const mirrored: World = {
+  const mirrored: ClusterSnapshot = {
     nowMs,
     contests: (yield* ContestsOf).of(key, nowMs),
     resource,
@@ -75,13 +75,13 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     replicaSets,
     pods,
     refusals: [],
-    away: undefined,
+    rollingUpgrades: undefined,
     server: undefined,
   };
   const prepared = prepare(mirrored, decoded);
   const live = Result.isFailure(prepared) ? own.live : yield* withUnlabelled(own.live, prepared.success, isFresh);
   const name = stringAt(resource, "metadata", "name") ?? "";
-  if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.lacksNothing(key);
+  if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.markComplete(key);
   const service = live.get(liveKey("Service", serviceName(name)));
   // A Service of somebody else may lead anywhere.
   const isOwn = service !== undefined && isOurs(service, stringAt(resource, "metadata", "uid")) &&
@@ -89,8 +89,8 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const question = Result.isSuccess(decoded) && isOwn
     ? questionOf(resource, decoded.success.spec, live.get(liveKey("Deployment", name)), secrets)
     : undefined;
-  const server = shownAnswers(yield* (yield* AskedServers).answers(key, question), [...secrets.values()]);
-  const observed: Observed = { world: { ...mirrored, live, server }, prepared };
+  const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
+  const observed: Observed = { snapshot: { ...mirrored, live, server }, prepared };
   return observed;
 });
 
@@ -99,10 +99,10 @@ export const observe = Effect.fnUntraced(function* (key: string) {
  * very same where it depends on none.
  */
 export const withOwners = Effect.fnUntraced(function* (observed: Observed, decision: Decision) {
-  const asked = askedForOwners(decision.steps, observed.world);
+  const asked = askedForOwners(decision.steps, observed.snapshot);
   if (asked.length === 0) return observed;
   const cluster = yield* Cluster;
-  const live = new Map(observed.world.live);
+  const live = new Map(observed.snapshot.live);
   const found = yield* Effect.forEach(asked, (key) => cluster.get(key), { concurrency: 8 });
   found.forEach((object, index) => {
     const key = asked[index];
@@ -110,7 +110,7 @@ export const withOwners = Effect.fnUntraced(function* (observed: Observed, decis
     if (object === undefined) live.delete(liveKey(key.kind, key.name));
     else live.set(liveKey(key.kind, key.name), object);
   });
-  const whole: Observed = { ...observed, world: { ...observed.world, live } };
+  const whole: Observed = { ...observed, snapshot: { ...observed.snapshot, live } };
   return whole;
 });
 
@@ -120,7 +120,7 @@ export const withOwners = Effect.fnUntraced(function* (observed: Observed, decis
  * the way there would leave everything before it made in vain, and the other writes are refused where a name is taken.
  */
 const withUnlabelled = Effect.fnUntraced(function* (
-  mirrored: World["live"],
+  mirrored: ClusterSnapshot["live"],
   { blueprint, objects }: Prepared,
   isFresh: boolean,
 ) {
@@ -190,7 +190,7 @@ const wholeResource = Effect.fnUntraced(function* (key: string) {
  */
 const filledShelf = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
   const store = yield* Store;
-  if (isFresh || !(yield* store.mayLack(key))) return yield* store.shelf(key);
+  if (isFresh || !(yield* store.mayBeIncomplete(key))) return yield* store.objectsOf(key);
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const instance = `app.kubernetes.io/instance=${stringAt(resource, "metadata", "name") ?? ""}`;
   const cluster = yield* Cluster;
@@ -204,8 +204,8 @@ const filledShelf = Effect.fnUntraced(function* (key: string, resource: JsonObje
       { path: `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`, labels: `${labels},${instance}` },
       (items) => Effect.forEach(items, (item) => store.put(item, "watch"), { discard: true }),
     ), { discard: true });
-  yield* store.lacksNothing(key);
-  return yield* store.shelf(key);
+  yield* store.markComplete(key);
+  return yield* store.objectsOf(key);
 });
 
 /** More are refused by the core; they are not even asked for. */

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
-import { FIELD_MANAGER, SCALE_MANAGER } from "../../core/world/field_manager.ts";
+import { FIELD_MANAGER, SCALE_MANAGER } from "../../core/snapshot/field_manager.ts";
 import { takenOver } from "../../core/plan/takeover.ts";
 import { Patch, type Precondition } from "../../core/plan/patch.ts";
 import {
@@ -18,7 +18,7 @@ import type { Note } from "../../core/status/events.ts";
 import type { Unwritten } from "../../core/failure/failures.ts";
 import { failedWrite } from "../../core/plan/failed_write.ts";
 import type { Outcomes } from "../../core/plan/report.ts";
-import { liveKey, type World } from "../../core/world/world.ts";
+import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { WRITES_AT_ONCE } from "../limits.ts";
 import { wrote } from "../process/metrics.ts";
@@ -28,15 +28,15 @@ import { Store } from "../cache/store.ts";
  * All steps of a decision, in their groups. What the API server answers to an apply is an outcome; every other error ends the
  * reconciliation, which is then tried again.
  */
-export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteStep>, world: World) {
+export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot) {
   const refusals: Array<Unwritten> = [];
-  const live = new Map(world.live);
+  const live = new Map(snapshot.live);
   for (const group of groupsOf(steps)) {
     // What stands behind a rejected need of the Deployment would stand on nothing.
     if (refusals.some(({ blocks }) => blocks)) break;
     const results = yield* Effect.forEach(
       group,
-      (step) => Effect.result(performed(step, world.resource, live.get(targetOf(step)))),
+      (step) => Effect.result(performed(step, snapshot.resource, live.get(targetOf(step)))),
       { concurrency: WRITES_AT_ONCE },
     );
     for (const [index, result] of results.entries()) {
@@ -44,7 +44,7 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
       if (Result.isFailure(result)) {
         const { status, detail } = result.failure;
         if (step?._tag !== "Apply" || !isAnswer(result.failure)) return yield* result.failure;
-        refusals.push(failedWrite(step, { status: status ?? 0, detail }, world));
+        refusals.push(failedWrite(step, { status: status ?? 0, detail }, snapshot));
       } else if (result.success !== undefined) {
         const object = result.success;
         live.set(liveKey(stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""), object);
@@ -92,7 +92,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
           fieldManager: FIELD_MANAGER,
           precondition: preconditionOf(step.precondition, before),
         })),
-      ).pipe(Effect.tapError(({ status }) => status === 409 ? store.doubt(resource) : Effect.void));
+      ).pipe(Effect.tapError(({ status }) => status === 409 ? store.markStale(resource) : Effect.void));
       yield* wrote(step.manifest.kind, "apply");
       yield* Effect.logInfo("applied").pipe(
         Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),

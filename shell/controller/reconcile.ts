@@ -10,9 +10,9 @@ import * as Semaphore from "effect/Semaphore";
 import { isRetried, reasonOf } from "../../core/failure/table.ts";
 import { repairsIn } from "../../core/plan/contest.ts";
 import { decide, withoutContested } from "../../core/plan/decide.ts";
-import { type Decision, turnOf } from "../../core/plan/decision.ts";
+import { type Decision, slotUseOf } from "../../core/plan/decision.ts";
 import { type Report, report } from "../../core/plan/report.ts";
-import type { World } from "../../core/world/world.ts";
+import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { ContestsOf } from "./contests.ts";
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { failureFound } from "../process/metrics.ts";
@@ -41,13 +41,13 @@ const pass = Effect.fnUntraced(function* (key: string) {
   if (observed === undefined) return undefined;
   const decided = yield* decidedOnOwners(key, observed);
   return yield* Effect.gen(function* () {
-    const { world, decision } = yield* withContests(key, decided);
-    const outcomes = yield* perform(decision.steps, world);
-    const told = report(world, decision, outcomes);
-    yield* say(told.steps, world.resource);
-    yield* repaired(key, decision, world);
+    const { snapshot, decision } = yield* withContests(key, decided);
+    const outcomes = yield* perform(decision.steps, snapshot);
+    const told = report(snapshot, decision, outcomes);
+    yield* say(told.steps, snapshot.resource);
+    yield* repaired(key, decision, snapshot);
     yield* counted(told);
-    const turn = turnOf(decision);
+    const turn = slotUseOf(decision);
     const outcome: Outcome = {
       lookAgainMs: told.lookAgainMs,
       backOff: told.failures.some(isRetried),
@@ -58,7 +58,7 @@ const pass = Effect.fnUntraced(function* (key: string) {
 });
 
 interface Decided {
-  readonly world: World;
+  readonly snapshot: ClusterSnapshot;
   readonly decision: Decision;
 }
 
@@ -70,31 +70,31 @@ const decidedOnOwners = Effect.fnUntraced(function* (key: string, observed: Obse
 });
 
 /** With a look at the upgrade slots that others hold, in one step with taking one. */
-const decidedWithSlots = (key: string, { world, prepared }: Observed): Effect.Effect<Decided, never, Store> =>
+const decidedWithSlots = (key: string, { snapshot, prepared }: Observed): Effect.Effect<Decided, never, Store> =>
   Effect.flatMap(Store, (store) =>
     store.decideWithSlots(key, (away) => {
-      const informed = { ...world, away };
+      const informed = { ...snapshot, away };
       const decision = decide(informed, prepared);
-      const turn = turnOf(decision);
-      return { value: { world: informed, decision }, slot: turn.kind === "taken" ? turn.slot : undefined };
+      const turn = slotUseOf(decision);
+      return { value: { snapshot: informed, decision }, slot: turn.kind === "taken" ? turn.slot : undefined };
     }));
 
 /** What somebody overwrites again and again waits: this very look may be the one that tells so. */
-const withContests = Effect.fnUntraced(function* (key: string, { world, decision }: Decided) {
-  const decided: Decided = { world, decision };
+const withContests = Effect.fnUntraced(function* (key: string, { snapshot, decision }: Decided) {
+  const decided: Decided = { snapshot, decision };
   if (decision.kind !== "rollout") return decided;
-  const foreign = repairsIn(decision.steps, world);
+  const foreign = repairsIn(decision.steps, snapshot);
   if (foreign.length === 0) return decided;
   const contests = yield* ContestsOf;
-  if (!contests.overwritten(key, foreign, world.nowMs)) return decided;
-  const informed = { ...world, contests: contests.of(key, world.nowMs) };
-  const held: Decided = { world: informed, decision: withoutContested(decision, informed) };
+  if (!contests.overwritten(key, foreign, snapshot.nowMs)) return decided;
+  const informed = { ...snapshot, contests: contests.of(key, snapshot.nowMs) };
+  const held: Decided = { snapshot: informed, decision: withoutContested(decision, informed) };
   return held;
 });
 
-const repaired = (key: string, decision: Decision, world: World) =>
+const repaired = (key: string, decision: Decision, snapshot: ClusterSnapshot) =>
   Effect.gen(function* () {
-    const fields = repairsIn(decision.steps, world);
+    const fields = repairsIn(decision.steps, snapshot);
     if (fields.length > 0) (yield* ContestsOf).repaired(key, fields);
   });
 

@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import * as Redacted from "effect/Redacted";
 import { type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
-import { type Reference, type ReferencedObject, referencedObjects } from "../../core/world/references.ts";
+import { type Reference, type ReferencedObject, referencedObjects } from "../../core/snapshot/references.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../../core/data/limits.ts";
-import type { ConfigMapContent, SecretValues, World } from "../../core/world/world.ts";
+import type { ClusterSnapshot, ConfigMapContent, SecretValues } from "../../core/snapshot/cluster_snapshot.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { FOREIGN_READS_MAX } from "../limits.ts";
 
@@ -27,7 +27,7 @@ export const readReferences = Effect.fnUntraced(function* (references: ReadonlyA
   const reads = yield* Reads;
   const secrets = new Map<string, SecretValues>();
   const configMaps = new Map<string, ConfigMapContent>();
-  const tooLarge: Array<World["tooLarge"][number]> = [];
+  const tooLarge: Array<ClusterSnapshot["tooLarge"][number]> = [];
   const left = { Secret: SECRET_VALUES_BYTES_MAX, ConfigMap: CONFIG_MAPS_BYTES_MAX };
   /** Whether the content still fits; what does not is not kept. */
   const fits = (object: ReferencedObject, content: ReadonlyArray<Readonly<Record<string, string>>>): boolean => {

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
 import * as Semaphore from "effect/Semaphore";
 import type { Json } from "../../core/data/json.ts";
-import type { ServerAnswers } from "../../core/world/world.ts";
+import type { ServerAnswers } from "../../core/snapshot/cluster_snapshot.ts";
 import { answersOf, type Question } from "../../core/status/server_answers.ts";
 import type { Connection } from "../kubernetes/cluster.ts";
 import { withCauses } from "../kubernetes/cluster_error.ts";
@@ -18,13 +18,13 @@ import { Store } from "../cache/store.ts";
 /** How servers are reached: by the DNS name of their Service, or through the API server from outside the cluster. */
 export type Route = "Direct" | "Proxied";
 
-export class AskedServers extends Context.Service<AskedServers, {
+export class ServerProbe extends Context.Service<ServerProbe, {
   /** The last answers to this question, undefined so far; from now on it is asked. Undefined ends the asking. */
   readonly answers: (key: string, question: Question | undefined) => Effect.Effect<ServerAnswers | undefined>;
   /** Waits for a resource `namespace/name` whose answers changed. */
   readonly changed: Effect.Effect<string>;
 }>()("llama-stack-operator/shell/AskedServers") {
-  static readonly layer = (connection: Connection, route: Route) => Layer.effect(AskedServers, ask(connection, route));
+  static readonly layer = (connection: Connection, route: Route) => Layer.effect(ServerProbe, ask(connection, route));
 }
 
 const ask = (connection: Connection, route: Route) =>
@@ -52,7 +52,7 @@ const ask = (connection: Connection, route: Route) =>
         if (known.get(key) === mine) known.delete(key);
       });
 
-    return AskedServers.of({
+    return ServerProbe.of({
       answers: (key, question) =>
         Effect.gen(function* () {
           if (question === undefined || cannotBeChecked(question, route)) {

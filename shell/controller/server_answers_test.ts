@@ -9,7 +9,7 @@ import type { Question } from "../../core/status/server_answers.ts";
 import type { Connection } from "../kubernetes/cluster.ts";
 import { OperatorFacts } from "./operator_facts.ts";
 import { operatorFacts } from "../process/run.ts";
-import { AskedServers, type Route } from "./server_answers.ts";
+import { type Route, ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
 
 const QUESTION: Question = {
@@ -34,7 +34,7 @@ const GOOD: Readonly<Record<string, unknown>> = {
 const withApiServer = async (
   test: (
     server: { answer: (path: string) => Response; asked: Array<string>; tokens: Set<string | null> },
-    layer: (route: Route) => Layer.Layer<AskedServers | Store>,
+    layer: (route: Route) => Layer.Layer<ServerProbe | Store>,
   ) => Promise<void>,
 ) => {
   const state = {
@@ -60,13 +60,13 @@ const withApiServer = async (
       () => operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, [], "key"),
     );
     const store = Layer.provide(Store.layer, facts);
-    await test(state, (route) => Layer.provideMerge(AskedServers.layer(connection, route), store));
+    await test(state, (route) => Layer.provideMerge(ServerProbe.layer(connection, route), store));
   } finally {
     await server.shutdown();
   }
 };
 
-const run = <A, E>(layer: Layer.Layer<AskedServers | Store>, program: Effect.Effect<A, E, AskedServers | Store>) =>
+const run = <A, E>(layer: Layer.Layer<ServerProbe | Store>, program: Effect.Effect<A, E, ServerProbe | Store>) =>
   Effect.runPromise(program.pipe(Effect.provide([layer, TestClock.layer()])));
 
 Deno.test("AskedServers tells that a server answered, and the answers from then on", () =>
@@ -75,7 +75,7 @@ Deno.test("AskedServers tells that a server answered, and the answers from then 
       layer("Proxied"),
       Effect.gen(function* () {
         yield* (yield* Store).put(RESOURCE, "list");
-        const asked = yield* AskedServers;
+        const asked = yield* ServerProbe;
         strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
         strictEqual(yield* asked.changed, "n/my");
         const want = {
@@ -109,7 +109,7 @@ Deno.test("AskedServers asks a silent server again with growing pauses, and forg
       Effect.gen(function* () {
         const store = yield* Store;
         yield* store.put(RESOURCE, "list");
-        const asked = yield* AskedServers;
+        const asked = yield* ServerProbe;
         server.answer = () => new Response("no", { status: 503 });
         yield* asked.answers("n/my", QUESTION);
         const settle = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 100)));
@@ -144,7 +144,7 @@ Deno.test("AskedServers takes no answer that is too long, a redirect or no JSON"
         layer("Proxied"),
         Effect.gen(function* () {
           yield* (yield* Store).put(RESOURCE, "list");
-          const asked = yield* AskedServers;
+          const asked = yield* ServerProbe;
           yield* asked.answers("n/my", QUESTION);
           yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 150)));
           strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
@@ -160,7 +160,7 @@ Deno.test("AskedServers asks no server with TLS through the proxy, which checks 
       layer("Proxied"),
       Effect.gen(function* () {
         yield* (yield* Store).put(RESOURCE, "list");
-        const asked = yield* AskedServers;
+        const asked = yield* ServerProbe;
         strictEqual(yield* asked.answers("n/my", { ...QUESTION, caPem: "pem" }), undefined);
         yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)));
         deepStrictEqual(server.asked, []);

@@ -1,8 +1,8 @@
 /** Resources that wait for an upgrade slot, and which of them are reconciled next. */
 import {
-  type Away,
   holdingSlots,
   namespaceOf,
+  type RollingUpgrade,
   stopperOf,
   type Waiting,
 } from "../../core/plan/rollout/upgrade_slots.ts";
@@ -15,7 +15,7 @@ export interface Waiter extends Waiting {
 
 /** The upgrades under way, as the store knows them. */
 export interface Upgrades {
-  readonly list: ReadonlyArray<Away>;
+  readonly list: ReadonlyArray<RollingUpgrade>;
   /** Grows with every change of the list. */
   readonly version: number;
 }
@@ -72,7 +72,7 @@ export const waitingRoom = (): WaitingRoom => {
   };
 };
 
-const slotsByNamespace = (holders: ReadonlyArray<Away>): Map<string, number> => {
+const slotsByNamespace = (holders: ReadonlyArray<RollingUpgrade>): Map<string, number> => {
   const slots = new Map<string, number>();
   for (const holder of holders) slots.set(namespaceOf(holder), (slots.get(namespaceOf(holder)) ?? 0) + 1);
   return slots;

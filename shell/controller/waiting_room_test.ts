@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import fc from "fast-check";
-import { type Away, holdingSlots, stopperOf } from "../../core/plan/rollout/upgrade_slots.ts";
+import { holdingSlots, type RollingUpgrade, stopperOf } from "../../core/plan/rollout/upgrade_slots.ts";
 import { type Waiter, waitingRoom } from "./waiting_room.ts";
 
 const waiter = (queue: string, stoppedAt?: string): Waiter => ({ namespace: "a", queue, pins: "p", stoppedAt });
@@ -11,8 +11,8 @@ const room = () => {
   }
   return waiting;
 };
-const failed = (key: string): Away => ({ key, queue: "starter", pins: "p", state: "failed", slotEndsMs: 0 });
-const rolling = (key: string, slotEndsMs = 1_000_000): Away => ({
+const failed = (key: string): RollingUpgrade => ({ key, queue: "starter", pins: "p", state: "failed", slotEndsMs: 0 });
+const rolling = (key: string, slotEndsMs = 1_000_000): RollingUpgrade => ({
   key,
   queue: "starter",
   pins: "p",
@@ -81,7 +81,7 @@ Deno.test("whoever waits for a slot is served within bounded steps, whatever bec
   fc.assert(fc.property(fleet, fc.integer({ min: 1, max: 5 }), (resources, parallelism) => {
     const waiting = waitingRoom();
     let [version, nowMs] = [0, 0];
-    const list = new Map<string, Away>();
+    const list = new Map<string, RollingUpgrade>();
     const unserved = new Map(
       resources.map(({ namespace, end }, index) => [`${namespace}/${index}`, { namespace, end }]),
     );

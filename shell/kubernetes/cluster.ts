@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer";
 import type * as Stream from "effect/Stream";
 import { isObject, type Json, type JsonObject } from "../../core/data/json.ts";
 import type { Patch } from "../../core/plan/patch.ts";
-import type { ObjectKey } from "../../core/world/object_key.ts";
+import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterError, unnameable } from "./cluster_error.ts";
 import { pathOf } from "./object_path.ts";
 import type { WatchEvent } from "./watch_events.ts";

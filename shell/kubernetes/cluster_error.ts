@@ -1,7 +1,7 @@
 /** What can go wrong between us and the API server, born on the line where the foreign answer or exception arrives. */
 import * as Data from "effect/Data";
 import { type Json, type JsonObject, member, stringAt } from "../../core/data/json.ts";
-import type { ObjectKey } from "../../core/world/object_key.ts";
+import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { RETRY_AFTER_MS_MAX } from "../limits.ts";
 
 /** A call that the API server refused, or that never reached it. */

@@ -1,7 +1,7 @@
 /** Where an object is on the API server. */
 import { isNamespaceName, isObjectName } from "../../core/api/object_names.ts";
-import { groupPath, OTHER_KINDS, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/world/kinds.ts";
-import type { ObjectKey } from "../../core/world/object_key.ts";
+import { groupPath, OTHER_KINDS, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/snapshot/kinds.ts";
+import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 
 /**
  * Undefined for names that no object can have. `..` or a `?` in one would make a request for something else of what was meant

@@ -1,6 +1,6 @@
 /** A patch → the HTTP request that makes it. */
 import type { Patch, Precondition } from "../../core/plan/patch.ts";
-import { keyOf, type ObjectKey } from "../../core/world/object_key.ts";
+import { keyOf, type ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type Json, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { pathOf } from "./object_path.ts";
 

@@ -2,7 +2,7 @@
 import * as Context from "effect/Context";
 import { CALL_TIMEOUT_MS, WATCH_SILENCE_MS } from "../limits.ts";
 
-export const Patience: Context.Reference<{ readonly callMs: number; readonly watchMs: number }> = Context.Reference(
+export const Timeouts: Context.Reference<{ readonly callMs: number; readonly watchMs: number }> = Context.Reference(
   "llama-stack-operator/shell/Patience",
   { defaultValue: () => ({ callMs: CALL_TIMEOUT_MS, watchMs: WATCH_SILENCE_MS }) },
 );

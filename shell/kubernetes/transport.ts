@@ -7,7 +7,7 @@ import { Fence, fenced, isFenced } from "./fence.ts";
 import { renewableClient, textWithin, within } from "./http_client.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS } from "../limits.ts";
 import { asked } from "../process/metrics.ts";
-import { Patience } from "./timeouts.ts";
+import { Timeouts } from "./timeouts.ts";
 
 /** Where the API server is and how it is spoken to. Token and CA are asked for again and again, since both are rotated. */
 export interface Connection {
@@ -34,7 +34,7 @@ export interface CallOptions {
 /** The clients of one connection, and what is sent with them. */
 export const transport = (connection: Connection) =>
   Effect.gen(function* () {
-    const patience = yield* Patience;
+    const patience = yield* Timeouts;
     // HTTP/1.1 for both. Over HTTP/2 this client sends headers and a longer body in two packets, and waits with the second
     // for an acknowledgement that the other side holds back: 45 ms for a write that takes 2 (seen on Deno 2.9.6). Unread watch
     // bodies on a shared HTTP/2 connection would also block every call behind them.

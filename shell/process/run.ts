@@ -8,7 +8,7 @@ import * as Ref from "effect/Ref";
 import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { HMAC_SECRET } from "../../core/operator/own_objects.ts";
-import type { Operator } from "../../core/world/world.ts";
+import type { Operator } from "../../core/snapshot/cluster_snapshot.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { Cluster, type Connection } from "../kubernetes/cluster.ts";
@@ -18,13 +18,13 @@ import { serveHealth } from "./health.ts";
 import { type MetricsOptions, serveMetrics } from "./metrics_server.ts";
 import { leading } from "./leader.ts";
 import { LiveFigures, newFigures, passesEnded } from "./metrics.ts";
-import { Scope } from "../controller/mirrors.ts";
+import { Scope } from "../controller/watches.ts";
 import { SecretPolling } from "../controller/observe.ts";
 import { OperatorFacts } from "../controller/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
-import { Named, referenceIndex } from "../cache/reference_index.ts";
+import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
 import { collectAtRest, ownMemory } from "./rest.ts";
-import { AskedServers, type Route } from "../controller/server_answers.ts";
+import { type Route, ServerProbe } from "../controller/server_answers.ts";
 import { migrateStorage } from "../controller/storage_migration.ts";
 import { Store } from "../cache/store.ts";
 import { startWebhooks, type WebhookOptions } from "../webhooks/webhook_start.ts";
@@ -109,11 +109,11 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
   return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
     Effect.provideService(SecretPolling, options.secretPolling === true),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
-    Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
+    Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     Effect.provideService(Scope, options.namespaces),
     Effect.provide(
-      Layer.fresh(Layer.provideMerge(AskedServers.layer(options.connection, options.route), Store.layer)),
+      Layer.fresh(Layer.provideMerge(ServerProbe.layer(options.connection, options.route), Store.layer)),
     ),
     Effect.provideService(OperatorFacts, facts),
   );

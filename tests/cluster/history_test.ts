@@ -18,6 +18,14 @@ import {
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
+import * as Redacted from "effect/Redacted";
+import * as Result from "effect/Result";
+import { decodeResource } from "../../core/api/decode.ts";
+import { HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { keyId, secretsDigest } from "../../core/plan/rollout/keyed_digests.ts";
+import { usedValues } from "../../core/plan/secret_values.ts";
+import { referencesOf } from "../../core/snapshot/references.ts";
+import { secretsOf } from "../snapshots.ts";
 
 const WALKS = Number(Deno.env.get("SOAK_WALKS") ?? 20);
 const STEPS = 9;
@@ -213,6 +221,7 @@ const OWN = "labelSelector=app.kubernetes.io/managed-by%3Dllama-stack-operator";
 /** Annotations that tell the history of an object, each with its reason. */
 const HISTORY: Readonly<Record<string, string>> = {
   "llamastack.io/manifest-digest": "a digest with the namespace in it",
+  "llamastack.io/template-digest": "of a template with digests of Secrets, which each namespace makes with its own key",
   "llamastack.io/last-good-template": "the way back is the past",
   "llamastack.io/rolled-back-template": "so is what was undone",
   "llamastack.io/rollout-cause": "who caused the last rollout",
@@ -265,10 +274,27 @@ const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
 
 const RESOURCE = "/apis/llamastack.io/v1alpha2/namespaces/NS/llamastackdistributions/my";
 
+/** Digests of Secret values are made with a key for each namespace: the right ones of this namespace, by neutral words. */
+const digestsOf = async (cluster: ControlPlane, resource: JsonObject): Promise<ReadonlyMap<string, string>> => {
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const { spec } = Result.getOrThrow(decodeResource(resource, "lenient"));
+  const references = referencesOf(spec);
+  const names = new Set(references.filter(({ kind }) => kind === "Secret").map(({ name }) => name));
+  const values = await Promise.all([...names].map(async (name) => {
+    const data = objectAt(await read(cluster, `/api/v1/namespaces/${namespace}/secrets/${name}`), "data");
+    return [name, Object.fromEntries(Object.entries(data).map(([key, text]) => [key, atob(String(text))]))] as const;
+  }));
+  const kept = await read(cluster, `/api/v1/namespaces/default/secrets/${HMAC_SECRET}`);
+  const key = Redacted.make(stringAt(kept, "data", "key") ?? "");
+  const used = usedValues(references, { secrets: secretsOf(Object.fromEntries(values)) });
+  return new Map([[keyId(key, namespace), "KEY"], [secretsDigest(key, namespace, used), "SECRETS"]]);
+};
+
 /** Everything of the resource in a namespace, by kind and name, as comparable text. */
 const picture = async (cluster: ControlPlane, namespace: string): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>();
   const resource = await read(cluster, RESOURCE.replace("NS", namespace));
+  const digests = await digestsOf(cluster, resource);
   const deployment = await read(cluster, `/apis/apps/v1/namespaces/${namespace}/deployments/my`);
   for (const kind of KINDS) {
     for (const object of listAt(await read(cluster, `${kind.replace("NS", namespace)}?${OWN}`), "items")) {
@@ -276,7 +302,11 @@ const picture = async (cluster: ControlPlane, namespace: string): Promise<Readon
       // Former configs stay for the way back (prune.ts); the one in use counts.
       const isConfig = stringAt(object, "metadata", "labels", "app.kubernetes.io/component") === "generated-config";
       if (isConfig && !JSON.stringify(deployment.spec ?? null).includes(name)) continue;
-      found.set(`${kind.split("/").at(-1)}/${name}`, JSON.stringify(essence(object, namespace)));
+      const text = [...digests].reduce(
+        (told, [digest, word]) => told.replaceAll(digest, word),
+        JSON.stringify(essence(object, namespace)),
+      );
+      found.set(`${kind.split("/").at(-1)}/${name}`, text);
     }
   }
   const status = objectAt(resource, "status");

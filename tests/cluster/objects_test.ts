@@ -8,7 +8,7 @@ import { derive } from "../../core/config/derive.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import type { Manifest } from "../../core/resources/blueprint.ts";
 import { listed, objectsOf } from "../../core/resources/objects.ts";
-import { keyOf } from "../../core/world/object_key.ts";
+import { keyOf } from "../../core/snapshot/object_key.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { pathOf } from "../../shell/kubernetes/object_path.ts";
 import { connectionOf } from "../../shell/process/settings.ts";

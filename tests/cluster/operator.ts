@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { CertificateLife } from "../../shell/webhooks/certificates.ts";
-import { Patience } from "../../shell/kubernetes/timeouts.ts";
+import { Timeouts } from "../../shell/kubernetes/timeouts.ts";
 import { operator, type RunOptions } from "../../shell/process/run.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -22,7 +22,7 @@ export const startOperator = async (
     /** How long certificates live. */
     readonly certificateLife?: Parameters<typeof CertificateLife.of>[0];
     /** How long a dead connection may go unnoticed. */
-    readonly patience?: Parameters<typeof Patience.of>[0];
+    readonly patience?: Parameters<typeof Timeouts.of>[0];
   } = {},
 ): Promise<RunningOperator> => {
   if (install) await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
@@ -44,7 +44,7 @@ export const startOperator = async (
       healthAddress: "0",
       ...more,
     }).pipe(
-      patience === undefined ? (program) => program : Effect.provideService(Patience, patience),
+      patience === undefined ? (program) => program : Effect.provideService(Timeouts, patience),
       certificateLife === undefined ? (program) => program : Effect.provideService(CertificateLife, certificateLife),
     ),
   );

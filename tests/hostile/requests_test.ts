@@ -13,9 +13,9 @@ import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { OperatorFacts } from "../../shell/controller/operator_facts.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { reconcile } from "../../shell/controller/reconcile.ts";
-import { Named, referenceIndex } from "../../shell/cache/reference_index.ts";
+import { ReferenceIndex, referenceIndex } from "../../shell/cache/reference_index.ts";
 import { operatorFacts } from "../../shell/process/run.ts";
-import { AskedServers } from "../../shell/controller/server_answers.ts";
+import { ServerProbe } from "../../shell/controller/server_answers.ts";
 import { Store } from "../../shell/cache/store.ts";
 import { arbitraryResource } from "../arbitrary_resources.ts";
 
@@ -175,13 +175,13 @@ const recorded = async (
     return exit;
   }).pipe(
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
-    Effect.provideServiceEffect(Named, Effect.sync(referenceIndex)),
+    Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provide(Layer.fresh(Layer.provideMerge(
       Layer.mergeAll(
         Cluster.layer(connection),
         asked
-          ? AskedServers.layer(connection, "Direct")
-          : Layer.succeed(AskedServers, { answers: () => Effect.succeed(undefined), changed: Effect.never }),
+          ? ServerProbe.layer(connection, "Direct")
+          : Layer.succeed(ServerProbe, { answers: () => Effect.succeed(undefined), changed: Effect.never }),
       ),
       Store.layer,
     ))),

@@ -55,8 +55,8 @@ const MISTAKES: ReadonlyArray<Mistake> = [
     name: "a Secret's value in a sentence",
     program: `
       import { SecretValueUnusable } from "${ROOT}core/failure/failures.ts";
-      import type { World } from "${ROOT}core/world/world.ts";
-      export const printed = ({ secrets }: World) =>
+      import type { ClusterSnapshot } from "${ROOT}core/snapshot/cluster_snapshot.ts";
+      export const printed = ({ secrets }: ClusterSnapshot) =>
         [...secrets.values()].flatMap((values) =>
           Object.values(values).map((value) => new SecretValueUnusable({ path: [], key: "s/k", detail: value }))
         );

@@ -5,7 +5,7 @@ import { type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts"
 import { startModelServer } from "../../tools/model_server.ts";
 import { boot, type Booted } from "../../tools/server/boot.ts";
 import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";
-import { converged, edited, world } from "../worlds.ts";
+import { converged, edited, snapshot } from "../snapshots.ts";
 import { KIND_NAMES, type KindName, kindsThere, LOST_AS, type StoredKinds, storeKinds } from "./stored_kinds.ts";
 import { type Stateful, withModels } from "./stored_state.ts";
 
@@ -78,7 +78,7 @@ const behindPrefix = ({ url, get, post }: Stateful): Stateful => {
 const saidOfMove = (from: string, to: string): string => {
   const spec = withModels({ ...SQLITE, workload: { storage: { size: "1Gi" } } }, "http://vllm:8000");
   const on = (serverVersion: string): JsonObject => put(spec, ["distribution"], { name: "starter", serverVersion });
-  const moved = converged(edited(converged(world(on(from))).world, on(to))).world;
+  const moved = converged(edited(converged(snapshot(on(from))).snapshot, on(to))).snapshot;
   const told = listAt(moved.resource.status, "conditions").find((one) => stringAt(one, "type") === "ConfigGenerated");
   return stringAt(told, "message") ?? "";
 };

@@ -1,5 +1,5 @@
 import { doesNotMatch, ok, strictEqual } from "node:assert/strict";
-import { LINES, serverOf } from "../../core/config/servers/lines/lines.ts";
+import { SERVER_FAMILIES, serverOf } from "../../core/config/servers/families/families.ts";
 import { startBackends } from "../../tools/boot_matrix/backends.ts";
 import { assertCell } from "../../tools/boot_matrix/cell.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
@@ -20,8 +20,8 @@ Deno.test("FR-021 a resource with a vLLM boots on every line: provider, model, t
 });
 
 Deno.test("every line that is not booted elsewhere is in the sample", () => {
-  const lines = [...SAMPLE.map(({ minor }) => serverOf(minor)?.line.name), "0.7", "1.2"];
-  strictEqual(LINES.filter(({ name }) => !lines.includes(name)).length, 0);
+  const lines = [...SAMPLE.map(({ minor }) => serverOf(minor)?.family.name), "0.7", "1.2"];
+  strictEqual(SERVER_FAMILIES.filter(({ name }) => !lines.includes(name)).length, 0);
 });
 
 Deno.test("a start that fails ends the server of every line with the code that its line file says", () =>
@@ -33,7 +33,7 @@ Deno.test("a start that fails ends the server of every line with the code that i
       (error) => error,
     );
     ok(failure instanceof ServerDidNotStart, String(failure));
-    strictEqual(failure.exitCode, serverOf(minor)?.line.process.failedStart, minor);
+    strictEqual(failure.exitCode, serverOf(minor)?.family.process.failedStart, minor);
   })));
 
 Deno.test("FR-061 the oldest line serves TLS from the files that its config names", async () => {

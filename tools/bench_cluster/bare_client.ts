@@ -5,14 +5,14 @@ import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.
 import type { JsonObject } from "../../core/data/json.ts";
 import { decide } from "../../core/plan/decide.ts";
 import { report } from "../../core/plan/report.ts";
-import { FIELD_MANAGER } from "../../core/world/field_manager.ts";
+import { FIELD_MANAGER } from "../../core/snapshot/field_manager.ts";
 import type { Step } from "../../core/plan/step.ts";
-import type { World } from "../../core/world/world.ts";
+import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { pathOf } from "../../shell/kubernetes/object_path.ts";
 import type { ControlPlane } from "../cluster/control_plane.ts";
-import { EMPTY_WORLD } from "../empty_world.ts";
+import { EMPTY_SNAPSHOT } from "../empty_snapshot.ts";
 import { inParallel } from "../in_parallel.ts";
 import { collection, IN_FLIGHT, post, send } from "./resources.ts";
 
@@ -23,9 +23,9 @@ export interface Planned {
 
 /** Everything that one reconciliation writes. */
 const stepsOf = (resource: JsonObject): ReadonlyArray<Step> => {
-  const world = worldOf(resource);
-  const decision = decide(world);
-  return [...decision.steps, ...report(world, decision, { live: world.live, refusals: [] }).steps];
+  const snapshot = snapshotOf(resource);
+  const decision = decide(snapshot);
+  return [...decision.steps, ...report(snapshot, decision, { live: snapshot.live, refusals: [] }).steps];
 };
 
 /** What is to be written for each resource of a namespace. */
@@ -103,8 +103,8 @@ const event = (namespace: string, reason: string, note: string): JsonObject => (
   regarding: { kind: "LlamaStackDistribution", namespace, name: "bare" },
 });
 
-const worldOf = (one: JsonObject): World => ({
-  ...EMPTY_WORLD,
+const snapshotOf = (one: JsonObject): ClusterSnapshot => ({
+  ...EMPTY_SNAPSHOT,
   nowMs: Date.now(),
   resource: one,
   operator: {

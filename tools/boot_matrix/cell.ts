@@ -1,8 +1,8 @@
 /** One cell of the matrix: a resource with a vLLM on one server, one distribution and one storage, really booted. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import type { BaseSource } from "../../core/config/servers/base.ts";
-import type { Line } from "../../core/config/servers/lines/line.ts";
-import { type Server, serverOf } from "../../core/config/servers/lines/lines.ts";
+import type { ServerFamily } from "../../core/config/servers/families/family.ts";
+import { type Server, serverOf } from "../../core/config/servers/families/families.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
@@ -70,14 +70,14 @@ export const assertCell = async (
       secrets,
       surroundings: { serverVersion: minor, ...(own === undefined ? {} : { base: own.base }) },
     });
-    await assertAnswers(stack, server.line, resource, storage === "redis");
+    await assertAnswers(stack, server.family, resource, storage === "redis");
     // Start-up dumps of the config are masked or silenced, user info in a host included.
     const log = await stack.log();
     const told = Object.entries(secrets)
       .flatMap(([name, secret]) => Object.entries(secret).map(([key, value]) => ({ name: `${name}/${key}`, value })))
       .filter(({ value }) => log.includes(value) || log.includes(encodeURIComponent(value)));
     // The operator says so itself where no log level helps.
-    const known = storage === "redis" && server.line.process.quietStartup === undefined ? ["storage/redis"] : [];
+    const known = storage === "redis" && server.family.process.quietStartup === undefined ? ["storage/redis"] : [];
     deepStrictEqual(told.map(({ name }) => name), known, "keys of Secrets that the server's log tells");
     const request = models.requests.find(({ method }) => method === "POST");
     strictEqual(request?.key, key, "the key that the model server was shown");
@@ -107,9 +107,9 @@ const resourceOf = (
     ? { INFERENCE_MODEL: "meta-llama/Llama-3.2-3B-Instruct" }
     : own?.env ?? {};
   const env = Object.entries(needed).map(([name, value]) => ({ name, value }));
-  const { line } = server;
+  const { family } = server;
   const tools = /provider_type: remote::tavily-search/.test(base) ? ["websearch"] : [];
-  const shields = line.shields && /provider_type: inline::llama-guard/.test(base) ? ["guard"] : [];
+  const shields = family.shields && /provider_type: inline::llama-guard/.test(base) ? ["guard"] : [];
   const ref = { secretKeyRef: { name: "vllm", key: "key" } };
   return {
     shields,
@@ -159,7 +159,7 @@ const storageOf = async (
 
 const assertAnswers = async (
   stack: Booted,
-  line: Line,
+  line: ServerFamily,
   { shields, tools }: Asked,
   isOnRedis: boolean,
 ): Promise<void> => {

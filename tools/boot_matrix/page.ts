@@ -1,6 +1,6 @@
 /** docs/compatibility.md: the kept results as tables. */
 import { CATALOGUES, providerType } from "../../core/config/servers/catalogue.ts";
-import { LINES, serverName, serverOf } from "../../core/config/servers/lines/lines.ts";
+import { SERVER_FAMILIES, serverName, serverOf } from "../../core/config/servers/families/families.ts";
 import { type Outcome, STORAGES } from "./cell.ts";
 import type { BootedCell, BootedType, Boots } from "./results.ts";
 import { SERVER_DEFECTS } from "./server_defects.ts";
@@ -81,7 +81,7 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
   ].join("\n");
 };
 
-const lineOf = (minor: string): string => serverOf(minor)?.line.name ?? "";
+const lineOf = (minor: string): string => serverOf(minor)?.family.name ?? "";
 
 const cellWord = (cell: BootedCell | undefined, note: (text: string) => string): string =>
   cell === undefined ? "" : outcomeWord(cell.outcome, note);
@@ -138,8 +138,8 @@ const processTable = (): readonly string[] => [
   "",
   "| line | servers | catalogues | start | config | port | TLS | workers | log levels | health | failed start |",
   "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-  ...LINES.map(({ name, servers, process }) => {
-    const catalogues = CATALOGUES.filter(({ server }) => serverOf(server)?.line.name === name)
+  ...SERVER_FAMILIES.map(({ name, servers, process }) => {
+    const catalogues = CATALOGUES.filter(({ server }) => serverOf(server)?.family.name === name)
       .map(({ server }) => serverName(server).split(" ").at(-1));
     const byFactory = process.start.kind === "factory";
     return `| ${

@@ -1,6 +1,6 @@
 /** Every remote inference type of one server on its starter distribution: endpoint, key and one setting, held against its API. */
 import { endpointExpectation, providerType, providerTypes } from "../../core/config/servers/catalogue.ts";
-import { type Server, serverOf } from "../../core/config/servers/lines/lines.ts";
+import { type Server, serverOf } from "../../core/config/servers/families/families.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { boot, type Booted, NoConfig, type Secrets } from "../server/boot.ts";
@@ -189,7 +189,7 @@ const outcomeOf = async (
     return { kind: "boots", reason: "its address is not ours to choose" };
   }
   const messages = [{ role: "user", content: "hello" }];
-  const path = server.line.process.openAiPath;
+  const path = server.family.process.openAiPath;
   const { status, body } = await stack.post(`${path}/chat/completions`, {
     model: `${id}/${stringAt(model, "name")}`,
     messages,

@@ -1,5 +1,5 @@
 /** The distributions that the published packages ship besides those that a resource can name: nobody publishes their images. */
-import { serverOf } from "../../core/config/servers/lines/lines.ts";
+import { serverOf } from "../../core/config/servers/families/families.ts";
 import { shippedBase } from "../bases.ts";
 import type { Backends } from "./backends.ts";
 import { bootCell, type Cell } from "./cell.ts";
@@ -43,6 +43,6 @@ export const bootShipped = async (
 
 /** The newest server of each line, of those that can be installed. */
 export const newestOfLines = (servers: readonly string[]): readonly string[] => {
-  const lineOf = (server: string) => serverOf(server.split(" ")[1] ?? "")?.line;
+  const lineOf = (server: string) => serverOf(server.split(" ")[1] ?? "")?.family;
   return servers.filter((server, index) => !servers.slice(index + 1).some((later) => lineOf(later) === lineOf(server)));
 };

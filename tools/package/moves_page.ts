@@ -1,13 +1,13 @@
 /** docs/moves.md: what a move to newer servers loses, as the operator says it when it holds such a move. */
 import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
-import { type Server, serverName, serverOf } from "../../core/config/servers/lines/lines.ts";
-import { lossesOf, type Place } from "../../core/plan/stored_data/line_losses.ts";
+import { type Server, serverName, serverOf } from "../../core/config/servers/families/families.ts";
+import { lossesOf, type Place } from "../../core/plan/stored_data/family_losses.ts";
 import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
 import { lines } from "../../core/command/outcome.ts";
 
 export const movesPage = (): string =>
   lines([
-    "<!-- Made by deno task gen from core/plan/stored_data/line_losses.ts; do not edit. -->",
+    "<!-- Made by deno task gen from core/plan/stored_data/family_losses.ts; do not edit. -->",
     "",
     "# Moves between servers",
     "",

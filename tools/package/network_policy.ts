@@ -1,6 +1,6 @@
 /** Who may connect to the operator, and where the operator may connect to. */
 import type { JsonObject } from "../../core/data/json.ts";
-import { POD_LABELS } from "../../core/world/kinds.ts";
+import { POD_LABELS } from "../../core/snapshot/kinds.ts";
 import { metadata, NAME, NAMESPACE, PORTS, SELECTOR } from "./names.ts";
 
 /** Namespaces with this label may read the metrics. */

@@ -1,7 +1,7 @@
 /** What the operator asks of the API server, and for what: the one list behind every Role that we ship. */
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
-import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/world/kinds.ts";
+import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/snapshot/kinds.ts";
 import { type Choices, watchesAll } from "./choices.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET, LEASE, WEBHOOK_CONFIGURATION } from "../../core/operator/own_objects.ts";
 

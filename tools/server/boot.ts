@@ -4,7 +4,7 @@ import * as Result from "effect/Result";
 import { decodeResource, type Resource } from "../../core/api/decode.ts";
 import type { EnvVar } from "../../core/api/embedded.ts";
 import { CONFIG_FILE } from "../../core/config/environment.ts";
-import type { Server } from "../../core/config/servers/lines/lines.ts";
+import type { Server } from "../../core/config/servers/families/families.ts";
 import { parsePostgres, postgresSecret } from "../../core/config/connections/postgres_connection.ts";
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../../core/config/connections/redis_address.ts";
 import { TLS_CERTIFICATE, TLS_KEY } from "../../core/config/stages/server.ts";
@@ -195,14 +195,14 @@ const valueOf = ({ name, value, valueFrom }: EnvVar, secrets: Secrets): string |
 };
 
 /** The Secrets of the user and those that the operator makes of them. */
-const ownedSecrets = ({ name, spec }: Resource, { line }: Server, secrets: Secrets): Secrets => {
+const ownedSecrets = ({ name, spec }: Resource, { family }: Server, secrets: Secrets): Secrets => {
   const { kv, sql } = spec.storage ?? {};
   const given = (ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined) =>
     ref === undefined ? undefined : secrets[ref.secretKeyRef.name]?.[ref.secretKeyRef.key];
   const owned: Record<string, Readonly<Record<string, string>>> = { ...secrets };
   if (sql?.type === "postgres") {
     const path = ["spec", "storage", "sql", "connectionString"];
-    const use = { rawUrl: line.rawSqlUrl, kvToo: kv?.type === "postgres", key: "the connection string", path };
+    const use = { rawUrl: family.rawSqlUrl, kvToo: kv?.type === "postgres", key: "the connection string", path };
     const parts = Result.flatMap(
       parsePostgres(given(sql.connectionString) ?? "", use.key, path),
       (connection) => postgresSecret(connection, use),

@@ -1,7 +1,7 @@
 /** What there is once a resource is ready, and how to go on from there. */
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
-import { groupPath, OWN_KINDS } from "../../core/world/kinds.ts";
-import { OWN_LABELS } from "../../core/world/kinds.ts";
+import { groupPath, OWN_KINDS } from "../../core/snapshot/kinds.ts";
+import { OWN_LABELS } from "../../core/snapshot/kinds.ts";
 import { type Api, nameOf, namespaceOf } from "./api.ts";
 import type { UpCluster } from "./cluster.ts";
 

@@ -3,7 +3,7 @@ import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
 import { KIND } from "../../core/api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
-import { type Reference, referencesOf } from "../../core/world/references.ts";
+import { type Reference, referencesOf } from "../../core/snapshot/references.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 
 /** The sample that becomes ready alone. */

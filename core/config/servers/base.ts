@@ -6,7 +6,7 @@ import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import { providerType } from "./catalogue.ts";
-import { type Server, serverName, SUPPORTED_SERVERS } from "./lines/lines.ts";
+import { type Server, serverName, SUPPORTED_SERVERS } from "./families/families.ts";
 
 /** A base document and where it comes from, e.g. `embedded base of starter`. */
 export interface BaseSource {
@@ -111,24 +111,24 @@ const malformedProviders = (tree: JsonObject): ReadonlyArray<string> => {
   ];
 };
 
-const foreignKeys = (tree: JsonObject, { line }: Server): ReadonlyArray<string> =>
-  line.foreignKeys.filter((key) => Object.hasOwn(tree, key)).map((key) => `${key} at top level`);
+const foreignKeys = (tree: JsonObject, { family }: Server): ReadonlyArray<string> =>
+  family.foreignKeys.filter((key) => Object.hasOwn(tree, key)).map((key) => `${key} at top level`);
 
-const foreignApis = (tree: JsonObject, { catalogue, line, version }: Server): ReadonlyArray<string> => {
+const foreignApis = (tree: JsonObject, { catalogue, family, version }: Server): ReadonlyArray<string> => {
   const used = [...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))];
   return [...new Set(used)]
-    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !line.droppedApis.includes(api))
+    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !family.droppedApis.includes(api))
     .map((api) => `${serverName(version)} has no API ${api}`);
 };
 
-const foreignTypes = (tree: JsonObject, { catalogue, line, version }: Server): ReadonlyArray<string> =>
+const foreignTypes = (tree: JsonObject, { catalogue, family, version }: Server): ReadonlyArray<string> =>
   Object.entries(objectAt(tree, "providers")).flatMap(([api, entries]) =>
     (isList(entries) ? entries : [])
       // An entry behind a condition is not held against the registry by the server while it is off.
       .filter((entry) => !isConditional(entry) && member(entry, "module") === undefined)
       .map((entry) => stringAt(entry, "provider_type") ?? "")
       .filter((type) =>
-        Object.hasOwn(catalogue.apis, api) && !line.droppedApis.includes(api) &&
+        Object.hasOwn(catalogue.apis, api) && !family.droppedApis.includes(api) &&
         providerType(catalogue, api, type) === undefined
       )
       .map((type) => `${serverName(version)} has no ${api} provider ${type}`)

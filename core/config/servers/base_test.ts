@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import { baseId, isConditional, readBase } from "./base.ts";
-import { type Server, serverOf } from "./lines/lines.ts";
+import { type Server, serverOf } from "./families/families.ts";
 
 const server07 = serverOf("0.7.1") as Server;
 const server14 = serverOf("1.4.1") as Server;

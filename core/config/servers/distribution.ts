@@ -9,7 +9,7 @@ import {
 import { isObject, type Json, listAt, member, stringAt } from "../../data/json.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import type { BaseSource } from "./base.ts";
-import { type Server, serverName, serverOf, SUPPORTED_SERVERS } from "./lines/lines.ts";
+import { type Server, serverName, serverOf, SUPPORTED_SERVERS } from "./families/families.ts";
 
 /** One image of a distribution with its server and its base. */
 export interface Release {
@@ -109,7 +109,7 @@ export const resolveDistribution = (
   const override = overrides.settings.get(wanted.name) ?? overrides.related.get(relatedImageVariable(wanted.name));
   const overrideVersion = override === undefined ? undefined : versionInTag(override);
   const other = overrideVersion === undefined ? undefined : serverOf(overrideVersion);
-  if (override !== undefined && overrideVersion !== undefined && other?.line !== server?.line) {
+  if (override !== undefined && overrideVersion !== undefined && other?.family !== server?.family) {
     return Result.fail(
       new OverrideOfAnotherLine({ path, distribution: wanted.name, image: override, pinned: named.image }),
     );

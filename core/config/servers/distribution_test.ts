@@ -12,7 +12,7 @@ const resolve = (
   Result.match(resolveDistribution(wanted, EMBEDDED_DISTRIBUTIONS, overrides), {
     onFailure: (failure) => failure.message,
     onSuccess: ({ image, server }) =>
-      `${image} ${server?.line.name ?? "unknown"} ${server?.catalogue.server ?? ""}`.trim(),
+      `${image} ${server?.family.name ?? "unknown"} ${server?.catalogue.server ?? ""}`.trim(),
   });
 const settings = (image: string): ImageOverrides => ({ ...NO_OVERRIDES, settings: new Map([["starter", image]]) });
 
@@ -136,7 +136,7 @@ Deno.test("derive() warns when the server is newer than every catalogue", () => 
 Deno.test("readDistributions() also reads the old flat form", () => {
   const table = Result.getOrThrow(readDistributions({ starter: "x/llamastack/distribution-starter:0.7.3" }, {}));
   deepStrictEqual(
-    Result.getOrThrow(resolveDistribution({ name: "starter" }, table, NO_OVERRIDES)).server?.line.name,
+    Result.getOrThrow(resolveDistribution({ name: "starter" }, table, NO_OVERRIDES)).server?.family.name,
     "0.7",
   );
 });

@@ -4,8 +4,8 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { entriesOf, noted } from "../draft.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
-export const addCautions: Stage<never> = soundStage((draft, { spec, server: { line } }) => {
-  const onFile = line.stores.backends(draft.config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
+export const addCautions: Stage<never> = soundStage((draft, { spec, server: { family } }) => {
+  const onFile = family.stores.backends(draft.config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
   const most = Math.max(spec.workload?.replicas ?? 1, spec.workload?.autoscaling?.maxReplicas ?? 1);
   const faiss = entriesOf(draft.config, "vector_io").filter((entry) =>
     stringAt(entry, "provider_type") === "inline::faiss"
@@ -25,7 +25,7 @@ export const addCautions: Stage<never> = soundStage((draft, { spec, server: { li
         ),
       ]
       : []),
-    ...(line.sqliteSharesKeys && faiss.length > 1 && onFile.includes("kv_default")
+    ...(family.sqliteSharesKeys && faiss.length > 1 && onFile.includes("kv_default")
       ? [
         warning(
           "SharedSqlite",

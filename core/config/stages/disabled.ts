@@ -17,11 +17,11 @@ export const switchOff: Stage<MissingApi> = stage((draft, facts) => {
 
 /** The APIs of this server that the resource disables; other names are ignored with a warning (R47). */
 export const disabledOn = (
-  { spec, server: { catalogue, line }, serverName }: Facts,
+  { spec, server: { catalogue, family }, serverName }: Facts,
 ): { readonly off: ReadonlyArray<string>; readonly warnings: ReadonlyArray<Warning> } => {
   const named = (spec.disabled ?? []).map((name, index) => {
     const own = disabledApi(name);
-    const api = Object.hasOwn(catalogue.apis, own) ? own : line.apiAliases[own] ?? own;
+    const api = Object.hasOwn(catalogue.apis, own) ? own : family.apiAliases[own] ?? own;
     return { api, index, known: catalogue.apis[api] };
   });
   return {
@@ -121,13 +121,13 @@ const SECTIONS: Readonly<Record<string, string>> = { vector_io: "vector_stores",
 const withoutDangling = (
   config: JsonObject,
   off: ReadonlyArray<string>,
-  { server: { catalogue, line } }: Facts,
+  { server: { catalogue, family } }: Facts,
 ): JsonObject => {
   const gone = [...Object.keys(REGISTRIES), ...Object.keys(SECTIONS)]
     .filter((api) => off.includes(api) || Object.hasOwn(catalogue.apis, api) && unprovided(config, api));
-  const grouped = line.toolGroups ? withoutLostGroups(config, line.resourcesAt) : config;
+  const grouped = family.toolGroups ? withoutLostGroups(config, family.resourcesAt) : config;
   return gone.reduce((tree, api) => {
-    const registries = (REGISTRIES[api] ?? []).map((key) => [...line.resourcesAt, key])
+    const registries = (REGISTRIES[api] ?? []).map((key) => [...family.resourcesAt, key])
       .filter((path) => listAt(tree, ...path).length > 0);
     const emptied = registries.reduce((rest, path) => put(rest, path, []), tree);
     const section = SECTIONS[api];

@@ -7,11 +7,11 @@ import {
   UnknownProvider,
 } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../../data/json.ts";
+import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId, isConditional } from "../servers/base.ts";
-import type { Line } from "../servers/lines/line.ts";
-import { OPENAI_WAY } from "../servers/lines/unstartable_types.ts";
+import type { ServerFamily } from "../servers/families/family.ts";
+import { OPENAI_WAY } from "../servers/families/unstartable_types.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
 
@@ -26,14 +26,14 @@ export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<
     return { draft, failures: [new MissingProviderForResource({ path, resource: "models", field: "inference" })] };
   }
   const known = knownProviders(draft, facts);
-  const { line } = facts.server;
+  const { family } = facts.server;
   const placed = models.map((model, index) => {
     const provider = model.provider ?? fallback ?? "";
     return place(model, index, provider, known, typeOf(provider, draft), facts);
   });
   const conflicts = placed.filter(({ key }, index) => placed.findIndex((other) => other.key === key) < index);
   const entries = placed.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
-  const config = entries.reduce((tree, entry) => register(tree, entry, line), draft.config);
+  const config = entries.reduce((tree, entry) => register(tree, entry, family), draft.config);
   return {
     draft: noted(withConfig(draft, config), { warnings: placed.flatMap(({ warnings }) => warnings) }),
     failures: [
@@ -44,7 +44,7 @@ export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<
 });
 
 /** The id by which the server and its clients know a model: `<provider>/<name>`; the line tells which name. */
-export const modelKey = (entry: JsonObject, line: Line): string => {
+export const modelKey = (entry: JsonObject, line: ServerFamily): string => {
   const id = stringAt(entry, "model_id") ?? "";
   const provider = stringAt(entry, "provider_id") ?? "";
   if (line.modelsAreKnownBy === "providerModelId") return `${provider}/${stringAt(entry, "provider_model_id") ?? id}`;
@@ -94,11 +94,11 @@ const place = (
   provider: string,
   known: ReadonlyArray<string>,
   type: string | undefined,
-  { server: { line }, serverName }: Facts,
+  { server: { family }, serverName }: Facts,
 ): Placed => {
   const path: FieldPath = ["spec", "resources", "models", index];
   const entry: JsonObject = {
-    model_id: line.modelIdsInFull ? `${provider}/${model.name}` : model.name,
+    model_id: family.modelIdsInFull ? `${provider}/${model.name}` : model.name,
     provider_id: provider,
     provider_model_id: model.providerModelId ?? model.name,
     model_type: model.modelType ?? "llm",
@@ -111,12 +111,12 @@ const place = (
     );
   return {
     path,
-    key: modelKey(entry, line),
+    key: modelKey(entry, family),
     entry,
     warnings: unread,
     failures: !known.includes(provider)
       ? [new UnknownProvider({ path: [...path, "provider"], id: provider, known })]
-      : type !== undefined && line.typesWithoutModels.includes(type)
+      : type !== undefined && family.typesWithoutModels.includes(type)
       ? [
         new NotSupportedOnLine({
           path: [...path, "provider"],
@@ -130,11 +130,11 @@ const place = (
 };
 
 /** An entry of the base that the server would take for the same model is replaced where it stands. */
-const register = (config: JsonObject, entry: JsonObject, line: Line): JsonObject => {
+const register = (config: JsonObject, entry: JsonObject, line: ServerFamily): JsonObject => {
   const registered = listAt(config, ...line.resourcesAt, "models").filter(isObject);
   return put(
     config,
     [...line.resourcesAt, "models"],
-    laidInto(registered, entry, (other) => modelKey(other, line) === modelKey(entry, line)),
+    upsert(registered, entry, (other) => modelKey(other, line) === modelKey(entry, line)),
   );
 };

@@ -1,20 +1,20 @@
 /** Stage 5: the declared providers over those of the base, by id (FR-035a). */
-import { type JsonObject, laidInto, listAt, put } from "../../data/json.ts";
+import { type JsonObject, listAt, put, upsert } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { baseId } from "../servers/base.ts";
 import { type Declared, entriesOf, noted, withConfig, withEntries } from "../draft.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
 export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
-  const { line, catalogue } = facts.server;
-  const lost = line.droppedApis.filter((api) =>
+  const { family, catalogue } = facts.server;
+  const lost = family.droppedApis.filter((api) =>
     Object.hasOwn(draft.config.providers as JsonObject, api) || listAt(draft.config, "apis").includes(api)
   );
   const kept = lost.reduce(
     (config, api) => put(withEntries(config, api, []), ["apis"], listAt(config, "apis").filter((name) => name !== api)),
     draft.config,
   );
-  const trimmed = line.droppedKeys.reduce((config, path) => put(config, path, undefined), kept);
+  const trimmed = family.droppedKeys.reduce((config, path) => put(config, path, undefined), kept);
   const laid = draft.declared.reduce(lay, trimmed);
   const alone = [...new Set(draft.declared.map(({ api }) => api))]
     .filter((api) => catalogue.apis[api]?.kind === "direct" && entriesOf(laid, api).length > 1);
@@ -42,5 +42,5 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
 /** The base's entry of that id is replaced where it stands and is no longer conditional; a new id comes last. */
 const lay = (config: JsonObject, { api, id, type, config: own }: Declared): JsonObject => {
   const entry: JsonObject = { provider_id: id, provider_type: type, config: own };
-  return withEntries(config, api, laidInto(entriesOf(config, api), entry, (other) => baseId(other) === id));
+  return withEntries(config, api, upsert(entriesOf(config, api), entry, (other) => baseId(other) === id));
 };

@@ -22,7 +22,7 @@ import {
 } from "../servers/catalogue.ts";
 import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
-import { unstartableType } from "../servers/lines/unstartable_types.ts";
+import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
@@ -36,7 +36,7 @@ type ExpansionFailure =
 export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => {
   const expansions = PROVIDER_LISTS
     // Where telemetry has no section, telemetry.ts turns it into environment.
-    .filter(({ field }) => field !== "telemetry" || facts.server.line.telemetryProviders)
+    .filter(({ field }) => field !== "telemetry" || facts.server.family.telemetryProviders)
     .flatMap(({ field, api }) =>
       (facts.spec.providers?.[field] ?? []).map((provider, index) => expand(provider, field, api, index, facts))
     );
@@ -54,10 +54,10 @@ export const fullType = (catalogue: Catalogue, api: string, wanted: string): str
 };
 
 /** The same provider by the name that it has on this line (§4.7 of the server facts): renamed, never aliased by the server. */
-const typeHere = (type: string, api: string, { server: { catalogue, line } }: Facts): string => {
+const typeHere = (type: string, api: string, { server: { catalogue, family } }: Facts): string => {
   const row = `${api} ${type}`;
-  return providerType(catalogue, api, type) === undefined && Object.hasOwn(line.typeAliases, row)
-    ? line.typeAliases[row] ?? type
+  return providerType(catalogue, api, type) === undefined && Object.hasOwn(family.typeAliases, row)
+    ? family.typeAliases[row] ?? type
     : type;
 };
 
@@ -76,10 +76,10 @@ const failed = (...failures: ReadonlyArray<ExpansionFailure>): Expansion => ({
 });
 
 const expand = (provider: Provider, field: ProviderList, api: string, index: number, facts: Facts): Expansion => {
-  const { catalogue, line } = facts.server;
+  const { catalogue, family } = facts.server;
   const path: FieldPath = ["spec", "providers", field, index];
   if (!Object.hasOwn(catalogue.apis, api)) {
-    const instead = line.insteadOf[api] ?? `remove spec.providers.${field}`;
+    const instead = family.insteadOf[api] ?? `remove spec.providers.${field}`;
     return failed(new NotSupportedOnLine({ path, what: `${api} API`, server: facts.serverName, instead }));
   }
   const written = fullType(catalogue, api, provider.provider);
@@ -96,7 +96,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
       }),
     );
   }
-  const unstartable = unstartableType(line, api, type);
+  const unstartable = unstartableType(family, api, type);
   if (unstartable !== undefined) {
     const what = `working ${api} provider of type "${type}": ${unstartable.reason}`;
     const { instead } = unstartable;
@@ -189,13 +189,13 @@ const withReferences = (
   id: string,
   api: string,
   known: ProviderType,
-  { server: { line }, folders }: Facts,
+  { server: { family }, folders }: Facts,
 ): JsonObject =>
   Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
     const path = dotted.split(".");
     if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
     const table = api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`;
-    return put(filled, path, line.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders));
+    return put(filled, path, family.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders));
   }, config);
 
 /** Optional by the schema of some vector providers, which crash without it (llama-stack-server.md, trap 16). */

@@ -14,7 +14,7 @@ export const TLS_KEY = `${TLS_FOLDER}/tls.key`;
 /** Lowest port that the schema of every server accepts. */
 const SERVER_PORT_MIN = 1024;
 
-export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { line }, serverName }) => {
+export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { family }, serverName }) => {
   const port = spec.networking?.port ?? PORT_DEFAULT;
   const server: JsonObject = {
     ...omit(objectAt(draft.config, "server"), "insecure"),
@@ -24,10 +24,10 @@ export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { line
   };
   const secured = Object.hasOwn(server, "tls_certfile") && Object.hasOwn(server, "tls_keyfile");
   const detail = `${serverName} refuses ports below ${SERVER_PORT_MIN}, got ${port}; use ${SERVER_PORT_MIN} to 65535`;
-  const config = put(draft.config, ["server"], { ...server, ...(secured ? {} : line.serverWithoutTls) });
+  const config = put(draft.config, ["server"], { ...server, ...(secured ? {} : family.serverWithoutTls) });
   return {
     draft: noted(withConfig(draft, config), {
-      warnings: line.process.start.kind === "command" && (spec.workload?.workers ?? 1) > 1
+      warnings: family.process.start.kind === "command" && (spec.workload?.workers ?? 1) > 1
         ? [
           warning(
             "FieldNotRead",

@@ -1,11 +1,11 @@
 /** Stage 6, shields: registered under a safety provider (FR-044), on lines that have them (R26). */
 import { MissingProviderForResource, NotSupportedOnLine } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../../data/json.ts";
+import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId, isConditional } from "../servers/base.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.ts";
-import type { Line } from "../servers/lines/line.ts";
+import type { ServerFamily } from "../servers/families/family.ts";
 import { modelKey } from "./models.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
 
@@ -14,9 +14,9 @@ export const registerShields: Stage<MissingProviderForResource | NotSupportedOnL
     const shields = facts.spec.resources?.shields ?? [];
     if (shields.length === 0) return { draft, failures: [] };
     const path: FieldPath = ["spec", "resources", "shields"];
-    const { line } = facts.server;
-    if (!line.shields) {
-      const instead = line.insteadOf.safety ?? "remove spec.resources.shields";
+    const { family } = facts.server;
+    if (!family.shields) {
+      const instead = family.insteadOf.safety ?? "remove spec.resources.shields";
       return {
         draft,
         failures: [new NotSupportedOnLine({ path, what: "shields", server: facts.serverName, instead })],
@@ -26,11 +26,11 @@ export const registerShields: Stage<MissingProviderForResource | NotSupportedOnL
     if (providers.length === 0) {
       return { draft, failures: [new MissingProviderForResource({ path, resource: "shields", field: "safety" })] };
     }
-    const placed = shields.map((name, index) => place(name, [...path, index], providers, draft.config, line));
+    const placed = shields.map((name, index) => place(name, [...path, index], providers, draft.config, family));
     const config = placed.flatMap(({ entry }) => entry === undefined ? [] : [entry])
-      .reduce((tree, entry) => register(tree, entry, line), draft.config);
+      .reduce((tree, entry) => register(tree, entry, family), draft.config);
     return {
-      draft: noted(withConfig(draft, withDefault(config, shields[0] ?? "", line)), {
+      draft: noted(withConfig(draft, withDefault(config, shields[0] ?? "", family)), {
         warnings: placed.flatMap(({ warnings }) => warnings),
       }),
       failures: placed.flatMap(({ failures }) => failures),
@@ -77,7 +77,7 @@ const place = (
   path: FieldPath,
   providers: ReadonlyArray<SafetyProvider>,
   config: JsonObject,
-  line: Line,
+  line: ServerFamily,
 ): Placed => {
   const special = NAMED.find(({ shields }) => shields.includes(name));
   const general = providers.filter(({ type }) => !NAMED.some((row) => row.type === type));
@@ -113,7 +113,7 @@ const place = (
 };
 
 /** What llama-guard calls: the routed id `<provider>/<model>` of the registered model that the shield means. */
-const guardModel = (name: string, config: JsonObject, line: Line): string | undefined => {
+const guardModel = (name: string, config: JsonObject, line: ServerFamily): string | undefined => {
   const models = listAt(config, ...line.resourcesAt, "models").filter(isObject)
     .filter((model) => !(stringAt(model, "model_id") ?? "").includes("${env."));
   const exact = models.find((model) =>
@@ -124,12 +124,12 @@ const guardModel = (name: string, config: JsonObject, line: Line): string | unde
   return found === undefined ? undefined : modelKey(found, line);
 };
 
-const register = (config: JsonObject, entry: JsonObject, { resourcesAt }: Line): JsonObject => {
+const register = (config: JsonObject, entry: JsonObject, { resourcesAt }: ServerFamily): JsonObject => {
   const registered = listAt(config, ...resourcesAt, "shields").filter(isObject);
   return put(
     config,
     [...resourcesAt, "shields"],
-    laidInto(registered, entry, (other) => bareId(other) === bareId(entry)),
+    upsert(registered, entry, (other) => bareId(other) === bareId(entry)),
   );
 };
 
@@ -137,7 +137,7 @@ const bareId = (entry: JsonObject): string =>
   (stringAt(entry, "shield_id") ?? "").replace(/^\$\{env\.[A-Z0-9_]+:[+=](.*)\}$/, "$1");
 
 /** As soon as one shield is registered, the server insists that its default is one of those that are on. */
-const withDefault = (config: JsonObject, first: string, { resourcesAt }: Line): JsonObject => {
+const withDefault = (config: JsonObject, first: string, { resourcesAt }: ServerFamily): JsonObject => {
   const current = stringAt(config, "safety", "default_shield_id");
   const on = listAt(config, ...resourcesAt, "shields").filter((entry) => !isConditional(entry))
     .map((entry) => stringAt(entry, "shield_id"));

@@ -12,12 +12,12 @@ import { type Stage, stage } from "../stage.ts";
 
 export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((draft, facts) => {
   const { kv, sql } = facts.spec.storage ?? {};
-  const { line, catalogue } = facts.server;
+  const { family, catalogue } = facts.server;
   const parts = [...(kv === undefined ? [] : [kvPart(facts)]), ...(sql === undefined ? [] : [sqlPart(facts)])];
   const usesPostgres = sql?.type === "postgres";
   const config = parts.reduce(
     (tree, { kind, value }) =>
-      value === undefined ? tree : line.stores.place(
+      value === undefined ? tree : family.stores.place(
         tree,
         { kind, value },
         (api, type) => providerType(catalogue, api, type)?.references ?? {},
@@ -104,7 +104,7 @@ const redisPart = (facts: Facts): Part => {
     port,
   };
   const path = ["spec", "storage", "kv", password === undefined ? "endpoint" : "password"];
-  const { process, redisDefect } = facts.server.line;
+  const { process, redisDefect } = facts.server.family;
   return {
     kind: "kv",
     value,

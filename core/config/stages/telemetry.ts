@@ -6,8 +6,8 @@ import { type EnvEntry, noted } from "../draft.ts";
 import { secretEntry } from "./secrets.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
-export const exportTelemetry: Stage<never> = soundStage((draft, { spec, server: { line } }) =>
-  (line.telemetryProviders ? [] : spec.providers?.telemetry ?? []).map((provider, index) =>
+export const exportTelemetry: Stage<never> = soundStage((draft, { spec, server: { family } }) =>
+  (family.telemetryProviders ? [] : spec.providers?.telemetry ?? []).map((provider, index) =>
     environment(provider, index, (spec.workload?.overrides?.env ?? []).map(({ name }) => name))
   ).reduce(noted, draft)
 );

@@ -1,13 +1,13 @@
 /** Stage 6, tools: every tool group of the resource has a provider that serves it (FR-043). */
 import { MissingProviderForResource } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type JsonObject, laidInto, listAt, put, stringAt } from "../../data/json.ts";
+import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId, isConditional } from "../servers/base.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { MCP_TYPE } from "../connections/endpoint.ts";
 import { entriesOf, type Facts, noted, withConfig } from "../draft.ts";
-import type { ToolKind } from "../servers/lines/line.ts";
+import type { ToolKind } from "../servers/families/family.ts";
 import { type Stage, stage } from "../stage.ts";
 
 /**
@@ -87,10 +87,10 @@ const ownIds = (spec: Facts["spec"]): ReadonlyArray<string | undefined> =>
 /** The entry by which older servers learn of a group: it names the provider, the author's own before the base's. */
 const groupOf = (
   { types, group }: ToolKind,
-  { server: { line }, spec }: Facts,
+  { server: { family }, spec }: Facts,
   entries: ReadonlyArray<JsonObject>,
 ): { readonly group?: JsonObject } => {
-  if (!line.toolGroups) return {};
+  if (!family.toolGroups) return {};
   const own = ownIds(spec);
   const able = entries.filter((entry) => types.length === 0 || types.includes(stringAt(entry, "provider_type") ?? ""));
   const provider = able.find((entry) => own.includes(baseId(entry))) ?? able[0];
@@ -99,20 +99,20 @@ const groupOf = (
 };
 
 /** A group that the base has already stays as it is, unless a provider of the author takes it over. */
-const listGroup = (config: JsonObject, group: JsonObject, { server: { line }, spec }: Facts): JsonObject => {
-  const path = [...line.resourcesAt, "tool_groups"];
+const listGroup = (config: JsonObject, group: JsonObject, { server: { family }, spec }: Facts): JsonObject => {
+  const path = [...family.resourcesAt, "tool_groups"];
   const id = stringAt(group, "toolgroup_id");
   const listed = listAt(config, ...path).filter(isObject);
   const known = listed.find((other) => stringAt(other, "toolgroup_id") === id);
   const isOwn = ownIds(spec).includes(stringAt(group, "provider_id"));
   if (known !== undefined && !isOwn) return config;
-  return put(config, path, laidInto(listed, { ...known, ...group }, (other) => stringAt(other, "toolgroup_id") === id));
+  return put(config, path, upsert(listed, { ...known, ...group }, (other) => stringAt(other, "toolgroup_id") === id));
 };
 
-const kindOf = (name: string, { server: { line } }: Facts): ToolKind | undefined => {
+const kindOf = (name: string, { server: { family } }: Facts): ToolKind | undefined => {
   if (name.startsWith("mcp::")) return { types: [MCP_TYPE], group: name };
-  if (Object.hasOwn(line.tools, name)) return line.tools[name];
-  return Object.values(line.tools).find(({ group }) => group === name);
+  if (Object.hasOwn(family.tools, name)) return family.tools[name];
+  return Object.values(family.tools).find(({ group }) => group === name);
 };
 
 /** `mcp::github` is served by the declared MCP provider with id `github`, or by the only one there is. */
@@ -134,8 +134,8 @@ const connectorOf = (name: string, path: FieldPath, facts: Facts): Served => {
       failures: [],
     };
   }
-  const { line } = facts.server;
-  if (line.toolGroups) {
+  const { family } = facts.server;
+  if (family.toolGroups) {
     const id = own.id ?? own.provider.split("::").at(-1) ?? "";
     const group = { toolgroup_id: name, provider_id: id, mcp_endpoint: { uri: own.endpoint } };
     return { group, warnings: [], failures: [] };

@@ -4,7 +4,15 @@ import { sha256Hex } from "../../data/digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
 import type { Manifest } from "../../resources/blueprint.ts";
 import { upgradeProof } from "./keyed_digests.ts";
-import { type Away, holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
+import {
+  holdingSlots,
+  isProven,
+  keyOf,
+  queueOf,
+  type RollingUpgrade,
+  stopperOf,
+  type Waiting,
+} from "./upgrade_slots.ts";
 import type { Inputs } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
 import {
@@ -25,7 +33,7 @@ import {
   USER_INPUTS_ANNOTATION,
 } from "./record.ts";
 import { type GoodTemplate, lastGoodDigest, lastGoodTemplate, rolloutState } from "./rollout_state.ts";
-import type { World } from "../../world/world.ts";
+import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 export type Rollout =
   /** The template that is wanted goes into the cluster. */
@@ -33,7 +41,12 @@ export type Rollout =
   /** Only the operator changed: what runs stays until somebody asks. */
   | { readonly kind: "hold"; readonly digest: string }
   /** New pins roll in turns; `turn` is undefined while nobody has looked at the other resources. */
-  | { readonly kind: "queue"; readonly waiting: Waiting; readonly digest: string; readonly turn: Turn | undefined }
+  | {
+    readonly kind: "queue";
+    readonly waiting: Waiting;
+    readonly digest: string;
+    readonly obstacle: SlotObstacle | undefined;
+  }
   /** A change that never became ready goes back to the last template that did (R29). */
   | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
   /** Made by an operator before us: the template stays, and the record begins. */
@@ -42,7 +55,7 @@ export type Rollout =
   | { readonly kind: "undone" };
 
 /** Why it is not this resource's turn. */
-export type Turn =
+export type SlotObstacle =
   | { readonly kind: "full"; readonly max: number }
   /** A resource of the same distribution did not become ready; `namespace/name`. */
   | { readonly kind: "stopped"; readonly at: string };
@@ -50,7 +63,7 @@ export type Turn =
 export const templateDigest = (deployment: JsonObject): string =>
   sha256Hex(JSON.stringify(objectAt(deployment, "spec", "template")));
 
-export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, world: World): Rollout => {
+export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snapshot: ClusterSnapshot): Rollout => {
   if (live === undefined) return { kind: "apply", why: "there is no Deployment yet", cause: "edit" };
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
   if (recorded(TEMPLATE_ANNOTATION) === undefined) return { kind: "adopt" };
@@ -58,46 +71,52 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, worl
   const { byUser, byKey } = inputsChanged(prepared.inputs, recorded);
   const known = (recorded(CAUSE_ANNOTATION) ?? "edit") as Cause;
   if (recorded(TEMPLATE_ANNOTATION) === digest) {
-    const good = lastGoodTemplate(live, world.replicaSets);
+    const good = lastGoodTemplate(live, snapshot.replicaSets);
     if (
       good !== undefined && good.digest !== digest && stringAt(live, "spec", "strategy", "type") === "Recreate" &&
-      rolloutState(live, world.pods, world.replicaSets) === "failed" && !byUser
+      rolloutState(live, snapshot.pods, snapshot.replicaSets) === "failed" && !byUser
     ) return { kind: "undo", good, digest };
-    const asked = stringAt(world.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
+    const asked = stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
     return { kind: "apply", why: "the template is the same", cause: byUser ? "edit" : asked ? "asked" : known };
   }
   if (!byUser && recorded(ROLLED_BACK_ANNOTATION) === digest) return { kind: "undone" };
   if (byUser) return { kind: "apply", why: "the resource or what it names changed", cause: "edit" };
-  if (stringAt(world.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
+  if (stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
     return { kind: "apply", why: "the rollout was asked for", cause: "asked" };
   }
   const pinsChanged = recorded(PINS_ANNOTATION) !== prepared.pins;
-  if (!pinsChanged && !byKey && world.operator.rolloutOnUpgrade === "Held") return { kind: "hold", digest };
+  if (!pinsChanged && !byKey && snapshot.operator.rolloutOnUpgrade === "Held") return { kind: "hold", digest };
   return paced(
     prepared,
     live,
-    world,
+    snapshot,
     pinsChanged ? "the image or base of the distribution changed" : "the operator changed",
   );
 };
 
 /** What the operator causes rolls in turns, except where nothing is there to be lost. */
-const paced = (prepared: Prepared, live: JsonObject, world: World, why: string): Rollout => {
+const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, why: string): Rollout => {
   const digest = templateDigest(prepared.objects.deployment);
   const asked = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
   const available = Number(member(objectAt(live, "status"), "availableReplicas") ?? 0);
   if (asked === 0 || available === 0) return { kind: "apply", why: `${why}; no pod of it is available`, cause: "edit" };
   const waiting: Waiting = {
-    namespace: stringAt(world.resource, "metadata", "namespace") ?? "",
-    queue: queueOf(world.resource),
+    namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",
+    queue: queueOf(snapshot.resource),
     pins: prepared.pins,
   };
-  if (world.away === undefined) return { kind: "queue", waiting, digest, turn: undefined };
-  const turn = turnOf(world.away, waiting, world);
-  return turn === undefined ? { kind: "apply", why, cause: "upgrade" } : { kind: "queue", waiting, digest, turn };
+  if (snapshot.rollingUpgrades === undefined) return { kind: "queue", waiting, digest, obstacle: undefined };
+  const obstacle = turnOf(snapshot.rollingUpgrades, waiting, snapshot);
+  return obstacle === undefined
+    ? { kind: "apply", why, cause: "upgrade" }
+    : { kind: "queue", waiting, digest, obstacle };
 };
 
-const turnOf = (away: ReadonlyArray<Away>, waiting: Waiting, { nowMs, operator }: World): Turn | undefined => {
+const turnOf = (
+  away: ReadonlyArray<RollingUpgrade>,
+  waiting: Waiting,
+  { nowMs, operator }: ClusterSnapshot,
+): SlotObstacle | undefined => {
   const failed = stopperOf(away, waiting);
   if (failed !== undefined) return { kind: "stopped", at: failed.key };
   const max = operator.upgradeParallelism;
@@ -123,18 +142,18 @@ export const inputsChanged = (
 /** The Deployment with the record of what it was made from. */
 export const recorded = (
   prepared: Prepared,
-  world: World,
+  snapshot: ClusterSnapshot,
   live: JsonObject | undefined,
   cause: Cause,
 ): Manifest => {
   const { deployment } = prepared.objects;
   const digest = templateDigest(deployment);
   return withRecord(deployment, {
-    ...recordOf(prepared, world),
+    ...recordOf(prepared, snapshot),
     [TEMPLATE_ANNOTATION]: digest,
-    ...lastGood(live, world, digest),
+    ...lastGood(live, snapshot, digest),
     [CAUSE_ANNOTATION]: cause,
-    ...(cause === "upgrade" ? upgradeMarks(prepared, world, upgradeStarted(live, world, digest), undefined) : {}),
+    ...(cause === "upgrade" ? upgradeMarks(prepared, snapshot, upgradeStarted(live, snapshot, digest), undefined) : {}),
     ...(prepared.server === undefined ? {} : { [SERVER_ANNOTATION]: prepared.server }),
   });
 };
@@ -142,7 +161,7 @@ export const recorded = (
 /** The Deployment with the last template that became ready; everything else is as the resource asks for it. */
 export const undone = (
   prepared: Prepared,
-  world: World,
+  snapshot: ClusterSnapshot,
   live: JsonObject | undefined,
   { good, digest }: Extract<Rollout, { readonly kind: "undo" }>,
 ): Manifest => {
@@ -151,12 +170,12 @@ export const undone = (
   return withRecord(
     { ...deployment, spec: { ...objectAt(deployment, "spec"), template: good.template } },
     {
-      ...recordOf(prepared, world),
+      ...recordOf(prepared, snapshot),
       [TEMPLATE_ANNOTATION]: good.digest,
       [LAST_GOOD_ANNOTATION]: good.digest,
       [ROLLED_BACK_ANNOTATION]: digest,
       ...(cause === undefined ? {} : { [CAUSE_ANNOTATION]: cause }),
-      ...(cause === "upgrade" ? upgradeMarks(prepared, world, undefined, digest) : {}),
+      ...(cause === "upgrade" ? upgradeMarks(prepared, snapshot, undefined, digest) : {}),
       ...(good.server === undefined ? {} : { [SERVER_ANNOTATION]: good.server }),
     },
   );
@@ -166,7 +185,7 @@ export const undone = (
  * The Deployment with the template and selector that it has. Whether an edit comes later is told by what is recorded now; an
  * image other than ours is recorded as another pin, which then rolls in turns (R34).
  */
-export const adopted = (prepared: Prepared, world: World, live: JsonObject): Manifest => {
+export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: JsonObject): Manifest => {
   const { deployment } = prepared.objects;
   const template = objectAt(live, "spec", "template");
   const image = (one: JsonObject) => imageOf(templateSpec(one)) ?? "";
@@ -176,7 +195,7 @@ export const adopted = (prepared: Prepared, world: World, live: JsonObject): Man
       spec: { ...objectAt(deployment, "spec"), template, selector: objectAt(live, "spec", "selector") },
     },
     {
-      ...recordOf(prepared, world),
+      ...recordOf(prepared, snapshot),
       ...(image(live) === image(deployment) ? {} : { [PINS_ANNOTATION]: sha256Hex(image(live)) }),
       [TEMPLATE_ANNOTATION]: sha256Hex(JSON.stringify(template)),
       [CAUSE_ANNOTATION]: "edit",
@@ -184,25 +203,29 @@ export const adopted = (prepared: Prepared, world: World, live: JsonObject): Man
   );
 };
 
-const recordOf = (prepared: Prepared, world: World): Readonly<Record<string, string>> => ({
+const recordOf = (prepared: Prepared, snapshot: ClusterSnapshot): Readonly<Record<string, string>> => ({
   [USER_INPUTS_ANNOTATION]: prepared.inputs.user,
   [SECRETS_INPUT_ANNOTATION]: prepared.inputs.secrets,
   [SECRET_KEY_ANNOTATION]: prepared.inputs.secretKey,
   [PINS_ANNOTATION]: prepared.pins,
-  [OPERATOR_VERSION_ANNOTATION]: world.operator.version,
-  [GENERATION_ANNOTATION]: String(member(objectAt(world.resource, "metadata"), "generation") ?? 0),
+  [OPERATOR_VERSION_ANNOTATION]: snapshot.operator.version,
+  [GENERATION_ANNOTATION]: String(member(objectAt(snapshot.resource, "metadata"), "generation") ?? 0),
 });
 
 /** The template that runs now becomes the way back when it is good and another one takes its place. */
-const lastGood = (live: JsonObject | undefined, world: World, next: string): Readonly<Record<string, string>> => {
-  const good = lastGoodDigest(live, world.pods, world.replicaSets, next);
+const lastGood = (
+  live: JsonObject | undefined,
+  snapshot: ClusterSnapshot,
+  next: string,
+): Readonly<Record<string, string>> => {
+  const good = lastGoodDigest(live, snapshot.pods, snapshot.replicaSets, next);
   return good === undefined ? {} : { [LAST_GOOD_ANNOTATION]: good };
 };
 
 /** The start, unless it was rolled back, with the proof that both are the operator's word. */
 const upgradeMarks = (
   { pins }: Prepared,
-  { resource, operator }: World,
+  { resource, operator }: ClusterSnapshot,
   started: string | undefined,
   rolledBack: string | undefined,
 ): Readonly<Record<string, string>> => ({
@@ -211,7 +234,11 @@ const upgradeMarks = (
 });
 
 /** As it was recorded, for the same template. Where somebody changed the record, its slot is over: it could be held for ever. */
-const upgradeStarted = (live: JsonObject | undefined, { nowMs, resource, operator }: World, digest: string): string => {
+const upgradeStarted = (
+  live: JsonObject | undefined,
+  { nowMs, resource, operator }: ClusterSnapshot,
+  digest: string,
+): string => {
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
   const isGoingOn = recorded(TEMPLATE_ANNOTATION) === digest && recorded(CAUSE_ANNOTATION) === "upgrade";
   if (live === undefined || !isGoingOn) return new Date(nowMs).toISOString();

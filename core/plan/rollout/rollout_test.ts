@@ -1,36 +1,50 @@
 import * as Redacted from "effect/Redacted";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { after, converged, edited, OPERATOR, type Plan, planOf, secretsOf, world } from "../../../tests/worlds.ts";
+import {
+  after,
+  converged,
+  edited,
+  OPERATOR,
+  type Plan,
+  planOf,
+  secretsOf,
+  snapshot,
+} from "../../../tests/snapshots.ts";
 import { secret, SURROUNDINGS } from "../../../tests/given.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
-import type { Away } from "./upgrade_slots.ts";
-import { awayOf } from "./upgrade_slots.ts";
+import type { RollingUpgrade } from "./upgrade_slots.ts";
+import { rollingUpgradeOf } from "./upgrade_slots.ts";
 import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "./record.ts";
-import type { World } from "../../world/world.ts";
+import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const ON_A_CLAIM: JsonObject = { ...GENERATED, workload: { replicas: 1, storage: { size: "1Gi" } } };
 
-const deployment = (one: World): JsonObject => one.live.get("Deployment/my") ?? {};
-const annotation = (one: World, name: string) => stringAt(deployment(one), "metadata", "annotations", name);
-const image = (one: World) => stringAt(listAt(deployment(one), "spec", "template", "spec", "containers")[0], "image");
+const deployment = (one: ClusterSnapshot): JsonObject => one.live.get("Deployment/my") ?? {};
+const annotation = (one: ClusterSnapshot, name: string) => stringAt(deployment(one), "metadata", "annotations", name);
+const image = (one: ClusterSnapshot) =>
+  stringAt(listAt(deployment(one), "spec", "template", "spec", "containers")[0], "image");
 const rolls = (plan: Plan) => plan.steps.some((one) => one._tag === "Apply" && one.manifest.kind === "Deployment");
-const condition = (one: World, type: string): Json | undefined =>
+const condition = (one: ClusterSnapshot, type: string): Json | undefined =>
   listAt(one.resource.status, "conditions").find((found) => stringAt(found, "type") === type);
-const word = (one: World, type: string) => {
+const word = (one: ClusterSnapshot, type: string) => {
   const found = condition(one, type);
   return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 };
-const withDeployment = (one: World, path: ReadonlyArray<string>, value: Json | undefined): World => {
+const withDeployment = (
+  one: ClusterSnapshot,
+  path: ReadonlyArray<string>,
+  value: Json | undefined,
+): ClusterSnapshot => {
   const live = new Map(one.live);
   live.set("Deployment/my", put(deployment(one), path, value));
   return { ...one, live };
 };
 
-/** The same world under a release of the operator that pins another image. */
-const upgraded = (before: World, away: ReadonlyArray<Away> = []): World => ({
+/** The same snapshot under a release of the operator that pins another image. */
+const upgraded = (before: ClusterSnapshot, away: ReadonlyArray<RollingUpgrade> = []): ClusterSnapshot => ({
   ...before,
-  away,
+  rollingUpgrades: away,
   operator: {
     ...before.operator,
     version: "0.2.0",
@@ -44,7 +58,7 @@ const upgraded = (before: World, away: ReadonlyArray<Away> = []): World => ({
   },
 });
 
-const away = (state: Away["state"], pins: string, more: Partial<Away> = {}): Away => ({
+const away = (state: RollingUpgrade["state"], pins: string, more: Partial<RollingUpgrade> = {}): RollingUpgrade => ({
   key: "other/one",
   queue: "starter",
   pins,
@@ -53,7 +67,7 @@ const away = (state: Away["state"], pins: string, more: Partial<Away> = {}): Awa
   ...more,
 });
 /** Digest of the pins that the upgraded operator brings, as it records them. */
-const newPins = (before: World): string => {
+const newPins = (before: ClusterSnapshot): string => {
   const plan = planOf(upgraded(before));
   const manifests = plan.steps.flatMap((one) => one._tag === "Apply" ? [one.manifest] : []);
   return stringAt(
@@ -65,8 +79,8 @@ const newPins = (before: World): string => {
 };
 
 Deno.test("R34 decide() looks at the other resources before new pins roll, and takes a place", () => {
-  const { world: before } = converged(world(GENERATED));
-  const first = planOf({ ...upgraded(before), away: undefined });
+  const { snapshot: before } = converged(snapshot(GENERATED));
+  const first = planOf({ ...upgraded(before), rollingUpgrades: undefined });
   deepStrictEqual([first.turn.kind, rolls(first)], ["wanted", false]);
   const second = planOf(upgraded(before));
   deepStrictEqual([second.turn.kind, rolls(second)], ["taken", true]);
@@ -76,7 +90,7 @@ Deno.test("R34 decide() looks at the other resources before new pins roll, and t
 });
 
 Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a failed one takes no place", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const pins = newPins(before);
   const full = upgraded(before, Array.from({ length: 5 }, (_, index) => away("rolling", pins, { key: `n/${index}` })));
   const plan = planOf(full);
@@ -84,7 +98,7 @@ Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a
     { kind: "waiting", waiting: { namespace: "default", queue: "starter", pins }, stoppedAt: undefined },
     false,
   ]);
-  const { world: told } = converged(full);
+  const { snapshot: told } = converged(full);
   strictEqual(word(told, "DeploymentUpdated"), "False UpgradeQueued");
   strictEqual(word(told, "Ready"), "True Ready");
   strictEqual(image(told), image(before));
@@ -93,31 +107,31 @@ Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a
 });
 
 Deno.test("decide() stops an upgrade at one that failed in its namespace or in three others, and names only its own", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/broken" })]);
-  const { world: told } = converged(stopped);
+  const { snapshot: told } = converged(stopped);
   ok(stringAt(condition(told, "DeploymentUpdated"), "message")?.includes("default/broken"));
   const elsewhere = (...names: ReadonlyArray<string>) =>
     upgraded(before, names.map((name) => away("failed", newPins(before), { key: `${name}/broken` })));
   strictEqual(planOf(elsewhere("secret-team", "b")).turn.kind, "taken");
-  const foreign = converged(elsewhere("secret-team", "b", "c")).world;
+  const foreign = converged(elsewhere("secret-team", "b", "c")).snapshot;
   strictEqual(word(foreign, "DeploymentUpdated"), "False UpgradeQueued");
   ok(!JSON.stringify(foreign.resource.status).includes("secret-team"));
   strictEqual(planOf(upgraded(before, [away("failed", "pins of last year")])).turn.kind, "taken");
 });
 
 Deno.test("R34 decide() rolls at once what has nothing to lose, what was edited and what was asked for", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/one" })]);
   for (const path of [["status", "availableReplicas"], ["spec", "replicas"]]) {
     const plan = planOf(withDeployment(stopped, path, 0));
     deepStrictEqual([plan.turn.kind, rolls(plan)], ["none", true]);
   }
   ok(rolls(planOf(edited(stopped, { ...GENERATED, resources: { models: [{ name: "m" }] } }))));
-  const { world: told } = converged(stopped);
+  const { snapshot: told } = converged(stopped);
   const digest = /[0-9a-f]{64}/.exec(stringAt(condition(told, "DeploymentUpdated"), "message") ?? "")?.[0] ?? "";
   const asked = { ...told, resource: put(told.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest) };
-  const { world: rolled } = converged(asked);
+  const { snapshot: rolled } = converged(asked);
   deepStrictEqual([annotation(rolled, CAUSE_ANNOTATION), image(rolled)?.endsWith(":0.7.3")], ["asked", true]);
 });
 
@@ -125,18 +139,18 @@ Deno.test("R47 decide() re-stamps Secret digests in turns when the key of the op
   const spec = {
     providers: { inference: [{ provider: "vllm", endpoint: "http://v:1/v1", apiKey: secret("s", "k") }] },
   };
-  const { world: before } = converged(world(spec, { secrets: secretsOf({ "s": { k: "value" } }) }));
+  const { snapshot: before } = converged(snapshot(spec, { secrets: secretsOf({ "s": { k: "value" } }) }));
   const lost = { ...before, operator: { ...OPERATOR, hmacKey: Redacted.make("another key") } };
-  strictEqual(planOf({ ...lost, away: undefined }).turn.kind, "wanted");
+  strictEqual(planOf({ ...lost, rollingUpgrades: undefined }).turn.kind, "wanted");
   strictEqual(planOf(lost).turn.kind, "taken");
   strictEqual(planOf({ ...before, secrets: secretsOf({ "s": { k: "other" } }) }).turn.kind, "none");
 });
 
 Deno.test("awayOf() tells rolling from failed from complete, and leaves out what its owner rolls or suspended", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
-  const state = (one: World, pods: ReadonlyArray<JsonObject> = []) =>
-    awayOf(one.resource, deployment(one), pods, [], OPERATOR.hmacKey)?.state;
+  const state = (one: ClusterSnapshot, pods: ReadonlyArray<JsonObject> = []) =>
+    rollingUpgradeOf(one.resource, deployment(one), pods, [], OPERATOR.hmacKey)?.state;
   strictEqual(state(rolled), undefined);
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   strictEqual(state(starting), "rolling");
@@ -150,10 +164,10 @@ Deno.test("awayOf() tells rolling from failed from complete, and leaves out what
 });
 
 Deno.test("awayOf() counts only marks of the operator's own, since others may edit a Deployment too", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
-  const away = (one: World) => awayOf(one.resource, deployment(one), [], [], OPERATOR.hmacKey);
+  const away = (one: ClusterSnapshot) => rollingUpgradeOf(one.resource, deployment(one), [], [], OPERATOR.hmacKey);
   strictEqual(away(starting)?.state, "rolling");
   const mark = (name: string, value: string) => withDeployment(starting, ["metadata", "annotations", name], value);
   strictEqual(away(mark("llamastack.io/upgrade-started", "2026-06-01T00:00:00.000Z")), undefined);
@@ -162,7 +176,7 @@ Deno.test("awayOf() counts only marks of the operator's own, since others may ed
   const other = put(starting.resource, ["metadata", "name"], "another") as JsonObject;
   strictEqual(away({ ...starting, resource: other }), undefined, "copied from another resource");
   const forged = withDeployment(
-    converged(world(GENERATED)).world,
+    converged(snapshot(GENERATED)).snapshot,
     ["metadata", "annotations", CAUSE_ANNOTATION],
     "upgrade",
   );
@@ -170,14 +184,14 @@ Deno.test("awayOf() counts only marks of the operator's own, since others may ed
 });
 
 Deno.test("decide() grants no new time to an upgrade whose marks somebody changed", () => {
-  const { world: before } = converged(world(GENERATED));
+  const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   for (const started of ["2026-06-01T00:00:00.000Z", undefined]) {
     const changed = withDeployment(starting, ["metadata", "annotations", "llamastack.io/upgrade-started"], started);
     const later = { ...changed, nowMs: changed.nowMs + 60_000 };
     const now = after(later, planOf(later));
-    const { slotEndsMs = 0 } = awayOf(now.resource, deployment(now), [], [], OPERATOR.hmacKey) ?? {};
+    const { slotEndsMs = 0 } = rollingUpgradeOf(now.resource, deployment(now), [], [], OPERATOR.hmacKey) ?? {};
     ok(slotEndsMs < later.nowMs, String(started));
   }
 });
@@ -187,9 +201,9 @@ Deno.test("decide() writes other digests of the same Secret values in another na
     providers: { inference: [{ provider: "vllm", endpoint: "http://v:1/v1", apiKey: secret("s", "k") }] },
   };
   const digestIn = (namespace: string) => {
-    const start = world(spec, { secrets: secretsOf({ "s": { k: "value" } }) });
+    const start = snapshot(spec, { secrets: secretsOf({ "s": { k: "value" } }) });
     const made = put(start.resource, ["metadata", "namespace"], namespace) as JsonObject;
-    const { world: now } = converged({ ...start, resource: made });
+    const { snapshot: now } = converged({ ...start, resource: made });
     return [
       annotation(now, "llamastack.io/secrets-input-digest"),
       stringAt(deployment(now), "spec", "template", "metadata", "annotations", "llamastack.io/secrets-digest"),
@@ -200,7 +214,7 @@ Deno.test("decide() writes other digests of the same Secret values in another na
 });
 
 /** What the Deployment controller keeps of a Deployment: its template under the hash, with our annotations. */
-const replicaSetOf = (one: World, revision: string): JsonObject => {
+const replicaSetOf = (one: ClusterSnapshot, revision: string): JsonObject => {
   const template = objectAt(deployment(one), "spec", "template");
   const labels = { ...objectAt(template, "metadata", "labels"), "pod-template-hash": revision };
   return {
@@ -221,7 +235,7 @@ const replicaSetOf = (one: World, revision: string): JsonObject => {
 const COMPLETED: JsonObject = { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" };
 
 /** A server weeks after its last rollout: its pod was restarted three times and is not ready at the moment. */
-const weeksLater = (done: World): World => {
+const weeksLater = (done: ClusterSnapshot): ClusterSnapshot => {
   const revision = withDeployment(done, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
   const told = withDeployment(revision, ["status", "conditions"], [COMPLETED]);
   const down = withDeployment(told, ["status", "availableReplicas"], 0);
@@ -233,14 +247,14 @@ const weeksLater = (done: World): World => {
 };
 
 Deno.test("decide() never rolls back a server whose rollout completed, whatever happens to it weeks later", () => {
-  const { world: good } = converged(world(ON_A_CLAIM));
+  const { snapshot: good } = converged(snapshot(ON_A_CLAIM));
   const changed = edited(good, { ...ON_A_CLAIM, resources: { models: [{ name: "m" }] } });
-  const { world: done } = converged({ ...changed, replicaSets: [replicaSetOf(good, "1")] });
+  const { snapshot: done } = converged({ ...changed, replicaSets: [replicaSetOf(good, "1")] });
   const later = weeksLater(done);
-  const now: World = { ...later, replicaSets: [replicaSetOf(good, "1"), replicaSetOf(later, "2")] };
+  const now: ClusterSnapshot = { ...later, replicaSets: [replicaSetOf(good, "1"), replicaSetOf(later, "2")] };
   strictEqual(at(deployment(now), "spec", "strategy", "type"), "Recreate");
   ok(!rolls(planOf(now)));
-  const { world: told } = converged(now);
+  const { snapshot: told } = converged(now);
   deepStrictEqual([word(told, "DeploymentUpdated"), template(told)], [
     "True DeploymentUpdateSucceeded",
     template(done),
@@ -254,14 +268,14 @@ Deno.test("decide() never rolls back a server whose rollout completed, whatever 
 });
 
 Deno.test("decide() records that a rollout completed where the Deployment went back to a ReplicaSet that existed", () => {
-  const { world: good } = converged(world(ON_A_CLAIM));
+  const { snapshot: good } = converged(snapshot(ON_A_CLAIM));
   const revision = withDeployment(good, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
   const reused = put(replicaSetOf(revision, "2"), [
     "metadata",
     "annotations",
     "deployment.kubernetes.io/revision-history",
   ], "1") as JsonObject;
-  const { world: recorded } = converged({ ...revision, replicaSets: [reused] });
+  const { snapshot: recorded } = converged({ ...revision, replicaSets: [reused] });
   const digest = annotation(recorded, "llamastack.io/template-digest");
   strictEqual(annotation(recorded, "llamastack.io/last-good-template"), digest);
   // Until then the condition of the rollout before it says nothing about this one.
@@ -271,18 +285,18 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
   ], [
     COMPLETED,
   ]);
-  const { world: waiting } = converged({ ...starting, replicaSets: [reused] });
+  const { snapshot: waiting } = converged({ ...starting, replicaSets: [reused] });
   strictEqual(annotation(waiting, "llamastack.io/last-good-template"), undefined);
 });
 
 Deno.test("an upgrade that completed is over: later crashes neither stop its queue nor mark it as failed", () => {
-  const { world: before } = converged(world(GENERATED));
-  const { world: done } = converged(upgraded(before));
+  const { snapshot: before } = converged(snapshot(GENERATED));
+  const { snapshot: done } = converged(upgraded(before));
   strictEqual(annotation(done, CAUSE_ANNOTATION), "upgrade");
   const later = weeksLater(done);
-  const now: World = { ...later, replicaSets: [replicaSetOf(later, "2")] };
-  strictEqual(awayOf(now.resource, deployment(now), now.pods, now.replicaSets, OPERATOR.hmacKey), undefined);
-  const { world: told } = converged(now);
+  const now: ClusterSnapshot = { ...later, replicaSets: [replicaSetOf(later, "2")] };
+  strictEqual(rollingUpgradeOf(now.resource, deployment(now), now.pods, now.replicaSets, OPERATOR.hmacKey), undefined);
+  const { snapshot: told } = converged(now);
   deepStrictEqual([word(told, "DeploymentUpdated"), word(told, "Stalled")], [
     "True DeploymentUpdateSucceeded",
     "undefined undefined",
@@ -291,10 +305,11 @@ Deno.test("an upgrade that completed is over: later crashes neither stop its que
 
 Deno.test("awayOf() ends a slot after the startup budget, half an hour at most, counted from the write", () => {
   const slotOf = (startupSeconds: number) => {
-    const { world: before } = converged(world({ ...GENERATED, workload: { probes: { startupSeconds } } }));
+    const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { probes: { startupSeconds } } }));
     const rolled = after(upgraded(before), planOf(upgraded(before)));
     const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
-    const { slotEndsMs = 0 } = awayOf(starting.resource, deployment(starting), [], [], OPERATOR.hmacKey) ?? {};
+    const { slotEndsMs = 0 } = rollingUpgradeOf(starting.resource, deployment(starting), [], [], OPERATOR.hmacKey) ??
+      {};
     const later = { ...starting, nowMs: starting.nowMs + 1_000_000 };
     strictEqual(rolls(planOf(later)), false, "a later look does not restart the clock");
     return slotEndsMs - before.nowMs;
@@ -303,8 +318,8 @@ Deno.test("awayOf() ends a slot after the startup budget, half an hour at most, 
 });
 
 /** A settled server on a claim, then an edit whose pod ends three times. */
-const brokenEdit = (spec: JsonObject): { readonly good: World; readonly broken: World } => {
-  const { world: good } = converged(world(spec));
+const brokenEdit = (spec: JsonObject): { readonly good: ClusterSnapshot; readonly broken: ClusterSnapshot } => {
+  const { snapshot: good } = converged(snapshot(spec));
   const changed = edited(good, { ...spec, resources: { models: [{ name: "m" }] } });
   const applied = after(changed, planOf({ ...changed, replicaSets: [replicaSetOf(good, "1")] }));
   const revision = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
@@ -327,7 +342,7 @@ const brokenEdit = (spec: JsonObject): { readonly good: World; readonly broken: 
   };
 };
 
-const template = (one: World) => JSON.stringify(at(deployment(one), "spec", "template"));
+const template = (one: ClusterSnapshot) => JSON.stringify(at(deployment(one), "spec", "template"));
 
 Deno.test("R29 decide() puts the last good template back once under Recreate, says why, and waits for an edit", () => {
   const { good, broken } = brokenEdit(ON_A_CLAIM);
@@ -342,7 +357,7 @@ Deno.test("R29 decide() puts the last good template back once under Recreate, sa
   strictEqual(template(undone), template(good));
   strictEqual(word(undone, "DeploymentUpdated"), "False RolledBack");
   ok(stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("no such model"));
-  const { world: settled } = converged(undone);
+  const { snapshot: settled } = converged(undone);
   deepStrictEqual([word(settled, "Available"), word(settled, "DeploymentUpdated"), word(settled, "Stalled")], [
     "True MinimumReplicasAvailable",
     "False RolledBack",
@@ -350,7 +365,7 @@ Deno.test("R29 decide() puts the last good template back once under Recreate, sa
   ]);
   strictEqual(at(settled.resource, "status", "phase"), "Ready");
   deepStrictEqual(planOf(settled).steps, []);
-  const retried = converged(edited(settled, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } })).world;
+  const retried = converged(edited(settled, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } })).snapshot;
   strictEqual(annotation(retried, ROLLED_BACK_ANNOTATION), undefined);
   strictEqual(word(retried, "Ready"), "True Ready");
 });
@@ -370,6 +385,6 @@ Deno.test("R29 R43 decide() is not ready while pods of an older template answer 
   const { broken } = brokenEdit(GENERATED);
   // The surge: one old pod that is available, one new one that is not.
   const surge = { observedGeneration: 1, replicas: 2, updatedReplicas: 1, availableReplicas: 1 };
-  const { world: told } = converged(withDeployment(broken, ["status"], surge));
+  const { snapshot: told } = converged(withDeployment(broken, ["status"], surge));
   deepStrictEqual([word(told, "Available"), word(told, "Ready")], ["False CrashLoop", "False CrashLoop"]);
 });

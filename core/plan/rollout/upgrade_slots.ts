@@ -15,7 +15,7 @@ import {
 } from "./record.ts";
 import { rolloutState } from "./rollout_state.ts";
 
-export interface Away {
+export interface RollingUpgrade {
   /** `namespace/name` of the resource. */
   readonly key: string;
   /** Resources of one distribution wait in one queue. */
@@ -47,13 +47,13 @@ export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.
  * Undefined for a resource that no upgrade has away: complete, rolled by its owner, suspended, or without pods. Whoever may edit
  * Deployments in one namespace must not hold up the upgrades of others, so only marks of the operator's own count.
  */
-export const awayOf = (
+export const rollingUpgradeOf = (
   resource: JsonObject,
   deployment: JsonObject,
   pods: ReadonlyArray<JsonObject>,
   replicaSets: ReadonlyArray<JsonObject>,
   hmacKey: Redacted.Redacted<string>,
-): Away | undefined => {
+): RollingUpgrade | undefined => {
   const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
   if (recorded(CAUSE_ANNOTATION) !== "upgrade" || !isProven(deployment, keyOf(resource), hmacKey)) return undefined;
   if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
@@ -71,7 +71,7 @@ export const awayOf = (
 };
 
 /** The slot of an upgrade that is decided and not yet written. */
-export const slotOf = (resource: JsonObject, pins: string, nowMs: number): Away => ({
+export const slotOf = (resource: JsonObject, pins: string, nowMs: number): RollingUpgrade => ({
   key: keyOf(resource),
   queue: queueOf(resource),
   pins,
@@ -90,7 +90,7 @@ const slotEndsMs = (deployment: JsonObject): number => {
 };
 
 /** Those that hold a slot now. Annotations are anybody's to write: a start that lies in the future counts for nothing. */
-export const holdingSlots = (away: ReadonlyArray<Away>, nowMs: number): ReadonlyArray<Away> =>
+export const holdingSlots = (away: ReadonlyArray<RollingUpgrade>, nowMs: number): ReadonlyArray<RollingUpgrade> =>
   away.filter(({ state, slotEndsMs }) =>
     state === "rolling" && slotEndsMs > nowMs && slotEndsMs <= nowMs + UPGRADE_SLOT_MS_MAX + CLOCK_SKEW_MS
   );
@@ -109,11 +109,14 @@ export interface Waiting {
  * The failed upgrade that stops this one: the first in its namespace, or the first of all where as many namespaces as the bound
  * says have one. One that failed with other pins says nothing about these.
  */
-export const stopperOf = (away: ReadonlyArray<Away>, { namespace, queue, pins }: Waiting): Away | undefined => {
+export const stopperOf = (
+  away: ReadonlyArray<RollingUpgrade>,
+  { namespace, queue, pins }: Waiting,
+): RollingUpgrade | undefined => {
   const failed = away.filter((one) => one.state === "failed" && one.queue === queue && one.pins === pins);
   const namespaces = new Set(failed.map(namespaceOf));
   return failed.find((one) => namespaceOf(one) === namespace) ??
     (namespaces.size >= UPGRADE_STOPS_AT_NAMESPACES ? failed[0] : undefined);
 };
 
-export const namespaceOf = ({ key }: Pick<Away, "key">): string => key.slice(0, key.indexOf("/"));
+export const namespaceOf = ({ key }: Pick<RollingUpgrade, "key">): string => key.slice(0, key.indexOf("/"));

@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { type Away, holdingSlots, stopperOf } from "./upgrade_slots.ts";
+import { holdingSlots, type RollingUpgrade, stopperOf } from "./upgrade_slots.ts";
 
-const away = (key: string, state: Away["state"], more: Partial<Away> = {}): Away => ({
+const away = (key: string, state: RollingUpgrade["state"], more: Partial<RollingUpgrade> = {}): RollingUpgrade => ({
   key,
   queue: "starter",
   pins: "p",
@@ -9,7 +9,7 @@ const away = (key: string, state: Away["state"], more: Partial<Away> = {}): Away
   slotEndsMs: 1000,
   ...more,
 });
-const stopAt = (list: ReadonlyArray<Away>, namespace: string, pins = "p", queue = "starter") =>
+const stopAt = (list: ReadonlyArray<RollingUpgrade>, namespace: string, pins = "p", queue = "starter") =>
   stopperOf(list, { namespace, queue, pins })?.key;
 
 Deno.test("stopperOf() stops a namespace at its first failed upgrade, and no other namespace", () => {

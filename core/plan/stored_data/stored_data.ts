@@ -2,17 +2,17 @@
 import { configMapsOf, imageOf, templateSpec } from "../../resources/pod_spec.ts";
 import { modelKey } from "../../config/stages/models.ts";
 import { serverOfImage } from "../../config/servers/distribution.ts";
-import type { Line } from "../../config/servers/lines/line.ts";
-import { STORES_IN_BACKENDS } from "../../config/servers/lines/stores_in_backends.ts";
-import { serverName, serverOf } from "../../config/servers/lines/lines.ts";
+import type { ServerFamily } from "../../config/servers/families/family.ts";
+import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_backends.ts";
+import { serverName, serverOf } from "../../config/servers/families/families.ts";
 import * as Result from "effect/Result";
 import { LineChangeLosesData, RegistryConflict } from "../../failure/failures.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { readYaml11 } from "../../data/yaml.ts";
-import { lossesOf, type Place } from "./line_losses.ts";
+import { lossesOf, type Place } from "./family_losses.ts";
 import type { Prepared } from "../prepare.ts";
 import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../rollout/record.ts";
-import type { World } from "../../world/world.ts";
+import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 /** Annotation of the resource: the line whose servers may take over the data, e.g. `1.2`. */
 export const ACCEPT_LINE_CHANGE_ANNOTATION = "llamastack.io/accept-line-change";
@@ -32,13 +32,13 @@ const NOTHING: StoredDataFindings = { failures: [], notices: [] };
 export const storedDataFindings = (
   prepared: Prepared,
   live: JsonObject | undefined,
-  world: World,
+  snapshot: ClusterSnapshot,
 ): StoredDataFindings => {
   if (live === undefined || !hasServed(live) || runsAsWanted(prepared, live)) return NOTHING;
-  const runs = runningConfig(live, world);
-  const stored = storedIn(live, runs, runningServer(live)?.line);
+  const runs = runningConfig(live, snapshot);
+  const stored = storedIn(live, runs, runningServer(live)?.family);
   if (stored.length === 0) return NOTHING;
-  const move = lineChange(prepared, live, stored, world);
+  const move = lineChange(prepared, live, stored, snapshot);
   const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs);
   return {
     failures: [...move.failures, ...registry.failures],
@@ -63,9 +63,9 @@ interface Running {
 }
 
 /** The config that the Deployment names, as its ConfigMap has it. */
-const runningConfig = (live: JsonObject, world: World): Running | undefined => {
+const runningConfig = (live: JsonObject, snapshot: ClusterSnapshot): Running | undefined => {
   const names = configMapsOf(templateSpec(live));
-  const map = world.configs.find((one) => names.includes(stringAt(one, "metadata", "name") ?? ""));
+  const map = snapshot.configs.find((one) => names.includes(stringAt(one, "metadata", "name") ?? ""));
   const text = stringAt(map, "data", "config.yaml");
   if (map === undefined || text === undefined) return undefined;
   const read = readYaml11(text);
@@ -77,7 +77,7 @@ const runningConfig = (live: JsonObject, world: World): Running | undefined => {
 const storedIn = (
   live: JsonObject,
   runs: Running | undefined,
-  line: Line | undefined,
+  line: ServerFamily | undefined,
 ): ReadonlyArray<Place> => {
   const claims = listAt(live, "spec", "template", "spec", "volumes").some((one) =>
     isObject(one) && Object.hasOwn(one, "persistentVolumeClaim")
@@ -95,7 +95,7 @@ const lineChange = (
   prepared: Prepared,
   live: JsonObject,
   stored: ReadonlyArray<Place>,
-  world: World,
+  snapshot: ClusterSnapshot,
 ): StoredDataFindings & { readonly moved: boolean } => {
   const from = runningServer(live);
   const image = prepared.blueprint.image;
@@ -115,10 +115,12 @@ const lineChange = (
         : [],
     };
   }
-  const moved = from.line.name !== to.line.name;
+  const moved = from.family.name !== to.family.name;
   const losses = lossesOf(from, to, stored);
   if (losses.length === 0) return { moved, ...NOTHING };
-  const [old, next] = moved ? [from.line.servers, to.line.servers] : [serverName(from.version), serverName(to.version)];
+  const [old, next] = moved
+    ? [from.family.servers, to.family.servers]
+    : [serverName(from.version), serverName(to.version)];
   if (prepared.derived._tag === "Override") {
     return {
       moved,
@@ -126,16 +128,16 @@ const lineChange = (
       notices: [`The move from ${old} to ${next} loses ${losses.join("; ")}`],
     };
   }
-  const accepted = stringAt(world.resource, "metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION);
+  const accepted = stringAt(snapshot.resource, "metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION);
   return {
     moved,
-    failures: accepted === to.line.name ? [] : [
+    failures: accepted === to.family.name ? [] : [
       new LineChangeLosesData({
         path,
         from: old,
         to: next,
         losses,
-        accept: `${ACCEPT_LINE_CHANGE_ANNOTATION}: "${to.line.name}"`,
+        accept: `${ACCEPT_LINE_CHANGE_ANNOTATION}: "${to.family.name}"`,
       }),
     ],
     notices: [],
@@ -153,9 +155,9 @@ const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings 
     return NOTHING;
   }
   const tree = prepared.derived.config.tree;
-  const { line } = prepared.derived.server;
-  const models = changes(runs.tree, tree, line, REGISTRIES.model);
-  const shields = changes(runs.tree, tree, line, REGISTRIES.shield);
+  const { family } = prepared.derived.server;
+  const models = changes(runs.tree, tree, family, REGISTRIES.model);
+  const shields = changes(runs.tree, tree, family, REGISTRIES.shield);
   const conflicts = [...models.conflicts, ...shields.conflicts];
   const gone = [...models.gone, ...shields.gone];
   return {
@@ -169,7 +171,7 @@ const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings 
 interface Registry {
   readonly kind: "model" | "shield";
   readonly section: string;
-  readonly keyOf: (entry: JsonObject, line: Line) => string;
+  readonly keyOf: (entry: JsonObject, line: ServerFamily) => string;
   /** What may not change under one id, with the name that the resource gives it. */
   readonly fixed: Readonly<Record<string, string>>;
 }
@@ -189,12 +191,17 @@ const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
   },
 };
 
-const WAYS_OUT: Readonly<Record<Line["modelsAreKnownBy"], string>> = {
+const WAYS_OUT: Readonly<Record<ServerFamily["modelsAreKnownBy"], string>> = {
   modelId: "give it a new name, with providerModelId as the name that the provider knows",
   providerModelId: "declare its provider once more under another id, and register it there",
 };
 
-const changes = (before: JsonObject, after: JsonObject, line: Line, { kind, section, keyOf, fixed }: Registry) => {
+const changes = (
+  before: JsonObject,
+  after: JsonObject,
+  line: ServerFamily,
+  { kind, section, keyOf, fixed }: Registry,
+) => {
   const entries = (tree: JsonObject) =>
     new Map(listAt(tree, ...line.resourcesAt, section).filter(isObject).map((one) => [keyOf(one, line), one]));
   const [old, wanted] = [entries(before), entries(after)];

@@ -1,8 +1,8 @@
 import { ok, strictEqual } from "node:assert/strict";
-import { converged, edited, planOf, world } from "../../../tests/worlds.ts";
+import { converged, edited, planOf, snapshot } from "../../../tests/snapshots.ts";
 import { type JsonObject, listAt, put, stringAt } from "../../data/json.ts";
 import { ACCEPT_LINE_CHANGE_ANNOTATION } from "./stored_data.ts";
-import type { World } from "../../world/world.ts";
+import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 const PROVIDERS = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
 const CLAIM = { replicas: 1, storage: { size: "1Gi" } };
@@ -10,16 +10,16 @@ const stored = (more: JsonObject = {}): JsonObject => ({ providers: PROVIDERS, w
 const models = (...list: ReadonlyArray<JsonObject>): JsonObject => stored({ resources: { models: list } });
 const E = { name: "e", modelType: "embedding", embeddingDimension: 384 };
 
-const told = (one: World, type: string): string => {
-  const found = listAt(converged(one).world.resource.status, "conditions").find((each) =>
+const told = (one: ClusterSnapshot, type: string): string => {
+  const found = listAt(converged(one).snapshot.resource.status, "conditions").find((each) =>
     stringAt(each, "type") === type
   );
   return `${stringAt(found, "status")} ${stringAt(found, "reason")} ${stringAt(found, "message")}`;
 };
-const running = (one: World): string => JSON.stringify([...one.live]);
+const running = (one: ClusterSnapshot): string => JSON.stringify([...one.live]);
 
 Deno.test("R25 R42 decide() holds a move to another line on stored data until it is accepted, and says what would be lost", () => {
-  const { world: before } = converged(world(stored()));
+  const { snapshot: before } = converged(snapshot(stored()));
   const moved = edited(before, stored({ distribution: { name: "ogx-starter" } }));
   const said = told(moved, "ConfigGenerated");
   ok(said.startsWith("False LineChangeLosesData spec.distribution: the move from Llama Stack 0.7 to OGX"), said);
@@ -28,7 +28,7 @@ Deno.test("R25 R42 decide() holds a move to another line on stored data until it
       said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`),
     said,
   );
-  strictEqual(running(converged(moved).world), running(before));
+  strictEqual(running(converged(moved).snapshot), running(before));
   const accepted = {
     ...moved,
     resource: put(moved.resource, ["metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION], "1.2"),
@@ -43,7 +43,7 @@ Deno.test("R25 R42 decide() holds a move to another line on stored data until it
 
 Deno.test("R25 R28 decide() knows what a server of before 0.3 has stored, and what it registered", () => {
   const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
-  const { world: before } = converged(world(old({ resources: { models: [{ name: "m" }] } })));
+  const { snapshot: before } = converged(snapshot(old({ resources: { models: [{ name: "m" }] } })));
   const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
   ok(newer.includes("LineChangeLosesData") && newer.includes("the responses; the entries of files that are"), newer);
   const changed = old({ resources: { models: [{ name: "m", modelType: "embedding", embeddingDimension: 384 }] } });
@@ -76,7 +76,7 @@ for (
       const name = serverVersion === "0.8" || serverVersion.startsWith("1.") ? "ogx-starter" : "starter";
       return stored({ distribution: { name, serverVersion } });
     };
-    const said = told(edited(converged(world(on(from))).world, on(to)), "ConfigGenerated");
+    const said = told(edited(converged(snapshot(on(from))).snapshot, on(to)), "ConfigGenerated");
     if (losses === undefined) ok(said.startsWith("True"), said);
     else ok(said.includes(` loses ${losses}. What runs stays.`), said);
     if (from === "0.4" && to === "0.5") ok(said.includes("the move from Llama Stack 0.4 to Llama Stack 0.5 "), said);
@@ -91,7 +91,7 @@ Deno.test("R25 R42 decide() counts data outside of sqlite apart: registries and 
     distribution: { name, serverVersion },
   });
   const said = told(
-    edited(converged(world(on("starter", "0.3.5"))).world, on("ogx-starter", "1.5")),
+    edited(converged(snapshot(on("starter", "0.3.5"))).snapshot, on("ogx-starter", "1.5")),
     "ConfigGenerated",
   );
   ok(said.includes(` loses the prompts; the batches; ${PIECES}; the shields; the responses. What`), said);
@@ -99,11 +99,11 @@ Deno.test("R25 R42 decide() counts data outside of sqlite apart: registries and 
 
 Deno.test("R25 decide() lets a move through where nothing is stored or nothing ever ran, and holds each step down", () => {
   const bare = { providers: PROVIDERS };
-  const { world: before } = converged(world(bare));
+  const { snapshot: before } = converged(snapshot(bare));
   ok(told(edited(before, { ...bare, distribution: { name: "ogx-starter" } }), "Ready").startsWith("True"));
-  const { world: ogx } = converged(world(stored({ distribution: { name: "ogx-starter" } })));
+  const { snapshot: ogx } = converged(snapshot(stored({ distribution: { name: "ogx-starter" } })));
   ok(told(edited(ogx, stored()), "ConfigGenerated").includes("LineChangeLosesData"));
-  const { world: fresh } = converged(world(stored()));
+  const { snapshot: fresh } = converged(snapshot(stored()));
   const live = new Map(fresh.live);
   const deployment = live.get("Deployment/my") ?? {};
   live.set("Deployment/my", { ...deployment, status: { observedGeneration: 1, availableReplicas: 0 } });
@@ -118,11 +118,11 @@ for (
   ] as const
 ) {
   Deno.test(`R28 planOf() waits when a stored model gets ${what}, and names the way out`, () => {
-    const { world: before } = converged(world(models({ name: "a" }, E)));
+    const { snapshot: before } = converged(snapshot(models({ name: "a" }, E)));
     const after = edited(before, changed);
     const said = told(after, "ConfigGenerated");
     ok(said.startsWith("False RegistryConflict") && said.includes(words) && said.includes("under another id"), said);
-    strictEqual(running(converged(after).world), running(before));
+    strictEqual(running(converged(after).snapshot), running(before));
   });
 }
 
@@ -132,20 +132,20 @@ Deno.test("R28 decide() compares models by the name that the line stores them un
       ...models({ name: "a", providerModelId }),
       distribution: { name: distribution },
     });
-    return told(edited(converged(world(of("x"))).world, of("y")), "ConfigGenerated");
+    return told(edited(converged(snapshot(of("x"))).snapshot, of("y")), "ConfigGenerated");
   };
   ok(changed("starter").startsWith("True"));
   ok(changed("ogx-starter").includes("RegistryConflict"), changed("ogx-starter"));
 });
 
 Deno.test("R28 decide() warns that a removed model stays listed, and leaves a server without stored data alone", () => {
-  const { world: before } = converged(world(models({ name: "a" }, E)));
+  const { snapshot: before } = converged(snapshot(models({ name: "a" }, E)));
   const notes = planOf(edited(before, models(E))).steps.flatMap((step) =>
     step._tag === "Announce" && step.note.reason === "StoredData" ? [step.note.note] : []
   );
   ok(notes[0]?.includes('goes on listing "vllm/a"'), notes.join());
   const free = { providers: PROVIDERS, resources: { models: [E] } };
-  const { world: loose } = converged(world(free));
+  const { snapshot: loose } = converged(snapshot(free));
   ok(
     told(edited(loose, { ...free, resources: { models: [{ ...E, embeddingDimension: 768 }] } }), "Ready").startsWith(
       "True",

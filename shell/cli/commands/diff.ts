@@ -6,7 +6,7 @@ import { Argument, Command } from "effect/cli";
 import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/data/json.ts";
-import { intended, looking, ResourceNotFound, resourceOf, worldOf } from "../look.ts";
+import { intended, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
 import { OperatorFacts } from "../../controller/operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, textOutput } from "../flags.ts";
@@ -74,23 +74,23 @@ const NO_KEY = "the operator's key for digests of Secrets cannot be read, so unc
   "name the operator's namespace with --operator-namespace";
 
 /** Only what runs already carries digests to compare with. */
-const dependsOnKey = ({ subject: { world } }: Looked): boolean =>
-  Result.isSuccess(world) && world.success.secrets.size > 0 &&
-  [...world.success.live.values()].some(({ kind }) => kind === "Deployment");
+const dependsOnKey = ({ subject: { snapshot } }: Looked): boolean =>
+  Result.isSuccess(snapshot) && snapshot.success.secrets.size > 0 &&
+  [...snapshot.success.live.values()].some(({ kind }) => kind === "Deployment");
 
 const fromFile = Effect.fnUntraced(function* ({ label, document, resource }: InputResource, namespace: string) {
   if (Result.isFailure(resource) || !isObject(document)) {
     const messages = Result.isFailure(resource) ? resource.failure.failures.map(({ message }) => message) : [];
-    return { subject: { label, world: Result.fail(messages) }, note: undefined } satisfies Looked;
+    return { subject: { label, snapshot: Result.fail(messages) }, note: undefined } satisfies Looked;
   }
   const made = yield* Effect.result(intended(document, stringAt(document, "metadata", "namespace") ?? namespace));
   if (Result.isFailure(made)) {
     // A refusal speaks of this document; anything else of the cluster.
     if (made.failure.isPassing || made.failure.status === 401) return yield* made.failure;
-    return { subject: { label, world: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
+    return { subject: { label, snapshot: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
   }
-  const world = yield* worldOf(made.success.resource);
-  return { subject: { label, world: Result.succeed(world) }, note: made.success.note } satisfies Looked;
+  const snapshot = yield* snapshotOf(made.success.resource);
+  return { subject: { label, snapshot: Result.succeed(snapshot) }, note: made.success.note } satisfies Looked;
 });
 
 const fromCluster = Effect.fnUntraced(function* (name: string, namespace: string) {
@@ -98,10 +98,10 @@ const fromCluster = Effect.fnUntraced(function* (name: string, namespace: string
   const found = yield* Effect.result(resourceOf(namespace, name));
   if (Result.isFailure(found)) {
     if (!(found.failure instanceof ResourceNotFound)) return yield* found.failure;
-    return { subject: { label, world: Result.fail([found.failure.message]) }, note: undefined } satisfies Looked;
+    return { subject: { label, snapshot: Result.fail([found.failure.message]) }, note: undefined } satisfies Looked;
   }
   return {
-    subject: { label, world: Result.succeed(yield* worldOf(found.success)) },
+    subject: { label, snapshot: Result.succeed(yield* snapshotOf(found.success)) },
     note: undefined,
   } satisfies Looked;
 });

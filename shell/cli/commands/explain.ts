@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
-import { looking, resourceOf, surroundingsOf, worldOf } from "../look.ts";
+import { looking, resourceOf, snapshotOf, surroundingsOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { say, styleFor } from "../say.ts";
 
@@ -35,9 +35,9 @@ export const explain = Command.make(
 export const explained = Effect.fn("explained")(function* (namespace: string, name: string, options: ExplainOptions) {
   const resource = yield* resourceOf(namespace, name);
   const { pods, events } = yield* surroundingsOf(resource);
-  const world = yield* worldOf(resource).pipe(
+  const snapshot = yield* snapshotOf(resource).pipe(
     // Whoever may not read Secrets is told what the status tells.
     Effect.catchIf((error) => error.status === 403, () => Effect.succeed(undefined)),
   );
-  return explainCommand({ resource, world, pods, events, nowMs: yield* Clock.currentTimeMillis }, options);
+  return explainCommand({ resource, snapshot, pods, events, nowMs: yield* Clock.currentTimeMillis }, options);
 });

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 import { rolloutCommand } from "../../../core/command/rollout.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
-import { looking, resourceOf, worldOf } from "../look.ts";
+import { looking, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { say } from "../say.ts";
 import { Patch } from "../../../core/plan/patch.ts";
@@ -22,8 +22,8 @@ export const rollout = Command.make(
     const look = yield* lookOptions(input);
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
-      const world = yield* worldOf(yield* resourceOf(home, input.name));
-      const { write, outcome } = rolloutCommand(world);
+      const snapshot = yield* snapshotOf(yield* resourceOf(home, input.name));
+      const { write, outcome } = rolloutCommand(snapshot);
       if (write !== undefined) {
         const patch = Patch.ServerSideApply({ object: write, fieldManager: FIELD_MANAGER, precondition: "any" });
         yield* (yield* Cluster).send(patch);

@@ -1,6 +1,6 @@
 /** `version`: the program and the servers that it knows. */
 import { Command } from "effect/cli";
-import { SUPPORTED_SERVERS } from "../../../core/config/servers/lines/lines.ts";
+import { SUPPORTED_SERVERS } from "../../../core/config/servers/families/families.ts";
 import { OPERATOR_VERSION } from "../../../core/operator/version.ts";
 import { say } from "../say.ts";
 

@@ -1,6 +1,6 @@
 /** Since 0.3: backends by name under `storage`, and references to them from every store. */
 import { objectAt, put, stringAt } from "../../../data/json.ts";
-import type { StoreShape } from "./line.ts";
+import type { StoreShape } from "./family.ts";
 
 export const STORES_IN_BACKENDS: StoreShape = {
   // The backend behind a store that every base has; `kv_default` and `sql_default` in all published ones. Its name never

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { generated, refused } from "../../../../tests/given.ts";
 import { CATALOGUES, providerType } from "../catalogue.ts";
-import { serverOf } from "./lines.ts";
+import { serverOf } from "./families.ts";
 
 const on = (serverVersion: string) => ({ serverVersion });
 
@@ -36,8 +36,8 @@ for (
 
 Deno.test("what ends the start on some lines is taken on the others", () => {
   ok(generated({ providers: { inference: [{ provider: "tgi", endpoint: "http://x:1" }] } }, on("0.2")));
-  for (const { catalogue, line } of CATALOGUES.flatMap(({ server }) => serverOf(server) ?? [])) {
-    const rows = Object.keys(line.unstartableTypes).map((row) => row.split(" "));
+  for (const { catalogue, family } of CATALOGUES.flatMap(({ server }) => serverOf(server) ?? [])) {
+    const rows = Object.keys(family.unstartableTypes).map((row) => row.split(" "));
     const strangers = rows.filter(([api = "", type = ""]) => providerType(catalogue, api, type) === undefined);
     deepStrictEqual(strangers, [], `${catalogue.server} refuses a type that it does not have`);
   }

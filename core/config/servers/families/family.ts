@@ -66,7 +66,7 @@ export interface UnstartableType {
   readonly instead: string;
 }
 
-export interface Line {
+export interface ServerFamily {
   readonly name: "legacy" | "0.3" | "0.4" | "0.7" | "0.8" | "1.0" | "1.2";
   /** For sentences, e.g. `Llama Stack 0.7`. */
   readonly servers: string;

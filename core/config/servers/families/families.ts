@@ -1,21 +1,29 @@
 /** Version of a server → its line and its catalogue. */
 import { type Catalogue, CATALOGUES } from "../catalogue.ts";
-import type { Line } from "./line.ts";
-import { LINE_0_3 } from "./line_0_3.ts";
-import { LINE_0_4 } from "./line_0_4.ts";
-import { LINE_0_7 } from "./line_0_7.ts";
-import { LINE_0_8 } from "./line_0_8.ts";
-import { LINE_1_0 } from "./line_1_0.ts";
-import { LINE_1_2 } from "./line_1_2.ts";
-import { LINE_LEGACY } from "./line_legacy.ts";
+import type { ServerFamily } from "./family.ts";
+import { FAMILY_0_3 } from "./family_0_3.ts";
+import { FAMILY_0_4 } from "./family_0_4.ts";
+import { FAMILY_0_7 } from "./family_0_7.ts";
+import { FAMILY_0_8 } from "./family_0_8.ts";
+import { FAMILY_1_0 } from "./family_1_0.ts";
+import { FAMILY_1_2 } from "./family_1_2.ts";
+import { FAMILY_LEGACY } from "./family_legacy.ts";
 
 /** Every line, oldest first. A new line is a new file and a row here. */
-export const LINES: ReadonlyArray<Line> = [LINE_LEGACY, LINE_0_3, LINE_0_4, LINE_0_7, LINE_0_8, LINE_1_0, LINE_1_2];
+export const SERVER_FAMILIES: ReadonlyArray<ServerFamily> = [
+  FAMILY_LEGACY,
+  FAMILY_0_3,
+  FAMILY_0_4,
+  FAMILY_0_7,
+  FAMILY_0_8,
+  FAMILY_1_0,
+  FAMILY_1_2,
+];
 
 export interface Server {
   /** As it was asked for, e.g. `1.4.1` or `1.5`. */
   readonly version: string;
-  readonly line: Line;
+  readonly family: ServerFamily;
   readonly catalogue: Catalogue;
   /** The catalogue is that of an older minor, since none of this one is known. */
   readonly newer: boolean;
@@ -25,13 +33,13 @@ export interface Server {
 export const serverOf = (version: string): Server | undefined => {
   const minor = minorOf(version);
   if (minor === undefined) return undefined;
-  const line = LINES.find(({ from, to }) => compare(from, minor) <= 0 && compare(minor, to ?? from) <= 0);
-  if (line === undefined || isBefore(version, line)) return undefined;
+  const family = SERVER_FAMILIES.find(({ from, to }) => compare(from, minor) <= 0 && compare(minor, to ?? from) <= 0);
+  if (family === undefined || isBefore(version, family)) return undefined;
   const known = CATALOGUES.map((catalogue) => ({ catalogue, minor: minorOf(catalogue.server) ?? [0, 0] as const }))
-    .filter((row) => compare(line.from, row.minor) <= 0 && compare(row.minor, minor) <= 0);
+    .filter((row) => compare(family.from, row.minor) <= 0 && compare(row.minor, minor) <= 0);
   const nearest = known.at(-1);
   if (nearest === undefined) return undefined;
-  return { version, line, catalogue: nearest.catalogue, newer: compare(nearest.minor, minor) < 0 };
+  return { version, family, catalogue: nearest.catalogue, newer: compare(nearest.minor, minor) < 0 };
 };
 
 /** What sentences call a server: `Llama Stack 0.7.1`, `OGX 1.4.1`. OGX begins with 0.8. */
@@ -44,7 +52,7 @@ const minorOf = (version: string): readonly [number, number] | undefined => {
 };
 
 /** True for a patch of the line's lowest minor that still had another shape. */
-const isBefore = (version: string, { from, fromPatch = 0 }: Line): boolean => {
+const isBefore = (version: string, { from, fromPatch = 0 }: ServerFamily): boolean => {
   const [major, minor, patch] = version.split(".").map(Number);
   return patch !== undefined && major === from[0] && minor === from[1] && patch < fromPatch;
 };
@@ -53,6 +61,6 @@ const compare = (a: readonly [number, number], b: readonly [number, number]): nu
 
 /** For sentences: the minors that have a catalogue. */
 export const SUPPORTED_SERVERS: ReadonlyArray<string> = CATALOGUES.map(({ server }) => {
-  const patch = serverOf(server)?.line.fromPatch;
+  const patch = serverOf(server)?.family.fromPatch;
   return patch === undefined ? serverName(server) : `${serverName(server)} from ${server}.${patch} on`;
 });

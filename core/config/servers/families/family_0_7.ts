@@ -1,8 +1,8 @@
 /** Llama Stack 0.7.0 – 0.7.3, the last servers of that name. */
-import type { Line } from "./line.ts";
+import type { ServerFamily } from "./family.ts";
 import { STORES_IN_BACKENDS } from "./stores_in_backends.ts";
 
-export const LINE_0_7: Line = {
+export const FAMILY_0_7: ServerFamily = {
   name: "0.7",
   servers: "Llama Stack 0.7",
   from: [0, 7],

@@ -1,17 +1,17 @@
 /** Llama Stack 0.3: what differs from 0.4. */
-import type { Line } from "./line.ts";
-import { LINE_0_4 } from "./line_0_4.ts";
+import type { ServerFamily } from "./family.ts";
+import { FAMILY_0_4 } from "./family_0_4.ts";
 import { UNKEPT_TYPES } from "./unstartable_types.ts";
 
-export const LINE_0_3: Line = {
-  ...LINE_0_4,
+export const FAMILY_0_3: ServerFamily = {
+  ...FAMILY_0_4,
   name: "0.3",
   servers: "Llama Stack 0.3",
   from: [0, 3],
   to: [0, 3],
   // `telemetry` is a switch here and no list of providers.
   // Neither `core=warning` nor `all=warning` keeps the dump away, as seen on 0.3.5 and 0.2.24.
-  process: { ...LINE_0_4.process, quietStartup: undefined },
-  unstartableTypes: { ...LINE_0_4.unstartableTypes, ...UNKEPT_TYPES },
+  process: { ...FAMILY_0_4.process, quietStartup: undefined },
+  unstartableTypes: { ...FAMILY_0_4.unstartableTypes, ...UNKEPT_TYPES },
   foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups"],
 };

@@ -1,7 +1,7 @@
 /** A namespace with nothing in it but one resource, as tests and measurements of decisions start from it. */
-import type { World } from "../core/world/world.ts";
+import type { ClusterSnapshot } from "../core/snapshot/cluster_snapshot.ts";
 
-export const EMPTY_WORLD: Omit<World, "nowMs" | "operator" | "resource"> = {
+export const EMPTY_SNAPSHOT: Omit<ClusterSnapshot, "nowMs" | "operator" | "resource"> = {
   secrets: new Map(),
   configMaps: new Map(),
   tooLarge: [],
@@ -10,6 +10,6 @@ export const EMPTY_WORLD: Omit<World, "nowMs" | "operator" | "resource"> = {
   replicaSets: [],
   pods: [],
   refusals: [],
-  away: [],
+  rollingUpgrades: [],
   server: undefined,
 };

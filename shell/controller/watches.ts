@@ -3,14 +3,22 @@ import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Latch from "effect/Latch";
 import type { JsonObject } from "../../core/data/json.ts";
-import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/world/kinds.ts";
+import {
+  groupPath,
+  type Kind,
+  OWN_KINDS,
+  OWN_LABELS,
+  POD_KINDS,
+  POD_LABELS,
+  ROUTES,
+} from "../../core/snapshot/kinds.ts";
 import { Cluster, type ClusterError, type Selection } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { heard, unreadable } from "../process/metrics.ts";
 import { SecretPolling } from "./observe.ts";
 import { OperatorFacts } from "./operator_facts.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
-import { Named } from "../cache/reference_index.ts";
+import { ReferenceIndex } from "../cache/reference_index.ts";
 import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
 import { ownerOf, Store } from "../cache/store.ts";
 import type { WorkQueue } from "./work_queue.ts";
@@ -103,7 +111,7 @@ const partsIn = (namespaces: ReadonlyArray<string>, of: Mirrored) => {
 
 const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
   const store = yield* Store;
-  const named = yield* Named;
+  const named = yield* ReferenceIndex;
   const contests = yield* ContestsOf;
   const forget = (key: string, object: JsonObject) =>
     Effect.suspend(() => {
@@ -148,7 +156,7 @@ const ownObjects = Effect.fnUntraced(function* (
   followed: boolean,
 ) {
   const store = yield* Store;
-  const named = yield* Named;
+  const named = yield* ReferenceIndex;
   return {
     group: groupPath(apiVersion),
     plural,
@@ -176,7 +184,7 @@ const ownObjects = Effect.fnUntraced(function* (
 
 /** Secrets and ConfigMaps that resources name and others own: what they hold is never kept. */
 const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: string) {
-  const named = yield* Named;
+  const named = yield* ReferenceIndex;
   return {
     group: "/api/v1",
     plural: `${kind.toLowerCase()}s`,

@@ -1,8 +1,8 @@
 /** Types that a published server lists, and that end its start as soon as a config names them. */
-import type { Line, UnstartableType } from "./line.ts";
+import type { ServerFamily, UnstartableType } from "./family.ts";
 
 /** Why a type of the catalogue is not taken on a line; undefined where it is. */
-export const unstartableType = (line: Line, api: string, type: string): UnstartableType | undefined => {
+export const unstartableType = (line: ServerFamily, api: string, type: string): UnstartableType | undefined => {
   const row = `${api} ${type}`;
   return Object.hasOwn(line.unstartableTypes, row) ? line.unstartableTypes[row] : undefined;
 };

@@ -4,10 +4,10 @@ import type { Unwritten } from "../failure/failures.ts";
 import type { Surroundings } from "../config/derive.ts";
 import type { JsonObject } from "../data/json.ts";
 import type { Contest } from "./contest.ts";
-import type { Away } from "../plan/rollout/upgrade_slots.ts";
+import type { RollingUpgrade } from "../plan/rollout/upgrade_slots.ts";
 import type { Platform } from "../resources/blueprint.ts";
 
-export interface World {
+export interface ClusterSnapshot {
   /** Milliseconds since 1970; the only clock that a decision has. */
   readonly nowMs: number;
   /** The LlamaStackDistribution as the API server gave it. */
@@ -31,13 +31,13 @@ export interface World {
   /** Fields of the resource's objects that somebody overwrites again and again. */
   readonly contests?: ReadonlyArray<Contest>;
   /** Every resource that an upgrade has away from its new state; undefined while nobody has looked. */
-  readonly away: ReadonlyArray<Away> | undefined;
+  readonly rollingUpgrades: ReadonlyArray<RollingUpgrade> | undefined;
   /** What the server answered, when it was asked. */
   readonly server: ServerAnswers | undefined;
 }
 
 /** What the objects of a resource are made from; what exists already has no part in it. */
-export type Sources = Pick<World, "resource" | "operator" | "secrets" | "configMaps" | "tooLarge">;
+export type Sources = Pick<ClusterSnapshot, "resource" | "operator" | "secrets" | "configMaps" | "tooLarge">;
 
 /** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */
 export type SecretValues = Readonly<Record<string, Redacted<string>>>;

@@ -6,7 +6,7 @@ import { deployment } from "../../../resources/deployment.ts";
 import { blueprintOf, NOWHERE } from "../../../resources/of_resource.ts";
 import { startScript } from "../../../resources/start_command.ts";
 import { CATALOGUES } from "../catalogue.ts";
-import { LINES, serverOf } from "./lines.ts";
+import { SERVER_FAMILIES, serverOf } from "./families.ts";
 
 const on = (serverVersion: string) => ({ serverVersion });
 const key = { secretKeyRef: { name: "s", key: "k" } };
@@ -32,7 +32,7 @@ for (
 ) {
   Deno.test(`serverOf() takes ${version} for line and catalogue ${line}`, () => {
     const server = serverOf(version);
-    strictEqual(`${server?.line.name} ${server?.catalogue.server}`, line);
+    strictEqual(`${server?.family.name} ${server?.catalogue.server}`, line);
   });
 }
 
@@ -41,8 +41,8 @@ Deno.test("serverOf() knows no line of what was before 0.2.13, between the lines
 });
 
 Deno.test("every catalogue belongs to one line, and every line has at least one", () => {
-  const lines = CATALOGUES.map(({ server }) => serverOf(server)?.line.name);
-  deepStrictEqual([...new Set(lines)], LINES.map(({ name }) => name));
+  const lines = CATALOGUES.map(({ server }) => serverOf(server)?.family.name);
+  deepStrictEqual([...new Set(lines)], SERVER_FAMILIES.map(({ name }) => name));
 });
 
 for (const { server } of CATALOGUES) {
@@ -72,7 +72,7 @@ Deno.test("R24 a name runs its release for the asked server: image and base foll
   strictEqual(image("1.4.1"), "docker.io/ogxai/distribution-starter:1.4.1");
   strictEqual(image("0.8", "ogx-postgres-demo"), "docker.io/ogxai/distribution-postgres-demo:0.8.0");
   const asked = { distribution: { name: "starter", serverVersion: "0.3.5" }, storage: { kv: {} } };
-  strictEqual(generated(asked).server.line.name, "0.3");
+  strictEqual(generated(asked).server.family.name, "0.3");
 });
 
 Deno.test("R24 a name without a release for the asked server is refused with those that it has", () => {
@@ -223,7 +223,7 @@ const scriptOn = (version: string, spec: JsonObject = {}): string => {
 
 Deno.test("the container of each line starts its own server with its own names", () => {
   for (const { server } of CATALOGUES) {
-    const { process } = serverOf(server)?.line ?? LINES[0] ?? { process: undefined };
+    const { process } = serverOf(server)?.family ?? SERVER_FAMILIES[0] ?? { process: undefined };
     const started = process?.start.kind === "factory"
       ? `set -- python3 -m uvicorn --factory ${process.start.factory} --host '' --port 8321 --workers 1 --lifespan on`
       : "set -- python3 -m llama_stack.cli.llama stack run /etc/llama-stack/config.yaml --port 8321";

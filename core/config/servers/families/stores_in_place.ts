@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../../data/json.ts";
 import { member } from "../../../data/json.ts";
 import type { DataFolders } from "../../data_folders.ts";
-import type { Backend, ReferencesOf, StoreShape } from "./line.ts";
+import type { Backend, ReferencesOf, StoreShape } from "./family.ts";
 
 /** The stores at top level, and where the server quota keeps its counts. */
 const TOP_LEVEL: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly kind: Backend["kind"] }> = [

@@ -1,10 +1,10 @@
 /** Llama Stack 0.4 – 0.6: what differs from 0.7. */
-import type { Line } from "./line.ts";
-import { LINE_0_7 } from "./line_0_7.ts";
+import type { ServerFamily } from "./family.ts";
+import { FAMILY_0_7 } from "./family_0_7.ts";
 import { UNLOADABLE_TYPES } from "./unstartable_types.ts";
 
-export const LINE_0_4: Line = {
-  ...LINE_0_7,
+export const FAMILY_0_4: ServerFamily = {
+  ...FAMILY_0_7,
   name: "0.4",
   servers: "Llama Stack 0.4 – 0.6",
   from: [0, 4],

@@ -1,14 +1,14 @@
-/** Worlds for tests of decisions, and a cluster that is a value: it takes a plan and is the next world. */
+/** Snapshots for tests of decisions, and a cluster that is a value: it takes a plan and is the next snapshot. */
 import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, put, stringAt } from "../core/data/json.ts";
 import { decide } from "../core/plan/decide.ts";
-import { type Decision, turnOf } from "../core/plan/decision.ts";
+import { type Decision, slotUseOf } from "../core/plan/decision.ts";
 import { report } from "../core/plan/report.ts";
 import type { Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
-import { liveKey, type Operator, type SecretValues, type World } from "../core/world/world.ts";
+import { type ClusterSnapshot, liveKey, type Operator, type SecretValues } from "../core/snapshot/cluster_snapshot.ts";
 import { NOWHERE } from "../core/resources/of_resource.ts";
-import { EMPTY_WORLD } from "../tools/empty_world.ts";
+import { EMPTY_SNAPSHOT } from "../tools/empty_snapshot.ts";
 import { manifest, SURROUNDINGS } from "./given.ts";
 
 export const OPERATOR: Operator = {
@@ -34,8 +34,8 @@ export const secretsOf = (
 export const UID = "11111111-1111-1111-1111-111111111111";
 
 /** A resource that was just created, in an empty namespace. */
-export const world = (spec: JsonObject, more: Partial<World> = {}): World => ({
-  ...EMPTY_WORLD,
+export const snapshot = (spec: JsonObject, more: Partial<ClusterSnapshot> = {}): ClusterSnapshot => ({
+  ...EMPTY_SNAPSHOT,
   nowMs: Date.UTC(2026, 0, 1),
   resource: resource(spec),
   operator: OPERATOR,
@@ -51,8 +51,8 @@ export const resource = (spec: JsonObject, generation = 1): JsonObject => {
   };
 };
 
-/** The same world after an edit of the spec. */
-export const edited = (before: World, spec: JsonObject): World => {
+/** The same snapshot after an edit of the spec. */
+export const edited = (before: ClusterSnapshot, spec: JsonObject): ClusterSnapshot => {
   const generation = Number(member(objectAt(before.resource, "metadata"), "generation") ?? 0) + 1;
   const status = objectAt(before.resource, "status");
   return { ...before, resource: { ...resource(spec, generation), status } };
@@ -64,31 +64,34 @@ export interface Plan {
   readonly steps: ReadonlyArray<Step>;
   readonly failures: ReturnType<typeof report>["failures"];
   readonly lookAgainMs: number | undefined;
-  readonly turn: ReturnType<typeof turnOf>;
+  readonly turn: ReturnType<typeof slotUseOf>;
 }
 
-export const planOf = (world: World): Plan => {
-  const decision = decide(world);
-  const done = decision.steps.reduce(perform, world);
-  const { steps, failures, lookAgainMs } = report(world, decision, { live: done.live, refusals: world.refusals });
-  return { decision, steps: [...decision.steps, ...steps], failures, lookAgainMs, turn: turnOf(decision) };
+export const planOf = (snapshot: ClusterSnapshot): Plan => {
+  const decision = decide(snapshot);
+  const done = decision.steps.reduce(perform, snapshot);
+  const { steps, failures, lookAgainMs } = report(snapshot, decision, { live: done.live, refusals: snapshot.refusals });
+  return { decision, steps: [...decision.steps, ...steps], failures, lookAgainMs, turn: slotUseOf(decision) };
 };
 
 /** What the cluster looks like after the steps of a plan, with every pod of the Deployment ready. */
-export const after = (before: World, plan: Plan): World => plan.steps.reduce(perform, before);
+export const after = (before: ClusterSnapshot, plan: Plan): ClusterSnapshot => plan.steps.reduce(perform, before);
 
 /** Passes until a plan is empty, at most `max`; the number of passes that had steps. */
-export const converged = (start: World, max = 5): { readonly world: World; readonly passes: number } => {
+export const converged = (
+  start: ClusterSnapshot,
+  max = 5,
+): { readonly snapshot: ClusterSnapshot; readonly passes: number } => {
   let current = start;
   for (let passes = 0; passes <= max; passes++) {
     const plan = planOf(current);
-    if (plan.steps.length === 0) return { world: current, passes };
+    if (plan.steps.length === 0) return { snapshot: current, passes };
     current = after(current, plan);
   }
   throw new Error(`still steps after ${max} passes: ${planOf(current).steps.map(({ _tag }) => _tag).join(", ")}`);
 };
 
-const perform = (before: World, step: Step): World => {
+const perform = (before: ClusterSnapshot, step: Step): ClusterSnapshot => {
   switch (step._tag) {
     case "Apply": {
       const { kind, metadata } = step.manifest;

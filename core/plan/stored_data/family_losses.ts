@@ -1,6 +1,6 @@
 /** What servers of one version no longer find of the data of another one (R25). */
 import { CATALOGUES } from "../../config/servers/catalogue.ts";
-import { LINES, type Server } from "../../config/servers/lines/lines.ts";
+import { type Server, SERVER_FAMILIES } from "../../config/servers/families/families.ts";
 
 /** Where data outlives a pod; in a claim it is in files of sqlite. */
 export type Place = "a volume claim" | "PostgreSQL" | "Redis";
@@ -13,7 +13,7 @@ export type Place = "a volume claim" | "PostgreSQL" | "Redis";
  * apart, there are no shields, and entries of files from 0.2 are not found.
  */
 export const lossesOf = (from: Server, to: Server, stored: ReadonlyArray<Place>): ReadonlyArray<string> => {
-  if (LINES.indexOf(to.line) < LINES.indexOf(from.line)) return [DOWN];
+  if (SERVER_FAMILIES.indexOf(to.family) < SERVER_FAMILIES.indexOf(from.family)) return [DOWN];
   const [before, after] = [CATALOGUES.indexOf(from.catalogue), CATALOGUES.indexOf(to.catalogue)];
   const enters = (minor: string): boolean => {
     const index = CATALOGUES.findIndex(({ server }) => server === minor);

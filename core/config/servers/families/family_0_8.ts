@@ -1,15 +1,15 @@
 /** OGX 0.8, the first one of that name: what differs from Llama Stack 0.7. */
-import type { Line } from "./line.ts";
-import { LINE_0_7 } from "./line_0_7.ts";
+import type { ServerFamily } from "./family.ts";
+import { FAMILY_0_7 } from "./family_0_7.ts";
 
-export const LINE_0_8: Line = {
-  ...LINE_0_7,
+export const FAMILY_0_8: ServerFamily = {
+  ...FAMILY_0_7,
   name: "0.8",
   servers: "OGX 0.8",
   from: [0, 8],
   to: [0, 8],
   process: {
-    ...LINE_0_7.process,
+    ...FAMILY_0_7.process,
     start: { kind: "factory", factory: "ogx.core.server.server:create_app" },
     configVariable: "OGX_CONFIG",
     portVariable: "OGX_PORT",
@@ -22,7 +22,7 @@ export const LINE_0_8: Line = {
     ["registered_resources", "benchmarks"],
   ],
   insteadOf: {
-    ...LINE_0_7.insteadOf,
+    ...FAMILY_0_7.insteadOf,
     datasetio: "OGX has no evaluation APIs; use a named distribution of Llama Stack",
     eval: "OGX has no evaluation APIs; use a named distribution of Llama Stack",
     scoring: "OGX has no evaluation APIs; use a named distribution of Llama Stack",

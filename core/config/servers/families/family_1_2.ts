@@ -1,8 +1,8 @@
 /** OGX 1.2 – 1.5 and newer 1.x until proven otherwise. */
-import type { Line } from "./line.ts";
+import type { ServerFamily } from "./family.ts";
 import { STORES_IN_BACKENDS } from "./stores_in_backends.ts";
 
-export const LINE_1_2: Line = {
+export const FAMILY_1_2: ServerFamily = {
   name: "1.2",
   servers: "OGX 1.2 – 1.5",
   from: [1, 2],

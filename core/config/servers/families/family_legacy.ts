@@ -1,18 +1,18 @@
 /** Llama Stack 0.2.13 – 0.2.24: what differs from 0.3. Before 0.2.13 the environment was written in another way. */
-import type { Line } from "./line.ts";
-import { LINE_0_3 } from "./line_0_3.ts";
+import type { ServerFamily } from "./family.ts";
+import { FAMILY_0_3 } from "./family_0_3.ts";
 import { STORES_IN_PLACE } from "./stores_in_place.ts";
 import { LEGACY_TYPES, TYPES_WITHOUT_MODELS } from "./unstartable_types.ts";
 
-export const LINE_LEGACY: Line = {
-  ...LINE_0_3,
+export const FAMILY_LEGACY: ServerFamily = {
+  ...FAMILY_0_3,
   name: "legacy",
   servers: "Llama Stack 0.2.13 – 0.2.24",
   from: [0, 2],
   to: [0, 2],
   fromPatch: 13,
   process: {
-    ...LINE_0_3.process,
+    ...FAMILY_0_3.process,
     // Its factory wants arguments, and its module moved with 0.2.17: the command line is what all of them have.
     start: { kind: "command", module: "llama_stack.cli.llama", words: "stack run" },
     openAiPath: "/v1/openai/v1",
