@@ -64,7 +64,7 @@ export interface Command {
 
 /** What one test file has to run, in the order of the pages. */
 export const commandsRunBy = async (file: string): Promise<ReadonlyArray<Command>> =>
-  (await documentedCommands()).filter((one) => rowsOf(one).some(({ by }) => by === file));
+  (await documentedCommands()).filter((command) => rowsOf(command).some(({ by }) => by === file));
 
 export const rowsOf = ({ page, heading, text }: Command): ReadonlyArray<Row> =>
   DOCUMENTED.filter((row) =>

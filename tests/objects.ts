@@ -18,7 +18,7 @@ export const objects = (spec: JsonObject, place: Partial<Place> = {}): ReadonlyA
 
 /** The only object of a kind; undefined when there is none. */
 export const objectOf = (kind: string, spec: JsonObject, place: Partial<Place> = {}): Manifest | undefined => {
-  const found = objects(spec, place).filter((one) => one.kind === kind);
+  const found = objects(spec, place).filter((manifest) => manifest.kind === kind);
   if (found.length > 1) throw new Error(`${found.length} objects of kind ${kind}`);
   return found[0];
 };

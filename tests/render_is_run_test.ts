@@ -72,8 +72,9 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
       const applied = planOf({ ...seen, resource: namespaced, operator: { ...OPERATOR, platform } }).steps
         .flatMap((step) => step._tag === "Apply" ? [step.manifest as JsonObject] : [])
         // Copies of ConfigMaps that only the cluster has.
-        .filter((one) =>
-          one.kind !== "ConfigMap" || maps.size === 0 || member(objectAt(one, "data"), "config.yaml") !== "version: 2"
+        .filter((entry) =>
+          entry.kind !== "ConfigMap" || maps.size === 0 ||
+          member(objectAt(entry, "data"), "config.yaml") !== "version: 2"
         );
       const { stdout, code, stderr } = renderCommand([{ name, text }], SURROUNDINGS, {
         only: undefined,
@@ -83,7 +84,7 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
       });
       ok(code === 0, stderr);
       const printed = Result.getOrThrow(readManifests(stdout)) as ReadonlyArray<JsonObject>;
-      const own = (list: ReadonlyArray<JsonObject>) => list.map((one) => withoutReadMaps(comparable(one), maps));
+      const own = (list: ReadonlyArray<JsonObject>) => list.map((entry) => withoutReadMaps(comparable(entry), maps));
       deepStrictEqual(own(printed), own(applied));
     });
   }

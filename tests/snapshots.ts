@@ -102,7 +102,7 @@ const perform = (before: ClusterSnapshot, step: Step): ClusterSnapshot => {
           stringAt(step.manifest, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
         ? [
           live.get(key) ?? {},
-          ...before.configs.filter((one) => stringAt(one, "metadata", "name") !== metadata.name),
+          ...before.configs.filter((config) => stringAt(config, "metadata", "name") !== metadata.name),
         ]
         : before.configs;
       return { ...before, live, configs };
@@ -123,7 +123,7 @@ const perform = (before: ClusterSnapshot, step: Step): ClusterSnapshot => {
       return {
         ...before,
         live,
-        configs: before.configs.filter((one) => stringAt(one, "metadata", "name") !== step.key.name),
+        configs: before.configs.filter((config) => stringAt(config, "metadata", "name") !== step.key.name),
       };
     }
     case "Scale": {

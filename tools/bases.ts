@@ -86,7 +86,7 @@ const originOf = (folder: string, version: string): Embedded["origin"] => {
 };
 
 const atLeast = (version: string, least: string): boolean => {
-  const [ours = [], theirs = []] = [version, least].map((one) => one.split(".").map(Number));
+  const [ours = [], theirs = []] = [version, least].map((text) => text.split(".").map(Number));
   const differs = theirs.findIndex((part, index) => part !== (ours[index] ?? 0));
   return differs < 0 || (ours[differs] ?? 0) > (theirs[differs] ?? 0);
 };

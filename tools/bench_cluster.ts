@@ -161,7 +161,7 @@ const coldStarts = async (bundle: string, count: number): Promise<void> => {
     );
   }
   const median = (of: (round: (typeof rounds)[number]) => number | undefined): string => {
-    const known = rounds.map(of).filter((one) => one !== undefined);
+    const known = rounds.map(of).filter((item) => item !== undefined);
     return known.length === 0 ? "not known here" : percentile(known, 50).toFixed(2);
   };
   const allOf = ({ processorSeconds }: ColdStart) => processorSeconds?.all;
@@ -176,8 +176,8 @@ const coldStarts = async (bundle: string, count: number): Promise<void> => {
 const besideServers = ({ processorSeconds }: ColdStart): number | undefined =>
   processorSeconds && quotient(processorSeconds.all - processorSeconds.servers, processorSeconds.servers);
 
-const quotient = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? undefined : one / other;
+const quotient = (item: number | undefined, other: number | undefined): number | undefined =>
+  item === undefined || other === undefined ? undefined : item / other;
 
 const processorTime = ({ processorSeconds }: ColdStart): string =>
   processorSeconds === undefined

@@ -53,8 +53,8 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   }
   const home = cluster.isOurs ? "llama-stack-operator-system" : `llama-stack-up-${crypto.randomUUID().slice(0, 8)}`;
   const usual = cluster.isOurs ? "default" : home;
-  const resources = sample.resources.map((one) => placed(one, usual));
-  const namespaces = [...new Set(resources.map((one) => namespaceOf(one) ?? usual))];
+  const resources = sample.resources.map((object) => placed(object, usual));
+  const namespaces = [...new Set(resources.map((object) => namespaceOf(object) ?? usual))];
   for (const name of new Set([home, ...namespaces])) {
     const isNew = await traces.make({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, "");
     if (isNew) say(`namespace ${name} made`);
@@ -72,10 +72,10 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
 
   let looks: ReadonlyArray<Look> = resources.map(() => NOTHING_SEEN);
   const lookAgain = async () => {
-    const now = await Promise.all(resources.map((one) => look(api, one)));
-    now.forEach((one, index) => {
+    const now = await Promise.all(resources.map((object) => look(api, object)));
+    now.forEach((item, index) => {
       const prefix = resources.length === 1 ? "" : `${nameOf(resources[index] ?? {})}: `;
-      for (const line of progressLines(looks[index] ?? NOTHING_SEEN, one)) say(`${prefix}${line}`);
+      for (const line of progressLines(looks[index] ?? NOTHING_SEEN, item)) say(`${prefix}${line}`);
     });
     looks = now;
   };
@@ -91,8 +91,8 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
     if (stop.signal.aborted) return 1;
     console.error(`\nNot ready within ${options.timeoutMs / 1000} s.\n`);
     const asking = { connection, operatorNamespace: home, relatedImages: cluster.relatedImages };
-    for (const one of resources) {
-      const answer = explained(namespaceOf(one) ?? usual, nameOf(one), { format: "text", style: PLAIN });
+    for (const object of resources) {
+      const answer = explained(namespaceOf(object) ?? usual, nameOf(object), { format: "text", style: PLAIN });
       console.error((await Effect.runPromise(looking(answer, asking))).stdout);
     }
     return 1;

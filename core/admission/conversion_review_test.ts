@@ -33,8 +33,8 @@ Deno.test("conversionAnswer() gives every object back in its order, with its own
   strictEqual(at(answer, "response", "uid"), "r");
   deepStrictEqual(at(answer, "response", "result"), { status: "Success" });
   const made = listAt(answer, "response", "convertedObjects");
-  deepStrictEqual(made.map((one) => at(one, "metadata")).slice(0, 3), objects.map(({ metadata }) => metadata));
-  deepStrictEqual(made.map((one) => at(one, "apiVersion")), made.map(() => "llamastack.io/v1alpha2"));
+  deepStrictEqual(made.map((value) => at(value, "metadata")).slice(0, 3), objects.map(({ metadata }) => metadata));
+  deepStrictEqual(made.map((value) => at(value, "apiVersion")), made.map(() => "llamastack.io/v1alpha2"));
 });
 
 Deno.test("FR-081 conversionAnswer() answers whatever it is asked", () => {

@@ -27,8 +27,8 @@ export const newReferences = (
   surroundings: Surroundings,
 ): ReadonlyArray<Reference> => {
   const known = before === undefined ? [] : referencesIn(before).map(referenceName);
-  return permitted(referencesIn(object), namespace, surroundings).filter((one) =>
-    !one.optional && !known.includes(referenceName(one))
+  return permitted(referencesIn(object), namespace, surroundings).filter((reference) =>
+    !reference.optional && !known.includes(referenceName(reference))
   );
 };
 
@@ -40,8 +40,8 @@ export const judge = (
   found: ReadonlyMap<string, Found>,
 ): Judgement => {
   const { object, before, namespace } = change;
-  const missing = newReferences(change, surroundings).flatMap((one) => {
-    const failure = missingAs(one, found.get(referenceName(one)), namespace);
+  const missing = newReferences(change, surroundings).flatMap((reference) => {
+    const failure = missingAs(reference, found.get(referenceName(reference)), namespace);
     return failure === undefined ? [] : [failure];
   });
   // The comparison recurses; what is too large for it is refused by the decoder.
@@ -71,7 +71,7 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
   const decoded = decodeResource(resource, "lenient");
   const derived = Result.flatMap(
     Result.mapError(decoded, (failures) => ({ failures, warnings: [] })),
-    (one) => derive(one, surroundings),
+    (item) => derive(item, surroundings),
   );
   const changed = changeFindings(resource);
   if (Result.isSuccess(derived)) {
@@ -79,9 +79,9 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
     return { refusals: changed, warnings };
   }
   const { failures, warnings } = derived.failure;
-  const [refused, told] = [failures.filter(isAuthors), failures.filter((one) => !isAuthors(one))];
+  const [refused, told] = [failures.filter(isAuthors), failures.filter((item) => !isAuthors(item))];
   return {
-    refusals: [...refused, ...changed.filter(({ path }) => !refused.some((one) => same(one.path, path)))],
+    refusals: [...refused, ...changed.filter(({ path }) => !refused.some((item) => same(item.path, path)))],
     warnings: [...told.map(({ message }) => message), ...warnings.map(warningLine)],
   };
 };

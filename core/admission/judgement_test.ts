@@ -12,14 +12,14 @@ const change = (object: JsonObject, before?: JsonObject, writtenIn = "v1alpha2")
   before,
   writtenIn,
 });
-const judged = (one: Change, references: "Warn" | "Reject" = "Warn", found: Found = "Present") =>
+const judged = (item: Change, references: "Warn" | "Reject" = "Warn", found: Found = "Present") =>
   judge(
-    one,
+    item,
     SURROUNDINGS,
     references,
-    new Map(newReferences(one, SURROUNDINGS).map((ref) => [referenceName(ref), found])),
+    new Map(newReferences(item, SURROUNDINGS).map((ref) => [referenceName(ref), found])),
   );
-const refusals = (one: Change) => judged(one).refusals.map(({ message }) => message);
+const refusals = (item: Change) => judged(item).refusals.map(({ message }) => message);
 
 const BAD = manifest({ distribution: { name: "nope" } });
 
@@ -103,7 +103,7 @@ Deno.test("admissionAnswer() bounds its warnings and carries each finding as a c
   const refused = admissionAnswer("u", { refusals: judged(change(BAD)).refusals, warnings: [] }, "my");
   strictEqual(at(refused, "response", "status", "code"), 422);
   deepStrictEqual(
-    listAt(refused, "response", "status", "details", "causes").map((one) => at(one, "field")),
+    listAt(refused, "response", "status", "details", "causes").map((cause) => at(cause, "field")),
     ["spec.distribution.name"],
   );
   strictEqual(at(accepted("u"), "response", "allowed"), true);

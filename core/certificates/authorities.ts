@@ -30,9 +30,9 @@ export const authoritiesIn = (text: string | undefined): Authorities | undefined
   if (!isObject(value) || current === undefined) return undefined;
   const next = authorityOf(value.next);
   const sinceMs = member(value.next, "sinceMs");
-  const retired = listAt(value, "retired").flatMap((one) => {
-    const certificate = stringAt(one, "certificate");
-    const since = member(one, "sinceMs");
+  const retired = listAt(value, "retired").flatMap((item) => {
+    const certificate = stringAt(item, "certificate");
+    const since = member(item, "sinceMs");
     return certificate === undefined || typeof since !== "number" || certificateFacts(certificate) === undefined
       ? []
       : [{ certificate, sinceMs: since }];
@@ -59,7 +59,7 @@ export const bundleOf = ({ current, next, retired }: Authorities, nowMs: number)
 
 /** The single certificates of a PEM text. */
 export const certificatesIn = (pem: string): ReadonlyArray<string> =>
-  pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)?.map((one) => `${one}\n`) ?? [];
+  pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)?.map((text) => `${text}\n`) ?? [];
 
 const authorityOf = (value: Json | undefined): Authority | undefined => {
   const certificate = stringAt(value, "certificate");

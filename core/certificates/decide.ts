@@ -117,7 +117,7 @@ const created = ({ bundles, authorities, nowMs }: Look, why: string): Certificat
   const published = bundles.flatMap(({ pem }) => pem === undefined ? [] : certificatesIn(pem));
   const known = authorities === undefined ? [] : [authorities.current.certificate];
   const retired = [
-    ...new Map([...known, ...published].map((one) => [certificateFacts(one)?.fingerprint, one])).values(),
+    ...new Map([...known, ...published].map((text) => [certificateFacts(text)?.fingerprint, text])).values(),
   ]
     .filter((certificate) => {
       const facts = certificateFacts(certificate);
@@ -140,12 +140,12 @@ const promoted = (
 /** The same certificates in any order; white space does not count. */
 export const isSameBundle = (pem: string | undefined, wanted: string): boolean => {
   const prints = (text: string) =>
-    [...new Set(certificatesIn(text).map((one) => certificateFacts(one)?.fingerprint ?? ""))].sort().join();
+    [...new Set(certificatesIn(text).map((name) => certificateFacts(name)?.fingerprint ?? ""))].sort().join();
   return pem !== undefined && prints(pem) === prints(wanted);
 };
 
 const trusts = (bundle: string, leaf: CertificateFacts): boolean =>
-  certificatesIn(bundle).some((one) => certificateFacts(one)?.subject === leaf.issuer);
+  certificatesIn(bundle).some((text) => certificateFacts(text)?.subject === leaf.issuer);
 
 /** Whether this replica may be called: it has a certificate, and every bundle trusts it. */
 export const isServable = ({ authorities, bundles, leaf, nowMs }: Look): boolean =>

@@ -33,7 +33,7 @@ const look = (authorities: Authorities | undefined, more: Partial<Look> = {}): L
   settledSinceMs: undefined,
   ...more,
 });
-const tagOf = (one: Look) => nextStep(one, TIMES)?._tag;
+const tagOf = (item: Look) => nextStep(item, TIMES)?._tag;
 
 Deno.test("nextStep() makes an authority where there is none, and trusts those that were published", async () => {
   strictEqual(tagOf(look(undefined)), "CreateAuthority");
@@ -187,7 +187,7 @@ for (const seed of [1, 2]) {
         for (const { leaf } of replicas) {
           if (leaf === undefined || [...bundles.values()].includes(undefined)) continue;
           for (const [target, pem = ""] of bundles) {
-            const issuers = certificatesIn(pem).map((one) => certificateFacts(one)?.subject);
+            const issuers = certificatesIn(pem).map((text) => certificateFacts(text)?.subject);
             ok(issuers.includes(leaf.issuer), `${target} does not trust what is served`);
           }
         }

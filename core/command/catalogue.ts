@@ -32,13 +32,13 @@ export const catalogueCommand = ({ serverVersion, api, type, format }: Catalogue
   if (api !== undefined && !apis.includes(api)) {
     return refused(`${serverName(catalogue.server)} has no providers of "${api}"${didYouMean(api, apis)}`);
   }
-  const rows = (api === undefined ? apis : [api]).flatMap((one) =>
-    Object.entries(catalogue.providers[one] ?? {}).sort(([a], [b]) => a < b ? -1 : 1)
+  const rows = (api === undefined ? apis : [api]).flatMap((text) =>
+    Object.entries(catalogue.providers[text] ?? {}).sort(([a], [b]) => a < b ? -1 : 1)
       .filter(([name]) => type === undefined || name === type || shortName(name) === type)
-      .map(([name, found]) => ({ api: one, type: name, found }))
+      .map(([name, found]) => ({ api: text, type: name, found }))
   );
   if (rows.length === 0) {
-    const known = (api === undefined ? apis : [api]).flatMap((one) => Object.keys(catalogue.providers[one] ?? {}));
+    const known = (api === undefined ? apis : [api]).flatMap((text) => Object.keys(catalogue.providers[text] ?? {}));
     return refused(`${serverName(catalogue.server)} has no provider type "${type}"${didYouMean(type ?? "", known)}`);
   }
   if (format === "json") {
@@ -70,8 +70,8 @@ interface Row {
 const described = (catalogue: Catalogue, { api, type, found }: Row): ReadonlyArray<string> => [
   "",
   `${api}  ${type}${found.deprecated === undefined ? "" : "  (deprecated)"}`,
-  ...refusal(catalogue, api, type).map((one) => `  ${one}`),
-  ...addressLines(catalogue, api, type, found).map((one) => `  ${one}`),
+  ...refusal(catalogue, api, type).map((text) => `  ${text}`),
+  ...addressLines(catalogue, api, type, found).map((text) => `  ${text}`),
   ...Object.entries(found.fields).map(([name, field]) => `  settings.${name}: ${fieldText(field)}`),
 ];
 

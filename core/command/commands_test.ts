@@ -9,7 +9,7 @@ import { renderCommand, type RenderOptions } from "./render.ts";
 
 const file = (...documents: ReadonlyArray<JsonObject | string>) => ({
   name: "f.yaml",
-  text: documents.map((one) => typeof one === "string" ? one : writeYaml(one)).join("---\n"),
+  text: documents.map((document) => typeof document === "string" ? document : writeYaml(document)).join("---\n"),
 });
 const GOOD = manifest({ storage: { kv: {} } }, "good");
 const BAD = manifest({ providers: { inference: [{ provider: "nope" }] } }, "bad");

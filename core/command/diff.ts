@@ -40,10 +40,10 @@ export const diffCommand = (
     return { stdout: `${JSON.stringify({ resources: told }, null, 2)}\n`, stderr: lines(notes), code };
   }
   const errors = told.flatMap(({ resource, errors: all }) =>
-    all.map((one) => `${style.name(resource)}: ${style.error("error:")} ${one}`)
+    all.map((text) => `${style.name(resource)}: ${style.error("error:")} ${text}`)
   );
   return {
-    stdout: lines(told.flatMap((one) => textOf(one, style))),
+    stdout: lines(told.flatMap((differences) => textOf(differences, style))),
     stderr: lines([...notes, ...errors]),
     code,
   };
@@ -136,7 +136,7 @@ const applied = (manifest: Manifest, why: string, snapshot: ClusterSnapshot): Di
     name,
     why,
     replacesPods: changes.some(({ path }) => path.startsWith("spec.template.")),
-    changes: changes.filter(({ path }) => !RECORDS.test(path)).flatMap((one) => toldOf(kind, one)),
+    changes: changes.filter(({ path }) => !RECORDS.test(path)).flatMap((change) => toldOf(kind, change)),
     config: configLines(manifest, snapshot),
   };
 };
@@ -164,7 +164,7 @@ const configLines = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArr
   if (!isConfig || Object.hasOwn(objectAt(snapshot.resource, "spec"), "overrideConfig")) return [];
   const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
   const running = configMapsOf(templateSpec(snapshot.live.get(liveKey("Deployment", name))))
-    .map((one) => stringAt(snapshot.live.get(liveKey("ConfigMap", one)), "data", CONFIG_KEY))
+    .map((word) => stringAt(snapshot.live.get(liveKey("ConfigMap", word)), "data", CONFIG_KEY))
     .find((text) => text !== undefined);
   return running === undefined ? [] : lineChanges(running, stringAt(manifest, "data", CONFIG_KEY) ?? "");
 };
@@ -194,7 +194,7 @@ const textOf = ({ resource, steps, errors, remarks }: Differences, style: Style)
   const total = steps.length === 0 ? "no differences" : `${steps.length} difference${steps.length === 1 ? "" : "s"}`;
   return [
     `${style.name(resource)}: ${total}`,
-    ...remarks.map((one) => `  ${one}`),
+    ...remarks.map((remark) => `  ${remark}`),
     ...steps.flatMap((step) => stepText(step, style)),
   ];
 };
@@ -207,7 +207,7 @@ const stepText = ({ action, kind, name, why, replacesPods, changes, config }: Di
   return [
     `  ${colour(`${MARKS[action]} ${kind}/${name}`)}: ${why}${replacesPods ? "; the pods are replaced" : ""}`,
     ...(onlyRecords ? ["      only what the object remembers of its making"] : []),
-    ...changes.map((one) => `      ${changeText(one, style)}`),
+    ...changes.map((toldChange) => `      ${changeText(toldChange, style)}`),
     ...(config.length === 0 ? [] : ["      config.yaml beside the one that runs:"]),
     ...config.map((line) =>
       `        ${line.startsWith("+") ? style.good(line) : line.startsWith("-") ? style.error(line) : line}`

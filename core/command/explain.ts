@@ -93,7 +93,7 @@ export const explanationOf = (seen: Seen): Explanation => {
     serviceURL: url(written.serviceURL),
     routeURL: url(written.routeURL),
     models: written.models ??
-      listAt(resource, "spec", "resources", "models").flatMap((one) => stringAt(one, "name") ?? []),
+      listAt(resource, "spec", "resources", "models").flatMap((model) => stringAt(model, "name") ?? []),
   };
 };
 
@@ -147,7 +147,7 @@ const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>
 const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string): ReadonlyArray<string> => {
   const warning = newestFirst(events).find((event) => stringAt(event, "type") === "Warning");
   if (warning !== undefined) return [`${objectOf(warning)}: ${clean(wordsOf(warning))}`];
-  const ready = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "Ready");
+  const ready = listAt(resource, "status", "conditions").find((condition) => stringAt(condition, "type") === "Ready");
   const said = stringAt(ready, "message");
   return said === undefined || stringAt(ready, "status") === "True" ? [] : [said];
 };
@@ -170,11 +170,13 @@ const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray
 
 const podLine = (pod: JsonObject): string => {
   const statuses = listAt(pod, "status", "containerStatuses").filter(isObject);
-  const ready = listAt(pod, "status", "conditions").some((one) =>
-    stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+  const ready = listAt(pod, "status", "conditions").some((condition) =>
+    stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
   );
-  const restarts = statuses.reduce((sum, one) => sum + Number(member(one, "restartCount") ?? 0), 0);
-  const waiting = statuses.map((one) => stringAt(one, "state", "waiting", "reason")).find((one) => one !== undefined);
+  const restarts = statuses.reduce((sum, statuse) => sum + Number(member(statuse, "restartCount") ?? 0), 0);
+  const waiting = statuses.map((statuse) => stringAt(statuse, "state", "waiting", "reason")).find((item) =>
+    item !== undefined
+  );
   return `Pod ${stringAt(pod, "metadata", "name")}: ${stringAt(pod, "status", "phase") ?? "Pending"}, ${
     ready ? "ready" : "not ready"
   }${waiting === undefined ? "" : `, ${waiting}`}${restarts === 0 ? "" : `, ${restarts} restarts`}`;
@@ -238,12 +240,12 @@ const nextOf = (
     ...(state.reason === "Suspended"
       ? ["Suspended"]
       : failures.length > 0
-      ? reasons.filter((one) => POD_REASONS.has(one))
+      ? reasons.filter((text) => POD_REASONS.has(text))
       : reasons)
       .filter((reason) => failures.length === 0 || !known.has(reason))
       .flatMap((reason) => adviceOnReason(reason, place) ?? []),
   ];
-  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+  return [...new Map(all.map((item) => [JSON.stringify(item), item])).values()];
 };
 
 const POD_REASONS = new Set(["ImagePullFailed", "CrashLoop", "Unschedulable", "PodsRejected", "TemplateHeld"]);

@@ -22,7 +22,7 @@ const seen = (of: ClusterSnapshot, more: Partial<Seen> = {}): Seen => ({
   nowMs: NOW,
   ...more,
 });
-const text = (one: Seen) => explainCommand(one, { format: "text", style: PLAIN }).stdout;
+const text = (item: Seen) => explainCommand(item, { format: "text", style: PLAIN }).stdout;
 
 /** The snapshot after one pass: the operator has said what it sees. */
 const told = (before: ClusterSnapshot): ClusterSnapshot => after(before, planOf(before));
@@ -119,8 +119,8 @@ Deno.test("explainCommand() shows what Kubernetes says, the newest first", () =>
 });
 
 Deno.test("explainCommand() speaks from the status alone when the cluster lets it read no more", () => {
-  const one = seen(told(snapshot(WITH_KEY)), { snapshot: undefined });
-  const { why, next } = explanationOf(one);
+  const item = seen(told(snapshot(WITH_KEY)), { snapshot: undefined });
+  const { why, next } = explanationOf(item);
   deepStrictEqual(why, [
     'Secret "vllm" not found in namespace "default". Referenced by: spec.providers.inference[0].apiKey',
   ]);
@@ -278,6 +278,6 @@ for (
     const told = explanationOf(seen(of));
     strictEqual(told.reason, reason, JSON.stringify(told));
     ok(told.why.length > 0);
-    ok(told.next.some((one) => one.command?.startsWith(command) === true), JSON.stringify(told.next));
+    ok(told.next.some((advice) => advice.command?.startsWith(command) === true), JSON.stringify(told.next));
   });
 }

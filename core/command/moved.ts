@@ -27,11 +27,11 @@ const RESOURCES = [
 const apisOf = ({ tree }: Configured): ReadonlyArray<string> => listAt(tree, "apis").map(String);
 
 const registered = ({ tree, line }: Configured, section: string, key: string): ReadonlyArray<string> =>
-  listAt(tree, ...line.resourcesAt, section).flatMap((one) => stringAt(one, key) ?? []);
+  listAt(tree, ...line.resourcesAt, section).flatMap((value) => stringAt(value, key) ?? []);
 
 const names = (what: string, before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...before.filter((one) => !after.includes(one)).map((one) => `lost: ${what} ${one}`),
-  ...after.filter((one) => !before.includes(one)).map((one) => `new: ${what} ${one}`),
+  ...before.filter((text) => !after.includes(text)).map((text) => `lost: ${what} ${text}`),
+  ...after.filter((text) => !before.includes(text)).map((text) => `new: ${what} ${text}`),
 ];
 
 interface Provider {
@@ -44,20 +44,20 @@ interface Provider {
 const providers = (before: JsonObject, after: JsonObject): ReadonlyArray<string> => {
   const [old, now] = [providersOf(before), providersOf(after)];
   const here = (all: ReadonlyArray<Provider>, { api, id }: Provider) =>
-    all.find((one) => one.api === api && one.id === id);
+    all.find((provider) => provider.api === api && provider.id === id);
   return [
-    ...old.flatMap((one) => {
-      const same = here(now, one);
-      if (same !== undefined) return changes(one, same);
-      const elsewhere = now.find(({ id, type }) => id === one.id && type === one.type);
+    ...old.flatMap((provider) => {
+      const same = here(now, provider);
+      if (same !== undefined) return changes(provider, same);
+      const elsewhere = now.find(({ id, type }) => id === provider.id && type === provider.type);
       return [
         elsewhere === undefined
-          ? `lost: ${one.api} provider ${one.id} (${one.type})`
-          : `renamed: API ${one.api} of provider ${one.id} is ${elsewhere.api}`,
+          ? `lost: ${provider.api} provider ${provider.id} (${provider.type})`
+          : `renamed: API ${provider.api} of provider ${provider.id} is ${elsewhere.api}`,
       ];
     }),
-    ...now.filter((one) =>
-      here(old, one) === undefined && !old.some(({ id, type }) => id === one.id && type === one.type)
+    ...now.filter((provider) =>
+      here(old, provider) === undefined && !old.some(({ id, type }) => id === provider.id && type === provider.type)
     )
       .map(({ api, id, type }) => `new: ${api} provider ${id} (${type})`),
   ];
@@ -69,23 +69,23 @@ const changes = (before: Provider, after: Provider): ReadonlyArray<string> => {
   const gone = Object.keys(before.config).filter((key) => !Object.hasOwn(after.config, key));
   const come = Object.keys(after.config).filter((key) => !Object.hasOwn(before.config, key));
   const twin = (key: string) =>
-    come.find((one) => JSON.stringify(member(after.config, one)) === JSON.stringify(member(before.config, key)));
+    come.find((text) => JSON.stringify(member(after.config, text)) === JSON.stringify(member(before.config, key)));
   return [
     ...(before.type === after.type ? [] : [`renamed: type ${before.type} of ${name} is ${after.type}`]),
     ...gone.map((key) => {
       const other = twin(key);
       return other === undefined ? `lost: field ${key} of ${name}` : `renamed: field ${key} of ${name} is ${other}`;
     }),
-    ...come.filter((key) => !gone.some((one) => twin(one) === key)).map((key) => `new: field ${key} of ${name}`),
+    ...come.filter((key) => !gone.some((text) => twin(text) === key)).map((key) => `new: field ${key} of ${name}`),
   ];
 };
 
 const providersOf = (tree: JsonObject): ReadonlyArray<Provider> =>
   Object.entries(objectAt(tree, "providers")).flatMap(([api, list]) =>
-    (Array.isArray(list) ? list : []).filter(isObject).map((one) => ({
+    (Array.isArray(list) ? list : []).filter(isObject).map((object) => ({
       api,
-      id: stringAt(one, "provider_id") ?? "",
-      type: stringAt(one, "provider_type") ?? "",
-      config: objectAt(one, "config"),
+      id: stringAt(object, "provider_id") ?? "",
+      type: stringAt(object, "provider_type") ?? "",
+      config: objectAt(object, "config"),
     }))
   );

@@ -91,7 +91,7 @@ const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], s
   const note = (text: string) => `${style.name(label)}: ${text}`;
   switch (derived._tag) {
     case "Generated":
-      return derived.config.warnings.map((one) => note(`${style.warning("warning:")} ${warningLine(one)}`));
+      return derived.config.warnings.map((item) => note(`${style.warning("warning:")} ${warningLine(item)}`));
     case "Override":
       return only !== "config"
         ? []
@@ -104,7 +104,11 @@ const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], s
 };
 
 const printed = (documents: ReadonlyArray<Document>, format: "yaml" | "json"): string => {
-  if (format === "yaml") return documents.map((one) => "yaml" in one ? one.yaml : writeYaml(one.value)).join("---\n");
-  const values = documents.map((one) => "yaml" in one ? Result.getOrElse(readYaml11(one.yaml), () => null) : one.value);
+  if (format === "yaml") {
+    return documents.map((document) => "yaml" in document ? document.yaml : writeYaml(document.value)).join("---\n");
+  }
+  const values = documents.map((document) =>
+    "yaml" in document ? Result.getOrElse(readYaml11(document.yaml), () => null) : document.value
+  );
   return values.map((value) => `${JSON.stringify(value, null, 2)}\n`).join("");
 };

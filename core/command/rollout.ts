@@ -22,7 +22,7 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
   if (Result.isFailure(waiting)) {
     const stderr = lines([
       `${label} has errors; its template cannot be made:`,
-      ...waiting.failure.map((one) => `  ${one}`),
+      ...waiting.failure.map((text) => `  ${text}`),
     ]);
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
@@ -65,9 +65,9 @@ export const waitingTemplate = (
 };
 
 const saidByOperator = (resource: JsonObject): string | undefined => {
-  const waits = (one: Json) =>
-    stringAt(one, "type") === "TemplateHeld" && stringAt(one, "status") === "True" ||
-    stringAt(one, "reason") === "UpgradeQueued";
+  const waits = (value: Json) =>
+    stringAt(value, "type") === "TemplateHeld" && stringAt(value, "status") === "True" ||
+    stringAt(value, "reason") === "UpgradeQueued";
   const condition = listAt(resource, "status", "conditions").find(waits);
   return /\b[0-9a-f]{64}\b/.exec(stringAt(condition, "message") ?? "")?.[0];
 };

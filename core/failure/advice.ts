@@ -96,7 +96,9 @@ export const adviceOnRefusal: Advise<unknown> = (_failure, resource) => ({
 const keysOf = (resource: JsonObject, kind: "Secret" | "ConfigMap", name: string): ReadonlyArray<string> => {
   const decoded = decodeResource(resource, "lenient");
   if (Result.isFailure(decoded)) return [];
-  const keys = referencesOf(decoded.success.spec).filter((one) => one.kind === kind && one.name === name)
+  const keys = referencesOf(decoded.success.spec).filter((reference) =>
+    reference.kind === kind && reference.name === name
+  )
     .flatMap(({ key }) => key ?? []);
   return [...new Set(keys)];
 };

@@ -5,7 +5,7 @@ import { FAILURES, isRetried, reasonOf, rowOf } from "./table.ts";
 import { UpgradeConfigFailure } from "./upgrade_config_failure.ts";
 
 const path = ["spec", "x"];
-const one = {
+const item = {
   path,
   detail: "what is wrong",
   name: "n",
@@ -52,7 +52,7 @@ const RETRIED = ["ObjectRefused", "OwnershipConflict", "DeletionPending", "Write
 
 for (const [name, Failure] of Object.entries(failure)) {
   Deno.test(`FR-076 NFR-004 ${name} has a sentence, a reason and a row`, () => {
-    const made = new (Failure as new (fields: typeof one) => ReconcileFailure)(one);
+    const made = new (Failure as new (fields: typeof item) => ReconcileFailure)(item);
     strictEqual(made._tag, name);
     ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);
     strictEqual(isRetried(made), RETRIED.includes(name));

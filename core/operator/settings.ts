@@ -106,7 +106,7 @@ export const readSettings = (
     const text = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
     if (text === undefined || text.trim() === "") continue;
     const reading = read(text, before);
-    complaints.push(...reading.complaints.map((one) => `${key}${one}`));
+    complaints.push(...reading.complaints.map((complaint) => `${key}${complaint}`));
     settings = part === undefined
       ? { ...settings, [field]: reading.settings[field] }
       : { ...settings, allow: { ...settings.allow, [part]: reading.settings.allow[part] } };
@@ -226,7 +226,7 @@ const PATTERNS_MAX = 256;
 const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "privileged">): Reading => {
   const read = readYaml11(text);
   const list = Result.isSuccess(read) && isList(read.success) ? read.success : undefined;
-  return list !== undefined && list.length <= PATTERNS_MAX && list.every((one) => typeof one === "string")
+  return list !== undefined && list.length <= PATTERNS_MAX && list.every((value) => typeof value === "string")
     ? { settings: { ...before, allow: { ...before.allow, [part]: list } }, complaints: [] }
     : {
       settings: before,

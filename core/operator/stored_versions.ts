@@ -10,7 +10,7 @@ const storageVersion = (crd: JsonObject): string | undefined =>
 
 /** Former storage versions; resources that nobody has written since are stored in them. */
 export const versionsLeft = (crd: JsonObject): ReadonlyArray<string> =>
-  listAt(crd, "status", "storedVersions").map(String).filter((one) => one !== storageVersion(crd));
+  listAt(crd, "status", "storedVersions").map(String).filter((text) => text !== storageVersion(crd));
 
 /** The definition once every resource was written anew. */
 export const onlyStorageVersion = (crd: JsonObject): JsonObject =>

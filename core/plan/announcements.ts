@@ -78,7 +78,7 @@ export const changesTold = (
       ]
       : []),
     ...(rolled ? [Step.Announce({ note: events.deploymentUpdated(blueprint.image, name) })] : []),
-    ...(rolled ? notices.map((one) => Step.Announce({ note: events.storedData(one) })) : []),
+    ...(rolled ? notices.map((notice) => Step.Announce({ note: events.storedData(notice) })) : []),
   ];
 };
 
@@ -97,7 +97,7 @@ export const stopTold = (snapshot: ClusterSnapshot, status: Status): ReadonlyArr
 /** Said when the first pause of a field begins. */
 export const contestsTold = (snapshot: ClusterSnapshot): ReadonlyArray<Announcement> => {
   const before = stringAt(
-    listAt(snapshot.resource, "status", "conditions").find((one) => stringAt(one, "type") === "Contested"),
+    listAt(snapshot.resource, "status", "conditions").find((condition) => stringAt(condition, "type") === "Contested"),
     "message",
   ) ?? "";
   const news = contestsNow(snapshot).filter(({ isNew }) => isNew).map(contestText).filter((text) =>

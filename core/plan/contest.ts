@@ -24,9 +24,10 @@ export const contestsNow = ({ contests = [], nowMs }: ClusterSnapshot): Readonly
 export const withoutHeld = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot): ReadonlyArray<WriteStep> => {
   const held = contestsNow(snapshot).filter(({ heldUntilMs }) => heldUntilMs > snapshot.nowMs);
   if (held.length === 0) return steps;
-  const isHeld = (one: ForeignField) =>
+  const isHeld = (foreignField: ForeignField) =>
     held.some(({ object, field, manager }) =>
-      object === one.object && field === one.field && (manager ?? one.manager) === one.manager
+      object === foreignField.object && field === foreignField.field &&
+      (manager ?? foreignField.manager) === foreignField.manager
     );
   const waiting = new Set(
     steps.flatMap((step) => {

@@ -78,7 +78,7 @@ const conflictsOf = (
   { blueprint }: Prepared,
   manifests: ReadonlyArray<Manifest>,
 ): ReadonlyArray<OwnershipConflict | DeletionPending> =>
-  manifests.flatMap((one) => conflictOf(one, liveOf(snapshot, one), blueprint.uid) ?? []);
+  manifests.flatMap((manifest) => conflictOf(manifest, liveOf(snapshot, manifest), blueprint.uid) ?? []);
 
 /** What is written and removed, in this order. */
 const objectSteps = (
@@ -91,30 +91,32 @@ const objectSteps = (
   const live = liveOf(snapshot, objects.deployment);
   const deployment = deploymentFor(snapshot, prepared, rollout, live);
   const waits = isWaiting(rollout);
-  const needed = objects.before.map((one) => notShrunk(one, liveOf(snapshot, one)));
+  const needed = objects.before.map((manifest) => notShrunk(manifest, liveOf(snapshot, manifest)));
   // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
   const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
-  const ours = [...objects.after, ...objects.optional].filter((one) =>
-    conflictOf(one, liveOf(snapshot, one), uid) === undefined
+  const ours = [...objects.after, ...objects.optional].filter((manifest) =>
+    conflictOf(manifest, liveOf(snapshot, manifest), uid) === undefined
   );
   const taken = [...needed, ...(waits ? [] : [deployment]), ...ours]
-    .flatMap((one) =>
+    .flatMap((manifest) =>
       takeOvers(
-        one,
-        liveOf(snapshot, one),
+        manifest,
+        liveOf(snapshot, manifest),
         snapshot.resource,
         foreignFields(
-          one,
-          liveOf(snapshot, one),
+          manifest,
+          liveOf(snapshot, manifest),
           snapshot.replicaSets,
-          isAnswered(stamped(one), liveOf(snapshot, one)),
+          isAnswered(stamped(manifest), liveOf(snapshot, manifest)),
         ),
       )
     );
   const handed = waits ? [] : handOver(prepared, live);
   // What these change has another version when it is applied.
   const changed = new Set(
-    [...taken, ...handed].flatMap((one) => "key" in one ? liveKey(one.key.kind, one.key.name) : []),
+    [...taken, ...handed].flatMap((writeStep) =>
+      "key" in writeStep ? liveKey(writeStep.key.kind, writeStep.key.name) : []
+    ),
   );
   const deployments = waits ? [] : [...handed, ...writes(snapshot, [deployment], changed, whyOf(rollout), true)];
   const wanted = new Set(

@@ -45,14 +45,14 @@ const condition = (plan: Plan | ClusterSnapshot, type: string): string => {
   const status = "steps" in plan
     ? plan.steps.flatMap((step) => step._tag === "SetStatus" ? [step.status as unknown as Json] : [])[0]
     : plan.resource.status;
-  const found = listAt(status, "conditions").find((one) => stringAt(one, "type") === type);
+  const found = listAt(status, "conditions").find((value) => stringAt(value, "type") === type);
   return found === undefined ? "absent" : `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 };
-const deployment = (one: ClusterSnapshot): Json | undefined => one.live.get("Deployment/my");
+const deployment = (clusterSnapshot: ClusterSnapshot): Json | undefined => clusterSnapshot.live.get("Deployment/my");
 
 /** What a failure must leave byte for byte. */
-const running = (one: ClusterSnapshot): string =>
-  JSON.stringify([...one.live].filter(([key]) => !key.startsWith("Secret/")));
+const running = (clusterSnapshot: ClusterSnapshot): string =>
+  JSON.stringify([...clusterSnapshot.live].filter(([key]) => !key.startsWith("Secret/")));
 
 Deno.test("US8 decide() makes a resource in one pass, tells of it, and then has nothing to do", () => {
   const first = planOf(snapshot(GENERATED));
@@ -191,7 +191,8 @@ for (const [name, spec, more, want] of BROKEN) {
     ok(plan.steps.every(({ _tag }) => ["Scale", "Announce", "SetStatus"].includes(_tag)), said(plan).join());
     ok(said(plan).includes("Scale 3") && plan.steps.some(({ _tag }) => _tag === "Announce"));
     const settled = converged(broken).snapshot;
-    const template = (one: ClusterSnapshot) => JSON.stringify(at(deployment(one), "spec", "template"));
+    const template = (clusterSnapshot: ClusterSnapshot) =>
+      JSON.stringify(at(deployment(clusterSnapshot), "spec", "template"));
     strictEqual(template(settled), template(before));
     strictEqual(condition(settled, "Stalled").split(" ")[0], "True");
     strictEqual(at(settled.resource, "status", "phase"), "Ready");
@@ -293,7 +294,7 @@ Deno.test("NFR-003 decide() puts no secret value into anything but the Secret th
   );
   ok(!text.includes(canary) && !text.includes(btoa(canary)));
   ok(JSON.stringify(next.steps).includes("exit code 1 after 0 restarts. See kubectl logs"), JSON.stringify(next.steps));
-  deepStrictEqual(said(plan).filter((one) => one === "Apply Secret").length, 2);
+  deepStrictEqual(said(plan).filter((word) => word === "Apply Secret").length, 2);
 });
 
 Deno.test("decide() touches no object of somebody else, and says whose it is", () => {
@@ -349,13 +350,13 @@ Deno.test("FR-025 FR-025a decide() keeps the config before and every config that
     current = converged(edited(current, { ...GENERATED, resources: { models: [{ name }] } })).snapshot;
   }
   strictEqual(current.configs.length, 2);
-  ok(!current.configs.some((one) => stringAt(one, "metadata", "name") === first));
+  ok(!current.configs.some((config) => stringAt(config, "metadata", "name") === first));
   const pinned = stringAt(current.configs[1], "metadata", "name") ?? "";
   const replicaSets = [{ spec: { template: { spec: { volumes: [{ configMap: { name: pinned } }] } } } }];
   current =
     converged(edited({ ...current, replicaSets }, { ...GENERATED, resources: { models: [{ name: "d" }] } })).snapshot;
   current = converged(edited(current, { ...GENERATED, resources: { models: [{ name: "e" }] } })).snapshot;
-  ok(current.configs.some((one) => stringAt(one, "metadata", "name") === pinned));
+  ok(current.configs.some((config) => stringAt(config, "metadata", "name") === pinned));
 });
 
 Deno.test("FR-025a decide() keeps two configs, in whatever order the cluster shows those of one second", () => {
@@ -366,7 +367,7 @@ Deno.test("FR-025a decide() keeps two configs, in whatever order the cluster sho
   const last = runs.at(-1);
   ok(last !== undefined);
   for (const order of [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]]) {
-    const { snapshot: after } = converged({ ...last, configs: order.filter((one) => one !== undefined) });
+    const { snapshot: after } = converged({ ...last, configs: order.filter((item) => item !== undefined) });
     strictEqual(after.configs.length, 2);
     ok(after.configs.includes(c ?? {}));
   }
@@ -380,7 +381,7 @@ Deno.test("decide() prunes what the resource does not ask for any more, and no c
   };
   const { snapshot: before } = converged(snapshot(full));
   const plan = planOf(edited(before, GENERATED));
-  deepStrictEqual(said(plan).filter((one) => one.startsWith("Prune")).sort(), [
+  deepStrictEqual(said(plan).filter((text) => text.startsWith("Prune")).sort(), [
     "Prune HorizontalPodAutoscaler/my-hpa",
     "Prune Ingress/my-ingress",
     "Prune NetworkPolicy/my-network-policy",
@@ -443,7 +444,7 @@ Deno.test("decide() heals what somebody changed by hand", () => {
   live.delete("Service/my-service");
   const old = live.get("Deployment/my") ?? {};
   live.set("Deployment/my", { ...old, spec: { ...(old.spec as JsonObject), replicas: 7 } });
-  deepStrictEqual(said(planOf({ ...before, live })).filter((one) => one.startsWith("Apply")), [
+  deepStrictEqual(said(planOf({ ...before, live })).filter((text) => text.startsWith("Apply")), [
     "Apply Deployment",
     "Apply Service",
   ]);

@@ -63,16 +63,16 @@ const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<Di
   if (found.length === 0) return NOTHING;
   const entries = listAt(live, "metadata", "managedFields");
   const own = objectAt(entries.find(isOwnApply) ?? null, "fieldsV1");
-  const others = entries.filter((one) => !isOwnApply(one));
+  const others = entries.filter((entry) => !isOwnApply(entry));
   const byPolicy: Array<string> = [];
   const byOthers: Array<ForeignField> = [];
   for (const path of found) {
-    const owners = others.filter((one) => owns(objectAt(one, "fieldsV1"), path));
+    const owners = others.filter((other) => owns(objectAt(other, "fieldsV1"), path));
     if (owners.length === 0 && owns(own, path)) {
       byPolicy.push(pathText(path));
       continue;
     }
-    const managers = owners.length > 0 ? owners : others.filter((one) => isBeside(objectAt(one, "fieldsV1"), path));
+    const managers = owners.length > 0 ? owners : others.filter((other) => isBeside(objectAt(other, "fieldsV1"), path));
     byOthers.push({
       object: `${manifest.kind} ${manifest.metadata.name}`,
       field: pathText(path),

@@ -26,7 +26,7 @@ const entry = (manager: string, fieldsV1: JsonObject, operation = "Update"): Jso
 const changed = (before: ClusterSnapshot, managedFields: ReadonlyArray<JsonObject>): ClusterSnapshot => {
   const deployment = before.live.get("Deployment/my") ?? {};
   const containers = listAt(deployment, "spec", "template", "spec", "containers") as ReadonlyArray<JsonObject>;
-  const mirrored = containers.map((one) => ({ ...one, image: `mirror.example/${one.image}` }));
+  const mirrored = containers.map((container) => ({ ...container, image: `mirror.example/${container.image}` }));
   const live = new Map(before.live);
   const moved = put(deployment, ["spec", "template", "spec", "containers"], mirrored);
   const bare = put(moved, ["metadata", "labels", "app.kubernetes.io/part-of"], undefined);
@@ -37,7 +37,7 @@ const changed = (before: ClusterSnapshot, managedFields: ReadonlyArray<JsonObjec
 const writes = (plan: Plan): ReadonlyArray<string> => plan.steps.map(({ _tag }) => _tag);
 const message = (plan: Plan, type: string): string => {
   const status = plan.steps.flatMap((step) => step._tag === "SetStatus" ? [step.status] : [])[0];
-  const found = (status?.conditions ?? []).find((one) => one.type === type);
+  const found = (status?.conditions ?? []).find((item) => item.type === type);
   return found?.message ?? "";
 };
 

@@ -80,7 +80,7 @@ const itemsOf = (wanted: Json | undefined, live: Json | undefined) => {
   const names = keysOf(wanted);
   return names === undefined ? [] : wanted.flatMap((item) => {
     const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
-    const other = live.find((one) => names.every((name) => member(one, name) === keys[name]));
+    const other = live.find((value) => names.every((name) => member(value, name) === keys[name]));
     return other === undefined ? [] : [{ keys, item, other }];
   });
 };
@@ -105,8 +105,10 @@ const broughtBack = (
 ): ReadonlyArray<ClaimedField> => {
   const now = templateOf(live);
   const text = JSON.stringify(now);
-  const earlier = replicaSets.find((one) => JSON.stringify(templateOf(one)) === text);
-  const [newest] = replicaSets.filter((one) => one !== earlier).toSorted((a, b) => revisionOf(b) - revisionOf(a));
+  const earlier = replicaSets.find((replicaSet) => JSON.stringify(templateOf(replicaSet)) === text);
+  const [newest] = replicaSets.filter((replicaSet) => replicaSet !== earlier).toSorted((a, b) =>
+    revisionOf(b) - revisionOf(a)
+  );
   if (earlier === undefined || newest === undefined) return [];
   // A Deployment that only moves forward runs on its newest ReplicaSet, which it has never used before.
   if (!isReused(earlier) && revisionOf(earlier) > revisionOf(newest)) return [];
@@ -131,7 +133,7 @@ const extras = (
     const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
     const same = (list: Json | undefined) =>
       isList(list ?? null)
-        ? (list as ReadonlyArray<Json>).find((one) => names.every((name) => member(one, name) === keys[name]))
+        ? (list as ReadonlyArray<Json>).find((entry) => names.every((name) => member(entry, name) === keys[name]))
         : undefined;
     const [one, other] = [same(wanted), same(newest)];
     return one === undefined && other === undefined ? [[...path, keys]] : extras(item, one, other, [...path, keys]);

@@ -11,15 +11,16 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 export const byPolicy = (snapshot: ClusterSnapshot, prepared: Prepared, rollout: Rollout): ReadonlyArray<string> => {
   const { objects, blueprint } = prepared;
   const live = liveOf(snapshot, objects.deployment);
-  const ours = [...objects.after, ...objects.optional].filter((one) =>
-    conflictOf(one, liveOf(snapshot, one), blueprint.uid) === undefined
+  const ours = [...objects.after, ...objects.optional].filter((manifest) =>
+    conflictOf(manifest, liveOf(snapshot, manifest), blueprint.uid) === undefined
   );
   const deployments = isWaiting(rollout) ? [] : [deploymentFor(snapshot, prepared, rollout, live)];
-  return [...objects.before.map((one) => notShrunk(one, liveOf(snapshot, one))), ...deployments, ...ours].flatMap((
-    one,
-  ) =>
-    changedFields(stamped(one), liveOf(snapshot, one)).byPolicy.map((field) =>
-      `${one.kind} ${one.metadata.name}: ${field}`
-    )
-  );
+  return [...objects.before.map((manifest) => notShrunk(manifest, liveOf(snapshot, manifest))), ...deployments, ...ours]
+    .flatMap((
+      manifest,
+    ) =>
+      changedFields(stamped(manifest), liveOf(snapshot, manifest)).byPolicy.map((field) =>
+        `${manifest.kind} ${manifest.metadata.name}: ${field}`
+      )
+    );
 };

@@ -36,7 +36,7 @@ export const prunedBundles = (
   if (!isSettled) return [];
   const mounted = new Set([
     ...configMapsOf(templateSpec(deployment)),
-    ...snapshot.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
+    ...snapshot.pods.flatMap((pod) => configMapsOf(objectAt(pod, "spec"))),
   ]);
   return [...snapshot.live].filter(([key, live]) =>
     live.kind === "ConfigMap" && !wanted.has(key) && isOurs(live, uid) && !isGoing(live) &&
@@ -60,18 +60,19 @@ export const prunedConfigs = (
 ): ReadonlyArray<Pruning> => {
   const named = new Set([
     ...(current === undefined ? [] : [current]),
-    ...[...snapshot.live.values()].filter((one) => one.kind === "Deployment").flatMap((one) =>
-      configMapsOf(templateSpec(one))
+    ...[...snapshot.live.values()].filter((object) => object.kind === "Deployment").flatMap((object) =>
+      configMapsOf(templateSpec(object))
     ),
-    ...snapshot.replicaSets.flatMap((one) => configMapsOf(templateSpec(one))),
-    ...snapshot.pods.flatMap((one) => configMapsOf(objectAt(one, "spec"))),
+    ...snapshot.replicaSets.flatMap((replicaSet) => configMapsOf(templateSpec(replicaSet))),
+    ...snapshot.pods.flatMap((pod) => configMapsOf(objectAt(pod, "spec"))),
   ]);
-  const nameIn = (one: JsonObject): string => stringAt(one, "metadata", "name") ?? "";
-  return snapshot.configs.filter((one) => isOurs(one, uid) && !isGoing(one) && nameIn(one) !== current).slice(
-    CONFIGS_KEPT,
-  )
-    .filter((one) => !named.has(nameIn(one)))
-    .map((one) => prune(one, "no Deployment, ReplicaSet or Pod runs on this config any more"));
+  const nameIn = (object: JsonObject): string => stringAt(object, "metadata", "name") ?? "";
+  return snapshot.configs.filter((config) => isOurs(config, uid) && !isGoing(config) && nameIn(config) !== current)
+    .slice(
+      CONFIGS_KEPT,
+    )
+    .filter((config) => !named.has(nameIn(config)))
+    .map((config) => prune(config, "no Deployment, ReplicaSet or Pod runs on this config any more"));
 };
 
 const prune = (live: JsonObject, why: string): Pruning =>

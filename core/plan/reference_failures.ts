@@ -50,7 +50,7 @@ const oversizedReferences = (
   ownNamespace: string,
 ): ReadonlyArray<ReferenceTooLarge> =>
   snapshot.tooLarge.flatMap(({ kind, name }) => {
-    const first = references.find((one) => one.kind === kind && one.name === name);
+    const first = references.find((reference) => reference.kind === kind && reference.name === name);
     if (first === undefined) return [];
     const { path, namespace = ownNamespace } = first;
     const bytesMax = kind === "Secret" ? SECRET_VALUES_BYTES_MAX : CONFIG_MAPS_BYTES_MAX;

@@ -100,5 +100,5 @@ const ofRollout = (
 const nextLookMs = (snapshot: ClusterSnapshot, { conditions = [] }: Status): number | undefined => {
   const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
   const pauses = [nextContestMs(snapshot), unwatchedMs(snapshot), isUnavailable ? LOOK_AGAIN_MS : undefined];
-  return pauses.reduce((least, one) => one === undefined ? least : Math.min(least ?? one, one), undefined);
+  return pauses.reduce((least, pause) => pause === undefined ? least : Math.min(least ?? pause, pause), undefined);
 };

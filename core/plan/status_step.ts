@@ -15,7 +15,7 @@ const sameStatus = (status: Status, before: JsonObject): boolean =>
 /** For the log: the conditions that flipped. */
 const whyStatus = (status: Status, before: JsonObject): string => {
   const word = (list: ReadonlyArray<Json>, type: string) =>
-    stringAt(list.find((one) => stringAt(one, "type") === type), "status");
+    stringAt(list.find((value) => stringAt(value, "type") === type), "status");
   const old = listAt(before, "conditions");
   const flipped = ((status.conditions ?? []) as ReadonlyArray<Condition>)
     .filter(({ type, status: now }) => word(old, type) !== now).map(({ type, status: now }) => `${type}=${now}`);

@@ -28,8 +28,8 @@ export const takeOvers = (
   resource: JsonObject,
   claims: ReadonlyArray<ClaimedField> = [],
 ): ReadonlyArray<WriteStep> => {
-  const managers = listAt(live, "metadata", "managedFields").filter((one) => isFormer(one, resource))
-    .map((one) => stringAt(one, "manager") ?? "");
+  const managers = listAt(live, "metadata", "managedFields").filter((managedField) => isFormer(managedField, resource))
+    .map((managedField) => stringAt(managedField, "manager") ?? "");
   return managers.length === 0 && claims.length === 0 ? [] : [
     Step.TakeOver({
       key: keyOf(manifest),
@@ -56,9 +56,9 @@ export const takenOver = (
     )
   );
   const claimed = claims.reduce((all, claim) => union(all, fieldsOf(claim)), {} as JsonObject);
-  const former = fields.filter((one) => isFormer(one, resource));
-  const ours = fields.find((one) => isOwnApply(one));
-  const all = former.map((one) => movable(objectAt(one, "fieldsV1"), stringAt(live, "kind") ?? ""))
+  const former = fields.filter((field) => isFormer(field, resource));
+  const ours = fields.find((field) => isOwnApply(field));
+  const all = former.map((value) => movable(objectAt(value, "fieldsV1"), stringAt(live, "kind") ?? ""))
     .reduce(union, union(objectAt(ours ?? null, "fieldsV1"), claimed));
   const entry: JsonObject = {
     ...(isObject(ours ?? null) ? ours as JsonObject : {}),
@@ -68,8 +68,8 @@ export const takenOver = (
     fieldsType: "FieldsV1",
     fieldsV1: all,
   };
-  const others = fields.filter((one) =>
-    one !== ours && !former.includes(one) && Object.keys(objectAt(one, "fieldsV1")).length > 0
+  const others = fields.filter((field) =>
+    field !== ours && !former.includes(field) && Object.keys(objectAt(field, "fieldsV1")).length > 0
   );
   return [...others, entry];
 };

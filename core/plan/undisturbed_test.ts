@@ -7,19 +7,23 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const onClaim = (storage: JsonObject): JsonObject => ({ ...GENERATED, workload: { replicas: 1, storage } });
 
-const withLive = (one: ClusterSnapshot, key: string, change: (object: JsonObject) => JsonObject): ClusterSnapshot => {
-  const live = new Map(one.live);
+const withLive = (
+  clusterSnapshot: ClusterSnapshot,
+  key: string,
+  change: (object: JsonObject) => JsonObject,
+): ClusterSnapshot => {
+  const live = new Map(clusterSnapshot.live);
   live.set(key, change(live.get(key) ?? {}));
-  return { ...one, live };
+  return { ...clusterSnapshot, live };
 };
 const applied = (plan: Plan): ReadonlyArray<string> =>
   plan.steps.flatMap((step) => step._tag === "Apply" ? [step.manifest.kind] : []);
 const events = (plan: Plan): ReadonlyArray<string> =>
   plan.steps.flatMap((step) => step._tag === "Announce" ? [step.note.reason] : []);
-const condition = (one: ClusterSnapshot, type: string): Json | undefined =>
-  listAt(one.resource.status, "conditions").find((found) => stringAt(found, "type") === type);
-const word = (one: ClusterSnapshot, type: string): string =>
-  `${stringAt(condition(one, type), "status")} ${stringAt(condition(one, type), "reason")}`;
+const condition = (clusterSnapshot: ClusterSnapshot, type: string): Json | undefined =>
+  listAt(clusterSnapshot.resource.status, "conditions").find((found) => stringAt(found, "type") === type);
+const word = (clusterSnapshot: ClusterSnapshot, type: string): string =>
+  `${stringAt(condition(clusterSnapshot, type), "status")} ${stringAt(condition(clusterSnapshot, type), "reason")}`;
 const owner = (uid: string, name = "my"): JsonObject => ({
   apiVersion: "llamastack.io/v1alpha2",
   kind: "LlamaStackDistribution",
@@ -55,8 +59,8 @@ Deno.test("the copy of a CA bundle goes once no pod mounts it and the rollout is
     data: { "ca-bundle.crt": pem },
   };
   const left = withLive(plain, "ConfigMap/my-ca-bundle", () => bundle);
-  const pruned = (one: ClusterSnapshot) =>
-    planOf(one).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
+  const pruned = (clusterSnapshot: ClusterSnapshot) =>
+    planOf(clusterSnapshot).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
   deepStrictEqual(pruned(left), ["my-ca-bundle"]);
   const pod: JsonObject = {
     metadata: { name: "old" },
@@ -64,7 +68,7 @@ Deno.test("the copy of a CA bundle goes once no pod mounts it and the rollout is
   };
   deepStrictEqual(pruned({ ...left, pods: [pod] }), []);
   deepStrictEqual(
-    pruned(withLive(left, "Deployment/my", (one) => put(one, ["status", "availableReplicas"], 0) as JsonObject)),
+    pruned(withLive(left, "Deployment/my", (object) => put(object, ["status", "availableReplicas"], 0) as JsonObject)),
     [],
   );
 });
@@ -75,7 +79,8 @@ Deno.test("drift of a value that looks like a number is repaired", () => {
   const changed = withLive(
     before,
     "Deployment/my",
-    (one) => JSON.parse(JSON.stringify(one).replace('"value":"10000000001"', '"value":"10000000002"')) as JsonObject,
+    (object) =>
+      JSON.parse(JSON.stringify(object).replace('"value":"10000000001"', '"value":"10000000002"')) as JsonObject,
   );
   ok(applied(planOf(changed)).includes("Deployment"));
 });
@@ -149,9 +154,9 @@ Deno.test("pods that a quota rejects are told with the rejecting sentence", () =
     reason: "FailedCreate",
     message: 'pods "my-1" is forbidden: exceeded quota: small',
   };
-  const { snapshot: told } = converged(withLive(before, "Deployment/my", (one) => ({
-    ...one,
-    status: { ...objectAt(one, "status"), availableReplicas: 0, conditions: [failure] },
+  const { snapshot: told } = converged(withLive(before, "Deployment/my", (object) => ({
+    ...object,
+    status: { ...objectAt(object, "status"), availableReplicas: 0, conditions: [failure] },
   })));
   strictEqual(word(told, "Available"), "False PodsRejected");
   ok(stringAt(condition(told, "Available"), "message")?.includes("exceeded quota: small"));
@@ -183,7 +188,7 @@ Deno.test("an autoscaler that takes over from zero gets its minimum", () => {
     const seen = withLive(
       before,
       "Deployment/my",
-      (one) => put(one, ["metadata", "managedFields"], [owned]) as JsonObject,
+      (object) => put(object, ["metadata", "managedFields"], [owned]) as JsonObject,
     );
     return planOf(edited(seen, { ...GENERATED, workload: { replicas, autoscaling } })).steps
       .flatMap((step) => step._tag === "Scale" ? [step.replicas] : []);

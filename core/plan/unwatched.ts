@@ -6,7 +6,7 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 /** Pause in milliseconds before the next look at objects of ours that no watch follows; undefined: there are none. */
 export const unwatchedMs = ({ live, resource }: ClusterSnapshot): number | undefined => {
   const { uid, name } = objectAt(resource, "metadata");
-  return [...live.values()].some((one) => isOurs(one, String(uid)) && !isWatched(one, String(name)))
+  return [...live.values()].some((object) => isOurs(object, String(uid)) && !isWatched(object, String(name)))
     ? UNWATCHED_LOOK_MS
     : undefined;
 };

@@ -18,7 +18,7 @@ export const writes = (
   blocks: boolean,
 ): ReadonlyArray<WriteStep> =>
   manifests.map(stamped)
-    .filter((one) => !isWritten(one, liveOf(snapshot, one)) || changed.has(liveKey(one.kind, one.metadata.name)))
+    .filter((item) => !isWritten(item, liveOf(snapshot, item)) || changed.has(liveKey(item.kind, item.metadata.name)))
     .map((manifest) =>
       Step.Apply({ manifest, why, precondition: preconditionOf(snapshot, manifest, changed), blocks })
     );

@@ -32,7 +32,7 @@ export interface Objects {
 }
 
 export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => {
-  const there = (...all: ReadonlyArray<Manifest | undefined>) => all.filter((one) => one !== undefined);
+  const there = (...all: ReadonlyArray<Manifest | undefined>) => all.filter((item) => item !== undefined);
   return {
     before: there(
       serviceAccount(blueprint),

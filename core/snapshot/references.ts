@@ -53,7 +53,7 @@ export const permitted = (
   references: ReadonlyArray<Reference>,
   namespace: string | undefined,
   { allow = ALLOWANCES_DEFAULT }: { readonly allow?: Allowances },
-): ReadonlyArray<Reference> => references.filter((one) => mayRead(one.namespace, namespace, allow));
+): ReadonlyArray<Reference> => references.filter((reference) => mayRead(reference.namespace, namespace, allow));
 
 export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
   ...providerReferences(spec),

@@ -19,7 +19,9 @@ export const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Fi
 /** Not abnormal: what admission made of our objects is as wanted. Values are left out, since a policy may have put anything there. */
 export const policyFindings = ({ byPolicy }: Decided, { resource }: ClusterSnapshot): ReadonlyArray<Finding> => {
   if (byPolicy === undefined) {
-    const before = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "ChangedByPolicy");
+    const before = listAt(resource, "status", "conditions").find((condition) =>
+      stringAt(condition, "type") === "ChangedByPolicy"
+    );
     return before === undefined
       ? []
       : [conditionTrue("ChangedByPolicy", "ChangedByAdmission", stringAt(before, "message") ?? "")];

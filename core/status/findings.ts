@@ -201,8 +201,8 @@ const availableFinding = (
     return conditionTrue("Available", "MinimumReplicasAvailable", said);
   }
   const shown = shownOf(snapshot, prepared);
-  const rejected = listAt(status, "conditions").find((one) =>
-    stringAt(one, "type") === "ReplicaFailure" && stringAt(one, "status") === "True"
+  const rejected = listAt(status, "conditions").find((condition) =>
+    stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"
   );
   if (rejected !== undefined) {
     const why = shown.text(stringAt(rejected, "message") ?? stringAt(rejected, "reason") ?? "no reason given");

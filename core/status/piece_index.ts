@@ -54,9 +54,9 @@ const eachPiece = (text: string, bits: number, visit: (slot: number, begin: numb
   }
 };
 
-const isSame = (one: string, from: number, other: string, begin: number): boolean => {
+const isSame = (text: string, from: number, other: string, begin: number): boolean => {
   for (let index = 0; index < PIECE; index++) {
-    if (one.charCodeAt(from + index) !== other.charCodeAt(begin + index)) return false;
+    if (text.charCodeAt(from + index) !== other.charCodeAt(begin + index)) return false;
   }
   return true;
 };

@@ -46,7 +46,9 @@ const REVISION = "deployment.kubernetes.io/revision";
 
 const isOfNewestTemplate = (pod: JsonObject, deployment: JsonObject, { replicaSets }: ClusterSnapshot): boolean => {
   const revision = stringAt(deployment, "metadata", "annotations", REVISION);
-  const newest = replicaSets.find((one) => stringAt(one, "metadata", "annotations", REVISION) === revision);
+  const newest = replicaSets.find((replicaSet) =>
+    stringAt(replicaSet, "metadata", "annotations", REVISION) === revision
+  );
   const hash = stringAt(newest, "metadata", "labels", HASH_LABEL);
   return hash === undefined || hash === stringAt(pod, "metadata", "labels", HASH_LABEL);
 };

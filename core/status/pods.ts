@@ -39,7 +39,9 @@ const CONFIG_REASONS = ["CreateContainerConfigError", "CreateContainerError", "R
 
 const troubleOf = (pod: JsonObject, shown: Shown): Trouble | undefined => {
   const name = stringAt(pod, "metadata", "name") ?? "?";
-  const scheduled = listAt(pod, "status", "conditions").find((one) => member(one, "type") === "PodScheduled");
+  const scheduled = listAt(pod, "status", "conditions").find((condition) =>
+    member(condition, "type") === "PodScheduled"
+  );
   if (member(scheduled, "status") === "False") {
     const why = stringAt(scheduled, "message") ?? "no node takes it";
     return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${shown.text(why)}` };

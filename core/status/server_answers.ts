@@ -77,7 +77,7 @@ export const answersOf = (
   return {
     version: said.slice(0, VERSION_CHARACTERS_MAX),
     providers: isObject(providers)
-      ? sorted(listAt(providers, "data").flatMap(providerOf), (one) => `${one.api} ${one.provider_id}`)
+      ? sorted(listAt(providers, "data").flatMap(providerOf), (object) => `${object.api} ${object.provider_id}`)
         .slice(0, PROVIDERS_MAX)
       : before?.providers ?? [],
     models: isObject(models)
@@ -102,7 +102,7 @@ const modelOf = (model: Json): ReadonlyArray<string> => {
   return id === undefined || id.length > MODEL_CHARACTERS_MAX ? [] : [id];
 };
 
-const sorted = <A>(all: ReadonlyArray<A>, by: (one: A) => string): ReadonlyArray<A> =>
+const sorted = <A>(all: ReadonlyArray<A>, by: (item: A) => string): ReadonlyArray<A> =>
   all.toSorted((a, b) => by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0);
 
 /** What a server answers goes into the status: nothing of it where it repeats a Secret's value, and no control characters. */

@@ -15,8 +15,8 @@ export const rolledBack = (
   rollout: Rollout,
   prepared: Prepared,
 ): string => {
-  const said = listAt(snapshot.resource, "status", "conditions").find((one) =>
-    stringAt(one, "reason") === "RolledBack"
+  const said = listAt(snapshot.resource, "status", "conditions").find((condition) =>
+    stringAt(condition, "reason") === "RolledBack"
   );
   const before = stringAt(said, "message");
   if (rollout.kind === "undone" && before !== undefined) return before;

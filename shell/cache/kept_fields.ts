@@ -20,7 +20,9 @@ export const trimmed = (object: JsonObject): JsonObject => {
 export const essential = (object: JsonObject): JsonObject => {
   const metadata = objectAt(object, "metadata");
   const labels = objectAt(metadata, "labels");
-  const controller = listAt(metadata, "ownerReferences").filter((one) => member(one, "controller") === true).slice(
+  const controller = listAt(metadata, "ownerReferences").filter((ownerReference) =>
+    member(ownerReference, "controller") === true
+  ).slice(
     0,
     1,
   );
@@ -67,16 +69,18 @@ const ESSENTIAL_LABELS = ["component", "instance", "managed-by"].map((name) => `
 const withFewerManagers = (object: JsonObject): JsonObject => {
   const fields = member(objectAt(object, "metadata"), "managedFields");
   if (!Array.isArray(fields)) return object;
-  const owningNames = listAt(object, "metadata", "ownerReferences").map((one) => stringAt(one, "name"));
-  const kept = UNASKED.has(stringAt(object, "kind") ?? "") ? [] : fields.flatMap((one): ReadonlyArray<JsonObject> => {
-    const [manager, operation] = [stringAt(one, "manager") ?? "", stringAt(one, "operation") ?? ""];
-    const replicas = onlyReplicas(objectAt(one, "fieldsV1", "f:spec"));
-    const owners = objectAt(one, "fieldsV1", "f:metadata", "f:ownerReferences");
+  const owningNames = listAt(object, "metadata", "ownerReferences").map((ownerReference) =>
+    stringAt(ownerReference, "name")
+  );
+  const kept = UNASKED.has(stringAt(object, "kind") ?? "") ? [] : fields.flatMap((field): ReadonlyArray<JsonObject> => {
+    const [manager, operation] = [stringAt(field, "manager") ?? "", stringAt(field, "operation") ?? ""];
+    const replicas = onlyReplicas(objectAt(field, "fieldsV1", "f:spec"));
+    const owners = objectAt(field, "fieldsV1", "f:metadata", "f:ownerReferences");
     const ours = manager === FIELD_MANAGER;
     const isAsked = ours
       ? object.kind === "Deployment"
       : (operation === "Apply" && owningNames.includes(manager)) || Object.keys(owners).length > 0;
-    return !isAsked || stringAt(one, "subresource") !== undefined ? [] : [{
+    return !isAsked || stringAt(field, "subresource") !== undefined ? [] : [{
       manager,
       operation,
       // Nothing that would say of all fields of the spec that they are ours.

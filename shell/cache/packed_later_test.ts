@@ -69,7 +69,7 @@ Deno.test("packedLater() deflates the oldest at once when too much waits", () =>
   run((later) =>
     Effect.sync(() => {
       const kept = Array.from({ length: 4 }, () => plain(JSON.stringify(object(PLAIN_CHARACTERS_MAX / 3))));
-      kept.forEach((one, index) => later.add(`a ${index}`, "ConfigMap", one));
+      kept.forEach((packed, index) => later.add(`a ${index}`, "ConfigMap", packed));
       deepStrictEqual(kept.map(isDeflated), [true, true, false, false]);
     })
   ));

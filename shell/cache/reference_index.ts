@@ -32,7 +32,7 @@ export const referenceIndex = () => {
       for (const object of objects) byObject.set(object, (byObject.get(object) ?? new Set()).add(key));
     },
     resourcesNaming: (kind: string): ReadonlyArray<string> =>
-      [...byResource].filter(([, objects]) => objects.some((one) => one.startsWith(`${kind} `))).map(([key]) => key),
+      [...byResource].filter(([, objects]) => objects.some((text) => text.startsWith(`${kind} `))).map(([key]) => key),
     /** Resources that name an object of the kind which is not among `there`, `namespace/name` each. */
     missing: (kind: string, there: ReadonlySet<string>): ReadonlyArray<string> =>
       [...byObject].flatMap(([object, keys]) =>

@@ -29,7 +29,7 @@ Deno.test("Store keeps what was put, and forgets a resource with its last object
     yield* store.put(own("Pod", "my-1"), "list");
     const { objects, pods } = yield* store.objectsOf("a/my");
     deepStrictEqual([[...objects.keys()], pods.length, yield* store.knows("a/my")], [["Deployment/my"], 1, true]);
-    for (const one of [own("Pod", "my-1"), own("Deployment", "my"), RESOURCE]) yield* store.drop(one);
+    for (const object of [own("Pod", "my-1"), own("Deployment", "my"), RESOURCE]) yield* store.drop(object);
     deepStrictEqual([yield* store.resource("a/my"), yield* store.keys], [undefined, []]);
   })));
 
@@ -68,10 +68,10 @@ Deno.test("Store holds nothing for later of what was deleted or no list shows an
   return run(
     Effect.gen(function* () {
       const store = yield* Store;
-      const putAll = Effect.forEach(objects, (one) => store.put(one, "list"));
+      const putAll = Effect.forEach(objects, (object) => store.put(object, "list"));
       yield* putAll;
       strictEqual(waiting.size, objects.length);
-      for (const one of objects.toReversed()) yield* store.drop(one);
+      for (const object of objects.toReversed()) yield* store.drop(object);
       deepStrictEqual([...waiting], []);
       yield* putAll;
       yield* store.drop(RESOURCE);
@@ -189,7 +189,7 @@ Deno.test("Store.writing() lets what a watch tells meanwhile wait, and tells of 
       store.writing(
         at(version),
         Effect.gen(function* () {
-          for (const one of meanwhile) strictEqual(yield* store.put(at(one), "watch"), false);
+          for (const item of meanwhile) strictEqual(yield* store.put(at(item), "watch"), false);
           return yield* version === FAILS ? Effect.fail("refused") : Effect.succeed(at(version));
         }),
       ).pipe(Effect.ignore, Effect.andThen(Effect.yieldNow));

@@ -14,12 +14,12 @@ const cli = (args: ReadonlyArray<string>, stdin = ""): Promise<Ended> =>
 const VLLM = "deploy/samples/vllm.yaml";
 
 Deno.test("cli render prints the config of a file, of several files and of standard input", async () => {
-  const one = await cli(["render", "-f", VLLM, "--only", "config"]);
-  ok(one.stdout.startsWith("version: 2\n") && one.code === 0);
+  const item = await cli(["render", "-f", VLLM, "--only", "config"]);
+  ok(item.stdout.startsWith("version: 2\n") && item.code === 0);
   const text = await Deno.readTextFile(new URL(VLLM, ROOT));
-  strictEqual((await cli(["render", "-f", "-", "--only", "config"], text)).stdout, one.stdout);
+  strictEqual((await cli(["render", "-f", "-", "--only", "config"], text)).stdout, item.stdout);
   const two = await cli(["render", "-f", VLLM, "-f", VLLM, "--only", "config"]);
-  strictEqual(two.stdout, `${one.stdout}---\n${one.stdout}`);
+  strictEqual(two.stdout, `${item.stdout}---\n${item.stdout}`);
 });
 
 Deno.test("cli render takes a base and a server version", async () => {

@@ -169,7 +169,7 @@ export const surroundingsOf = Effect.fn("surroundingsOf")(function* (resource: J
     undefined,
   );
   const speakers = [resource, deployment, ...replicaSets.slice(0, SETS_HEARD), ...pods.slice(0, PODS_HEARD)]
-    .flatMap((one) => stringAt(one, "metadata", "uid") ?? []);
+    .flatMap((item) => stringAt(item, "metadata", "uid") ?? []);
   const heard = yield* Effect.forEach(speakers, (uid) => {
     const query = new URLSearchParams({ fieldSelector: `involvedObject.uid=${uid}`, limit: EVENTS_PER_OBJECT });
     return allowed(cluster.read(`/api/v1/namespaces/${namespace}/events?${query}`), null);

@@ -49,7 +49,7 @@ export const newContests = (): ContestedFields => {
     const found = counts.get(name);
     const before = found === undefined || isQuiet(found, nowMs) ? undefined : found;
     if (before?.isRepaired === false) return false;
-    const atMs = [...before?.atMs ?? [], nowMs].filter((one) => nowMs - one < CONTEST_WINDOW_MS);
+    const atMs = [...before?.atMs ?? [], nowMs].filter((item) => nowMs - item < CONTEST_WINDOW_MS);
     // The first repair after a pause tells whether it is over.
     const goesOn = before !== undefined && before.pauses > 0;
     const isContested = goesOn || atMs.length >= max;
@@ -88,7 +88,9 @@ export const newContests = (): ContestedFields => {
       }
     },
     of: (key, nowMs) =>
-      [...known.get(key)?.values() ?? []].filter((one) => one.pauses > 0 && nowMs < one.heldUntilMs + CONTEST_OVER_MS)
+      [...known.get(key)?.values() ?? []].filter((item) =>
+        item.pauses > 0 && nowMs < item.heldUntilMs + CONTEST_OVER_MS
+      )
         .map(({ field, pauses, heldUntilMs }) => ({
           ...field,
           heldUntilMs,

@@ -128,18 +128,18 @@ const withUnlabelled = Effect.fnUntraced(function* (
   const polling = yield* SecretPolling;
   const { name, namespace } = blueprint;
   // Without a watch, what was once written may have changed or gone since.
-  const secrets = !polling ? [] : [sqlSecretName(name), kvSecretName(name)].map((one) => ({
+  const secrets = !polling ? [] : [sqlSecretName(name), kvSecretName(name)].map((text) => ({
     apiVersion: "v1",
     kind: "Secret",
     namespace,
-    name: one,
+    name: text,
   }));
   const live = new Map([...mirrored].filter(([key]) => !polling || !key.startsWith("Secret/")));
-  const wanted = allOf(objects).map(keyOf).filter((one) => !polling || one.kind !== "Secret");
+  const wanted = allOf(objects).map(keyOf).filter((objectKey) => !polling || objectKey.kind !== "Secret");
   const asked = isFresh ? wanted.filter(({ kind }) => kind === "Deployment") : wanted;
   const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, name);
   const unknown = [...secrets, ...asked.filter(({ kind, name }) => !isKnown(live.get(liveKey(kind, name))))];
-  const found = yield* Effect.forEach(unknown, (one) => cluster.get(one, "cached"), { concurrency: 8 });
+  const found = yield* Effect.forEach(unknown, (objectKey) => cluster.get(objectKey, "cached"), { concurrency: 8 });
   found.forEach((object, index) => {
     const key = unknown[index];
     if (key === undefined) return;
@@ -153,24 +153,24 @@ const resourceOwned = Effect.fnUntraced(function* (
   objects: ReadonlyMap<string, JsonObject>,
   partial: ReadonlyArray<JsonObject>,
 ) {
-  const configs = newestFirst([...objects.values(), ...partial].filter((one) =>
-    one.kind === "ConfigMap" &&
-    stringAt(one, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
+  const configs = newestFirst([...objects.values(), ...partial].filter((object) =>
+    object.kind === "ConfigMap" &&
+    stringAt(object, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
   ));
   const running = [...objects.values()].filter(({ kind }) => kind === "Deployment")
-    .flatMap((one) => configMapsOf(templateSpec(one)));
+    .flatMap((object) => configMapsOf(templateSpec(object)));
   const cluster = yield* Cluster;
   // What the store has only a part of is read where it counts: the config that the pods run on.
-  const whole = yield* Effect.forEach(configs, (one) => {
-    const name = stringAt(one, "metadata", "name") ?? "";
-    return !partial.includes(one) || !running.includes(name) ? Effect.succeed(one) : Effect.map(
+  const whole = yield* Effect.forEach(configs, (object) => {
+    const name = stringAt(object, "metadata", "name") ?? "";
+    return !partial.includes(object) || !running.includes(name) ? Effect.succeed(object) : Effect.map(
       cluster.get({
         apiVersion: "v1",
         kind: "ConfigMap",
-        namespace: stringAt(one, "metadata", "namespace") ?? "",
+        namespace: stringAt(object, "metadata", "namespace") ?? "",
         name,
       }),
-      (found) => found ?? one,
+      (found) => found ?? object,
     );
   });
   return { live: objects, configs: whole };

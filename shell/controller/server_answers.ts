@@ -78,7 +78,7 @@ const askOnce = Effect.fnUntraced(
   function* (connection: Connection, route: Route, question: Question, before: ServerAnswers | undefined) {
     const client = yield* Effect.acquireRelease(
       Effect.try(() => Deno.createHttpClient(clientOptions(connection, route, question))),
-      (one) => Effect.sync(() => one.close()),
+      (item) => Effect.sync(() => item.close()),
     );
     const { url, headers } = target(connection, route, question);
     const answer = (path: string) =>

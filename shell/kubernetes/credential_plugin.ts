@@ -67,7 +67,7 @@ const started = (
       args: listAt(exec, "args").map(String),
       env: {
         ...Object.fromEntries(
-          listAt(exec, "env").map((one) => [stringAt(one, "name") ?? "", stringAt(one, "value") ?? ""]),
+          listAt(exec, "env").map((value) => [stringAt(value, "name") ?? "", stringAt(value, "value") ?? ""]),
         ),
         KUBERNETES_EXEC_INFO: JSON.stringify({ apiVersion, kind: "ExecCredential", spec: { interactive: false } }),
       },

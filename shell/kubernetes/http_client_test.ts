@@ -53,9 +53,9 @@ for (const how of ["failed", "given up"] as const) {
     strictEqual(connections, 2);
     listener.close();
     await serving;
-    for (const one of open) {
+    for (const tcpConn of open) {
       try {
-        one.close();
+        tcpConn.close();
       } catch {
         // Closed by its reader.
       }

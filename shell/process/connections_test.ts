@@ -87,9 +87,9 @@ const answer = async (connection: Deno.Conn, request: string): Promise<string | 
 };
 
 const closed = (connections: ReadonlyArray<Deno.Conn>): void =>
-  connections.forEach((one) => {
+  connections.forEach((connection) => {
     try {
-      one.close();
+      connection.close();
     } catch {
       // Ended by the server.
     }
@@ -146,7 +146,7 @@ for (
       }
       const again = [];
       for (const connection of held) again.push(await answer(connection, server.request));
-      deepStrictEqual(again.map((one) => one === OK), held.map((_, index) => index >= 10));
+      deepStrictEqual(again.map((item) => item === OK), held.map((_, index) => index >= 10));
     } finally {
       closed(held);
       await server.stop();

@@ -28,7 +28,7 @@ export const operatorNamespace = (): string =>
 export const watchedNamespaces = (flag: ReadonlyArray<string>): ReadonlyArray<string> =>
   flag.length > 0
     ? flag
-    : (Deno.env.get("WATCH_NAMESPACE") ?? "").split(",").map((one) => one.trim()).filter((one) => one !== "");
+    : (Deno.env.get("WATCH_NAMESPACE") ?? "").split(",").map((item) => item.trim()).filter((item) => item !== "");
 
 /** In a pod the Services have names; from elsewhere they are reached through the API server. */
 export const isInPod = (kubeconfig: string | undefined): boolean => kubeconfigFile(kubeconfig) === undefined;
@@ -83,7 +83,7 @@ const fromKubeconfig = (file: string, wanted: string | undefined): Connection =>
   if (text === undefined) throw new SettingsError({ detail: `there is no kubeconfig ${file}` });
   const document = Result.match(readManifests(text), { onSuccess: (all) => all[0] ?? null, onFailure: () => null });
   const named = (list: string, name: string | undefined): Json | undefined =>
-    listAt(document, list).find((one) => stringAt(one, "name") === name);
+    listAt(document, list).find((value) => stringAt(value, "name") === name);
   const name = wanted ?? stringAt(document, "current-context");
   const context = member(named("contexts", name), "context");
   const cluster = member(named("clusters", stringAt(context, "cluster")), "cluster");

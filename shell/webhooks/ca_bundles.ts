@@ -71,16 +71,16 @@ const TARGETS: Readonly<Record<string, Target>> = {
     name: WEBHOOK_CONFIGURATION,
     bundle: (configuration, segment) => {
       const all = listAt(configuration, "webhooks").filter(isObject)
-        .map((one) => pemOf(objectAt(one, "clientConfig"), `${VALIDATE_PATH}/${segment}`));
-      return all.length === 0 ? undefined : { pem: all.every((one) => one === all[0]) ? all[0] : undefined };
+        .map((object) => pemOf(objectAt(object, "clientConfig"), `${VALIDATE_PATH}/${segment}`));
+      return all.length === 0 ? undefined : { pem: all.every((item) => item === all[0]) ? all[0] : undefined };
     },
     part: (configuration, caBundle, segment) => ({
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: "ValidatingWebhookConfiguration",
       metadata: { name: WEBHOOK_CONFIGURATION },
-      webhooks: listAt(configuration, "webhooks").filter(isObject).map((one) => ({
-        name: one.name ?? "",
-        clientConfig: { caBundle, ...calling(objectAt(one, "clientConfig"), `${VALIDATE_PATH}/${segment}`) },
+      webhooks: listAt(configuration, "webhooks").filter(isObject).map((object) => ({
+        name: object.name ?? "",
+        clientConfig: { caBundle, ...calling(objectAt(object, "clientConfig"), `${VALIDATE_PATH}/${segment}`) },
       })),
     }),
   },
@@ -115,29 +115,29 @@ export const caBundles = Effect.fnUntraced(function* (seen: SeenBundles, segment
         bundle: object === undefined ? undefined : bundle(object, segment),
       });
     }
-    const one = seen.get(target)?.bundle;
-    if (one !== undefined) found.push({ target, ...one });
+    const item = seen.get(target)?.bundle;
+    if (item !== undefined) found.push({ target, ...item });
   }
   return found;
 });
 
 export const publish = (target: string, pem: string, segment: string): Effect.Effect<void, ClusterError, Cluster> =>
   Effect.gen(function* () {
-    const one = TARGETS[target];
+    const item = TARGETS[target];
     const object = yield* read(target);
-    if (one === undefined || object === undefined) return;
+    if (item === undefined || object === undefined) return;
     yield* (yield* Cluster).send(Patch.ClusterApply({
-      path: `${one.collection}/${one.name}`,
-      part: one.part(object, btoa(pem), segment),
+      path: `${item.collection}/${item.name}`,
+      part: item.part(object, btoa(pem), segment),
       fieldManager: FIELD_MANAGER,
     }));
   });
 
 const read = (target: string): Effect.Effect<JsonObject | undefined, ClusterError, Cluster> =>
   Effect.gen(function* () {
-    const one = TARGETS[target];
-    if (one === undefined) return undefined;
-    const { collection, name } = one;
+    const item = TARGETS[target];
+    if (item === undefined) return undefined;
+    const { collection, name } = item;
     // By a list of one: the permission to do so can be limited to this name, and an object that is not there is no error.
     const { items } = yield* (yield* Cluster).list({ path: collection, fields: `metadata.name=${name}` });
     return items[0];

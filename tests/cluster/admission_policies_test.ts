@@ -52,7 +52,7 @@ const image = async (cluster: ControlPlane): Promise<string> =>
 
 const events = async (cluster: ControlPlane): Promise<number> =>
   (await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events"))
-    .filter((one) => stringAt(one, "reportingController") === "llama-stack-operator").length;
+    .filter((value) => stringAt(value, "reportingController") === "llama-stack-operator").length;
 
 Deno.test("fields that a policy of the cluster rewrites are taken as the API server answered them", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
@@ -99,7 +99,7 @@ Deno.test("fields that a policy of the cluster rewrites are taken as the API ser
         }));
       await t.step("the status names the fields, without values", async () => {
         const condition = listAt(await read(cluster, `${RESOURCES}/my`), "status", "conditions")
-          .find((one) => stringAt(one, "type") === "ChangedByPolicy");
+          .find((value) => stringAt(value, "type") === "ChangedByPolicy");
         const message = stringAt(condition, "message") ?? "";
         strictEqual(stringAt(condition, "status"), "True");
         ok(message.includes("Deployment my: spec.template.spec.containers[llama-stack].image"), message);

@@ -144,7 +144,10 @@ Deno.test("admission on a real API server", async (t) => {
         providers: { inference: [{ provider: "vllm", endpoint: "http://v", settings: { max_token: 1 } }] },
       }));
       strictEqual(status, 201);
-      ok(warnings.some((one) => one.includes("max_token") && one.includes("max_tokens")), warnings.join("\n"));
+      ok(
+        warnings.some((warning) => warning.includes("max_token") && warning.includes("max_tokens")),
+        warnings.join("\n"),
+      );
     });
 
     await t.step("R21 an object that was stored under older rules stays writable in both versions", async () => {
@@ -192,11 +195,11 @@ Deno.test("admission on a real API server", async (t) => {
       const annotations = at(shown, "metadata", "annotations") as JsonObject;
       deepStrictEqual(Object.keys(annotations), [`${leftoverPrefix("v1alpha2")}spec.disabled`]);
       const kept = await replace(put(shown, ["metadata", "labels"], { a: "b" }), "v1alpha1");
-      deepStrictEqual(kept.warnings.filter((one) => one.includes("removes")), []);
+      deepStrictEqual(kept.warnings.filter((warning) => warning.includes("removes")), []);
       const bare = put(await get("both", "v1alpha1"), ["metadata", "annotations"], undefined);
       const { warnings, status } = await replace(bare, "v1alpha1");
       strictEqual(status, 200);
-      ok(warnings.some((one) => one.includes("removes spec.disabled")), warnings.join("\n"));
+      ok(warnings.some((warning) => warning.includes("removes spec.disabled")), warnings.join("\n"));
       strictEqual(at(await get("both"), "spec", "disabled"), undefined);
       ok(!JSON.stringify(await get("both")).includes(LEFTOVERS_ANNOTATION));
     });
@@ -224,7 +227,7 @@ Deno.test("admission on a real API server", async (t) => {
       ok(String((await create(needy)).body.message).includes('Key "token" not found in Secret "default/keys"'));
       await call(cluster, "PATCH", "/api/v1/namespaces/default/secrets/keys", { stringData: { token: "x" } }, MERGE);
       const complete = await create(needy);
-      deepStrictEqual([complete.status, complete.warnings.filter((one) => one.includes("Secret"))], [201, []]);
+      deepStrictEqual([complete.status, complete.warnings.filter((warning) => warning.includes("Secret"))], [201, []]);
     });
 
     await t.step("R49 nobody is stopped when the webhook does not answer, and a pass says the same", async () => {
@@ -253,8 +256,8 @@ Deno.test("admission on a real API server", async (t) => {
         const told = await eventually(
           "a pass refuses it",
           async () =>
-            listAt(await get("unseen"), "status", "conditions").find((one) =>
-              stringAt(one, "type") === "ConfigGenerated" && stringAt(one, "status") === "False"
+            listAt(await get("unseen"), "status", "conditions").find((condition) =>
+              stringAt(condition, "type") === "ConfigGenerated" && stringAt(condition, "status") === "False"
             ),
         );
         ok(stringAt(told, "message")?.includes("spec.resources.models[0].provider") === true, JSON.stringify(told));

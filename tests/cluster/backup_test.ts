@@ -42,9 +42,9 @@ const allReady = async (cluster: ControlPlane, namespace: string) => {
   let seen: ReadonlyArray<Json> = [];
   await eventually(`the resources of ${namespace} are ready`, async () => {
     const found = await itemsOf(cluster, resources(namespace));
-    seen = found.map((one) => stringAt(listAt(one, "status", "conditions")[0], "message") ?? "no condition");
-    const ready = found.filter((one) =>
-      listAt(one, "status", "conditions").some((condition) =>
+    seen = found.map((value) => stringAt(listAt(value, "status", "conditions")[0], "message") ?? "no condition");
+    const ready = found.filter((value) =>
+      listAt(value, "status", "conditions").some((condition) =>
         stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
       )
     );
@@ -75,18 +75,18 @@ const owned = async (cluster: ControlPlane, namespace: string): Promise<Readonly
   )).flat();
 
 const orphansIn = async (cluster: ControlPlane, namespace: string): Promise<ReadonlyArray<string>> => {
-  const uids = (await itemsOf(cluster, resources(namespace))).map((one) => stringAt(one, "metadata", "uid"));
-  return (await owned(cluster, namespace)).filter((one) =>
-    stringAt(one, "metadata", "name") !== "claimed-pvc" &&
-    !listAt(one, "metadata", "ownerReferences").some((owner) => uids.includes(stringAt(owner, "uid")))
-  ).map((one) => stringAt(one, "metadata", "name") ?? "");
+  const uids = (await itemsOf(cluster, resources(namespace))).map((value) => stringAt(value, "metadata", "uid"));
+  return (await owned(cluster, namespace)).filter((value) =>
+    stringAt(value, "metadata", "name") !== "claimed-pvc" &&
+    !listAt(value, "metadata", "ownerReferences").some((owner) => uids.includes(stringAt(owner, "uid")))
+  ).map((value) => stringAt(value, "metadata", "name") ?? "");
 };
 
 const reasons = async (cluster: ControlPlane, namespace: string): Promise<ReadonlySet<string>> =>
   new Set(
     (await itemsOf(cluster, `/apis/events.k8s.io/v1/namespaces/${namespace}/events`))
-      .filter((one) => stringAt(one, "reportingController") === "llama-stack-operator")
-      .map((one) => stringAt(one, "reason") ?? ""),
+      .filter((value) => stringAt(value, "reportingController") === "llama-stack-operator")
+      .map((value) => stringAt(value, "reason") ?? ""),
   );
 
 /** Every ReplicaSet stands for a template that ran once, every pod for a start. */
@@ -134,8 +134,8 @@ Deno.test("resources are restored by the commands of docs/backup.md, and by othe
           "--from-literal=url=postgresql://u:pass-word@pg:5432/db",
         ];
         await before.kubectl(["create", "secret", "generic", "keys", "-n", "team", ...literals]);
-        for (const one of RESOURCES) {
-          await before.kubectl(["create", "-f", "-"], JSON.stringify(put(one, ["metadata", "namespace"], "team")));
+        for (const object of RESOURCES) {
+          await before.kubectl(["create", "-f", "-"], JSON.stringify(put(object, ["metadata", "namespace"], "team")));
         }
         await allReady(before, "team");
         for (const { text } of commands.filter(({ heading }) => heading === "Back up one namespace")) {

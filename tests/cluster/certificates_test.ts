@@ -182,9 +182,9 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
     await t.step("only caBundle and path are owned by the operator in what others installed", async () => {
       for (const path of [CRD, CONFIGURATION]) {
         const managed = listAt((await call(cluster, "GET", path)).body, "metadata", "managedFields")
-          .filter((one) => stringAt(one, "manager") === "llama-stack-operator-certificates");
-        const leaves: ReadonlyArray<string> = JSON.stringify(managed.map((one) =>
-          at(one, "fieldsV1")
+          .filter((managedField) => stringAt(managedField, "manager") === "llama-stack-operator-certificates");
+        const leaves: ReadonlyArray<string> = JSON.stringify(managed.map((item) =>
+          at(item, "fieldsV1")
         )).match(/"f:[a-zA-Z]+":\{\}/g) ?? [];
         ok(
           leaves.every((leaf) => ['"f:caBundle":{}', '"f:name":{}', '"f:strategy":{}', '"f:url":{}'].includes(leaf)),
@@ -194,7 +194,7 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
       }
     });
   } finally {
-    for (const one of replicas) await one.stop();
+    for (const replica of replicas) await replica.stop();
     balancer.close();
     await cluster.stop();
   }
@@ -235,7 +235,7 @@ Deno.test("authorities and certificates end and are replaced while they are used
     deepStrictEqual(calls.failures(), []);
     ok(calls.calls() > 100, String(calls.calls()));
   } finally {
-    for (const one of replicas) await one.stop();
+    for (const replica of replicas) await replica.stop();
     balancer.close();
     await cluster.stop();
   }

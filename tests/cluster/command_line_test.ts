@@ -51,8 +51,8 @@ const secretOf = (name: string, key: string, value: string): JsonObject => ({
 });
 
 const said = (resource: Json, type: string): string =>
-  listAt(resource, "status", "conditions").filter((one) => stringAt(one, "type") === type)
-    .map((one) => `${stringAt(one, "status")} ${stringAt(one, "reason")}`).join();
+  listAt(resource, "status", "conditions").filter((condition) => stringAt(condition, "type") === type)
+    .map((condition) => `${stringAt(condition, "status")} ${stringAt(condition, "reason")}`).join();
 
 const when = (cluster: ControlPlane, name: string, type: string, want: string) =>
   eventually(`${name} ${type}=${want}`, async () => {
@@ -64,10 +64,10 @@ const when = (cluster: ControlPlane, name: string, type: string, want: string) =
 const versions = async (cluster: ControlPlane): Promise<string> => {
   const paths = ["configmaps", "secrets", "services", "events"].map((plural) => `/api/v1/namespaces/default/${plural}`);
   const lists = await Promise.all(
-    [...paths, RESOURCES, DEPLOYMENT.replace(/\/one$/, "")].map((one) => read(cluster, one)),
+    [...paths, RESOURCES, DEPLOYMENT.replace(/\/one$/, "")].map((text) => read(cluster, text)),
   );
-  return lists.flatMap((list) => listAt(list, "items")).map((one) =>
-    `${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`
+  return lists.flatMap((list) => listAt(list, "items")).map((value) =>
+    `${stringAt(value, "metadata", "name")} ${stringAt(value, "metadata", "resourceVersion")}`
   ).sort().join("\n");
 };
 

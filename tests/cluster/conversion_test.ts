@@ -52,12 +52,12 @@ Deno.test("both API versions on a real API server", async (t) => {
   try {
     await t.step("a stored object of the Go operator is readable in both versions after our CRD comes", async () => {
       await installDefinition(cluster, goDefinition() as unknown as Definition);
-      for (const one of GO_RESOURCES) strictEqual((await call(cluster, "POST", pathIn(OLD), one)).status, 201);
+      for (const object of GO_RESOURCES) strictEqual((await call(cluster, "POST", pathIn(OLD), object)).status, 201);
       const before = await call(cluster, "GET", pathIn(OLD));
       strictEqual(listAt(before.body, "items").length, 4);
       await installWithWebhooks(cluster, webhooks);
       const after = await listed(cluster, OLD, 4);
-      deepStrictEqual(after.map(seen), listAt(before.body, "items").map((one) => seen(one as JsonObject)));
+      deepStrictEqual(after.map(seen), listAt(before.body, "items").map((item) => seen(item as JsonObject)));
       const scaled = await get(NOW, "scaled");
       deepStrictEqual([at(scaled, "spec", "workload", "workers"), at(scaled, "spec", "networking", "expose")], [2, {}]);
     });
@@ -65,11 +65,11 @@ Deno.test("both API versions on a real API server", async (t) => {
     await t.step("storage migration moves them to v1alpha2, and the old version can leave storedVersions", async () => {
       deepStrictEqual(at((await call(cluster, "GET", CRD)).body, "status", "storedVersions"), [OLD, NOW]);
       const before = listAt((await call(cluster, "GET", pathIn(OLD))).body, "items") as ReadonlyArray<JsonObject>;
-      for (const one of listAt((await call(cluster, "GET", pathIn(NOW))).body, "items")) {
-        const name = stringAt(one, "metadata", "name") ?? "";
+      for (const item of listAt((await call(cluster, "GET", pathIn(NOW))).body, "items")) {
+        const name = stringAt(item, "metadata", "name") ?? "";
         const written = await call(cluster, "PUT", pathIn(NOW, name), await get(NOW, name));
         strictEqual(written.status, 200, JSON.stringify(written.body));
-        strictEqual(at(written.body, "metadata", "generation"), at(one, "metadata", "generation"), "nothing changed");
+        strictEqual(at(written.body, "metadata", "generation"), at(item, "metadata", "generation"), "nothing changed");
       }
       const { body } = await call(cluster, "GET", CRD);
       const freed = await call(cluster, "PUT", `${CRD}/status`, put(body, ["status", "storedVersions"], [NOW]));
@@ -240,7 +240,9 @@ Deno.test("both API versions on a real API server", async (t) => {
           ]
         ) {
           const before = await get(NOW, "shared");
-          const managers = listAt(before, "metadata", "managedFields").map((one) => stringAt(one, "apiVersion"));
+          const managers = listAt(before, "metadata", "managedFields").map((managedField) =>
+            stringAt(managedField, "apiVersion")
+          );
           ok(managers.includes("llamastack.io/v1alpha1"), "somebody manages v1alpha1");
           const fewer = path.join() === "storage,kv,endpoint"
             ? put(wide, ["storage", "kv"], { type: "sqlite" })
@@ -274,9 +276,9 @@ Deno.test("both API versions on a real API server", async (t) => {
 
     await t.step("FR-082 random objects of v1alpha2 survive a write through v1alpha1", async () => {
       let tried = 0;
-      for (const one of fc.sample(arbitraryV1alpha2, { numRuns: 300, seed: 7 })) {
+      for (const item of fc.sample(arbitraryV1alpha2, { numRuns: 300, seed: 7 })) {
         const made = await call(cluster, "POST", `${pathIn(NOW)}?fieldManager=random`, {
-          ...omit(one, "status"),
+          ...omit(item, "status"),
           metadata: { generateName: "r-" },
         });
         // What the schema refuses is another test's.

@@ -30,8 +30,8 @@ export const openWire = (target: string): Wire => {
   const accepting = (async () => {
     for await (const near of listener) {
       made++;
-      const one = carry(near).finally(() => running.delete(one));
-      running.add(one);
+      const item = carry(near).finally(() => running.delete(item));
+      running.add(item);
     }
   })();
   return {

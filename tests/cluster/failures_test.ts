@@ -14,7 +14,7 @@ const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
 const apply = (cluster: ControlPlane, ...objects: ReadonlyArray<JsonObject>) =>
   cluster.kubectl(
     ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
-    objects.map((one) => JSON.stringify(one)).join("\n---\n"),
+    objects.map((object) => JSON.stringify(object)).join("\n---\n"),
   );
 const secretOf = (name: string, data: Readonly<Record<string, string>>): JsonObject => ({
   apiVersion: "v1",
@@ -29,7 +29,7 @@ const mapOf = (name: string, data: Readonly<Record<string, string>>): JsonObject
   data,
 });
 const condition = (resource: Json | undefined, type: string): Json | undefined =>
-  listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === type);
+  listAt(resource, "status", "conditions").find((value) => stringAt(value, "type") === type);
 const when = (cluster: ControlPlane, name: string, type: string, want: string) => {
   let seen = "";
   return eventually(`${name} ${type} ${want}`, async () => {
@@ -45,7 +45,7 @@ const when = (cluster: ControlPlane, name: string, type: string, want: string) =
 const running = async (cluster: ControlPlane, name: string): Promise<string> => {
   const deployment = await read(cluster, `${DEPLOYMENTS}/${name}`);
   const maps = listAt(await read(cluster, "/api/v1/namespaces/default/configmaps"), "items")
-    .filter((one) => stringAt(one, "metadata", "labels", "app.kubernetes.io/instance") === name);
+    .filter((item) => stringAt(item, "metadata", "labels", "app.kubernetes.io/instance") === name);
   const service = await read(cluster, `/api/v1/namespaces/default/services/${name}-service`);
   const spec = put(objectAt(deployment, "spec"), ["replicas"], undefined);
   return JSON.stringify([spec, at(deployment, "metadata", "annotations"), maps, service]);

@@ -30,20 +30,22 @@ const STORED_EDITED: JsonObject = { ...STORED, resources: { models: [{ name: "m"
 /** Everything that belongs to a resource, with its name and what the API server counts taken out; old configs left aside. */
 const footprint = async (cluster: ControlPlane, name: string): Promise<ReadonlyArray<string>> => {
   const all = (await Promise.all(KINDS.map((path) => list(cluster, path)))).flat();
-  const own = all.filter((one) => stringAt(one, "metadata", "labels", "app.kubernetes.io/instance") === name);
-  const running = own.flatMap((one) =>
-    listAt(one, "spec", "template", "spec", "volumes").flatMap((volume) => stringAt(volume, "configMap", "name") ?? [])
+  const own = all.filter((value) => stringAt(value, "metadata", "labels", "app.kubernetes.io/instance") === name);
+  const running = own.flatMap((value) =>
+    listAt(value, "spec", "template", "spec", "volumes").flatMap((volume) =>
+      stringAt(volume, "configMap", "name") ?? []
+    )
   );
-  return own.filter((one) =>
-    member(one, "immutable") !== true || running.includes(stringAt(one, "metadata", "name") ?? "")
-  ).map((one) => {
-    const metadata = objectAt(one, "metadata");
+  return own.filter((value) =>
+    member(value, "immutable") !== true || running.includes(stringAt(value, "metadata", "name") ?? "")
+  ).map((value) => {
+    const metadata = objectAt(value, "metadata");
     const kept: JsonObject = {
       name: metadata.name ?? null,
       labels: metadata.labels ?? null,
       owners: listAt(metadata, "ownerReferences").length,
     };
-    const bare = put(put(one as JsonObject, ["metadata"], kept), ["status"], undefined);
+    const bare = put(put(value as JsonObject, ["metadata"], kept), ["status"], undefined);
     const { clusterIP: _ip, clusterIPs: _ips, volumeName: _volume, ...spec } = objectAt(bare, "spec");
     return JSON.stringify({ ...bare, spec })
       .replaceAll(new RegExp(`${name}(?=["-])`, "g"), "NAME").replaceAll(/"resourceVersion":"\d+"/g, "");
@@ -72,7 +74,7 @@ const changed = (name: string, before: JsonObject | undefined, disturbed: JsonOb
   before,
   disturbed,
   isDone: isReady,
-  isOver: (cluster, one) => isReady(cluster, one, disturbed),
+  isOver: (cluster, text) => isReady(cluster, text, disturbed),
 });
 
 const DELETION: Scenario = {
@@ -201,8 +203,8 @@ Deno.test("the operator converges to the same state when it crashes at any write
       await apply(cluster, manifest(STORED, name));
       await done(cluster, DELETION, name, STORED);
       await running.stop();
-      const again = (await list(cluster, CLAIMS)).find((one) =>
-        stringAt(one, "metadata", "name") === stringAt(claim, "metadata", "name")
+      const again = (await list(cluster, CLAIMS)).find((value) =>
+        stringAt(value, "metadata", "name") === stringAt(claim, "metadata", "name")
       );
       strictEqual(stringAt(again, "metadata", "uid"), stringAt(claim, "metadata", "uid"));
     });

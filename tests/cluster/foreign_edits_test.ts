@@ -30,8 +30,8 @@ const content = (deployment: JsonObject): string =>
 const ready = (cluster: ControlPlane) =>
   eventually("it is ready in its last generation", async () => {
     const resource = await read(cluster, RESOURCE);
-    const isReady = listAt(resource, "status", "conditions").some((one) =>
-      stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+    const isReady = listAt(resource, "status", "conditions").some((condition) =>
+      stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
     );
     return isReady && at(resource, "status", "observedGeneration") === at(resource, "metadata", "generation") ||
       undefined;
@@ -89,7 +89,7 @@ Deno.test("edits of others in our objects are repaired on a real API server", as
       const good = content(await read(cluster, DEPLOYMENT));
       const name = stringAt(
         listAt(listAt(await read(cluster, DEPLOYMENT), "spec", "template", "spec", "containers")[0] ?? null, "env")
-          .find((one) => at(one, "valueFrom") !== undefined) ?? null,
+          .find((value) => at(value, "valueFrom") !== undefined) ?? null,
         "name",
       ) ?? "";
       await repaired(
@@ -148,10 +148,10 @@ Deno.test("edits of others in our objects are repaired on a real API server", as
         })();
         const contested = async () =>
           listAt(await read(cluster, RESOURCE), "status", "conditions")
-            .find((one) => stringAt(one, "type") === "Contested");
+            .find((value) => stringAt(value, "type") === "Contested");
         const told = async () =>
           listAt(await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events"), "items")
-            .filter((one) => stringAt(one, "reason") === "Contested").map((one) => stringAt(one, "note") ?? "");
+            .filter((item) => stringAt(item, "reason") === "Contested").map((item) => stringAt(item, "note") ?? "");
         const podLabel = async () =>
           stringAt(await read(cluster, DEPLOYMENT), "spec", "template", "metadata", "labels", "edited");
         try {

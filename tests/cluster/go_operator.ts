@@ -18,8 +18,8 @@ export const PINNED = "distribution-starter:0.7.1";
 export const goDefinition = (): JsonObject => {
   const ours = customResourceDefinition();
   const versions = listAt(ours, "spec", "versions").filter(isObject)
-    .filter((one) => `llamastack.io/${stringAt(one, "name")}` === V1ALPHA1)
-    .map((one) => ({ ...omit(one, "deprecated", "deprecationWarning"), storage: true }));
+    .filter((version) => `llamastack.io/${stringAt(version, "name")}` === V1ALPHA1)
+    .map((version) => ({ ...omit(version, "deprecated", "deprecationWarning"), storage: true }));
   return put(put(ours, ["spec", "versions"], versions), ["spec", "conversion"], { strategy: "None" }) as JsonObject;
 };
 
@@ -56,7 +56,7 @@ export const loadGoObjects = async (
   names: ReadonlyArray<string> = GO_NAMES,
 ): Promise<void> => {
   const owners = new Map<string, string>();
-  for (const file of ["llamastackdistributions", ...files.filter((one) => one !== "llamastackdistributions")]) {
+  for (const file of ["llamastackdistributions", ...files.filter((text) => text !== "llamastackdistributions")]) {
     for (const recorded of await recordedIn(file, namespace, images)) {
       const object = fresh(recorded, owners);
       const owner = ownerOf(recorded);
@@ -111,7 +111,7 @@ const fresh = (recorded: JsonObject, owners: ReadonlyMap<string, string>): JsonO
     ...["uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "ownerReferences"],
   );
   const references = listAt(recorded, "metadata", "ownerReferences").filter(isObject)
-    .map((one) => ({ ...one, uid: owners.get(String(one.uid)) ?? "" }));
+    .map((ownerReference) => ({ ...ownerReference, uid: owners.get(String(ownerReference.uid)) ?? "" }));
   const spec = omit(objectAt(kept, "spec"), "clusterIP", "clusterIPs", "volumeName");
   return {
     ...kept,

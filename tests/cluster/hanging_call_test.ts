@@ -86,7 +86,7 @@ Deno.test("a write that is never answered holds up nobody but its own resource",
         await servedMeanwhile("again");
         await eventually("the others are upgraded", async () => {
           const images = await Promise.all(OTHERS.map((name) => image(cluster, name)));
-          return images.every((one) => one.endsWith(":0.7.3")) || undefined;
+          return images.every((text) => text.endsWith(":0.7.3")) || undefined;
         }, 60_000);
         ok(!(await image(cluster, "hung")).endsWith(":0.7.3"));
       });

@@ -251,7 +251,7 @@ const essence = (object: Json, namespace: string): Json => {
     Object.entries({ ...metadata, annotations }).filter(([key]) => !OF_ITS_OWN.includes(key)),
   );
   const { status: _status, ...rest } = object as JsonObject;
-  const owners = listAt(metadata, "ownerReferences").map((one) => stringAt(one, "name") ?? "");
+  const owners = listAt(metadata, "ownerReferences").map((ownerReference) => stringAt(ownerReference, "name") ?? "");
   return neutral({ ...rest, metadata: { ...kept, owners } }, namespace);
 };
 
@@ -310,14 +310,16 @@ const picture = async (cluster: ControlPlane, namespace: string): Promise<Readon
     }
   }
   const status = objectAt(resource, "status");
-  const conditions = listAt(status, "conditions").map((one) => omit(one as JsonObject, "observedGeneration"));
+  const conditions = listAt(status, "conditions").map((condition) =>
+    omit(condition as JsonObject, "observedGeneration")
+  );
   const told: Record<string, Json> = { ...omit(status, "observedGeneration"), conditions };
   // Under an autoscaler the number of pods is its own.
   if ([...found.keys()].some((key) => key.startsWith("horizontalpodautoscalers/"))) {
     const name = "deployments/my";
     found.set(name, found.get(name)?.replace(/"replicas":\d+,/, "") ?? "");
     for (const key of ["replicas", "availableReplicas"]) delete told[key];
-    told.conditions = conditions.map((one) => omit(one, "message"));
+    told.conditions = conditions.map((condition) => omit(condition, "message"));
   }
   found.set("status", JSON.stringify(neutral(told as JsonObject, namespace)).replaceAll(TIMES, '"$1":""'));
   return found;
@@ -347,7 +349,7 @@ const prepareNamespace = async (cluster: ControlPlane, namespace: string, value:
       },
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "ca" }, data: { "ca-bundle.crt": CERTIFICATE } },
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "own" }, data: { "config.yaml": "version: 2\n" } },
-    ].map((one) => JSON.stringify(one)).join("\n---\n"),
+    ].map((item) => JSON.stringify(item)).join("\n---\n"),
   );
 };
 
@@ -366,9 +368,9 @@ const applySpec = (cluster: ControlPlane, namespace: string, spec: JsonObject): 
 const KEEPS_DATA = /LineChangeLosesData|RegistryConflict/;
 
 const isFailing = async (cluster: ControlPlane, namespace: string, reasons = /./): Promise<boolean> =>
-  listAt(await read(cluster, RESOURCE.replace("NS", namespace)), "status", "conditions").some((one) =>
-    stringAt(one, "type") === "Stalled" && stringAt(one, "status") === "True" &&
-    reasons.test(stringAt(one, "reason") ?? "")
+  listAt(await read(cluster, RESOURCE.replace("NS", namespace)), "status", "conditions").some((condition) =>
+    stringAt(condition, "type") === "Stalled" && stringAt(condition, "status") === "True" &&
+    reasons.test(stringAt(condition, "reason") ?? "")
   );
 
 let walked = 0;
@@ -401,8 +403,8 @@ const walk = async (cluster: ControlPlane, steps: ReadonlyArray<Step>): Promise<
         break;
       }
       case "two edits at once":
-        for (const one of step.edits) {
-          const next = editedSpec(spec, one);
+        for (const item of step.edits) {
+          const next = editedSpec(spec, item);
           if (await applySpec(cluster, namespace, next)) spec = next;
         }
         break;

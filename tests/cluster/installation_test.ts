@@ -96,8 +96,8 @@ Deno.test("the installation on a real API server", async (t) => {
             "kind: Kustomization",
             "resources: [../base]",
             "components:",
-            ...["network-policy", "disruption-budget", "monitoring", "write-guard"].map((one) =>
-              `- ../components/${one}`
+            ...["network-policy", "disruption-budget", "monitoring", "write-guard"].map((word) =>
+              `- ../components/${word}`
             ),
           ].join("\n"),
         );
@@ -117,7 +117,7 @@ Deno.test("the commands of docs/install.md run as written, in order, on a real A
   ok(commands.length >= 7);
   const cluster = await startControlPlane({ kwok: true });
   try {
-    for (const one of goOperator()) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(one));
+    for (const object of goOperator()) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(object));
     for (const { text } of commands) {
       const [program = "", ...words] = text.split(" ");
       strictEqual(program, "kubectl", text);
@@ -133,19 +133,19 @@ Deno.test("the commands of docs/install.md run as written, in order, on a real A
 });
 
 Deno.test("prometheusRule() and dashboard() ask only for metrics that the operator has", async () => {
-  const rules = listAt(prometheusRule(), "spec", "groups").flatMap((one) => listAt(one, "rules"));
-  const asked = rules.map((one) => stringAt(one, "expr") ?? "").concat(
+  const rules = listAt(prometheusRule(), "spec", "groups").flatMap((group) => listAt(group, "rules"));
+  const asked = rules.map((rule) => stringAt(rule, "expr") ?? "").concat(
     Object.values(objectAt(dashboard(), "data")).map(String),
   );
   const names = [...asked.join("\n").matchAll(/\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\{/g)].map(([, name = ""]) => name);
   ok(names.length >= 10);
-  const one = Effect.all([
+  const item = Effect.all([
     passEnded("error", 1),
     keyAdded,
     wrote("Service", "apply"),
     failureFound("SecretNotFound"),
   ]);
-  const known = await Effect.runPromise(Effect.andThen(one, metricsText));
+  const known = await Effect.runPromise(Effect.andThen(item, metricsText));
   deepStrictEqual(names.filter((name) => !known.includes(name.replace(/_bucket$/, ""))), []);
 });
 
@@ -153,8 +153,8 @@ const lines = (text: string): ReadonlyArray<string> => text.split("\n").filter((
 
 const byName = (objects: ReadonlyArray<JsonObject>): JsonObject =>
   Object.fromEntries(
-    objects.map((one): [string, JsonObject] => [
-      `${one.kind} ${stringAt(one, "metadata", "namespace") ?? ""} ${stringAt(one, "metadata", "name")}`,
-      JSON.parse(JSON.stringify(one)),
+    objects.map((object): [string, JsonObject] => [
+      `${object.kind} ${stringAt(object, "metadata", "namespace") ?? ""} ${stringAt(object, "metadata", "name")}`,
+      JSON.parse(JSON.stringify(object)),
     ]).sort(([a], [b]) => a < b ? -1 : 1),
   );

@@ -42,10 +42,10 @@ const appliedOver = (
 ): Promise<ReadonlyArray<number | undefined>> =>
   Effect.runPromise(
     Effect.flatMap(Cluster, (door) =>
-      Effect.forEach(all, (one, index) =>
+      Effect.forEach(all, (manifest, index) =>
         Effect.match(
           door.send(
-            Patch.ServerSideApply({ object: one, fieldManager: "somebody", precondition: precondition(index) }),
+            Patch.ServerSideApply({ object: manifest, fieldManager: "somebody", precondition: precondition(index) }),
           ),
           {
             onSuccess: () => 200,
@@ -73,19 +73,19 @@ Deno.test("the objects of every sample on a real API server", async (t) => {
             caBundlePem: "pem",
           };
           const all = listed(objectsOf(blueprintOf(resource, derived, place), contents));
-          await Promise.all(all.map((one) => apply(cluster, one)));
+          await Promise.all(all.map((manifest) => apply(cluster, manifest)));
           // The API server itself writes a claim once more on the next apply, whatever is in it; from then on it is quiet.
-          const first = await Promise.all(all.map((one) => apply(cluster, one)));
-          const second = await Promise.all(all.map((one) => apply(cluster, one)));
+          const first = await Promise.all(all.map((manifest) => apply(cluster, manifest)));
+          const second = await Promise.all(all.map((manifest) => apply(cluster, manifest)));
           const versions = (list: ReadonlyArray<JsonObject>) =>
-            list.map((one) => stringAt(one, "metadata", "resourceVersion"));
+            list.map((object) => stringAt(object, "metadata", "resourceVersion"));
           const changed = all.filter((_, index) => versions(second)[index] !== versions(first)[index]);
           deepStrictEqual(changed.map(({ kind, metadata }) => `${kind} ${metadata.name}`), []);
           const version = (index: number) => Number(versions(second)[index]);
           deepStrictEqual(new Set(await appliedOver(cluster, all, () => "must not exist")), new Set([409]));
           const stale = await appliedOver(cluster, all, (index) => ({ version: String(version(index) - 1) }));
           deepStrictEqual(new Set(stale), new Set([409]));
-          const third = await Promise.all(all.map((one) => apply(cluster, one)));
+          const third = await Promise.all(all.map((manifest) => apply(cluster, manifest)));
           deepStrictEqual(versions(third), versions(second));
           const seen = await appliedOver(cluster, all, (index) => ({ version: String(version(index)) }));
           deepStrictEqual(new Set(seen), new Set([200]));

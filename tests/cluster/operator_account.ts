@@ -33,7 +33,7 @@ export const prepare = async (
       data: { upgradeParallelism: "many" },
     },
   ];
-  for (const one of objects) await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(one));
+  for (const object of objects) await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(object));
 };
 
 const keys = (namespace: string, name: string, stringData: JsonObject): JsonObject => ({
@@ -49,11 +49,11 @@ export const install = async (cluster: ControlPlane, choices: Choices): Promise<
   const definition = objects.find(({ kind }) => kind === "CustomResourceDefinition");
   await installDefinition(cluster, definition as unknown as Parameters<typeof installDefinition>[1]);
   for (
-    const one of objects.filter(({ kind }) =>
+    const object of objects.filter(({ kind }) =>
       /^(ServiceAccount|.*Role.*|ValidatingWebhookConfiguration)$/.test(String(kind))
     )
   ) {
-    await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(one));
+    await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(object));
   }
 };
 

@@ -21,7 +21,7 @@ const apply = async (cluster: ControlPlane, object: JsonObject): Promise<void> =
 };
 
 const condition = (resource: Json | undefined, type: string): string | undefined => {
-  const found = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === type);
+  const found = listAt(resource, "status", "conditions").find((value) => stringAt(value, "type") === type);
   return found === undefined ? undefined : `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 };
 
@@ -44,8 +44,8 @@ const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =
   ];
   const lists = await Promise.all(kinds.map((path) => read(cluster, path)));
   return lists.flatMap((list) =>
-    listAt(list, "items").map((one) =>
-      `${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`
+    listAt(list, "items").map((item) =>
+      `${stringAt(item, "metadata", "name")} ${stringAt(item, "metadata", "resourceVersion")}`
     )
   ).sort();
 };
@@ -72,7 +72,7 @@ Deno.test("the operator on a real API server", async (t) => {
         strictEqual(await read(cluster, "/apis/apps/v1/namespaces/default/deployments/one"), undefined);
         const events = await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
         strictEqual(
-          listAt(events, "items").filter((one) => stringAt(one, "reason") === "SecretResolutionFailed").length,
+          listAt(events, "items").filter((item) => stringAt(item, "reason") === "SecretResolutionFailed").length,
           1,
         );
       });
@@ -175,7 +175,9 @@ Deno.test("the operator on a real API server", async (t) => {
         const after = await read(cluster, path);
         strictEqual(at(after, "spec", "resources", "requests", "storage"), "7Gi");
         strictEqual(
-          listAt(after, "metadata", "managedFields").some((one) => stringAt(one, "manager") === "llama-stack-operator"),
+          listAt(after, "metadata", "managedFields").some((managedField) =>
+            stringAt(managedField, "manager") === "llama-stack-operator"
+          ),
           false,
         );
         strictEqual(await read(cluster, "/apis/apps/v1/namespaces/default/deployments/five"), undefined);

@@ -151,10 +151,10 @@ const installAsOlm = async (cluster: ControlPlane, namespaces: ReadonlyArray<str
   );
   const [csv] = Result.getOrThrow(readManifests(await Deno.readTextFile(file)));
   const granted = (field: string) => listAt(csv, "spec", "install", "spec", field);
-  const resources = granted("clusterPermissions").flatMap((one) => listAt(one, "rules"))
+  const resources = granted("clusterPermissions").flatMap((value) => listAt(value, "rules"))
     .flatMap((rule) => listAt(rule, "resources"));
   deepStrictEqual(resources, REVIEWS);
-  const rules = granted("permissions").filter(isObject).flatMap((one) => listAt(one, "rules"));
+  const rules = granted("permissions").filter(isObject).flatMap((object) => listAt(object, "rules"));
   const group = "rbac.authorization.k8s.io";
   const objects = namespaces.flatMap((namespace): ReadonlyArray<JsonObject> => [
     { apiVersion: `${group}/v1`, kind: "Role", metadata: { name: NAME, namespace }, rules },
@@ -166,7 +166,7 @@ const installAsOlm = async (cluster: ControlPlane, namespaces: ReadonlyArray<str
       subjects: [{ kind: "ServiceAccount", name: NAME, namespace: NAMESPACE }],
     },
   ]);
-  for (const one of objects) await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(one));
+  for (const object of objects) await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(object));
 };
 
 const listsOfSecrets = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<AuditEvent> =>
@@ -264,7 +264,7 @@ const unused = (permissions: ReadonlyArray<Permission>, events: ReadonlyArray<Au
         // An apply that makes its object needs both verbs, and is noted as `patch`.
         (seen === verb || (verb === "create" && seen === "patch" && responseStatus?.code === 201)) &&
         (objectRef?.apiGroup ?? "") === apiGroup &&
-        [objectRef?.resource, objectRef?.subresource].filter((one) => one !== undefined).join("/") === resource &&
+        [objectRef?.resource, objectRef?.subresource].filter((item) => item !== undefined).join("/") === resource &&
         (names === undefined || names.includes(objectRef?.name ?? "")) &&
         (where !== "own" || objectRef?.namespace === NAMESPACE)
       )

@@ -29,8 +29,8 @@ const WATCHED = [
 ];
 
 /** The scheduler says again and again that a pod without a volume fits nowhere, and the autoscaler that it has no metrics. */
-const isOurs = (one: unknown): boolean => {
-  const object = one as JsonObject;
+const isOurs = (item: unknown): boolean => {
+  const object = item as JsonObject;
   const reporter = stringAt(object, "reportingController");
   if (reporter !== undefined) return reporter === "llama-stack-operator";
   return stringAt(object, "metadata", "namespace") === "default";
@@ -39,8 +39,8 @@ const isOurs = (one: unknown): boolean => {
 const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =>
   (await Promise.all(
     WATCHED.map(async (path) =>
-      (await list(cluster, path)).filter(isOurs).map((one) =>
-        `${path} ${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`
+      (await list(cluster, path)).filter(isOurs).map((value) =>
+        `${path} ${stringAt(value, "metadata", "name")} ${stringAt(value, "metadata", "resourceVersion")}`
       )
     ),
   )).flat().sort();
@@ -51,8 +51,8 @@ Deno.test("the operator writes nothing for any sample while nothing changes", as
   try {
     let samples = 0;
     for await (const { name } of Deno.readDir(SAMPLES)) {
-      for (const one of Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))))) {
-        await apply(cluster, one as JsonObject);
+      for (const value of Result.getOrThrow(readManifests(await Deno.readTextFile(new URL(name, SAMPLES))))) {
+        await apply(cluster, value as JsonObject);
       }
       samples++;
     }

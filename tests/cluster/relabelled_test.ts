@@ -92,7 +92,7 @@ Deno.test("objects whose labels a policy changes stay in sight", async (t) => {
         await settled(cluster, "my", 1, 25_000);
         strictEqual(await label(cluster, DEPLOYMENT, MANAGED_BY), "platform");
         const condition = listAt(await read(cluster, `${RESOURCES}/my`), "status", "conditions")
-          .find((one) => stringAt(one, "type") === "ChangedByPolicy");
+          .find((value) => stringAt(value, "type") === "ChangedByPolicy");
         ok(stringAt(condition, "message")?.includes(`metadata.labels["${MANAGED_BY}"]`), JSON.stringify(condition));
       });
       await t.step("an edit by hand is repaired within seconds", () => isWatched(cluster, 15_000));

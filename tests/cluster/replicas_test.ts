@@ -34,8 +34,8 @@ const contents = async (cluster: ControlPlane): Promise<Record<string, string>> 
   const found: Record<string, string> = {};
   for (const plural of ["/apis/apps/v1/deployments", "/api/v1/services"]) {
     const list = await (await cluster.fetch(`${plural}${selected}`)).json() as JsonObject;
-    for (const one of listAt(list, "items")) {
-      found[`${plural}/${stringAt(one, "metadata", "name")}`] = JSON.stringify(objectAt(one, "spec"));
+    for (const item of listAt(list, "items")) {
+      found[`${plural}/${stringAt(item, "metadata", "name")}`] = JSON.stringify(objectAt(item, "spec"));
     }
   }
   ok(Object.keys(found).length >= 2 * EDITED.length, Object.keys(found).join());
@@ -70,9 +70,9 @@ Deno.test("replicas as processes", async (t) => {
   const folder = await Deno.makeTempDir();
   const replicas: Array<Replica> = [];
   const start = async (): Promise<Replica> => {
-    const one = await startReplica(cluster, bundle);
-    replicas.push(one);
-    return one;
+    const replica = await startReplica(cluster, bundle);
+    replicas.push(replica);
+    return replica;
   };
   const bundle = await bundleOperator(folder);
   try {
@@ -164,7 +164,7 @@ Deno.test("replicas as processes", async (t) => {
       ok(slowest < 10, `${slowest} s`);
     });
   } finally {
-    for (const one of replicas) await end(one);
+    for (const replica of replicas) await end(replica);
     await Deno.remove(folder, { recursive: true });
     await cluster.stop();
   }

@@ -27,7 +27,7 @@ const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =
   const lists = [RESOURCES, `${DEPLOYMENTS}?${MANAGED}`, `/api/v1/namespaces/default/configmaps?${MANAGED}`];
   const found = await Promise.all(lists.map((path) => read(cluster, path)));
   return found.flatMap((list) => listAt(list, "items"))
-    .map((one) => `${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`).sort();
+    .map((value) => `${stringAt(value, "metadata", "name")} ${stringAt(value, "metadata", "resourceVersion")}`).sort();
 };
 
 for (const leaderElect of [true, false]) {
@@ -100,7 +100,7 @@ const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> =
       await t.step("nothing is written for what never happened, and nothing more at rest", async () => {
         strictEqual((await read(cluster, `${RESOURCES}/lost`)).kind, "Status");
         const own = listAt(await read(cluster, `${DEPLOYMENTS}?${MANAGED}`), "items");
-        ok(!own.some((one) => stringAt(one, "metadata", "name") === "lost"));
+        ok(!own.some((value) => stringAt(value, "metadata", "name") === "lost"));
         const before = await versions(cluster);
         await new Promise((resolve) => setTimeout(resolve, 5000));
         deepStrictEqual(await versions(cluster), before);

@@ -37,8 +37,8 @@ Deno.test("the number of pods never dips between a fixed number and an autoscale
       const edited = (workload: JsonObject) => numbersDuring(cluster, () => apply(cluster, manifest({ workload })));
       const managers = async () =>
         listAt(await read(cluster, `${DEPLOYMENTS}/my`), "metadata", "managedFields")
-          .filter((one) => at(one, "fieldsV1", "f:spec", "f:replicas") !== undefined)
-          .map((one) => stringAt(one, "manager"));
+          .filter((managedField) => at(managedField, "fieldsV1", "f:spec", "f:replicas") !== undefined)
+          .map((managedField) => stringAt(managedField, "manager"));
       await edited({ replicas: 3 });
       await t.step("3 pods stay when an autoscaler of 1 to 5 takes over", async () => {
         deepStrictEqual(await edited({ replicas: 3, autoscaling: { minReplicas: 1, maxReplicas: 5 } }), [3]);

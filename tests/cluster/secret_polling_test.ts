@@ -27,7 +27,10 @@ Deno.test("R38 run --secret-polling never lists Secrets, and takes over a change
     },
   });
   const apply = (...objects: ReadonlyArray<JsonObject>) =>
-    cluster.kubectl(["apply", "-n", "default", "-f", "-"], objects.map((one) => JSON.stringify(one)).join("\n---\n"));
+    cluster.kubectl(
+      ["apply", "-n", "default", "-f", "-"],
+      objects.map((object) => JSON.stringify(object)).join("\n---\n"),
+    );
   const password = async () => {
     const answer = await cluster.fetch("/api/v1/namespaces/default/secrets/my-sql");
     const body = await answer.json() as JsonObject;

@@ -30,7 +30,7 @@ export const isSettled = async (
   image = "llamastack/",
 ): Promise<JsonObject | undefined> => {
   const resource = await (await cluster.fetch(`${RESOURCES}/${name}`)).json() as JsonObject;
-  const ready = listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === "Ready");
+  const ready = listAt(resource, "status", "conditions").find((condition) => stringAt(condition, "type") === "Ready");
   const observed = Number(member(objectAt(resource, "status"), "observedGeneration"));
   const counted = Number(member(objectAt(resource, "status", "configGeneration"), "resourceCount"));
   return stringAt(ready, "status") === "True" &&

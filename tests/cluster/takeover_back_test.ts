@@ -54,8 +54,8 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
       );
       for (const name of GO_NAMES) {
         await eventually(`${name} is taken over`, async () => {
-          const one = await deployment(cluster, name);
-          return stringAt(one, "metadata", "annotations", TEMPLATE_ANNOTATION);
+          const object = await deployment(cluster, name);
+          return stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
         });
       }
       await cluster.kubectl(["patch", "llsd", EDITED, "-n", PLACE, "--type=merge", "-p", EDIT]);
@@ -71,7 +71,7 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
 
     await t.step("the definition of the Go operator is in force, and its program runs", async () => {
       const crd = await get(cluster, CRD_PATH);
-      deepStrictEqual(listAt(crd, "spec", "versions").map((one) => stringAt(one, "name")), ["v1alpha1"]);
+      deepStrictEqual(listAt(crd, "spec", "versions").map((version) => stringAt(version, "name")), ["v1alpha1"]);
       deepStrictEqual(at(crd, "spec", "conversion"), { strategy: "None" });
       strictEqual(await storedVersions(cluster), "v1alpha1");
       const [, program = {}] = goOperator();
@@ -223,7 +223,7 @@ const resources = (version: string) => `/apis/llamastack.io/${version}/namespace
 const deployment = (cluster: ControlPlane, name: string): Promise<JsonObject> =>
   get(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments/${name}`);
 
-const templateOf = (one: JsonObject): JsonObject => objectAt(one, "spec", "template");
+const templateOf = (object: JsonObject): JsonObject => objectAt(object, "spec", "template");
 
 const runs = (cluster: ControlPlane, name: string) =>
   eventually(`${name} runs`, async () => {
@@ -253,4 +253,4 @@ const pods = async (cluster: ControlPlane): Promise<ReadonlyMap<string, Readonly
 };
 
 const documents = (objects: ReadonlyArray<JsonObject>): string =>
-  objects.map((one) => JSON.stringify(one)).join("\n---\n");
+  objects.map((object) => JSON.stringify(object)).join("\n---\n");

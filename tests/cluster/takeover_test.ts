@@ -38,8 +38,8 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
         for (const [place, names] of [["floating", ["custom-config"]], ["pinned", GO_NAMES]] as const) {
           for (const name of names) {
             const live = await eventually(`${place}/${name} is taken over`, async () => {
-              const one = await deployment(cluster, place, name);
-              return annotation(one, TEMPLATE_ANNOTATION) === undefined ? undefined : one;
+              const object = await deployment(cluster, place, name);
+              return annotation(object, TEMPLATE_ANNOTATION) === undefined ? undefined : object;
             });
             deepStrictEqual(templateOf(live), before.get(`${place}/${name}`), `${place}/${name}`);
           }
@@ -47,10 +47,10 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
       });
 
       await t.step("a floating tag becomes our pin, in turns", async () => {
-        for (const name of GO_NAMES.filter((one) => one !== "custom-config")) {
+        for (const name of GO_NAMES.filter((text) => text !== "custom-config")) {
           const live = await eventually(`${name} has our image`, async () => {
-            const one = await deployment(cluster, "floating", name);
-            return JSON.stringify(templateOf(one)).includes(PINNED) ? one : undefined;
+            const object = await deployment(cluster, "floating", name);
+            return JSON.stringify(templateOf(object)).includes(PINNED) ? object : undefined;
           }, 60_000);
           ok(annotation(live, PINS_ANNOTATION) !== undefined);
         }
@@ -61,11 +61,11 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
           const conditions = await eventually(`${name} is ready`, async () => {
             const resource = await get(cluster, `${RESOURCES("pinned")}/${name}`);
             const list = listAt(resource, "status", "conditions");
-            return list.some((one) => stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True")
+            return list.some((value) => stringAt(value, "type") === "Ready" && stringAt(value, "status") === "True")
               ? list
               : undefined;
           });
-          ok(conditions.some((one) => stringAt(one, "type") === "TemplateHeld"), name);
+          ok(conditions.some((condition) => stringAt(condition, "type") === "TemplateHeld"), name);
         }
       });
 
@@ -82,23 +82,23 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
           await new Promise((resolve) => setTimeout(resolve, 3000));
           return versions(await objects(cluster)) === versions(first) ? first : undefined;
         }, 60_000);
-        const foreign = seen.flatMap((one) =>
-          listAt(one, "metadata", "managedFields")
+        const foreign = seen.flatMap((object) =>
+          listAt(object, "metadata", "managedFields")
             .filter((entry) => stringAt(entry, "subresource") === undefined)
-            .map((entry) => `${one.kind} ${stringAt(one, "metadata", "name")}: ${stringAt(entry, "manager")}`)
+            .map((entry) => `${object.kind} ${stringAt(object, "metadata", "name")}: ${stringAt(entry, "manager")}`)
             .filter((line) => /: (go-operator|custom-config|plain|scaled|stored)$/.test(line))
         );
         deepStrictEqual(foreign, []);
         const claims = seen.filter(({ kind }) => kind === "PersistentVolumeClaim");
         strictEqual(claims.length, 2);
-        for (const one of claims) deepStrictEqual(listAt(one, "metadata", "ownerReferences"), []);
+        for (const claim of claims) deepStrictEqual(listAt(claim, "metadata", "ownerReferences"), []);
       });
 
       await t.step("an edit of a held resource rolls it to our template", async () => {
         await cluster.kubectl(["patch", "llsd", "plain", "-n", "pinned", "--type=merge", "-p", EDIT]);
         await eventually("our template", async () => {
-          const one = templateOf(await deployment(cluster, "pinned", "plain"));
-          return JSON.stringify(one).includes('"EDITED"') ? true : undefined;
+          const value = templateOf(await deployment(cluster, "pinned", "plain"));
+          return JSON.stringify(value).includes('"EDITED"') ? true : undefined;
         });
       });
     } finally {
@@ -132,8 +132,8 @@ const RESOURCES = (namespace: string) => `/apis/llamastack.io/v1alpha2/namespace
 const deployment = (cluster: ControlPlane, namespace: string, name: string): Promise<JsonObject> =>
   get(cluster, `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`);
 
-const templateOf = (one: JsonObject): Json => objectAt(one, "spec", "template");
-const annotation = (one: JsonObject, name: string) => stringAt(one, "metadata", "annotations", name);
+const templateOf = (object: JsonObject): Json => objectAt(object, "spec", "template");
+const annotation = (object: JsonObject, name: string) => stringAt(object, "metadata", "annotations", name);
 
 /** All that carries our label, and the resources. */
 const objects = async (cluster: ControlPlane): Promise<ReadonlyArray<JsonObject>> => {
@@ -149,5 +149,7 @@ const objects = async (cluster: ControlPlane): Promise<ReadonlyArray<JsonObject>
 };
 
 const versions = (list: ReadonlyArray<JsonObject>): string =>
-  list.map((one) => `${one.kind} ${stringAt(one, "metadata", "uid")} ${stringAt(one, "metadata", "resourceVersion")}`)
+  list.map((object) =>
+    `${object.kind} ${stringAt(object, "metadata", "uid")} ${stringAt(object, "metadata", "resourceVersion")}`
+  )
     .sort().join("\n");

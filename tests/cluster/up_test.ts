@@ -13,7 +13,7 @@ import { nothingIsLeft, start, startDeno, up } from "./up_run.ts";
 Deno.test("R46 up as README has it ends with 0 when the sample is ready, and leaves nothing behind", () =>
   inFolder(async (tmp) => {
     const commands = await commandsRunBy("tests/cluster/up_test.ts");
-    deepStrictEqual(commands.map((one) => one.text), [`${LAUNCHER}task up`]);
+    deepStrictEqual(commands.map((command) => command.text), [`${LAUNCHER}task up`]);
     const { code, text } = await startDeno(tmp, ["task", "up"]).ended;
     strictEqual(code, 0, text);
     match(text, /Secret vllm made for this run, with a stand-in for token/);
@@ -68,7 +68,7 @@ Deno.test("R46 up gives up after --timeout with 1 and says why; misuse is 2", ()
 
 const listed = async (cluster: ControlPlane, path: string): Promise<ReadonlyArray<string>> =>
   listAt(await (await cluster.fetch(path)).json() as JsonObject, "items")
-    .map((one) => `${stringAt(one, "metadata", "name")} ${stringAt(one, "metadata", "resourceVersion")}`);
+    .map((item) => `${stringAt(item, "metadata", "name")} ${stringAt(item, "metadata", "resourceVersion")}`);
 
 Deno.test("R46 up --context removes the objects of its run and never touches the definition", () =>
   inFolder(async (tmp) => {
@@ -99,7 +99,7 @@ Deno.test("R46 up --context removes the objects of its run and never touches the
         const claims = await listed(cluster, "/api/v1/namespaces/default/persistentvolumeclaims");
         return claims.length === 0 ? true : undefined;
       });
-      ok((await listed(cluster, "/api/v1/namespaces/default/secrets")).some((one) => one.startsWith("theirs ")));
+      ok((await listed(cluster, "/api/v1/namespaces/default/secrets")).some((name) => name.startsWith("theirs ")));
       await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(own));
       const refused = await up(tmp, [...args, "-f", "-"], JSON.stringify(own));
       strictEqual(refused.code, 1, refused.text);

@@ -18,7 +18,7 @@ const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
 const apply = (cluster: ControlPlane, objects: ReadonlyArray<JsonObject>) =>
   cluster.kubectl(
     ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
-    objects.map((one) => JSON.stringify(one)).join("\n---\n"),
+    objects.map((object) => JSON.stringify(object)).join("\n---\n"),
   );
 const settings = (data: Readonly<Record<string, string>>): JsonObject => ({
   apiVersion: "v1",
@@ -27,7 +27,7 @@ const settings = (data: Readonly<Record<string, string>>): JsonObject => ({
   data,
 });
 const condition = (resource: Json | undefined, type: string): Json | undefined =>
-  listAt(resource, "status", "conditions").find((one) => stringAt(one, "type") === type);
+  listAt(resource, "status", "conditions").find((value) => stringAt(value, "type") === type);
 const word = (resource: Json | undefined, type: string): string =>
   `${stringAt(condition(resource, type), "status")} ${stringAt(condition(resource, type), "reason")}`;
 const image = (deployment: Json): string =>
@@ -63,9 +63,9 @@ Deno.test("upgrades on a real API server", async (t) => {
           let most = 0;
           await eventually("all run the new image", async () => {
             const all = await list(cluster, DEPLOYMENTS);
-            const away = all.filter((one) => image(one).endsWith(":0.7.3") && !settledOn(one)).length;
+            const away = all.filter((value) => image(value).endsWith(":0.7.3") && !settledOn(value)).length;
             most = Math.max(most, away);
-            return all.every((one) => image(one).endsWith(":0.7.3") && settledOn(one)) ? all : undefined;
+            return all.every((value) => image(value).endsWith(":0.7.3") && settledOn(value)) ? all : undefined;
           }, 120_000);
           ok(most >= 1 && most <= 3, `at most 3 may be away, ${most} were`);
         },
@@ -77,11 +77,11 @@ Deno.test("upgrades on a real API server", async (t) => {
           await apply(cluster, [override(`0.7.2-${CRASHING}`)]);
           const stopped = await eventually("one stopped the upgrade, and all that wait say so", async () => {
             const all = await list(cluster, RESOURCES);
-            const failed = all.filter((one) => word(one, "DeploymentUpdated") === "False DeploymentUpdateFailed");
+            const failed = all.filter((value) => word(value, "DeploymentUpdated") === "False DeploymentUpdateFailed");
             // Until its next pass a resource that waits says for which ones.
-            const queued = all.filter((one) =>
-              word(one, "DeploymentUpdated") === "False UpgradeQueued" &&
-              stringAt(condition(one, "DeploymentUpdated"), "message")?.includes("stopped, since default/fleet-")
+            const queued = all.filter((value) =>
+              word(value, "DeploymentUpdated") === "False UpgradeQueued" &&
+              stringAt(condition(value, "DeploymentUpdated"), "message")?.includes("stopped, since default/fleet-")
             );
             return failed.length >= 1 && failed.length + queued.length === FLEET ? { failed, queued } : undefined;
           });
@@ -90,12 +90,12 @@ Deno.test("upgrades on a real API server", async (t) => {
           strictEqual(word(stopped.queued[0], "Ready"), "True Ready");
           ok((await list(cluster, DEPLOYMENTS)).every(isAvailable), "under RollingUpdate the old pods go on serving");
           const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
-          const told = events.filter((one) => stringAt(one, "reason") === "UpgradeStopped");
+          const told = events.filter((event) => stringAt(event, "reason") === "UpgradeStopped");
           strictEqual(told.length, stopped.failed.length);
           await apply(cluster, [override("0.7.3")]);
           await eventually("all are back", async () => {
             const all = await list(cluster, DEPLOYMENTS);
-            return all.every((one) => image(one).endsWith(":0.7.3") && settledOn(one)) ? all : undefined;
+            return all.every((value) => image(value).endsWith(":0.7.3") && settledOn(value)) ? all : undefined;
           }, 60_000);
         },
       );
@@ -104,15 +104,15 @@ Deno.test("upgrades on a real API server", async (t) => {
         await apply(cluster, [settings({ "image-overrides": "starter: 'no image'", upgradeParallelism: "3" })]);
         const said = await eventually("an Event tells of it", async () => {
           const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
-          return events.find((one) => stringAt(one, "reason") === "SettingsUnreadable");
+          return events.find((event) => stringAt(event, "reason") === "SettingsUnreadable");
         });
         ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is no image reference'));
-        ok((await list(cluster, DEPLOYMENTS)).every((one) => image(one).endsWith(":0.7.3")));
+        ok((await list(cluster, DEPLOYMENTS)).every((value) => image(value).endsWith(":0.7.3")));
         await cluster.kubectl(["delete", "-n", "default", "configmap", "llama-stack-operator-config"]);
         await eventually(
           "the pinned image is back",
           async () =>
-            (await list(cluster, DEPLOYMENTS)).every((one) => image(one).endsWith(":0.7.1") && settledOn(one)) ||
+            (await list(cluster, DEPLOYMENTS)).every((value) => image(value).endsWith(":0.7.1") && settledOn(value)) ||
             undefined,
           90_000,
         );

@@ -195,9 +195,9 @@ export const balanced = (
     to: (ports) => void (current = ports),
     close: () => {
       listener.close();
-      for (const one of connections) {
+      for (const connection of connections) {
         try {
-          one.close();
+          connection.close();
         } catch {
           // It ended by itself.
         }

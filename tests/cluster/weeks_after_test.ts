@@ -27,12 +27,12 @@ const image = (deployment: Json): string =>
   stringAt(listAt(deployment, "spec", "template", "spec", "containers")[0] ?? null, "image") ?? "";
 
 const areReady = async (cluster: ControlPlane): Promise<boolean> =>
-  (await list(cluster, RESOURCES)).every((one) =>
-    listAt(one, "status", "conditions").some((condition) =>
+  (await list(cluster, RESOURCES)).every((value) =>
+    listAt(value, "status", "conditions").some((condition) =>
       stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
     ) &&
-    String(member(objectAt(one, "status"), "observedGeneration")) ===
-      String(member(objectAt(one, "metadata"), "generation"))
+    String(member(objectAt(value, "status"), "observedGeneration")) ===
+      String(member(objectAt(value, "metadata"), "generation"))
   );
 
 const ready = (cluster: ControlPlane) =>
@@ -53,7 +53,7 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const restarted = async (cluster: ControlPlane, restartCount: number, isReady: boolean): Promise<void> => {
   const word = isReady ? "True" : "False";
   for (const pod of await list(cluster, PODS)) {
-    const containers = listAt(pod, "spec", "containers").map((one) => stringAt(one, "name") ?? "");
+    const containers = listAt(pod, "spec", "containers").map((container) => stringAt(container, "name") ?? "");
     await patchStatus(cluster, pod, {
       conditions: ["Ready", "ContainersReady"].map((type) => ({ type, status: word })),
       containerStatuses: containers.map((name) => ({
@@ -93,16 +93,16 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
     });
     await eventually("all are upgraded", async () => {
       const all = await list(cluster, DEPLOYMENTS);
-      return all.every((one) => image(one).endsWith(":0.7.3")) && await areReady(cluster) || undefined;
+      return all.every((value) => image(value).endsWith(":0.7.3")) && await areReady(cluster) || undefined;
     }, 60_000);
     await eventually("nothing is written for five seconds", async () => {
       const before = door.writes();
       await wait(5000);
-      const since = door.written().slice(before).filter((one) => !one.includes("/leases"));
+      const since = door.written().slice(before).filter((text) => !text.includes("/leases"));
       return since.length === 0 || undefined;
     }, 60_000);
     const templates = async () =>
-      (await list(cluster, DEPLOYMENTS)).map((one) => JSON.stringify(objectAt(one, "spec", "template")));
+      (await list(cluster, DEPLOYMENTS)).map((value) => JSON.stringify(objectAt(value, "spec", "template")));
     const before = await templates();
     const quiet = async (what: string, act: () => Promise<unknown>, isOver = true) => {
       await t.step(what, async () => {
@@ -111,7 +111,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
         await wait(3000);
         if (isOver) await ready(cluster);
         const written = door.written().slice(from)
-          .filter((one) => !/\/leases(\/|$)|llamastackdistributions\/[^/]+\/status$/.test(one));
+          .filter((text) => !/\/leases(\/|$)|llamastackdistributions\/[^/]+\/status$/.test(text));
         deepStrictEqual(written, []);
         deepStrictEqual(await templates(), before);
       });

@@ -92,8 +92,8 @@ Deno.test("the write guard lets the operator work and protects everything else o
           }
           await eventually("every orphan has an owner again", async () => {
             const found = await cluster.kubectl(["get", ...orphans, "-n", TENANT, "-o", "json"]);
-            return listAt(JSON.parse(found), "items").every((one) =>
-                listAt(one, "metadata", "ownerReferences").length === 1
+            return listAt(JSON.parse(found), "items").every((item) =>
+                listAt(item, "metadata", "ownerReferences").length === 1
               )
               ? true
               : undefined;
@@ -303,7 +303,7 @@ const foreignObjects = async (cluster: ControlPlane): Promise<void> => {
       spec: { selector: { matchLabels: { a: "b" } }, template },
     },
   ];
-  for (const one of objects) await cluster.kubectl(["apply", "-n", TENANT, "-f", "-"], JSON.stringify(one));
+  for (const object of objects) await cluster.kubectl(["apply", "-n", TENANT, "-f", "-"], JSON.stringify(object));
 };
 
 /** The ConfigMap that its pods run on. */

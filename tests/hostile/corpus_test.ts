@@ -283,7 +283,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
     strictEqual(started.length, 2);
   } finally {
     beat?.stop();
-    for (const one of started) await one.stop().catch(() => undefined);
+    for (const bundledOperator of started) await bundledOperator.stop().catch(() => undefined);
     await Deno.remove(folder, { recursive: true });
     await cluster.stop();
   }

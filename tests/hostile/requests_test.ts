@@ -211,9 +211,9 @@ const isAllowed = ({ method, url }: Sent): boolean => {
   const parameters = [...new URLSearchParams(search).keys()];
   return origin === SERVER && hash === "" && !url.slice(SERVER.length).includes("//") &&
     (inside.test(pathname) || method === "GET" && CLUSTER_WIDE.includes(pathname)) &&
-    parameters.every((one) =>
+    parameters.every((parameter) =>
       ["fieldManager", "force", "fieldValidation", "limit", "labelSelector", "resourceVersion", "continue"].includes(
-        one,
+        parameter,
       )
     );
 };
@@ -223,7 +223,7 @@ Deno.test(`no request of ${RUNS} hostile resources leaves their namespace`, asyn
   await fc.assert(
     fc.asyncProperty(hostileSpec, async (spec) => {
       const sent = await recorded(spec);
-      deepStrictEqual(sent.filter((one) => !isAllowed(one)), []);
+      deepStrictEqual(sent.filter((item) => !isAllowed(item)), []);
       requests += sent.length;
       references += sent.filter(({ url }) => /\/(secrets|configmaps)\//.test(url)).length;
     }),
@@ -302,7 +302,7 @@ for (
     const server = `http://my-service.${OWN}.svc:8321`;
     deepStrictEqual(
       elsewhere,
-      isAsked ? ["models", "providers", "version"].map((one) => `${server}/v1/${one}`) : [],
+      isAsked ? ["models", "providers", "version"].map((text) => `${server}/v1/${text}`) : [],
     );
     ok(sent.length > elsewhere.length, "the resource was reconciled");
   });

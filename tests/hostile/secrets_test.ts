@@ -200,7 +200,9 @@ Deno.test("no Secret's value is in any output, in any encoding", async (t) => {
             const found = await read(cluster, RESOURCE);
             return JSON.stringify(found.status).includes(`after ${restarts} restarts`) ? found : undefined;
           });
-          const available = listAt(told, "status", "conditions").find((one) => stringAt(one, "type") === "Available");
+          const available = listAt(told, "status", "conditions").find((condition) =>
+            stringAt(condition, "type") === "Available"
+          );
           const sentence = stringAt(available, "message") ?? "";
           ok(sentence.includes("See kubectl logs my-pod"), sentence);
           deepStrictEqual(revealed(sentence), undefined, sentence);

@@ -28,7 +28,7 @@ Deno.test("the commands of README that need no cluster run as written", async ()
 
 Deno.test("every command of README and docs is run by one test, or named with the reason why by none", async () => {
   const commands = await documentedCommands();
-  const told = commands.map((one) => ({ one, rows: rowsOf(one) }));
+  const told = commands.map((command) => ({ one: command, rows: rowsOf(command) }));
   deepStrictEqual(told.filter(({ rows }) => rows.length !== 1).map(({ one }) => `${one.page}: ${one.text}`), []);
   deepStrictEqual(DOCUMENTED.filter((row) => !told.some(({ rows }) => rows.includes(row))), []);
   for (const { by, why } of DOCUMENTED) {

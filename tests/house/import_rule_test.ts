@@ -58,20 +58,20 @@ const target = ({ file, from }: Import): string => new URL(from, new URL(file, R
 Deno.test("core imports the core, data of configs/, and the few packages that hold values", async () => {
   const all = await product("core/");
   ok(all.length > 100);
-  const wrong = all.filter((one) => {
-    if (one.from.startsWith(".")) return !/^(core|configs)\//.test(target(one));
-    if (one.from === TYPES_ONLY) return !one.typesOnly;
-    if (one.from === "node:crypto") return one.file !== "core/data/digest.ts";
-    if (one.from.startsWith("effect/")) return !CORE_FROM_EFFECT.has(one.from.slice("effect/".length));
-    return !CORE_PACKAGES.has(one.from);
+  const wrong = all.filter((item) => {
+    if (item.from.startsWith(".")) return !/^(core|configs)\//.test(target(item));
+    if (item.from === TYPES_ONLY) return !item.typesOnly;
+    if (item.from === "node:crypto") return item.file !== "core/data/digest.ts";
+    if (item.from.startsWith("effect/")) return !CORE_FROM_EFFECT.has(item.from.slice("effect/".length));
+    return !CORE_PACKAGES.has(item.from);
   });
   deepStrictEqual(wrong.map(({ file, from, names }) => `${file}: ${names.join(", ")} from ${from}`), []);
 });
 
 Deno.test("shell imports the shell, the core and packages; the client library as types only", async () => {
-  const wrong = (await product("shell/")).filter((one) => {
-    if (one.from.startsWith(".")) return !/^(shell|core)\//.test(target(one));
-    return one.from === TYPES_ONLY && !one.typesOnly;
+  const wrong = (await product("shell/")).filter((item) => {
+    if (item.from.startsWith(".")) return !/^(shell|core)\//.test(target(item));
+    return item.from === TYPES_ONLY && !item.typesOnly;
   });
   deepStrictEqual(wrong, []);
 });
@@ -86,7 +86,7 @@ Deno.test("no file imports itself by way of others", async () => {
     if (open.has(file)) circles.push([...way.slice(way.indexOf(file)), file].join(" → "));
     if (open.has(file) || done.has(file)) return;
     open.add(file);
-    for (const one of targets.get(file) ?? []) visit(target(one), [...way, file]);
+    for (const item of targets.get(file) ?? []) visit(target(item), [...way, file]);
     open.delete(file);
     done.add(file);
   };
@@ -95,7 +95,7 @@ Deno.test("no file imports itself by way of others", async () => {
 });
 
 Deno.test("mod.ts imports the shell alone", async () => {
-  deepStrictEqual((await importsOf("mod.ts")).filter((one) => !target(one).startsWith("shell/")), []);
+  deepStrictEqual((await importsOf("mod.ts")).filter((item) => !target(item).startsWith("shell/")), []);
 });
 
 Deno.test("the top level holds what it is meant to hold", async () => {

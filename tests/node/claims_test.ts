@@ -37,7 +37,9 @@ Deno.test("FR-050 R15 deletion takes everything but the claim, and a new resourc
 const ofResource = async (place: Place): Promise<string> => {
   const kinds = ["Deployment", "Pod", "Service", "ConfigMap", "Secret", "ServiceAccount"] as const;
   const lists = await Promise.all(kinds.map((kind) => place.list(kind)));
-  return lists.flat().map((one) => stringAt(one, "metadata", "name") ?? "").filter((name) => name.startsWith("again"))
+  return lists.flat().map((object) => stringAt(object, "metadata", "name") ?? "").filter((name) =>
+    name.startsWith("again")
+  )
     .join();
 };
 
@@ -50,6 +52,6 @@ Deno.test("FR-050 FR-028 the data of OGX 1.5 outlives its pod", () =>
     const state = await storeState(stack);
     await restart(place, "kept");
     await assertState(stack, state);
-    const told = await resourceWhen(place, "kept", "asked", (one) => word(one, "HealthCheck") === "True");
+    const told = await resourceWhen(place, "kept", "asked", (object) => word(object, "HealthCheck") === "True");
     deepStrictEqual(stringAt(told, "status", "version", "llamaStackServerVersion"), "1.5.0");
   }));

@@ -29,7 +29,7 @@ Deno.test("R25 R42 a move from Llama Stack 0.7 to OGX waits while the data is se
       place,
       "moved",
       "held",
-      (one) => stringAt(condition(one, "ConfigGenerated"), "reason") === "LineChangeLosesData",
+      (object) => stringAt(condition(object, "ConfigGenerated"), "reason") === "LineChangeLosesData",
     );
     const said = stringAt(condition(held, "ConfigGenerated"), "message") ?? "";
     ok(said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`), said);
@@ -40,8 +40,8 @@ Deno.test("R25 R42 a move from Llama Stack 0.7 to OGX waits while the data is se
     await place.resource("moved", resource("ogx-starter"), { [ACCEPT_LINE_CHANGE_ANNOTATION]: "1.2" });
     await whenReplaced(place, "moved", pods);
     await whenReady(place, "moved");
-    const version = (one: JsonObject) => stringAt(one, "status", "version", "llamaStackServerVersion");
-    await resourceWhen(place, "moved", "asked", (one) => version(one) === "1.5.0");
+    const version = (object: JsonObject) => stringAt(object, "status", "version", "llamaStackServerVersion");
+    await resourceWhen(place, "moved", "asked", (object) => version(object) === "1.5.0");
     const kept = await kindsThere(served(place, "moved", { server: "ogx 1.5.0" }), stored);
     deepStrictEqual(kept, ["chat completion", "conversation", "file", "response"]);
     // Both ways: nothing is lost that the sentence left out, and nothing is in the sentence that is still there.

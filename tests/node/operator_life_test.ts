@@ -37,7 +37,7 @@ Deno.test("FR-078 the installed operator runs with little, and its rolling upgra
   await eventually("the last edit is carried out", async () => {
     const deployment = await get(`/apis/apps/v1/namespaces/${PLACE}/deployments/edited`);
     const [container] = listAt(deployment, "spec", "template", "spec", "containers");
-    const env = listAt(container ?? null, "env").find((one) => stringAt(one, "name") === "EDIT");
+    const env = listAt(container ?? null, "env").find((value) => stringAt(value, "name") === "EDIT");
     return stringAt(env ?? null, "value") === String(edits) ? true : undefined;
   });
 });

@@ -38,7 +38,7 @@ export const inPlace = async (namespace: string, test: (place: Place) => Promise
   } finally {
     // Not waited for: the pods need a while to drain, and nothing of them disturbs the next test.
     await send("DELETE", `/api/v1/namespaces/${namespace}`);
-    for (const one of forwarded) await one[Symbol.asyncDispose]();
+    for (const item of forwarded) await item[Symbol.asyncDispose]();
   }
 };
 
@@ -79,14 +79,14 @@ const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
     secret: (name, stringData) => apply("Secret", name, { stringData }),
     resource: (name, spec, annotations = {}) => apply(KIND, name, { metadata: { annotations }, spec: forTests(spec) }),
     expose: async (name, port, to) => {
-      const one = forward(to);
-      forwarded.push(one);
+      const item = forward(to);
+      forwarded.push(item);
       await apply("Service", name, { spec: { ports: [{ port }] } });
       await apply("EndpointSlice", name, {
         metadata: { labels: { "kubernetes.io/service-name": name } },
         addressType: "IPv4",
         endpoints: [{ addresses: [HOST_ADDRESS] }],
-        ports: [{ name: "", port: one.port }],
+        ports: [{ name: "", port: item.port }],
       });
     },
   };

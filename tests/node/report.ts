@@ -10,13 +10,18 @@ export const report = async (cluster: JoinedCluster, namespace: string): Promise
     listAt(JSON.parse(await text(path)), "items").filter(isObject);
   const parts: string[] = [];
   const resources = `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/llamastackdistributions`;
-  for (const one of await items(resources)) {
-    parts.push(`--- ${stringAt(one, "metadata", "name")}`, ...listAt(one, "status", "conditions").map(conditionLine));
+  for (const object of await items(resources)) {
+    parts.push(
+      `--- ${stringAt(object, "metadata", "name")}`,
+      ...listAt(object, "status", "conditions").map(conditionLine),
+    );
   }
   const pods = `/api/v1/namespaces/${namespace}/pods`;
   for (const pod of await items(pods)) {
     const name = stringAt(pod, "metadata", "name") ?? "";
-    const state = listAt(pod, "status", "containerStatuses").map((one) => JSON.stringify(objectAt(one, "state")));
+    const state = listAt(pod, "status", "containerStatuses").map((containerStatuse) =>
+      JSON.stringify(objectAt(containerStatuse, "state"))
+    );
     const log = await text(`${pods}/${name}/log?tailLines=25`);
     parts.push(`--- pod ${name}: ${stringAt(pod, "status", "phase")} ${state.join()}`, lastLines(log, 25));
   }
@@ -31,8 +36,8 @@ export const report = async (cluster: JoinedCluster, namespace: string): Promise
   return [...parts, "--- operator", lastLines(operator.join("\n"), 12)].join("\n");
 };
 
-const conditionLine = (one: unknown): string => {
-  const condition = isObject(one as JsonObject) ? one as JsonObject : {};
+const conditionLine = (item: unknown): string => {
+  const condition = isObject(item as JsonObject) ? item as JsonObject : {};
   return `${member(condition, "type")}=${member(condition, "status")} ${member(condition, "reason")}: ${
     member(condition, "message")
   }`;

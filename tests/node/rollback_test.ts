@@ -22,9 +22,9 @@ Deno.test("R29 a server on a claim whose edit cannot start gets its last good po
       place,
       "undone",
       "rolled back and available",
-      (one) =>
-        stringAt(condition(one, "DeploymentUpdated"), "reason") === "RolledBack" &&
-        stringAt(condition(one, "Available"), "status") === "True",
+      (object) =>
+        stringAt(condition(object, "DeploymentUpdated"), "reason") === "RolledBack" &&
+        stringAt(condition(object, "Available"), "status") === "True",
     );
     match(
       stringAt(condition(undone, "DeploymentUpdated"), "message") ?? "",

@@ -48,7 +48,7 @@ Deno.test("FR-077 R29 the old pod answers on while the pods of an edit cannot st
       place,
       "stays",
       "failed",
-      (one) => stringAt(condition(one, "Available"), "reason") === "CrashLoop",
+      (object) => stringAt(condition(object, "Available"), "reason") === "CrashLoop",
     );
     strictEqual(word(failed, "Ready"), "False");
     const message = stringAt(condition(failed, "Ready"), "message") ?? "";
@@ -76,7 +76,7 @@ Deno.test("FR-077 a start of OGX that fails is known as failed, and its secret i
       place,
       "wrong",
       "failed",
-      (one) => stringAt(condition(one, "Available"), "reason") === "CrashLoop",
+      (object) => stringAt(condition(object, "Available"), "reason") === "CrashLoop",
     );
     strictEqual(word(failed, "Ready"), "False");
     match(stringAt(condition(failed, "Ready"), "message") ?? "", /ended with exit code \d+/);

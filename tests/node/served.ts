@@ -81,7 +81,7 @@ export const resourceWhen = async (
 
 /** Ready, and its Service leads there: kube-proxy hears of the pod at the same time as the operator. */
 export const whenReady = async (place: Place, name: string): Promise<JsonObject> => {
-  const resource = await resourceWhen(place, name, "ready", (one) => word(one, "Ready") === "True");
+  const resource = await resourceWhen(place, name, "ready", (object) => word(object, "Ready") === "True");
   await eventually(`the Service of ${name} leads to a pod`, async () => {
     try {
       (await Deno.connect({ hostname: `${name}-service.${place.namespace}.svc`, port: 8321 })).close();
@@ -95,7 +95,7 @@ export const whenReady = async (place: Place, name: string): Promise<JsonObject>
 
 /** `True` or `False`, and the reason and message beside it. */
 export const condition = (resource: JsonObject, type: string): JsonObject | undefined =>
-  listAt(resource, "status", "conditions").filter(isObject).find((one) => stringAt(one, "type") === type);
+  listAt(resource, "status", "conditions").filter(isObject).find((object) => stringAt(object, "type") === type);
 
 export const word = (resource: JsonObject, type: string): string | undefined =>
   stringAt(condition(resource, type), "status");
@@ -125,8 +125,8 @@ export const whenReplaced = (place: Place, name: string, old: readonly string[])
 export const podName = (pod: Json): string => stringAt(pod, "metadata", "name") ?? "";
 
 const isReady = (pod: JsonObject): boolean =>
-  listAt(pod, "status", "conditions").some((one) =>
-    stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+  listAt(pod, "status", "conditions").some((value) =>
+    stringAt(value, "type") === "Ready" && stringAt(value, "status") === "True"
   );
 
 /** An edit of the author that changes the pods. */

@@ -56,7 +56,7 @@ export const askedProviders = (spec: JsonObject): AskedProvider[] =>
 export const assertProviders = async (spec: JsonObject, stack: Asked): Promise<void> => {
   const listed = await listedProviders(stack);
   for (const { api, id, type, endpoint, settings } of askedProviders(spec)) {
-    const found = listed.filter((one) => one.api === api && one.provider_id === id);
+    const found = listed.filter((listedProvider) => listedProvider.api === api && listedProvider.provider_id === id);
     deepStrictEqual(found.map(({ provider_type }) => provider_type), [type], `${api} ${id}`);
     const expected = { ...settings, ...(endpoint === undefined ? {} : addressFields(api, type, endpoint)) };
     partialDeepStrictEqual(found[0]?.config, expected, `${api} ${id}`);
@@ -133,8 +133,8 @@ export const assertTools = async (spec: JsonObject, stack: Asked, isOgx: boolean
       const servers = listAt(spec, "providers", "toolRuntime").filter(isObject)
         .filter((provider) => /^(remote::)?model-context-protocol$/.test(String(provider.provider)));
       const endpoint = (servers.find(({ id }) => id === label) ?? servers[0])?.endpoint;
-      const found = connectors.filter((one: { connector_id: string }) => one.connector_id === label);
-      deepStrictEqual(found.map((one: { url: string }) => one.url), [endpoint], tool);
+      const found = connectors.filter((connector: { connector_id: string }) => connector.connector_id === label);
+      deepStrictEqual(found.map((item: { url: string }) => item.url), [endpoint], tool);
       continue;
     }
     const row = TOOLS[tool];

@@ -65,7 +65,7 @@ const withServer = async <T>(stack: Booted, use: (stack: Booted) => Promise<T>):
 const storedBy = (
   stack: Booted,
   kinds: readonly KindName[],
-  asked = (one: Stateful): Stateful => one,
+  asked = (stateful: Stateful): Stateful => stateful,
 ): Promise<StoredKinds> => withServer(stack, () => storeKinds(asked(stack), kinds));
 
 /** The OpenAI-compatible paths stand behind a prefix up to 0.2; prompts and shields never did. */
@@ -79,6 +79,8 @@ const saidOfMove = (from: string, to: string): string => {
   const spec = withModels({ ...SQLITE, workload: { storage: { size: "1Gi" } } }, "http://vllm:8000");
   const on = (serverVersion: string): JsonObject => put(spec, ["distribution"], { name: "starter", serverVersion });
   const moved = converged(edited(converged(snapshot(on(from))).snapshot, on(to))).snapshot;
-  const told = listAt(moved.resource.status, "conditions").find((one) => stringAt(one, "type") === "ConfigGenerated");
+  const told = listAt(moved.resource.status, "conditions").find((condition) =>
+    stringAt(condition, "type") === "ConfigGenerated"
+  );
   return stringAt(told, "message") ?? "";
 };

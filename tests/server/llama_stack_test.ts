@@ -42,7 +42,7 @@ for (const [server, { failedStart }] of Object.entries(SERVERS) as [ServerVersio
       });
       try {
         const providers = await stack.get("/v1/providers");
-        const listed = providers.body.data.map((one: { provider_type: string }) => one.provider_type);
+        const listed = providers.body.data.map((item: { provider_type: string }) => item.provider_type);
         ok(listed.includes("remote::vllm"), listed);
 
         const messages = [{ role: "user", content: "hello" }];

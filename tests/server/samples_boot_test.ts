@@ -67,7 +67,7 @@ for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) 
       await assertTools(spec, stack, isOgx);
       const listed = await listedProviders(stack);
       for (const api of listAt(spec, "disabled")) {
-        deepStrictEqual(listed.filter((one) => one.api === api), [], `${api} is disabled`);
+        deepStrictEqual(listed.filter((listedProvider) => listedProvider.api === api), [], `${api} is disabled`);
       }
       await assertChats(spec, stack, surroundings);
       await assertShieldsCall(spec, stack, surroundings.models);
@@ -86,7 +86,7 @@ for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) 
 const assertChats = async (spec: JsonObject, stack: Booted, { models, secrets }: SampleSurroundings): Promise<void> => {
   const providers = askedProviders(spec).filter(({ api, endpoint }) => api === "inference" && endpoint !== undefined);
   const chats = askedModels(spec).filter(({ modelType }) => modelType === "llm").flatMap(({ id, provider }) => {
-    const own = providers.find((one) => one.id === provider);
+    const own = providers.find((askedProvider) => askedProvider.id === provider);
     return own === undefined ? [] : [{ id, own }];
   });
   // A sample that only shows storage has no model; its provider is asked for what the model server offers.

@@ -178,7 +178,7 @@ Deno.test("FR-036 FR-043 R48 every server reports to its collector and knows its
       };
       await using stack = await boot(resource(server, spec), server.options);
       const { body } = await stack.get(server.isOgx ? "/v1alpha/admin/connectors" : "/v1beta/connectors");
-      const listed = body.data.map((one: JsonObject) => [one.connector_id, one.connector_type, one.url]);
+      const listed = body.data.map((object: JsonObject) => [object.connector_id, object.connector_type, object.url]);
       deepStrictEqual(listed.sort(), [
         ["stocks", "mcp", "http://stocks.tools:8000/mcp"],
         ["weather", "mcp", "http://weather.tools:8000/mcp"],

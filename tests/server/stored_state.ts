@@ -56,7 +56,9 @@ export const assertState = async (stack: Stateful, state: StoredState): Promise<
   partialDeepStrictEqual(conversation.body, { id: state.conversation, metadata: { topic: "storage" } });
   deepStrictEqual(await stack.get(`/v1/files/${state.file}/content`), { status: 200, body: FILE });
   const found = await stack.post(`/v1/vector_stores/${state.vectorStore}/search`, { query: "which file" });
-  const texts = found.body.data?.flatMap((one: { content: { text: string }[] }) => one.content.map(({ text }) => text));
+  const texts = found.body.data?.flatMap((item: { content: { text: string }[] }) =>
+    item.content.map(({ text }) => text)
+  );
   ok(texts?.join().includes(FILE), JSON.stringify(found.body));
 };
 

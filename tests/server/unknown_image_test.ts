@@ -36,4 +36,4 @@ for (const [server, serverVersion] of [["llama-stack 0.2.24", "0.2.24"], ["llama
 const CONTAINERS = ["spec", "template", "spec", "containers"];
 
 const variables = (env: readonly JsonObject[], here: (text: string) => string): Record<string, string> =>
-  Object.fromEntries(env.map((one) => [stringAt(one, "name") ?? "", here(stringAt(one, "value") ?? "")]));
+  Object.fromEntries(env.map((object) => [stringAt(object, "name") ?? "", here(stringAt(object, "value") ?? "")]));

@@ -31,8 +31,8 @@ const stepsOf = (resource: JsonObject): ReadonlyArray<Step> => {
 /** What is to be written for each resource of a namespace. */
 export const plannedWrites = async (cluster: ControlPlane, namespace: string): Promise<ReadonlyArray<Planned>> => {
   const found = await (await cluster.fetch(collection(namespace))).json();
-  return (found.items as ReadonlyArray<JsonObject>).map((one) => {
-    const resource = { ...TYPE, ...one };
+  return (found.items as ReadonlyArray<JsonObject>).map((object) => {
+    const resource = { ...TYPE, ...object };
     return { resource, steps: stepsOf(resource) };
   });
 };
@@ -103,10 +103,10 @@ const event = (namespace: string, reason: string, note: string): JsonObject => (
   regarding: { kind: "LlamaStackDistribution", namespace, name: "bare" },
 });
 
-const snapshotOf = (one: JsonObject): ClusterSnapshot => ({
+const snapshotOf = (object: JsonObject): ClusterSnapshot => ({
   ...EMPTY_SNAPSHOT,
   nowMs: Date.now(),
-  resource: one,
+  resource: object,
   operator: {
     version: "bench",
     surroundings: { distributions: EMBEDDED_DISTRIBUTIONS, overrides: { settings: new Map(), related: new Map() } },

@@ -135,8 +135,8 @@ const resourceOf = (
 
 const baseText = (distribution: string, server: Server): string => {
   const named = EMBEDDED_DISTRIBUTIONS.get(distribution);
-  const release = [named, ...(named?.releases ?? [])].find((one) =>
-    serverOf(one?.serverVersion ?? "")?.catalogue === server.catalogue
+  const release = [named, ...(named?.releases ?? [])].find((item) =>
+    serverOf(item?.serverVersion ?? "")?.catalogue === server.catalogue
   );
   return String(release?.base?.content ?? "");
 };

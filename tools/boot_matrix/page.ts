@@ -58,7 +58,11 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
     `| --- | ${minors.map(() => "---").join(" | ")} |`,
     ...typeNames.map((type) => {
       const words = minors.map((minor) =>
-        typeWord(types.find((one) => one.minor === minor && one.type === type), offers(minor, type), note)
+        typeWord(
+          types.find((bootedType) => bootedType.minor === minor && bootedType.type === type),
+          offers(minor, type),
+          note,
+        )
       );
       return `| \`${type}\` | ${words.join(" | ")} |`;
     }),
@@ -100,7 +104,9 @@ const outcomeWord = (outcome: Outcome, note: (text: string) => string): string =
 };
 
 const offers = (minor: string, type: string): boolean =>
-  CATALOGUES.some((one) => one.server === minor && providerType(one, "inference", type) !== undefined);
+  CATALOGUES.some((catalogue) =>
+    catalogue.server === minor && providerType(catalogue, "inference", type) !== undefined
+  );
 
 const typeWord = (row: BootedType | undefined, isOffered: boolean, note: (text: string) => string): string => {
   switch (row?.outcome.kind) {

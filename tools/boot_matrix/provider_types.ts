@@ -74,7 +74,7 @@ const bootTogether = async (
   const listeners = new Map(types.map((type) => [type, startListener()]));
   try {
     const asked = types.map((type) => askFor(type, server, listeners.get(type)))
-      .map((one) => withModels ? one : { ...one, model: undefined });
+      .map((item) => withModels ? item : { ...item, model: undefined });
     const models = asked.flatMap(({ model }) => model === undefined ? [] : [model]);
     const secrets: Secrets = Object.fromEntries(asked.map(({ id, key }) => [id, { key }]));
     const manifest: JsonObject = {
@@ -89,7 +89,7 @@ const bootTogether = async (
     };
     await using stack = await boot(manifest, { secrets, surroundings: { serverVersion: server.version } });
     const outcomes = new Map<string, TypeOutcome>();
-    for (const one of asked) outcomes.set(one.type, await outcomeOf(one, stack, server));
+    for (const item of asked) outcomes.set(item.type, await outcomeOf(item, stack, server));
     return outcomes;
   } catch (failure) {
     if (types.length > 1) return new Map();

@@ -80,7 +80,7 @@ export const startBundledOperator = async (
       `--metrics-address=127.0.0.1:${metrics}`,
       "--metrics-plain",
       `--health-address=127.0.0.1:${health}`,
-      ...namespaces.map((one) => `--namespace=${one}`),
+      ...namespaces.map((namespace) => `--namespace=${namespace}`),
       ...(leaderElect ? [] : ["--no-leader-elect"]),
       ...flags,
     ],

@@ -56,4 +56,4 @@ export const POD_STAGES: string = [
     statusTemplate: pod("Running", false, ends),
   }),
   stage("pod-goes", [going("Exists")], { finalizers: { empty: true }, delete: true }),
-].map((one) => JSON.stringify(one)).join("\n---\n");
+].map((item) => JSON.stringify(item)).join("\n---\n");

@@ -39,7 +39,7 @@ const programPath = async (program: string): Promise<string | undefined> => {
 
 /** The folders of PATH, and those of system programs, which PATH may lack. */
 const programFolders = (): readonly string[] => [
-  ...new Set(`${Deno.env.get("PATH") ?? ""}:/usr/local/sbin:/usr/sbin:/sbin`.split(":").filter((one) => one !== "")),
+  ...new Set(`${Deno.env.get("PATH") ?? ""}:/usr/local/sbin:/usr/sbin:/sbin`.split(":").filter((text) => text !== "")),
 ];
 
 export const isFile = async (path: string): Promise<boolean> => {

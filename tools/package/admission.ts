@@ -16,7 +16,7 @@ export const definition = (choices: Choices): JsonObject => {
     return annotated(uncalled(crd, ["spec", "conversion", "webhook", "clientConfig"], choices), choices);
   }
   const versions = listAt(crd, "spec", "versions").filter(isObject)
-    .map((one) => one.name === "v1alpha2" ? one : { ...one, served: false });
+    .map((version) => version.name === "v1alpha2" ? version : { ...version, served: false });
   return put(put(crd, ["spec", "versions"], versions), ["spec", "conversion"], { strategy: "None" }) as JsonObject;
 };
 

@@ -32,7 +32,7 @@ export const kustomizeFiles = (header: string): Readonly<Record<string, string>>
   const base = installation(DEFAULT);
   return Object.fromEntries([
     ["base/kustomization.yaml", header + writeYaml(kustomization({ resources: base.map(fileOf) }))],
-    ...base.map((one) => [`base/${fileOf(one)}`, header + writeYaml(one)]),
+    ...base.map((object) => [`base/${fileOf(object)}`, header + writeYaml(object)]),
     ...Object.entries(OVERLAYS).flatMap(([name, choices]) => overlay(header, `overlays/${name}`, base, choices)),
     ...Object.entries(COMPONENTS).flatMap(([name, objects]) => [
       [
@@ -43,14 +43,14 @@ export const kustomizeFiles = (header: string): Readonly<Record<string, string>>
           resources: objects.map(fileOf),
         }),
       ],
-      ...objects.map((one) => [`components/${name}/${fileOf(one)}`, header + writeYaml(one)]),
+      ...objects.map((object) => [`components/${name}/${fileOf(object)}`, header + writeYaml(object)]),
     ]),
   ]);
 };
 
 /** Several documents as one file, in order. */
 export const oneFile = (header: string, objects: ReadonlyArray<JsonObject>): string =>
-  header + objects.map((one) => `---\n${writeYaml(one)}`).join("");
+  header + objects.map((object) => `---\n${writeYaml(object)}`).join("");
 
 const overlay = (
   header: string,
@@ -59,15 +59,15 @@ const overlay = (
   choices: Choices,
 ): ReadonlyArray<readonly [string, string]> => {
   const wanted = installation(choices);
-  const before = new Map(base.map((one) => [identity(one), one]));
-  const after = new Map(wanted.map((one) => [identity(one), one]));
-  const added = wanted.filter((one) => !before.has(identity(one)));
+  const before = new Map(base.map((object) => [identity(object), object]));
+  const after = new Map(wanted.map((object) => [identity(object), object]));
+  const added = wanted.filter((object) => !before.has(identity(object)));
   const patches = [
-    ...base.filter((one) => !after.has(identity(one)))
-      .map((one) => ({ of: one, entry: {}, content: { $patch: "delete", ...named(one) } })),
-    ...wanted.flatMap((one) => {
-      const changes = changesOf(before.get(identity(one)) ?? one, one);
-      return changes.length === 0 ? [] : [{ of: one, entry: { target: targetOf(one) }, content: changes }];
+    ...base.filter((object) => !after.has(identity(object)))
+      .map((object) => ({ of: object, entry: {}, content: { $patch: "delete", ...named(object) } })),
+    ...wanted.flatMap((object) => {
+      const changes = changesOf(before.get(identity(object)) ?? object, object);
+      return changes.length === 0 ? [] : [{ of: object, entry: { target: targetOf(object) }, content: changes }];
     }),
   ];
   return [
@@ -78,7 +78,7 @@ const overlay = (
         patches: patches.map(({ of, entry }) => ({ ...entry, path: `patch-${fileOf(of)}` })),
       })),
     ],
-    ...added.map((one) => [`${folder}/${fileOf(one)}`, header + writeYaml(one)] as const),
+    ...added.map((object) => [`${folder}/${fileOf(object)}`, header + writeYaml(object)] as const),
     ...patches.map(({ of, content }) => [`${folder}/patch-${fileOf(of)}`, header + writeYaml(content)] as const),
   ];
 };

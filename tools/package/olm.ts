@@ -72,7 +72,7 @@ const filesOf = (
     manifest(`${NAME}-metrics_v1_service`, withoutNamespace(metricsService())),
     // OLM makes such roles of its own for each API, and these could belong to one installation of several only.
     ...(watchesAll(bundle.choices) ? people() : [])
-      .map((one) => manifest(`${stringAt(one, "metadata", "name")}_rbac_v1_clusterrole`, one)),
+      .map((entry) => manifest(`${stringAt(entry, "metadata", "name")}_rbac_v1_clusterrole`, entry)),
     ["metadata/annotations.yaml", header + writeYaml({ annotations: annotationsOf(bundle) })],
     ["tests/scorecard/config.yaml", header + writeYaml(scorecard())],
     ["bundle.Dockerfile", dockerfile(bundle, header)],
@@ -101,7 +101,7 @@ const clusterServiceVersion = (bundle: Bundle, examples: ReadonlyArray<JsonObjec
   kind: "ClusterServiceVersion",
   metadata: {
     name: `${bundle.name}.v${OPERATOR_VERSION}`,
-    labels: Object.fromEntries(["amd64", "arm64"].map((one) => [`operatorframework.io/arch.${one}`, "supported"])),
+    labels: Object.fromEntries(["amd64", "arm64"].map((text) => [`operatorframework.io/arch.${text}`, "supported"])),
     annotations: {
       "alm-examples": JSON.stringify(
         [...examples.map(withoutNamespace), ...(bundle.choices.webhooks ? [EXAMPLE_V1ALPHA1] : [])],
@@ -198,7 +198,7 @@ const bundledDefinition = ({ choices }: Bundle): JsonObject => {
 /** One row for each version that is served, the newest first. */
 const owned = ({ choices }: Bundle): ReadonlyArray<Json> =>
   listAt(definition(choices), "spec", "versions").filter(isObject).filter(({ served }) => served === true)
-    .map((one) => stringAt(one, "name") ?? "").reverse()
+    .map((object) => stringAt(object, "name") ?? "").reverse()
     .map((version) => ({
       name: CRD_NAME,
       version,

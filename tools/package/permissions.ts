@@ -94,10 +94,10 @@ const onOwn = (kind: Kind): Permission => ({
  * some namespaces watched, what is left of cluster-wide rights is two objects by name.
  */
 export const permissionsFor = (choices: Choices): ReadonlyArray<Permission> => [
-  ...PERMISSIONS.map((one) =>
-    choices.secretPolling && one.resource === "secrets" && one.where === "watched"
-      ? { ...one, verbs: one.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
-      : one
+  ...PERMISSIONS.map((permission) =>
+    choices.secretPolling && permission.resource === "secrets" && permission.where === "watched"
+      ? { ...permission, verbs: permission.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
+      : permission
   ),
   ...(watchesAll(choices) ? MIGRATION : []),
   ...(choices.webhooks && choices.certificates === "self-managed" ? CERTIFICATES : []),

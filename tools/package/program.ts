@@ -8,7 +8,7 @@ import type { Choices } from "./choices.ts";
 export const namespace = (): JsonObject => {
   const { labels, ...meta } = metadata(NAMESPACE, "operator");
   const security = Object.fromEntries(
-    ["enforce", "audit", "warn"].map((one) => [`pod-security.kubernetes.io/${one}`, "restricted"]),
+    ["enforce", "audit", "warn"].map((text) => [`pod-security.kubernetes.io/${text}`, "restricted"]),
   );
   return {
     apiVersion: "v1",
@@ -130,7 +130,7 @@ const hasMountedCertificate = ({ webhooks, certificates }: Choices): boolean =>
 
 const args = (choices: Choices): ReadonlyArray<Json> => [
   "run",
-  ...choices.watched.map((one) => `--namespace=${one}`),
+  ...choices.watched.map((text) => `--namespace=${text}`),
   ...(choices.webhooks ? [`--webhook-address=:${PORTS.webhook}`] : []),
   ...(hasMountedCertificate(choices) ? [`--certificate-directory=${CERTIFICATES}`] : []),
   ...(choices.webhooks && choices.certificates === "olm" ? [`--certificate-directory=${OLM_CERTIFICATES}`] : []),

@@ -11,7 +11,7 @@ export const roles = (
   watched: ReadonlyArray<string>,
   permissions: ReadonlyArray<Permission>,
 ): ReadonlyArray<JsonObject> => {
-  const at = (where: Permission["where"]) => rulesOf(permissions.filter((one) => one.where === where));
+  const at = (where: Permission["where"]) => rulesOf(permissions.filter((permission) => permission.where === where));
   const [everywhere, own, cluster] = [at("watched"), at("own"), at("cluster")];
   return [
     ...(watched.length === 0 ? bound("ClusterRole", NAME, [...everywhere, ...cluster]) : [
@@ -26,11 +26,11 @@ export const roles = (
 /** One rule for each set of resources with the same group, verbs and names. */
 export const rulesOf = (permissions: ReadonlyArray<Permission>): ReadonlyArray<JsonObject> => {
   const rules = new Map<string, { readonly of: Permission; readonly resources: Array<string> }>();
-  for (const one of permissions) {
-    const key = JSON.stringify([one.apiGroup, one.verbs, one.names]);
+  for (const permission of permissions) {
+    const key = JSON.stringify([permission.apiGroup, permission.verbs, permission.names]);
     const rule = rules.get(key);
-    if (rule === undefined) rules.set(key, { of: one, resources: [one.resource] });
-    else if (!rule.resources.includes(one.resource)) rule.resources.push(one.resource);
+    if (rule === undefined) rules.set(key, { of: permission, resources: [permission.resource] });
+    else if (!rule.resources.includes(permission.resource)) rule.resources.push(permission.resource);
   }
   return [...rules.values()].map(({ of, resources }) => ({
     apiGroups: [of.apiGroup],
@@ -77,7 +77,7 @@ const aggregated = (
   more: JsonObject,
 ): JsonObject => {
   const { labels, ...meta } = metadata(`${NAME}-${name}`, "rbac");
-  const aggregation = Object.fromEntries(to.map((one) => [`${AGGREGATE}${one}`, "true"]));
+  const aggregation = Object.fromEntries(to.map((text) => [`${AGGREGATE}${text}`, "true"]));
   return {
     apiVersion: API_VERSION,
     kind: "ClusterRole",

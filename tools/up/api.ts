@@ -85,7 +85,7 @@ export const collectionOf = async (api: Api, object: JsonObject, namespace: stri
   const [version = "", kind = ""] = [stringAt(object, "apiVersion"), stringAt(object, "kind")];
   const group = version.includes("/") ? `/apis/${version}` : `/api/${version}`;
   const known = listAt(await api.get(group), "resources")
-    .find((one) => stringAt(one, "kind") === kind && !(stringAt(one, "name") ?? "").includes("/"));
+    .find((resource) => stringAt(resource, "kind") === kind && !(stringAt(resource, "name") ?? "").includes("/"));
   const plural = stringAt(known, "name");
   if (plural === undefined) throw new Error(`The cluster knows no ${kind} of ${version}`);
   return member(known, "namespaced") === true ? `${group}/namespaces/${namespace}/${plural}` : `${group}/${plural}`;

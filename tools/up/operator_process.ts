@@ -22,7 +22,7 @@ export const startOperatorProcess = (
       ...["run", "--no-leader-elect", "--metrics-address", "0", "--health-address", "0"],
       ...["--kubeconfig", cluster.kubeconfig],
       ...(cluster.context === undefined ? [] : ["--context", cluster.context]),
-      ...namespaces.flatMap((one) => ["--namespace", one]),
+      ...namespaces.flatMap((namespace) => ["--namespace", namespace]),
     ],
     workingFolder: ROOT,
     env: {

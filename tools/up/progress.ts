@@ -29,8 +29,8 @@ export const progressLines = (before: Look, now: Look): ReadonlyArray<string> =>
 export const isReady = ({ resource }: Look): boolean =>
   member(objectAt(resource, "status"), "observedGeneration") ===
     member(objectAt(resource, "metadata"), "generation") &&
-  listAt(resource, "status", "conditions").some((one) =>
-    stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+  listAt(resource, "status", "conditions").some((condition) =>
+    stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
   );
 
 /** Longest name of a usual condition, in characters. */
@@ -38,9 +38,9 @@ const WIDTH = 17;
 
 const conditionsOf = ({ resource }: Look) =>
   new Map(
-    listAt(resource, "status", "conditions").map((one) => {
+    listAt(resource, "status", "conditions").map((condition) => {
       const [type, status, reason, message] = ["type", "status", "reason", "message"].map((key) =>
-        stringAt(one, key) ?? ""
+        stringAt(condition, key) ?? ""
       ) as [string, string, string, string];
       return [type, { status, reason, message, key: `${status} ${reason}` }];
     }),
@@ -51,11 +51,13 @@ const podStates = ({ pods }: Look): ReadonlyMap<string, string> =>
 
 const podState = (pod: JsonObject): string => {
   if (member(objectAt(pod, "metadata"), "deletionTimestamp") !== undefined) return "going";
-  const ready = listAt(pod, "status", "conditions").some((one: Json) =>
-    stringAt(one, "type") === "Ready" && stringAt(one, "status") === "True"
+  const ready = listAt(pod, "status", "conditions").some((condition: Json) =>
+    stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
   );
-  const waiting = listAt(pod, "status", "containerStatuses").map((one) => stringAt(one, "state", "waiting", "reason"))
-    .find((one) => one !== undefined);
+  const waiting = listAt(pod, "status", "containerStatuses").map((containerStatuse) =>
+    stringAt(containerStatuse, "state", "waiting", "reason")
+  )
+    .find((item) => item !== undefined);
   return `${stringAt(pod, "status", "phase") ?? "Pending"}${ready ? ", ready" : ""}${
     waiting === undefined ? "" : `, ${waiting}`
   }`;

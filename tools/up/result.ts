@@ -15,13 +15,13 @@ export const showResult = async (api: Api, resource: JsonObject): Promise<void> 
     ),
   );
   const objects = lists.flatMap((list) =>
-    listAt(list, "items").map((one) =>
-      `${(stringAt(list, "kind") ?? "").replace(/List$/, "")}/${stringAt(one, "metadata", "name")}`
+    listAt(list, "items").map((item) =>
+      `${(stringAt(list, "kind") ?? "").replace(/List$/, "")}/${stringAt(item, "metadata", "name")}`
     )
   );
   const url = stringAt(resource, "status", "serviceURL") ?? "";
   console.log(`\n${nameOf(resource)} is ready. Its objects in namespace ${namespace}:`);
-  for (const one of objects) console.log(`  ${one}`);
+  for (const object of objects) console.log(`  ${object}`);
   console.log(`Service: ${url}`);
   if (await isSimulated(api)) {
     console.log("         The node is simulated: pods count as ready, and no server answers there.");
@@ -34,7 +34,7 @@ export const showResult = async (api: Api, resource: JsonObject): Promise<void> 
 /** kwok gives its nodes a version of its own. */
 const isSimulated = async (api: Api): Promise<boolean> => {
   const nodes = await api.get("/api/v1/nodes").catch(() => undefined);
-  const versions = listAt(nodes, "items").map((one) => stringAt(one, "status", "nodeInfo", "kubeletVersion") ?? "");
+  const versions = listAt(nodes, "items").map((item) => stringAt(item, "status", "nodeInfo", "kubeletVersion") ?? "");
   return versions.length > 0 && versions.every((version) => version.startsWith("kwok"));
 };
 
@@ -44,7 +44,7 @@ const modelsOf = async (api: Api, namespace: string, url: URL): Promise<Readonly
   const answer = await api.get(`/api/v1/namespaces/${namespace}/services/${service}/proxy/v1/models`)
     .catch(() => undefined);
   return answer === undefined ? undefined : listAt(answer, "data")
-    .flatMap((one) => stringAt(one, "id") ?? stringAt(one, "identifier") ?? []);
+    .flatMap((value) => stringAt(value, "id") ?? stringAt(value, "identifier") ?? []);
 };
 
 export const goOn = (cluster: UpCluster, resources: ReadonlyArray<JsonObject>): string => {

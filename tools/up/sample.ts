@@ -21,20 +21,20 @@ export const readSample = (name: string, text: string): Result.Result<Sample, st
   const documents = readManifests(text);
   if (Result.isFailure(documents)) return Result.fail(`Cannot read ${name}: ${documents.failure.message}`);
   const all = documents.success
-    .flatMap((one) => stringAt(one, "kind") === "List" ? listAt(one, "items") : [one]).filter(isObject);
-  const resources = all.filter((one) => one.kind === KIND);
+    .flatMap((value) => stringAt(value, "kind") === "List" ? listAt(value, "items") : [value]).filter(isObject);
+  const resources = all.filter((object) => object.kind === KIND);
   if (resources.length === 0) return Result.fail(`There is no ${KIND} in ${name}`);
-  return Result.succeed({ resources, others: all.filter((one) => one.kind !== KIND) });
+  return Result.succeed({ resources, others: all.filter((object) => object.kind !== KIND) });
 };
 
 /** Models that a resource names. */
 export const modelsOf = (resource: JsonObject): ReadonlyArray<string> =>
-  listAt(resource, "spec", "resources", "models").flatMap((one) => stringAt(one, "name") ?? []);
+  listAt(resource, "spec", "resources", "models").flatMap((model) => stringAt(model, "name") ?? []);
 
 /** Model servers that a resource expects under the name of a Service beside it, as host and port. */
 export const modelServersOf = (resource: JsonObject): ReadonlyArray<readonly [host: string, port: number]> =>
-  listAt(resource, "spec", "providers", "inference").flatMap((one) => {
-    const url = URL.parse(stringAt(one, "endpoint") ?? "");
+  listAt(resource, "spec", "providers", "inference").flatMap((value) => {
+    const url = URL.parse(stringAt(value, "endpoint") ?? "");
     // The stand-in has no certificate; a name with dots belongs to somebody.
     if (url?.protocol !== "http:" || !/^[a-z][a-z0-9-]*$/.test(url.hostname)) return [];
     return [[url.hostname, Number(url.port || 80)] as const];
@@ -51,7 +51,9 @@ export const standIns = (resource: JsonObject): ReadonlyArray<JsonObject> => {
     kind: "Secret",
     metadata: { name },
     stringData: Object.fromEntries(
-      wanted.filter((one) => one.name === name).map((one) => [one.key ?? "stand-in", standInFor(one)]),
+      wanted.filter((reference) => reference.name === name).map((
+        reference,
+      ) => [reference.key ?? "stand-in", standInFor(reference)]),
     ),
   }));
 };

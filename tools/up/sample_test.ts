@@ -8,13 +8,14 @@ import { modelServersOf, modelsOf, readSample, SAMPLE, standIns } from "./sample
 Deno.test("readSample() tells resources from what stands beside them", () => {
   const text = `kind: Secret\nmetadata: { name: s }\n---\nkind: LlamaStackDistribution\nmetadata: { name: a }\n`;
   const { resources, others } = Result.getOrThrow(readSample("f.yaml", text));
-  deepStrictEqual([resources, others].map((all) => all.map((one) => one.kind)), [["LlamaStackDistribution"], [
+  deepStrictEqual([resources, others].map((all) => all.map((object) => object.kind)), [["LlamaStackDistribution"], [
     "Secret",
   ]]);
 });
 
 Deno.test("readSample() says what is missing in a sentence", () => {
-  const said = (text: string) => Result.match(readSample("f", text), { onSuccess: () => "", onFailure: (one) => one });
+  const said = (text: string) =>
+    Result.match(readSample("f", text), { onSuccess: () => "", onFailure: (name) => name });
   deepStrictEqual(said("kind: Secret\n"), "There is no LlamaStackDistribution in f");
   ok(said("a: [\n").startsWith("Cannot read f: "));
 });
@@ -30,7 +31,7 @@ Deno.test("standIns() makes each Secret once, with every key that is read", () =
     storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } },
   });
   const made = standIns(resource);
-  deepStrictEqual(made.map((one) => Object.keys(one.stringData ?? {})), [["one", "two"], ["url"]]);
+  deepStrictEqual(made.map((object) => Object.keys(object.stringData ?? {})), [["one", "two"], ["url"]]);
   const url = stringAt(made[1] ?? null, "stringData", "url") ?? "";
   ok(Result.isSuccess(parsePostgres(url, "pg/url", [])), url);
 });
@@ -53,6 +54,6 @@ Deno.test("R46 the sample of `task up` needs nothing that its stand-ins do not g
   const text = await Deno.readTextFile(new URL(`../../${SAMPLE}`, import.meta.url));
   const { resources, others } = Result.getOrThrow(readSample(SAMPLE, text));
   deepStrictEqual([resources.length, others.length], [1, 0]);
-  deepStrictEqual(resources.flatMap(standIns).map((one) => stringAt(one, "metadata", "name")), ["vllm"]);
+  deepStrictEqual(resources.flatMap(standIns).map((object) => stringAt(object, "metadata", "name")), ["vllm"]);
   deepStrictEqual(resources.flatMap(modelServersOf), [["vllm", 8000]]);
 });

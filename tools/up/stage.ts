@@ -21,8 +21,8 @@ export const installCrd = async (api: Api, say: Say): Promise<void> => {
   const isNew = await api.get(path) === undefined && await api.create(collection, wanted) !== false;
   for (let looks = 0; looks < ESTABLISHED_LOOKS; looks++) {
     const found = await api.get(path);
-    const served = listAt(found, "spec", "versions").some((one) =>
-      stringAt(one, "name") === API_VERSION.split("/")[1] && member(one, "served") === true
+    const served = listAt(found, "spec", "versions").some((version) =>
+      stringAt(version, "name") === API_VERSION.split("/")[1] && member(version, "served") === true
     );
     if (!served) {
       throw new Error(
@@ -30,8 +30,8 @@ export const installCrd = async (api: Api, say: Say): Promise<void> => {
           "never changed here: update it with `task cli crds | kubectl apply --server-side -f -`",
       );
     }
-    const isEstablished = listAt(found, "status", "conditions").some((one) =>
-      stringAt(one, "type") === "Established" && stringAt(one, "status") === "True"
+    const isEstablished = listAt(found, "status", "conditions").some((condition) =>
+      stringAt(condition, "type") === "Established" && stringAt(condition, "status") === "True"
     );
     // Discovery lags a little behind the condition.
     if (isEstablished && await api.get(`/apis/${API_VERSION}`) !== undefined) {
@@ -110,9 +110,9 @@ export const applySample = async (
   removes: boolean,
   say: Say,
 ): Promise<void> => {
-  for (const one of sample.others) {
-    const isNew = await traces.make(one, usual);
-    say(`${one.kind} ${nameOf(one)} ${isNew ? "applied" : "is there already and stays as it is"}`);
+  for (const other of sample.others) {
+    const isNew = await traces.make(other, usual);
+    say(`${other.kind} ${nameOf(other)} ${isNew ? "applied" : "is there already and stays as it is"}`);
   }
   for (const resource of resources) {
     const namespace = namespaceOf(resource) ?? usual;

@@ -51,14 +51,14 @@ export const withLeftovers = ({ others }: Carried, of: Of, leftovers: ReadonlyAr
   // What would be read as ours on the way back is wrapped, so that it stays what it is.
   const kept = Object.fromEntries(Object.entries(given).filter(([key, text]) => isOurs(key, text, of)));
   const open = omitAll(given, new Set(Object.keys(kept)));
-  const texts = leftovers.flatMap((one): ReadonlyArray<[key: string, text: string]> =>
-    isNameable(one) ? [[keyOf(one, of), fieldText(one)]] : []
+  const texts = leftovers.flatMap((leftover): ReadonlyArray<[key: string, text: string]> =>
+    isNameable(leftover) ? [[keyOf(leftover, of), fieldText(leftover)]] : []
   );
   // Where these alone are too long, nothing is made of them in vain.
   const shortest = texts.reduce((sum, [key, text]) => sum + key.length + text.length, 0);
   if (shortest > ANNOTATION_BYTES_MAX) return shrunk(open, of, texts, kept);
   const fields = texts.filter(([key]) => !Object.hasOwn(given, key));
-  const rest = leftovers.filter((one) => !isNameable(one) || Object.hasOwn(given, keyOf(one, of)));
+  const rest = leftovers.filter((leftover) => !isNameable(leftover) || Object.hasOwn(given, keyOf(leftover, of)));
   const made = { ...open, ...Object.fromEntries(fields), ...mainOf(of, rest, kept, given) };
   if (!fits(made)) return shrunk(open, of, texts, kept);
   return Object.keys(made).length === 0 ? others : made;
@@ -67,8 +67,8 @@ export const withLeftovers = ({ others }: Carried, of: Of, leftovers: ReadonlyAr
 /** For messages: which places of the other version an object carries. */
 export const leftoverPaths = (resource: JsonObject, of: Of): ReadonlyArray<string> =>
   Object.entries(objectAt(resource, "metadata", "annotations")).flatMap(([key, text]) => {
-    const one = fieldIn(key, text, of);
-    const all = key === LEFTOVERS_ANNOTATION ? mainIn(text, of)?.leftovers ?? [] : one === undefined ? [] : [one];
+    const item = fieldIn(key, text, of);
+    const all = key === LEFTOVERS_ANNOTATION ? mainIn(text, of)?.leftovers ?? [] : item === undefined ? [] : [item];
     return all.map(({ at }) => at.join("."));
   });
 

@@ -141,7 +141,7 @@ const within = (
 /** `made` with every difference that still belongs to it. */
 export const applied = (made: JsonObject, leftovers: ReadonlyArray<Leftover>, shape: Shape): JsonObject => {
   const keyCount = rememberedKeyCounts();
-  const kept = leftovers.filter((one) => belongs(made, one, shape, keyCount));
+  const kept = leftovers.filter((leftover) => belongs(made, leftover, shape, keyCount));
   return kept.length === 0 ? made : putAll(made, kept.map(({ at: path, to }) => [path, to]));
 };
 

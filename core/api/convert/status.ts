@@ -29,11 +29,11 @@ export const statusToV1alpha1 = (now: Json | undefined): JsonObject | undefined 
   return Object.keys(old).length === 0 ? undefined : old;
 };
 
-const moved = (status: Json | undefined, provider: (one: JsonObject) => JsonObject): JsonObject => {
+const moved = (status: Json | undefined, provider: (object: JsonObject) => JsonObject): JsonObject => {
   const config = picked(member(status, "distributionConfig"), SHARED_CONFIG);
   const providers = member(config, "providers");
   const changed = isList(providers)
-    ? withMember(config ?? {}, "providers", providers.map((one) => isObject(one) ? provider(one) : one))
+    ? withMember(config ?? {}, "providers", providers.map((value) => isObject(value) ? provider(value) : value))
     : config;
   const version = picked(member(status, "version"), SHARED_VERSION);
   return {

@@ -188,7 +188,7 @@ export const undone = (
 export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: JsonObject): Manifest => {
   const { deployment } = prepared.objects;
   const template = objectAt(live, "spec", "template");
-  const image = (one: JsonObject) => imageOf(templateSpec(one)) ?? "";
+  const image = (object: JsonObject) => imageOf(templateSpec(object)) ?? "";
   return withRecord(
     {
       ...deployment,

@@ -82,7 +82,9 @@ const newestReplicaSet = (
   deployment: JsonObject,
   replicaSets: ReadonlyArray<JsonObject>,
 ): JsonObject | undefined =>
-  replicaSets.find((one) => revisionOf(one) !== undefined && revisionOf(one) === revisionOf(deployment));
+  replicaSets.find((replicaSet) =>
+    revisionOf(replicaSet) !== undefined && revisionOf(replicaSet) === revisionOf(deployment)
+  );
 
 /** Pods of the newest ReplicaSet; all of them where that is not known. */
 export const podsOfTemplate = (
@@ -127,7 +129,7 @@ export const lastGoodTemplate = (
   const digest = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
   const kept = digest === undefined
     ? undefined
-    : replicaSets.find((one) => stringAt(one, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest);
+    : replicaSets.find((replicaSet) => stringAt(replicaSet, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest);
   if (digest === undefined || kept === undefined) return undefined;
   const template = objectAt(kept, "spec", "template");
   const metadata = objectAt(template, "metadata");

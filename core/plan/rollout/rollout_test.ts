@@ -20,25 +20,26 @@ import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const ON_A_CLAIM: JsonObject = { ...GENERATED, workload: { replicas: 1, storage: { size: "1Gi" } } };
 
-const deployment = (one: ClusterSnapshot): JsonObject => one.live.get("Deployment/my") ?? {};
-const annotation = (one: ClusterSnapshot, name: string) => stringAt(deployment(one), "metadata", "annotations", name);
-const image = (one: ClusterSnapshot) =>
-  stringAt(listAt(deployment(one), "spec", "template", "spec", "containers")[0], "image");
-const rolls = (plan: Plan) => plan.steps.some((one) => one._tag === "Apply" && one.manifest.kind === "Deployment");
-const condition = (one: ClusterSnapshot, type: string): Json | undefined =>
-  listAt(one.resource.status, "conditions").find((found) => stringAt(found, "type") === type);
-const word = (one: ClusterSnapshot, type: string) => {
-  const found = condition(one, type);
+const deployment = (clusterSnapshot: ClusterSnapshot): JsonObject => clusterSnapshot.live.get("Deployment/my") ?? {};
+const annotation = (clusterSnapshot: ClusterSnapshot, name: string) =>
+  stringAt(deployment(clusterSnapshot), "metadata", "annotations", name);
+const image = (clusterSnapshot: ClusterSnapshot) =>
+  stringAt(listAt(deployment(clusterSnapshot), "spec", "template", "spec", "containers")[0], "image");
+const rolls = (plan: Plan) => plan.steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
+const condition = (clusterSnapshot: ClusterSnapshot, type: string): Json | undefined =>
+  listAt(clusterSnapshot.resource.status, "conditions").find((found) => stringAt(found, "type") === type);
+const word = (clusterSnapshot: ClusterSnapshot, type: string) => {
+  const found = condition(clusterSnapshot, type);
   return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
 };
 const withDeployment = (
-  one: ClusterSnapshot,
+  clusterSnapshot: ClusterSnapshot,
   path: ReadonlyArray<string>,
   value: Json | undefined,
 ): ClusterSnapshot => {
-  const live = new Map(one.live);
-  live.set("Deployment/my", put(deployment(one), path, value));
-  return { ...one, live };
+  const live = new Map(clusterSnapshot.live);
+  live.set("Deployment/my", put(deployment(clusterSnapshot), path, value));
+  return { ...clusterSnapshot, live };
 };
 
 /** The same snapshot under a release of the operator that pins another image. */
@@ -69,7 +70,7 @@ const away = (state: RollingUpgrade["state"], pins: string, more: Partial<Rollin
 /** Digest of the pins that the upgraded operator brings, as it records them. */
 const newPins = (before: ClusterSnapshot): string => {
   const plan = planOf(upgraded(before));
-  const manifests = plan.steps.flatMap((one) => one._tag === "Apply" ? [one.manifest] : []);
+  const manifests = plan.steps.flatMap((step) => step._tag === "Apply" ? [step.manifest] : []);
   return stringAt(
     manifests.find(({ kind }) => kind === "Deployment"),
     "metadata",
@@ -149,8 +150,8 @@ Deno.test("R47 decide() re-stamps Secret digests in turns when the key of the op
 Deno.test("awayOf() tells rolling from failed from complete, and leaves out what its owner rolls or suspended", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
-  const state = (one: ClusterSnapshot, pods: ReadonlyArray<JsonObject> = []) =>
-    rollingUpgradeOf(one.resource, deployment(one), pods, [], OPERATOR.hmacKey)?.state;
+  const state = (clusterSnapshot: ClusterSnapshot, pods: ReadonlyArray<JsonObject> = []) =>
+    rollingUpgradeOf(clusterSnapshot.resource, deployment(clusterSnapshot), pods, [], OPERATOR.hmacKey)?.state;
   strictEqual(state(rolled), undefined);
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   strictEqual(state(starting), "rolling");
@@ -167,7 +168,8 @@ Deno.test("awayOf() counts only marks of the operator's own, since others may ed
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
-  const away = (one: ClusterSnapshot) => rollingUpgradeOf(one.resource, deployment(one), [], [], OPERATOR.hmacKey);
+  const away = (clusterSnapshot: ClusterSnapshot) =>
+    rollingUpgradeOf(clusterSnapshot.resource, deployment(clusterSnapshot), [], [], OPERATOR.hmacKey);
   strictEqual(away(starting)?.state, "rolling");
   const mark = (name: string, value: string) => withDeployment(starting, ["metadata", "annotations", name], value);
   strictEqual(away(mark("llamastack.io/upgrade-started", "2026-06-01T00:00:00.000Z")), undefined);
@@ -214,8 +216,8 @@ Deno.test("decide() writes other digests of the same Secret values in another na
 });
 
 /** What the Deployment controller keeps of a Deployment: its template under the hash, with our annotations. */
-const replicaSetOf = (one: ClusterSnapshot, revision: string): JsonObject => {
-  const template = objectAt(deployment(one), "spec", "template");
+const replicaSetOf = (clusterSnapshot: ClusterSnapshot, revision: string): JsonObject => {
+  const template = objectAt(deployment(clusterSnapshot), "spec", "template");
   const labels = { ...objectAt(template, "metadata", "labels"), "pod-template-hash": revision };
   return {
     kind: "ReplicaSet",
@@ -223,7 +225,7 @@ const replicaSetOf = (one: ClusterSnapshot, revision: string): JsonObject => {
       name: `my-${revision}`,
       labels,
       annotations: {
-        ...objectAt(deployment(one), "metadata", "annotations"),
+        ...objectAt(deployment(clusterSnapshot), "metadata", "annotations"),
         "deployment.kubernetes.io/revision": revision,
       },
     },
@@ -342,15 +344,16 @@ const brokenEdit = (spec: JsonObject): { readonly good: ClusterSnapshot; readonl
   };
 };
 
-const template = (one: ClusterSnapshot) => JSON.stringify(at(deployment(one), "spec", "template"));
+const template = (clusterSnapshot: ClusterSnapshot) =>
+  JSON.stringify(at(deployment(clusterSnapshot), "spec", "template"));
 
 Deno.test("R29 decide() puts the last good template back once under Recreate, says why, and waits for an edit", () => {
   const { good, broken } = brokenEdit(ON_A_CLAIM);
   strictEqual(at(deployment(broken), "spec", "strategy", "type"), "Recreate");
   const plan = planOf(broken);
   ok(
-    plan.steps.some((one) =>
-      one._tag === "Announce" && one.note.reason === "RolledBack" && one.note.note.includes("no such model")
+    plan.steps.some((step) =>
+      step._tag === "Announce" && step.note.reason === "RolledBack" && step.note.note.includes("no such model")
     ),
   );
   const undone = { ...after(broken, plan), pods: [] };

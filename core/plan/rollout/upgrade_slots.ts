@@ -113,9 +113,11 @@ export const stopperOf = (
   away: ReadonlyArray<RollingUpgrade>,
   { namespace, queue, pins }: Waiting,
 ): RollingUpgrade | undefined => {
-  const failed = away.filter((one) => one.state === "failed" && one.queue === queue && one.pins === pins);
+  const failed = away.filter((rollingUpgrade) =>
+    rollingUpgrade.state === "failed" && rollingUpgrade.queue === queue && rollingUpgrade.pins === pins
+  );
   const namespaces = new Set(failed.map(namespaceOf));
-  return failed.find((one) => namespaceOf(one) === namespace) ??
+  return failed.find((rollingUpgrade) => namespaceOf(rollingUpgrade) === namespace) ??
     (namespaces.size >= UPGRADE_STOPS_AT_NAMESPACES ? failed[0] : undefined);
 };
 

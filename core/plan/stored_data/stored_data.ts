@@ -55,7 +55,7 @@ const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
 const hasServed = (live: JsonObject): boolean =>
   Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
   stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||
-  listAt(live, "status", "conditions").some((one) => stringAt(one, "reason") === "NewReplicaSetAvailable");
+  listAt(live, "status", "conditions").some((condition) => stringAt(condition, "reason") === "NewReplicaSetAvailable");
 
 interface Running {
   readonly name: string;
@@ -65,7 +65,7 @@ interface Running {
 /** The config that the Deployment names, as its ConfigMap has it. */
 const runningConfig = (live: JsonObject, snapshot: ClusterSnapshot): Running | undefined => {
   const names = configMapsOf(templateSpec(live));
-  const map = snapshot.configs.find((one) => names.includes(stringAt(one, "metadata", "name") ?? ""));
+  const map = snapshot.configs.find((config) => names.includes(stringAt(config, "metadata", "name") ?? ""));
   const text = stringAt(map, "data", "config.yaml");
   if (map === undefined || text === undefined) return undefined;
   const read = readYaml11(text);
@@ -79,8 +79,8 @@ const storedIn = (
   runs: Running | undefined,
   line: ServerFamily | undefined,
 ): ReadonlyArray<Place> => {
-  const claims = listAt(live, "spec", "template", "spec", "volumes").some((one) =>
-    isObject(one) && Object.hasOwn(one, "persistentVolumeClaim")
+  const claims = listAt(live, "spec", "template", "spec", "volumes").some((volume) =>
+    isObject(volume) && Object.hasOwn(volume, "persistentVolumeClaim")
   );
   const stores = line?.stores ?? STORES_IN_BACKENDS;
   const types = runs === undefined ? [] : stores.backends(runs.tree).map(([, type]) => type);
@@ -203,7 +203,7 @@ const changes = (
   { kind, section, keyOf, fixed }: Registry,
 ) => {
   const entries = (tree: JsonObject) =>
-    new Map(listAt(tree, ...line.resourcesAt, section).filter(isObject).map((one) => [keyOf(one, line), one]));
+    new Map(listAt(tree, ...line.resourcesAt, section).filter(isObject).map((object) => [keyOf(object, line), object]));
   const [old, wanted] = [entries(before), entries(after)];
   return {
     conflicts: [...wanted].flatMap(([id, entry]) => {

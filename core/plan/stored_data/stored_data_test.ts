@@ -10,13 +10,13 @@ const stored = (more: JsonObject = {}): JsonObject => ({ providers: PROVIDERS, w
 const models = (...list: ReadonlyArray<JsonObject>): JsonObject => stored({ resources: { models: list } });
 const E = { name: "e", modelType: "embedding", embeddingDimension: 384 };
 
-const told = (one: ClusterSnapshot, type: string): string => {
-  const found = listAt(converged(one).snapshot.resource.status, "conditions").find((each) =>
+const told = (clusterSnapshot: ClusterSnapshot, type: string): string => {
+  const found = listAt(converged(clusterSnapshot).snapshot.resource.status, "conditions").find((each) =>
     stringAt(each, "type") === type
   );
   return `${stringAt(found, "status")} ${stringAt(found, "reason")} ${stringAt(found, "message")}`;
 };
-const running = (one: ClusterSnapshot): string => JSON.stringify([...one.live]);
+const running = (clusterSnapshot: ClusterSnapshot): string => JSON.stringify([...clusterSnapshot.live]);
 
 Deno.test("R25 R42 decide() holds a move to another line on stored data until it is accepted, and says what would be lost", () => {
   const { snapshot: before } = converged(snapshot(stored()));

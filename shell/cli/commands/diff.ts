@@ -39,7 +39,7 @@ export const diff = Command.make(
     const look = yield* lookOptions(input);
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
-      const files = yield* Effect.forEach(resources, (one) => fromFile(one, home));
+      const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home));
       const live = yield* Effect.forEach(input.names, (name) => fromCluster(name, home));
       const keyless = Redacted.value((yield* OperatorFacts).hmacKey) === "" && [...files, ...live].some(dependsOnKey);
       const notes = [

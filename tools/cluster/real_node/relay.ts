@@ -7,9 +7,9 @@ export const relay = (listener: Deno.Listener, connect: () => Promise<Deno.Conn>
     open.add(from).add(onward);
     // Either side may end first, by a reset too; that is the other side's affair.
     await Promise.allSettled([from.readable.pipeTo(onward.writable), onward.readable.pipeTo(from.writable)]);
-    for (const one of [from, onward]) {
-      open.delete(one);
-      close(one);
+    for (const item of [from, onward]) {
+      open.delete(item);
+      close(item);
     }
   };
   const connections: Promise<void>[] = [];
@@ -20,7 +20,7 @@ export const relay = (listener: Deno.Listener, connect: () => Promise<Deno.Conn>
     [Symbol.asyncDispose]: async () => {
       listener.close();
       await accepting;
-      for (const one of open) close(one);
+      for (const conn of open) close(conn);
       await Promise.all(connections);
     },
   };

@@ -25,5 +25,5 @@ export const makeVolumes = async (folder: string, cluster: ControlPlane): Promis
       },
     });
   }
-  await cluster.kubectl(["create", "-f", "-"], volumes.map((one) => JSON.stringify(one)).join("\n---\n"));
+  await cluster.kubectl(["create", "-f", "-"], volumes.map((volume) => JSON.stringify(volume)).join("\n---\n"));
 };

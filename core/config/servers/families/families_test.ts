@@ -37,7 +37,7 @@ for (
 }
 
 Deno.test("serverOf() knows no line of what was before 0.2.13, between the lines and beyond them", () => {
-  deepStrictEqual(["0.2.12", "0.1.9", "0.9.0", "2.0", "latest", ""].filter((one) => serverOf(one) !== undefined), []);
+  deepStrictEqual(["0.2.12", "0.1.9", "0.9.0", "2.0", "latest", ""].filter((text) => serverOf(text) !== undefined), []);
 });
 
 Deno.test("every catalogue belongs to one line, and every line has at least one", () => {
@@ -53,12 +53,13 @@ for (const { server } of CATALOGUES) {
       storage: { kv: {}, sql: {} },
     };
     const made = config(spec, on(server));
-    const entry = listAt(made, "providers", "inference").find((one) => stringAt(one, "provider_id") === "vllm") ?? null;
+    const entry = listAt(made, "providers", "inference").find((value) => stringAt(value, "provider_id") === "vllm") ??
+      null;
     const field = server === "0.2" || server === "0.3" ? "url" : "base_url";
     strictEqual(stringAt(entry, "config", field), "http://vllm:8000/v1");
     strictEqual(stringAt(entry, "config", "api_token"), "${env.LLSD_VLLM_API_KEY}");
     const registered = listAt(made, ...(server === "0.2" ? [] : ["registered_resources"]), "models");
-    ok(registered.some((one) => /^(vllm\/)?m$/.test(stringAt(one, "model_id") ?? "")), JSON.stringify(registered));
+    ok(registered.some((value) => /^(vllm\/)?m$/.test(stringAt(value, "model_id") ?? "")), JSON.stringify(registered));
   });
 }
 
@@ -119,7 +120,7 @@ Deno.test("a provider type goes by the name that it has on the line, with a warn
   const spec = (provider: string) => ({ providers: { toolRuntime: [{ id: "rag", provider }] } });
   const typeOn = (version: string, provider: string) =>
     listAt(config(spec(provider), on(version)), "providers", "tool_runtime")
-      .filter((one) => stringAt(one, "provider_id") === "rag").map((one) => stringAt(one, "provider_type"));
+      .filter((value) => stringAt(value, "provider_id") === "rag").map((value) => stringAt(value, "provider_type"));
   deepStrictEqual(typeOn("0.6", "inline::file-search"), ["inline::rag-runtime"]);
   deepStrictEqual(typeOn("0.7", "inline::rag-runtime"), ["inline::file-search"]);
   deepStrictEqual(warnings(spec("inline::file-search"), on("0.2")), [
@@ -137,7 +138,7 @@ Deno.test("tool groups are entries of the file up to 0.6, with the address of an
   ) {
     const made = config(spec, on(version));
     const groups = listAt(made, ...path, "tool_groups");
-    const group = (id: string) => objectAt(groups.find((one) => stringAt(one, "toolgroup_id") === id));
+    const group = (id: string) => objectAt(groups.find((value) => stringAt(value, "toolgroup_id") === id));
     strictEqual(group("builtin::websearch").provider_id, "tavily-search", version);
     strictEqual(group("builtin::rag").provider_id, "rag-runtime", version);
     deepStrictEqual(group("mcp::weather").mcp_endpoint, { uri: mcp.endpoint }, version);
@@ -147,7 +148,7 @@ Deno.test("tool groups are entries of the file up to 0.6, with the address of an
 
 Deno.test("a tool group of a provider that is switched off goes with it", () => {
   const made = config({ disabled: ["files"] }, on("0.6"));
-  const groups = listAt(made, "registered_resources", "tool_groups").map((one) => stringAt(one, "toolgroup_id"));
+  const groups = listAt(made, "registered_resources", "tool_groups").map((value) => stringAt(value, "toolgroup_id"));
   deepStrictEqual(groups, ["builtin::websearch"]);
 });
 
@@ -187,7 +188,8 @@ Deno.test("up to 0.2 every store stands in place: each consumer has its own name
   const made = config({ storage: redis }, on("0.2"));
   const shared = { type: "redis", host: "${env.LLSD_KV_USERINFO:=}redis", port: 6379 };
   deepStrictEqual(made.metadata_store, { ...shared, namespace: "metadata_store" });
-  const faiss = listAt(made, "providers", "vector_io").find((one) => stringAt(one, "provider_id") === "faiss") ?? null;
+  const faiss = listAt(made, "providers", "vector_io").find((value) => stringAt(value, "provider_id") === "faiss") ??
+    null;
   deepStrictEqual(at(faiss, "config", "kvstore"), { ...shared, namespace: "vector_io::faiss" });
   strictEqual(stringAt(made, "inference_store", "type"), "sqlite");
   strictEqual(made.storage, undefined);
@@ -239,7 +241,7 @@ Deno.test("the pod of each line has the variables that its server reads", () => 
     const derived = generated({ storage: { kv: {} } }, on(version));
     const pod = at(deployment(blueprintOf(resource, derived, NOWHERE)), "spec", "template", "spec") ?? null;
     const [container] = listAt(pod, "containers");
-    const names = listAt(container, "env").map((one) => stringAt(one, "name"));
+    const names = listAt(container, "env").map((value) => stringAt(value, "name"));
     ok(names.includes(`${prefix}_PORT`) && names.includes(`${prefix}_CONFIG`), `${version}: ${names}`);
     strictEqual(at(container, "startupProbe", "httpGet", "path"), "/v1/health");
   }
