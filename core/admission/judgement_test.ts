@@ -48,7 +48,7 @@ Deno.test("judge() warns of what only the operator's release or its settings dec
     providers: { inference: [{ provider: "vllm", endpoint: "http://v" }] },
   })));
   deepStrictEqual(refusals, []);
-  ok(warnings.some((text) => text.includes("brings no base config")), warnings.join("\n"));
+  ok(warnings.some((text) => text.includes("has no known base config")), warnings.join("\n"));
 });
 
 Deno.test("judge() keeps the rules that v1alpha1 writes got around", () => {

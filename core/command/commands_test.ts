@@ -56,7 +56,7 @@ Deno.test("R45 renderCommand() prints the good ones of several documents and fai
   strictEqual(stdout.split("---\n").length, 2);
   ok(
     stderr.startsWith(
-      "f.yaml: bad: error: spec.providers.inference[0].provider: Llama Stack 0.7.1 has no inference provider",
+      "f.yaml: bad: error: spec.providers.inference[0].provider: unsupported inference provider type",
     ),
   );
   strictEqual(code, 1);

@@ -42,7 +42,7 @@ Deno.test("explainCommand() names a missing Secret with the command that makes i
   ok(words.startsWith("my in namespace default is not ready: SecretNotFound.\n"), words);
   ok(
     words.includes(
-      'Why\n  Secret "vllm" not found in namespace "default". Referenced by: spec.providers.inference[0].apiKey\n\n',
+      'Why\n  Secret "vllm" not found in namespace "default"; referenced by spec.providers.inference[0].apiKey\n\n',
     ),
     words,
   );
@@ -122,7 +122,7 @@ Deno.test("explainCommand() speaks from the status alone when the cluster lets i
   const item = seen(told(snapshot(WITH_KEY)), { snapshot: undefined });
   const { why, next } = explanationOf(item);
   deepStrictEqual(why, [
-    'Secret "vllm" not found in namespace "default". Referenced by: spec.providers.inference[0].apiKey',
+    'Secret "vllm" not found in namespace "default"; referenced by spec.providers.inference[0].apiKey',
   ]);
   ok(next.length > 0);
 });

@@ -1,9 +1,9 @@
 /**
- * Every way in which a resource can fail to become a config: one class each, its sentence beside its fields.
+ * Every failure of a reconciliation: one class each, with its message. What follows from it is in table.ts.
  *
- * It is over 300 lines so that every sentence that a user may read stands in one place.
+ * It is over 300 lines so that all messages are in one place.
  *
- * A sentence names the field, the value and the way out. No field of a failure ever holds a secret value.
+ * A message names the field, the value and what to do. No field of a failure ever holds a secret value.
  */
 import * as Data from "effect/Data";
 import { didYouMean } from "../data/closest.ts";
@@ -12,10 +12,10 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 const list = (words: ReadonlyArray<string>): string => words.length === 0 ? "none" : words.join(", ");
 const quoted = (words: ReadonlyArray<string>): string => words.map((word) => `"${word}"`).join(" and ");
 
-/** The resource does not fit the schema, at one place. */
+/** One field does not match the schema. */
 export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
   readonly path: FieldPath;
-  /** What was expected there and what to do; quotes the value only where no secret can stand. */
+  /** What was expected and what to do; quotes the value only where it cannot be a secret. */
   readonly detail: string;
 }> {
   override get message(): string {
@@ -23,7 +23,7 @@ export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
   }
 }
 
-/** The resource breaks a rule between fields (rules.ts). */
+/** A rule between fields is violated (rules.ts). */
 export class RuleBroken extends Data.TaggedError("RuleBroken")<{
   readonly path: FieldPath;
   readonly detail: string;
@@ -33,31 +33,30 @@ export class RuleBroken extends Data.TaggedError("RuleBroken")<{
   }
 }
 
-/** `metadata.name` leaves no room for the names of the objects. */
+/** `metadata.name` is too long or malformed for the names of the objects. */
 export class InvalidName extends Data.TaggedError("InvalidName")<{
   readonly path: FieldPath;
   readonly name: string;
   readonly detail: string;
 }> {
   override get message(): string {
-    return `metadata.name "${this.name}" cannot be used: ${this.detail}`;
+    return `metadata.name: invalid name "${this.name}": ${this.detail}`;
   }
 }
 
-/** `spec.distribution.name` is no known distribution. */
+/** `spec.distribution.name` is not a known distribution. */
 export class UnknownDistribution extends Data.TaggedError("UnknownDistribution")<{
   readonly path: FieldPath;
   readonly name: string;
   readonly available: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `Unknown distribution "${this.name}". Available distributions: ${list(this.available)} (${
-      formatPath(this.path)
-    })`;
+    return `${formatPath(this.path)}: unknown distribution "${this.name}"; ` +
+      `available distributions: ${list(this.available)}`;
   }
 }
 
-/** A config is to be generated for an image that brings no base. */
+/** A config has to be generated for an image without a known base config. */
 export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly path: FieldPath;
   readonly image: string;
@@ -65,15 +64,13 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly causes: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: image "${this.image}" brings no base config, and ${
+    return `${formatPath(this.path)}: image "${this.image}" has no known base config, which ${
       list(this.causes)
-    } cannot be applied ` +
-      `without one. Use spec.distribution.name, an image with the label io.llamastack.config.base64, or spec.overrideConfig ` +
-      `with a complete config.yaml (offline: --base FILE)`;
+    } needs; use spec.distribution.name, or a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
   }
 }
 
-/** No line of servers is known for what the resource runs. */
+/** The server version is unknown or not supported. */
 export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
   readonly path: FieldPath;
   /** The version, or undefined where it is unknown. */
@@ -81,15 +78,13 @@ export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
   readonly supported: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    const what = this.version === undefined
-      ? "the version of the server is unknown"
-      : `server ${this.version} is not supported`;
-    return `${formatPath(this.path)}: ${what}. Supported: ${list(this.supported)}. ` +
-      `Set spec.distribution.serverVersion to one of them, or bring a whole config with spec.overrideConfig`;
+    const what = this.version === undefined ? "unknown server version" : `unsupported server version ${this.version}`;
+    return `${formatPath(this.path)}: ${what}; set spec.distribution.serverVersion to a supported version ` +
+      `(${list(this.supported)}), or provide a complete config with spec.overrideConfig`;
   }
 }
 
-/** `image-overrides` names an image of another line than the distribution's own. */
+/** `image-overrides` names an image of another server family than the distribution's own. */
 export class OverrideOfAnotherLine extends Data.TaggedError("OverrideOfAnotherLine")<{
   readonly path: FieldPath;
   readonly distribution: string;
@@ -97,13 +92,13 @@ export class OverrideOfAnotherLine extends Data.TaggedError("OverrideOfAnotherLi
   readonly pinned: string;
 }> {
   override get message(): string {
-    return `The operator's image override "${this.image}" for distribution "${this.distribution}" is a server of another line ` +
-      `than the pinned ${this.pinned}: its config would not fit. Use an image of that line, or spec.distribution.image ` +
-      `with serverVersion (${formatPath(this.path)})`;
+    return `${formatPath(this.path)}: the operator's image override "${this.image}" for distribution ` +
+      `"${this.distribution}" belongs to another server family than ${this.pinned}, so the config would not match; use an ` +
+      `image of the same family, or spec.distribution.image with serverVersion`;
   }
 }
 
-/** The base document cannot be read at all. */
+/** The base config cannot be read. */
 export class BaseUnreadable extends Data.TaggedError("BaseUnreadable")<{
   readonly path: FieldPath;
   /** Where the base comes from, e.g. `embedded base starter`. */
@@ -115,23 +110,23 @@ export class BaseUnreadable extends Data.TaggedError("BaseUnreadable")<{
   }
 }
 
-/** The base document is of a shape that this server line does not have. */
+/** The base config has a format that this server does not read. */
 export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfigVersion")<{
   readonly path: FieldPath;
   readonly version: string;
   readonly origin: string;
-  /** What contradicts, e.g. `metadata_store at top level`. */
+  /** What the server would reject, e.g. `metadata_store at top level`. */
   readonly contradictions: ReadonlyArray<string>;
   readonly supported: ReadonlyArray<string>;
 }> {
   override get message(): string {
     const why = this.contradictions.length === 0 ? "" : ` (${this.contradictions.join("; ")})`;
-    return `Unsupported config.yaml version ${this.version}. Supported versions: ${list(this.supported)}. ` +
-      `Base: ${this.origin}${why}`;
+    return `Unsupported version ${this.version} of config.yaml in the base config (${this.origin})${why}; supported ` +
+      `versions: ${list(this.supported)}`;
   }
 }
 
-/** A provider type that the server line does not have. */
+/** A provider type that the server does not have. */
 export class UnknownProviderType extends Data.TaggedError("UnknownProviderType")<{
   readonly path: FieldPath;
   readonly type: string;
@@ -142,8 +137,8 @@ export class UnknownProviderType extends Data.TaggedError("UnknownProviderType")
 }> {
   override get message(): string {
     const near = didYouMean(this.type, this.offered);
-    const all = near === "" ? `; it offers ${list(this.offered)}` : near;
-    return `${formatPath(this.path)}: ${this.server} has no ${this.api} provider of type "${this.type}"${all}`;
+    const all = near === "" ? `; supported types: ${list(this.offered)}` : near;
+    return `${formatPath(this.path)}: unsupported ${this.api} provider type "${this.type}" for ${this.server}${all}`;
   }
 }
 
@@ -154,12 +149,12 @@ export class UnknownProvider extends Data.TaggedError("UnknownProvider")<{
   readonly known: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: provider ID "${this.id}" not found${didYouMean(this.id, this.known)}; ` +
+    return `${formatPath(this.path)}: provider "${this.id}" not found${didYouMean(this.id, this.known)}; ` +
       `available providers: ${list(this.known)}`;
   }
 }
 
-/** Models, tools or shields without a provider that can serve them. */
+/** No provider can serve the models, tools or shields. */
 export class MissingProviderForResource extends Data.TaggedError("MissingProviderForResource")<{
   readonly path: FieldPath;
   readonly resource: "models" | "tools" | "shields";
@@ -177,7 +172,7 @@ export class MissingProviderForResource extends Data.TaggedError("MissingProvide
   }
 }
 
-/** Two references of secrets that would share one environment variable. */
+/** Two references to Secrets would share one environment variable. */
 export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
   readonly path: FieldPath;
   readonly name: string;
@@ -187,12 +182,12 @@ export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
   override get message(): string {
     return `${
       this.paths.join(" and ")
-    } would share the environment variable ${this.name}: give one of the providers another id ` +
-      `or the field another name`;
+    }: both need the environment variable ${this.name}; change the id of one provider, ` +
+      `or the name of the field`;
   }
 }
 
-/** What the resource asks for has no place on servers of this line. */
+/** The server does not have the feature. */
 export class NotSupportedOnLine extends Data.TaggedError("NotSupportedOnLine")<{
   readonly path: FieldPath;
   readonly what: string;
@@ -200,25 +195,25 @@ export class NotSupportedOnLine extends Data.TaggedError("NotSupportedOnLine")<{
   readonly instead: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: ${this.server} has no ${this.what}; ${this.instead}`;
+    return `${formatPath(this.path)}: not supported by ${this.server}: ${this.what}; ${this.instead}`;
   }
 }
 
-/** The operator's settings do not let the author of a resource ask for it. */
+/** A setting of the operator forbids it. */
 export class NotAllowed extends Data.TaggedError("NotAllowed")<{
   readonly path: FieldPath;
-  /** The subject of the sentence. */
+  /** The subject of the message. */
   readonly what: string;
   /** The setting that would allow it. */
   readonly setting: string;
 }> {
   override get message(): string {
     return `${formatPath(this.path)}: ${this.what} is not allowed by the operator's setting ${this.setting}; ` +
-      `remove the field, or ask the administrator of the operator`;
+      `remove the field, or ask the administrator to allow it`;
   }
 }
 
-/** A field of the API that this operator does not act on yet. */
+/** A field that this version of the operator does not support. */
 export class NotBuiltYet extends Data.TaggedError("NotBuiltYet")<{
   readonly path: FieldPath;
   readonly instead: string;
@@ -234,23 +229,24 @@ export class MissingSetting extends Data.TaggedError("MissingSetting")<{
   readonly type: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: a provider of type "${this.type}" does not start without it; set the field`;
+    return `${formatPath(this.path)}: required by provider type "${this.type}"`;
   }
 }
 
-/** A setting that makes the server refuse the whole config. */
+/** A setting because of which the server would reject the whole config. */
 export class ForbiddenSetting extends Data.TaggedError("ForbiddenSetting")<{
   readonly path: FieldPath;
   readonly type: string;
   readonly known: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: a provider of type "${this.type}" refuses fields that it does not know; ` +
-      `known fields: ${list(this.known)}`;
+    return `${formatPath(this.path)}: unknown field for provider type "${this.type}"; allowed fields: ${
+      list(this.known)
+    }`;
   }
 }
 
-/** An address that the server could not use. */
+/** The server could not use the address. */
 export class UnusableEndpoint extends Data.TaggedError("UnusableEndpoint")<{
   readonly path: FieldPath;
   readonly detail: string;
@@ -260,33 +256,35 @@ export class UnusableEndpoint extends Data.TaggedError("UnusableEndpoint")<{
   }
 }
 
-/** Two registrations that the server takes for one. */
+/** Two entries are the same model to the server. */
 export class ModelConflict extends Data.TaggedError("ModelConflict")<{
   readonly path: FieldPath;
-  /** The id under which the server knows both, `<provider>/<model>`. */
+  /** The id of both on the server, `<provider>/<model>`. */
   readonly id: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: the server knows this model as "${this.id}", and so another entry; ` +
-      `give one of them another provider or providerModelId`;
+    return `${
+      formatPath(this.path)
+    }: duplicate model "${this.id}"; set another provider or providerModelId on one of the ` +
+      `entries`;
   }
 }
 
-/** A declared provider needs an API that is switched off or not there. */
+/** A declared provider needs an API that is disabled or has no provider. */
 export class MissingApi extends Data.TaggedError("MissingApi")<{
   readonly path: FieldPath;
   readonly type: string;
   readonly missing: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: a provider of type "${this.type}" needs the API ${
+    return `${formatPath(this.path)}: provider type "${this.type}" requires the API ${
       quoted(this.missing)
     }, which is ` +
       `disabled or has no provider; remove it from spec.disabled, or remove this provider`;
   }
 }
 
-/** The value of a referenced Secret key cannot reach the server unharmed. */
+/** The value of a referenced Secret key would not reach the server unchanged. */
 export class SecretValueUnusable extends Data.TaggedError("SecretValueUnusable")<{
   readonly path: FieldPath;
   /** Secret and key, e.g. `pg/dsn`; never the value. */
@@ -294,7 +292,7 @@ export class SecretValueUnusable extends Data.TaggedError("SecretValueUnusable")
   readonly detail: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: the value of ${this.key} cannot be used: ${this.detail}`;
+    return `${formatPath(this.path)}: invalid value in Secret key ${this.key}: ${this.detail}`;
   }
 }
 
@@ -309,18 +307,18 @@ export class ConfigTooLarge extends Data.TaggedError("ConfigTooLarge")<{
   }
 }
 
-/** A Secret that the resource names is not there. */
+/** A referenced Secret does not exist. */
 export class SecretNotFound extends Data.TaggedError("SecretNotFound")<{
   readonly path: FieldPath;
   readonly name: string;
   readonly namespace: string;
 }> {
   override get message(): string {
-    return `Secret "${this.name}" not found in namespace "${this.namespace}". Referenced by: ${formatPath(this.path)}`;
+    return `Secret "${this.name}" not found in namespace "${this.namespace}"; referenced by ${formatPath(this.path)}`;
   }
 }
 
-/** A Secret is there, the key is not. */
+/** A referenced Secret lacks the key. */
 export class SecretKeyMissing extends Data.TaggedError("SecretKeyMissing")<{
   readonly path: FieldPath;
   readonly name: string;
@@ -328,26 +326,26 @@ export class SecretKeyMissing extends Data.TaggedError("SecretKeyMissing")<{
   readonly key: string;
 }> {
   override get message(): string {
-    return `Key "${this.key}" not found in Secret "${this.namespace}/${this.name}". Referenced by: ${
+    return `Key "${this.key}" not found in Secret "${this.namespace}/${this.name}"; referenced by ${
       formatPath(this.path)
     }`;
   }
 }
 
-/** A ConfigMap that the resource names is not there. */
+/** A referenced ConfigMap does not exist. */
 export class ConfigMapNotFound extends Data.TaggedError("ConfigMapNotFound")<{
   readonly path: FieldPath;
   readonly name: string;
   readonly namespace: string;
 }> {
   override get message(): string {
-    return `ConfigMap "${this.name}" not found in namespace "${this.namespace}". Referenced by: ${
+    return `ConfigMap "${this.name}" not found in namespace "${this.namespace}"; referenced by ${
       formatPath(this.path)
     }`;
   }
 }
 
-/** A ConfigMap is there, the key is not. */
+/** A referenced ConfigMap lacks the key. */
 export class ConfigMapKeyMissing extends Data.TaggedError("ConfigMapKeyMissing")<{
   readonly path: FieldPath;
   readonly name: string;
@@ -355,12 +353,13 @@ export class ConfigMapKeyMissing extends Data.TaggedError("ConfigMapKeyMissing")
   readonly key: string;
 }> {
   override get message(): string {
-    return `Key "${this.key}" not found in ConfigMap "${this.namespace}/${this.name}". ` +
-      `Referenced by: ${formatPath(this.path)}`;
+    return `Key "${this.key}" not found in ConfigMap "${this.namespace}/${this.name}"; referenced by ${
+      formatPath(this.path)
+    }`;
   }
 }
 
-/** More Secrets and ConfigMaps than one resource may name. */
+/** The resource references too many Secrets and ConfigMaps. */
 export class TooManyReferences extends Data.TaggedError("TooManyReferences")<{
   readonly path: FieldPath;
   readonly count: number;
@@ -369,12 +368,12 @@ export class TooManyReferences extends Data.TaggedError("TooManyReferences")<{
   override get message(): string {
     return `${
       formatPath(this.path)
-    }: refers to ${this.count} Secrets and ConfigMaps, at most ${this.max} are supported; ` +
-      `put several keys into one Secret`;
+    }: references ${this.count} Secrets and ConfigMaps; at most ${this.max} are supported, ` +
+      `so put several keys into one Secret`;
   }
 }
 
-/** What the resource uses of its Secrets or ConfigMaps is more than an environment or the operator can hold. */
+/** The Secrets or ConfigMaps that the resource uses are too large. */
 export class ReferenceTooLarge extends Data.TaggedError("ReferenceTooLarge")<{
   readonly path: FieldPath;
   readonly kind: "Secret" | "ConfigMap";
@@ -385,12 +384,12 @@ export class ReferenceTooLarge extends Data.TaggedError("ReferenceTooLarge")<{
   override get message(): string {
     return `${
       formatPath(this.path)
-    }: ${this.kind} "${this.name}" in namespace "${this.namespace}" is too large: all keys ` +
-      `that this resource uses of its ${this.kind}s may have ${this.bytesMax} bytes together`;
+    }: ${this.kind} "${this.name}" in namespace "${this.namespace}" is too large; the keys ` +
+      `that this resource uses of its ${this.kind}s may have at most ${this.bytesMax} bytes in total`;
   }
 }
 
-/** The author's own config is no YAML document (R36). */
+/** The author's own config is not valid. */
 export class OverrideConfigInvalid extends Data.TaggedError("OverrideConfigInvalid")<{
   readonly path: FieldPath;
   /** ConfigMap and key, e.g. `my-config/config.yaml`. */
@@ -398,7 +397,8 @@ export class OverrideConfigInvalid extends Data.TaggedError("OverrideConfigInval
   readonly detail: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: ${this.key} is no config: ${this.detail}; what runs stays as it is`;
+    return `${formatPath(this.path)}: ${this.key} is not a valid Llama Stack config: ${this.detail}. The running ` +
+      `Deployment is unchanged`;
   }
 }
 
@@ -410,16 +410,16 @@ export class CaBundleInvalid extends Data.TaggedError("CaBundleInvalid")<{
   readonly detail: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: ${this.key} holds no usable certificates: ${this.detail}`;
+    return `${formatPath(this.path)}: invalid certificates in ${this.key}: ${this.detail}`;
   }
 }
 
-/** An object of the name that we need belongs to somebody else. */
+/** An object with a name that the resource needs is managed by somebody else. */
 export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
   readonly path: FieldPath;
   readonly kind: string;
   readonly name: string;
-  /** Who has it, e.g. `Deployment other`; undefined when nobody claims it. */
+  /** Its controller, e.g. `Deployment other`; undefined when it has none. */
   readonly owner: string | undefined;
 }> {
   override get message(): string {
@@ -429,7 +429,7 @@ export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
   }
 }
 
-/** An object of the name that we need is being deleted, or was made for a deleted resource of the same name. */
+/** An object with a name that the resource needs is being deleted, or belongs to a deleted resource of the same name. */
 export class DeletionPending extends Data.TaggedError("DeletionPending")<{
   readonly path: FieldPath;
   readonly kind: string;
@@ -440,7 +440,7 @@ export class DeletionPending extends Data.TaggedError("DeletionPending")<{
   }
 }
 
-/** The API server, or a webhook that it calls, answers a write with an error of its own. */
+/** The API server, or a webhook that it calls, fails to process a write. */
 export class WriteFailed extends Data.TaggedError("WriteFailed")<{
   readonly path: FieldPath;
   readonly kind: string;
@@ -451,11 +451,11 @@ export class WriteFailed extends Data.TaggedError("WriteFailed")<{
   readonly blocks: boolean;
 }> {
   override get message(): string {
-    return `Could not write ${this.kind} "${this.name}": ${this.detail}`;
+    return `Failed to write ${this.kind} "${this.name}": ${this.detail}`;
   }
 }
 
-/** The server of another line would not find data that the one before it stored (R25). */
+/** The new server would not find data that the current one has stored. */
 export class LineChangeLosesData extends Data.TaggedError("LineChangeLosesData")<{
   readonly path: FieldPath;
   /** Servers for people, e.g. `Llama Stack 0.7`. */
@@ -466,44 +466,46 @@ export class LineChangeLosesData extends Data.TaggedError("LineChangeLosesData")
   readonly accept: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: the move from ${this.from} to ${this.to} loses ${this.losses.join("; ")}. ` +
-      `What runs stays. Keep the distribution, start a new resource for the new server, or annotate this one with ` +
-      this.accept;
+    return `${formatPath(this.path)}: changing from ${this.from} to ${this.to} would lose: ${
+      this.losses.join("; ")
+    }. ` +
+      `The running server is unchanged. Keep the distribution, create a new resource for the new server, or accept the ` +
+      `loss with the annotation ${this.accept}`;
   }
 }
 
-/** The server stored a model or shield that the config now describes otherwise; its next start would end (R28). */
+/** A stored model or shield was changed in a way that the server rejects when it starts. */
 export class RegistryConflict extends Data.TaggedError("RegistryConflict")<{
   readonly path: FieldPath;
   readonly kind: "model" | "shield";
   readonly id: string;
   /** What differs, under the names of the resource. */
   readonly changed: ReadonlyArray<string>;
-  /** An order to the reader that ends the sentence. */
+  /** What to do, as an imperative that ends the message. */
   readonly way: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: the server has stored the ${this.kind} "${this.id}" with another ${
+    return `${formatPath(this.path)}: the server has stored ${this.kind} "${this.id}" with another ${
       this.changed.join(" and ")
-    } and would not start; ${this.way}, or change it back`;
+    } and would fail to start; ${this.way}, or revert the change`;
   }
 }
 
-/** A write that did not succeed. */
+/** A write that failed. */
 export type Unwritten = ObjectRefused | WriteFailed;
 
-/** The API server refuses an object: quota, admission, an immutable field. */
+/** The API server rejects an object: quota, admission, an immutable field. */
 export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
   readonly path: FieldPath;
   readonly kind: string;
   readonly name: string;
   /** The API server's own sentence. */
   readonly detail: string;
-  /** Whether the Deployment needs it, so that it is not written either (R35). */
+  /** Whether the Deployment needs it, so that it is not written either. */
   readonly blocks: boolean;
 }> {
   override get message(): string {
-    return `The API server refuses ${this.kind} "${this.name}": ${this.detail}`;
+    return `The API server rejected ${this.kind} "${this.name}": ${this.detail}`;
   }
 }
 

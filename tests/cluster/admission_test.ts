@@ -24,7 +24,7 @@ const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = 
     "FR-079d an unknown distribution",
     {},
     { distribution: { name: "startr" } },
-    'Unknown distribution "startr". Available distributions: ',
+    'unknown distribution "startr"; available distributions: ',
   ],
   [
     "an unknown provider type",
@@ -159,7 +159,7 @@ Deno.test("admission on a real API server", async (t) => {
       strictEqual(scaled.status, 200, JSON.stringify(scaled.body));
       const worse = await replace(put(await get("older"), ["spec", "distribution"], { name: "nope" }));
       strictEqual(worse.status, 422);
-      ok(String(worse.body.message).includes('Unknown distribution "nope"'));
+      ok(String(worse.body.message).includes('unknown distribution "nope"'));
       const better = await replace(put(await get("older"), ["spec", "distribution"], { name: "starter" }));
       strictEqual(better.status, 200, JSON.stringify(better.body));
       const back = await replace(put(await get("older"), ["spec", "distribution"], { name: "gone" }));
@@ -211,7 +211,7 @@ Deno.test("admission on a real API server", async (t) => {
       const warned = await create(needy);
       strictEqual(warned.status, 201);
       const sentence =
-        'Secret "keys" not found in namespace "default". Referenced by: spec.providers.inference[0].apiKey';
+        'Secret "keys" not found in namespace "default"; referenced by spec.providers.inference[0].apiKey';
       ok(warned.warnings.includes(sentence), warned.warnings.join("\n"));
 
       await call(cluster, "POST", SETTINGS, {

@@ -78,7 +78,7 @@ const FAILURES: ReadonlyArray<Failure> = [
     remove: ["secret/vllm"],
     type: "SecretsResolved",
     want: "False SecretNotFound",
-    says: 'Secret "vllm" not found in namespace "default". Referenced by: spec.providers.inference[0].apiKey',
+    says: 'Secret "vllm" not found in namespace "default"; referenced by spec.providers.inference[0].apiKey',
   },
   {
     what: "key missing",
@@ -113,7 +113,7 @@ const FAILURES: ReadonlyArray<Failure> = [
     spec: { ...GOOD, distribution: { name: "startr" } },
     type: "ConfigGenerated",
     want: "False UnknownDistribution",
-    says: 'Unknown distribution "startr". Available distributions: ',
+    says: 'unknown distribution "startr"; available distributions: ',
   },
   {
     what: "base required",

@@ -65,7 +65,7 @@ for (
     const message = Result.match(parse(text), { onFailure: (failure) => failure.message, onSuccess: () => "accepted" });
     ok(message.includes(words), message);
     ok(!message.includes("geheim"), message);
-    ok(message.startsWith("spec.storage.sql.connectionString: the value of db/url cannot be used: "), message);
+    ok(message.startsWith("spec.storage.sql.connectionString: invalid value in Secret key db/url: "), message);
   });
 }
 

@@ -87,9 +87,14 @@ for (
       "FR-027 refuses a version it does not know",
       "version: 3\nproviders: {}",
       server07,
-      "Unsupported config.yaml version 3. Supported versions: 2 of",
+      "Unsupported version 3 of config.yaml in the base config",
     ],
-    ["FR-029 refuses a base without version", "providers: {}", server07, "Unsupported config.yaml version (none)"],
+    [
+      "FR-029 refuses a base without version",
+      "providers: {}",
+      server07,
+      "Unsupported version (none) of config.yaml in the base config",
+    ],
     [
       "FR-029 refuses the shape of llama-stack 0.2",
       `${head}metadata_store: {type: sqlite}`,

@@ -46,7 +46,7 @@ Deno.test("FR-041 registerModels() names the known providers when a model asks f
   deepStrictEqual(failures(spec, smallBase()), ["UnknownProvider at spec.resources.models[0].provider"]);
   strictEqual(
     refused(spec, smallBase()).failures[0]?.message,
-    'spec.resources.models[0].provider: provider ID "primry" not found; did you mean primary?; ' +
+    'spec.resources.models[0].provider: provider "primry" not found; did you mean primary?; ' +
       "available providers: ollama, openai, primary",
   );
 });

@@ -98,7 +98,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
   }
   const unstartable = unstartableType(family, api, type);
   if (unstartable !== undefined) {
-    const what = `working ${api} provider of type "${type}": ${unstartable.reason}`;
+    const what = `${api} provider of type "${type}": ${unstartable.reason}`;
     const { instead } = unstartable;
     return failed(
       new NotSupportedOnLine({ path: [...path, "provider"], what, server: facts.serverName, instead }),

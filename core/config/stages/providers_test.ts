@@ -101,8 +101,8 @@ Deno.test("FR-032 envCollisions() names both paths of two references that share 
   deepStrictEqual(failures(spec), ["EnvNameCollision at spec.providers.inference[1].apiKey"]);
   strictEqual(
     refused(spec).failures[0]?.message,
-    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey would share the environment variable " +
-      "LLSD_A_B_API_KEY: give one of the providers another id or the field another name",
+    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: both need the environment variable " +
+      "LLSD_A_B_API_KEY; change the id of one provider, or the name of the field",
   );
 });
 

@@ -22,7 +22,7 @@ Deno.test("R25 R42 decide() holds a move to another line on stored data until it
   const { snapshot: before } = converged(snapshot(stored()));
   const moved = edited(before, stored({ distribution: { name: "ogx-starter" } }));
   const said = told(moved, "ConfigGenerated");
-  ok(said.startsWith("False LineChangeLosesData spec.distribution: the move from Llama Stack 0.7 to OGX"), said);
+  ok(said.startsWith("False LineChangeLosesData spec.distribution: changing from Llama Stack 0.7 to OGX"), said);
   ok(
     said.includes("the prompts; the batches; the vector stores that are kept in sqlite; the shields. ") &&
       said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`),
@@ -78,8 +78,8 @@ for (
     };
     const said = told(edited(converged(snapshot(on(from))).snapshot, on(to)), "ConfigGenerated");
     if (losses === undefined) ok(said.startsWith("True"), said);
-    else ok(said.includes(` loses ${losses}. What runs stays.`), said);
-    if (from === "0.4" && to === "0.5") ok(said.includes("the move from Llama Stack 0.4 to Llama Stack 0.5 "), said);
+    else ok(said.includes(` would lose: ${losses}. The running server is unchanged.`), said);
+    if (from === "0.4" && to === "0.5") ok(said.includes("changing from Llama Stack 0.4 to Llama Stack 0.5 "), said);
   });
 }
 
@@ -94,7 +94,7 @@ Deno.test("R25 R42 decide() counts data outside of sqlite apart: registries and 
     edited(converged(snapshot(on("starter", "0.3.5"))).snapshot, on("ogx-starter", "1.5")),
     "ConfigGenerated",
   );
-  ok(said.includes(` loses the prompts; the batches; ${PIECES}; the shields; the responses. What`), said);
+  ok(said.includes(` would lose: the prompts; the batches; ${PIECES}; the shields; the responses. The`), said);
 });
 
 Deno.test("R25 decide() lets a move through where nothing is stored or nothing ever ran, and holds each step down", () => {

@@ -80,8 +80,8 @@ Deno.test("R24 a name without a release for the asked server is refused with tho
   const spec = { distribution: { name: "remote-vllm" }, storage: { kv: {} } };
   strictEqual(
     refused(spec, on("1.4")).failures[0]?.message,
-    "spec.distribution.name: server 1.4 is not supported. Supported: Llama Stack 0.2.14. " +
-      "Set spec.distribution.serverVersion to one of them, or bring a whole config with spec.overrideConfig",
+    "spec.distribution.name: unsupported server version 1.4; set spec.distribution.serverVersion to a supported version " +
+      "(Llama Stack 0.2.14), or provide a complete config with spec.overrideConfig",
   );
 });
 
@@ -91,14 +91,14 @@ for (
       { resources: { shields: ["guard"] } },
       "1.0",
       "spec.resources.shields",
-      "OGX 1.0 has no shields; use moderation_endpoint in the settings of the responses provider of an own base config, " +
+      "not supported by OGX 1.0: shields; use moderation_endpoint in the settings of the responses provider of an own base config, " +
       "or a named distribution of Llama Stack",
     ],
     [
       { providers: { safety: [{ provider: "inline::llama-guard" }] } },
       "1.1",
       "spec.providers.safety[0]",
-      "OGX 1.1 has no safety API; use moderation_endpoint in the settings of the responses provider of an own base config, " +
+      "not supported by OGX 1.1: safety API; use moderation_endpoint in the settings of the responses provider of an own base config, " +
       "or a named distribution of Llama Stack",
     ],
   ] as const

@@ -28,7 +28,7 @@ for (
     deepStrictEqual(found.map(({ _tag }) => _tag), ["NotSupportedOnLine"]);
     strictEqual(
       found[0]?.message,
-      `spec.providers.inference[0].provider: Llama Stack ${version} has no working inference provider of type ` +
+      `spec.providers.inference[0].provider: not supported by Llama Stack ${version}: inference provider of type ` +
         `"${type}": ${reason}; ${WAY}`,
     );
   });
@@ -52,7 +52,7 @@ Deno.test("a model under a type that no model can be registered under is refused
   );
   strictEqual(
     found[0]?.message,
-    'spec.resources.models[0].provider: Llama Stack 0.2.24 has no provider of type "remote::cerebras" that takes a model: ' +
+    'spec.resources.models[0].provider: not supported by Llama Stack 0.2.24: provider of type "remote::cerebras" that takes a model: ' +
       `registering one ends the start of the whole server; ${WAY}`,
   );
   ok(generated({ providers: { inference }, resources: { models: [{ name: "m" }] } }, on("0.6")));
