@@ -15,19 +15,18 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
   switch (reason) {
     case "ImagePullFailed":
       return {
-        say:
-          "Check the name of the image, whether the nodes reach the registry, and workload.overrides.imagePullSecrets",
+        say: "Check the image name, the access of the nodes to the registry, and workload.overrides.imagePullSecrets",
         command: describe,
       };
     case "CrashLoop":
       return {
-        say: "Read the last words of the server; mend what they name, in the resource or in what it refers to",
+        say: "Check the log of the previous container and fix the reported problem",
         command: shell`kubectl logs ${pod} -n ${namespace} --previous --all-containers`,
       };
     case "Unschedulable":
       return {
         say:
-          "Give the cluster a node that fits, or ask for less in workload.resources; a claim that is not bound also waits here",
+          "Add a node with enough capacity, or lower workload.resources. An unbound PersistentVolumeClaim has the same effect",
         command: describe,
       };
     case "ChangedByPolicy":
@@ -37,7 +36,7 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
       };
     case "Contested":
       return {
-        say: "Find out which controller or policy changes the object, and exclude the object from it",
+        say: "Find the controller or policy that changes the object, and exclude the object from it",
         command: shell`kubectl get deployment ${name} -n ${namespace} -o yaml --show-managed-fields`,
       };
     case "PodsRejected":
@@ -47,27 +46,31 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
       };
     case "RolloutInProgress":
       return {
-        say: "Wait: the pods are starting. A first start may download models; workload.probes.startupSeconds bounds it",
+        say:
+          "Wait until the pods have started. A first start may download models; workload.probes.startupSeconds is the limit",
         command: shell`kubectl logs ${pod} -n ${namespace} --follow`,
       };
     case "ReplicasUnavailable":
-      return { say: "See why there are no pods", command: shell`kubectl describe deployment ${name} -n ${namespace}` };
+      return {
+        say: "Check why there are no pods",
+        command: shell`kubectl describe deployment ${name} -n ${namespace}`,
+      };
     case "ScaledToZero":
-      return { say: "Ask for pods", command: shell`kubectl scale llsd ${name} -n ${namespace} --replicas=1` };
+      return { say: "Scale up", command: shell`kubectl scale llsd ${name} -n ${namespace} --replicas=1` };
     case "Suspended":
       return {
-        say: "Let the operator work again",
+        say: "Resume reconciliation",
         command: shell`kubectl patch llsd ${name} -n ${namespace} --type=merge -p '{"spec":{"suspend":false}}'`,
       };
     case "UpgradeQueued":
     case "TemplateHeld":
       return {
-        say: "What runs stays as it is. Let the new pods through now, or wait for the next change of the resource",
+        say: "The running pods are unchanged. Roll out the new pods now, or wait for the next change of the resource",
         command: shell`llama-stack-operator rollout ${name} -n ${namespace}`,
       };
     case "RolledBack":
       return {
-        say: "The last good template runs again. Mend the edit that did not start",
+        say: "The previous revision is running. Fix the change that failed",
         command: shell`kubectl edit llsd ${name} -n ${namespace}`,
       };
     case "Waiting":
@@ -75,7 +78,7 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
       return undefined;
     default:
       return {
-        say: "Mend what the sentence above names; the operator tries again by itself",
+        say: "Fix the problem in the message above; the operator retries automatically",
         command: shell`kubectl get llsd ${name} -n ${namespace} -o yaml`,
       };
   }

@@ -1,6 +1,6 @@
-/** Every Event that the operator can say; one file, so that the wording can be read in one go. */
+/** Every Event of the operator, in one file. */
 
-/** For the owner of the resource: what changed and why, in the present tense. */
+/** For the owner of the resource: what changed, and why. */
 export interface Note {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -62,7 +62,7 @@ export const contested = (fields: ReadonlyArray<string>): Note =>
   warn("Contested", "Apply", `Repeatedly overwritten, and repaired with growing pauses: ${fields.join("; ")}`);
 
 export const rolledBack = (sentence: string): Note =>
-  warn("RolledBack", "Undo", `The change did not become ready and is undone: ${sentence}`);
+  warn("RolledBack", "Undo", `Rolled back to the previous revision: ${sentence}`);
 
 export const upgradeStopped = (sentence: string): Note => warn("UpgradeStopped", "Apply", sentence);
 

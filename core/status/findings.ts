@@ -33,7 +33,7 @@ export const findingsOf = (
     ? conditionFalse("Ready", "Suspended", "Reconciliation is suspended by spec.suspend")
     : failing === undefined
     ? [secrets, config, updated, available].some(({ status }) => status === "Unknown")
-      ? conditionUnknown("Ready", "Progressing", "The server is being set up")
+      ? conditionUnknown("Ready", "Progressing", "Setting up the server")
       : conditionTrue("Ready", "Ready", "The server is ready")
     : conditionFalse("Ready", failing.reason, failing.message);
   const stalled = decided.failures.some(isStalling) ||
@@ -62,8 +62,8 @@ export const findingsOf = (
       conditionTrue(
         "TemplateHeld",
         "OperatorChanged",
-        "A new version of the operator would change the pods; what runs stays until the resource changes or " +
-          `the annotation llamastack.io/rollout is set to ${decided.rollout.digest}`,
+        "The current version of the operator would change the pods. The running Deployment is unchanged until the resource " +
+          `changes, or its annotation llamastack.io/rollout is set to ${decided.rollout.digest}`,
       ),
     ]),
   ];
@@ -88,7 +88,7 @@ const configFinding = ({ prepared, failures }: Decided): Finding => {
   const failed = failureFinding("ConfigGenerated", failures);
   if (failed !== undefined) return failed;
   if (prepared === undefined) {
-    return conditionUnknown("ConfigGenerated", "Waiting", "Waits for the references of the resource");
+    return conditionUnknown("ConfigGenerated", "Waiting", "Waiting for referenced Secrets and ConfigMaps");
   }
   const { derived, resource } = prepared;
   switch (derived._tag) {
@@ -104,13 +104,13 @@ const configFinding = ({ prepared, failures }: Decided): Finding => {
       return conditionTrue(
         "ConfigGenerated",
         "OverrideConfigUsed",
-        `Uses key ${derived.key} of ConfigMap ${derived.configMapName}`,
+        `Using key ${derived.key} of ConfigMap ${derived.configMapName}`,
       );
     case "DistributionDefault":
       return conditionTrue(
         "ConfigGenerated",
         "DistributionDefaultUsed",
-        "The image runs the config that it brings along",
+        "Using the config built into the image",
       );
   }
 };
@@ -118,7 +118,7 @@ const configFinding = ({ prepared, failures }: Decided): Finding => {
 const secretsFinding = ({ prepared, failures }: Decided): Finding => {
   const failed = failureFinding("SecretsResolved", failures);
   if (failed !== undefined) return failed;
-  if (prepared === undefined) return conditionUnknown("SecretsResolved", "Waiting", "Waits for a valid resource");
+  if (prepared === undefined) return conditionUnknown("SecretsResolved", "Waiting", "Waiting for a valid resource");
   return conditionTrue("SecretsResolved", "AllSecretsFound", `Resolved ${prepared.secretReferences} secret references`);
 };
 
@@ -131,11 +131,15 @@ const updatedFinding = (
   if (failed !== undefined) return failed;
   if (prepared === undefined || rollout === undefined) {
     return deployment === undefined
-      ? conditionUnknown("DeploymentUpdated", "Waiting", "Nothing is deployed before the resource is free of errors")
+      ? conditionUnknown(
+        "DeploymentUpdated",
+        "Waiting",
+        "Nothing is deployed until the errors of the resource are fixed",
+      )
       : conditionUnknown(
         "DeploymentUpdated",
         "Unchanged",
-        "The Deployment stays as it is until the resource is free of errors",
+        "The running Deployment is unchanged until the errors of the resource are fixed",
       );
   }
   switch (rollout.kind) {
@@ -169,16 +173,16 @@ export const configIn = (deployment: JsonObject | undefined): string | undefined
 /** No counts: the sentence would change with every turn of another resource. */
 const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot: ClusterSnapshot): string => {
   const { obstacle, waiting: { queue }, digest } = rollout;
-  const way = `The annotation llamastack.io/rollout set to ${digest}, or an edit, does not wait`;
+  const way = `To upgrade now, edit the resource or set its annotation llamastack.io/rollout to ${digest}`;
   if (obstacle?.kind !== "stopped") {
-    return `The operator brings another image or base of "${queue}"; resources take it in turns, ` +
-      `${obstacle?.max ?? snapshot.operator.upgradeParallelism} at a time. ${way}`;
+    return `Waiting for an upgrade slot: the operator ships a new image or base config for "${queue}", and at most ` +
+      `${obstacle?.max ?? snapshot.operator.upgradeParallelism} resources upgrade concurrently. ${way}`;
   }
   const [namespace] = obstacle.at.split("/");
   const own = namespace === stringAt(snapshot.resource, "metadata", "namespace");
-  return `The upgrade of "${queue}" stopped, since ${
+  return `The upgrade of "${queue}" is stopped, because ${
     own ? obstacle.at : "a resource in another namespace"
-  } did not become ready with it. ${way}`;
+  } did not become ready. ${way}`;
 };
 
 const availableFinding = (
@@ -188,14 +192,14 @@ const availableFinding = (
 ): Finding => {
   if (deployment === undefined) {
     return prepared === undefined
-      ? conditionFalse("Available", "ReplicasUnavailable", "There is no Deployment")
-      : conditionUnknown("Available", "RolloutInProgress", "The Deployment is being made");
+      ? conditionFalse("Available", "ReplicasUnavailable", "Deployment not found")
+      : conditionUnknown("Available", "RolloutInProgress", "Creating the Deployment");
   }
   const wanted = Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
   const status = objectAt(deployment, "status");
   const available = Number(member(status, "availableReplicas") ?? 0);
   const said = `${available}/${wanted} replicas available with current config`;
-  if (wanted === 0) return conditionFalse("Available", "ScaledToZero", "0 replicas are asked for");
+  if (wanted === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
   // Pods of an older template serve, but not what the resource asks for.
   if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") {
     return conditionTrue("Available", "MinimumReplicasAvailable", said);
@@ -226,17 +230,23 @@ const objectFindings = (snapshot: ClusterSnapshot, { prepared, failures }: Decid
     ...(service !== undefined
       ? [service]
       : live === undefined
-      ? [conditionUnknown("ServiceReady", "Waiting", "The Service is not there yet")]
-      : [conditionTrue("ServiceReady", "ServiceReady", "The Service is there")]),
+      ? [conditionUnknown("ServiceReady", "Waiting", "Creating the Service")]
+      : [conditionTrue("ServiceReady", "ServiceReady", "The Service exists")]),
     ...(claim !== undefined
       ? [claim]
       : claimName === undefined
       ? []
       : bound === "Bound"
-      ? [conditionTrue("StorageReady", "StorageReady", `Claim ${claimName} is bound`)]
-      : [conditionUnknown("StorageReady", "Waiting", `Claim ${claimName} is ${bound ?? "not there"} yet`)]),
+      ? [conditionTrue("StorageReady", "StorageReady", `PersistentVolumeClaim ${claimName} is bound`)]
+      : [
+        conditionUnknown(
+          "StorageReady",
+          "Waiting",
+          `PersistentVolumeClaim ${claimName} ${bound === undefined ? "does not exist yet" : `is ${bound}`}`,
+        ),
+      ]),
     snapshot.server?.version === undefined
-      ? conditionUnknown("HealthCheck", "Waiting", "The server has not told its version")
-      : conditionTrue("HealthCheck", "HealthCheckPassed", `The server answers with version ${snapshot.server.version}`),
+      ? conditionUnknown("HealthCheck", "Waiting", "Waiting for the server to report its version")
+      : conditionTrue("HealthCheck", "HealthCheckPassed", `The server reports version ${snapshot.server.version}`),
   ];
 };

@@ -23,12 +23,12 @@ export const rolledBack = (
   const pods = rollout.kind === "undo" && deployment !== undefined
     ? podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets)
     : [];
-  return "The change did not become ready and was undone; the template before it runs again. Edit the resource to try " +
-    `another one. What happened: ${troubleIn(pods, snapshot, prepared)}`;
+  return "The rollout failed and was rolled back to the previous revision. Edit the resource to roll out another change. " +
+    `Cause: ${troubleIn(pods, snapshot, prepared)}`;
 };
 
 export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: JsonObject, prepared: Prepared): string =>
-  "The operator's new image or base did not become ready here, and its upgrade stopped: " +
+  "The server did not become ready with the operator's new image or base config, and its upgrade stopped: " +
   troubleIn(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets), snapshot, prepared);
 
 /** Why pods are not ready, fit for people to read. */
@@ -36,7 +36,7 @@ export const troubleIn = (
   pods: ReadonlyArray<JsonObject>,
   snapshot: ClusterSnapshot,
   prepared: Prepared | undefined,
-): string => podTrouble(pods, shownOf(snapshot, prepared))?.message ?? "its pods did not become ready in time";
+): string => podTrouble(pods, shownOf(snapshot, prepared))?.message ?? "the pods did not become ready in time";
 
 /** A server may log what it was given: no value of a Secret goes into status. */
 export const shownOf = (snapshot: ClusterSnapshot, prepared: Prepared | undefined): Shown => {
