@@ -51,9 +51,11 @@ export const DATABASE_LOOK_AGAIN_MS = 1000;
 /** A watch that lived for this long was a good one, in milliseconds: pauses before the next one start small again. */
 export const WATCH_LIVED_MS = 1000;
 
-/** Reconciliations at the same time: over all resources, and for those of one namespace, so that others find a free worker. */
-export const WORKERS = 40;
-export const NAMESPACE_WORKERS = 32;
+/**
+ * Reconciliations at the same time. A namespace gets another worker only while it has fewer than are free: one alone has half of
+ * them, two have a third each, and whoever comes next finds a free one.
+ */
+export const WORKERS = 64;
 
 /** Writes of one pass at the same time; a resource has about five objects before and after its Deployment. */
 export const WRITES_AT_ONCE = 4;
@@ -129,6 +131,9 @@ export const WEBHOOK_IN_FLIGHT_BYTES_MAX: Readonly<Record<"API server" | "anybod
   "API server": 96 * 1024 * 1024,
   anybody: 16 * 1024 * 1024,
 };
+
+/** Longer reviews are judged one at a time, in bytes; usual ones have 5 to 20 KiB. */
+export const LARGE_REVIEW_BYTES = 256 * 1024;
 
 /** The main thread is given to others after so many milliseconds of conversion. */
 export const CONVERSION_SLICE_MS = 20;

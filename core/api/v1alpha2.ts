@@ -30,6 +30,7 @@ import {
 
 export const GROUP = "llamastack.io";
 export const KIND = "LlamaStackDistribution";
+export const PLURAL = "llamastackdistributions";
 export const API_VERSION = `${GROUP}/v1alpha2`;
 
 const SecretKeyRef = struct("A key of a Secret in the namespace of this resource.", {

@@ -74,6 +74,9 @@ export const ADMISSION_BYTES_MAX = 8 * 1024 * 1024;
 /** Largest review of a caller who may be anybody, in bytes: one object. */
 export const UNPROVEN_BYTES_MAX = 4 * 1024 * 1024;
 
+/** Nesting of a review, in levels; the API server refuses deeper JSON (`maxNestingDepth` of Go's encoding/json, 10,000). */
+export const REVIEW_DEPTH_MAX = 10_100;
+
 /** Looking for referenced Secrets and ConfigMaps may take this long, in milliseconds; the API server waits 5 s in all. */
 export const ADMISSION_LOOK_MS = 2000;
 

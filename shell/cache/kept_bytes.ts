@@ -1,39 +1,76 @@
 /**
  * How much of the cluster is kept in memory, per namespace and in all. A tenant chooses how large and how many his objects
  * are; what is beyond the bounds is read again when it is needed, so that it costs time of his own and nobody's memory.
+ *
+ * Where all of it is used, the namespace that keeps the most gives up its oldest entries for one that keeps less: whatever
+ * others keep, a namespace has an equal share.
  */
 import type { Packed } from "./packed.ts";
 import { KEPT_BYTES_MAX, KEPT_NAMESPACE_BYTES_MAX } from "../limits.ts";
 
 export interface KeptBytes {
-  /** Whether `bytes` more may be kept for this namespace. */
-  readonly hasRoom: (namespace: string, bytes: number) => boolean;
-  /** Counts an entry; call again after its text was deflated. */
-  readonly count: (namespace: string, entry: object, bytes: number) => void;
+  /** Makes room for `bytes` more of this namespace; false: it keeps as much as anybody, or as much as it may. */
+  readonly makeRoom: (namespace: string, bytes: number) => boolean;
+  /**
+   * Counts an entry; call again after its text was deflated. `giveUp` is called once, when its room is given to another
+   * namespace, after the entry was forgotten here; an entry without it stays.
+   */
+  readonly count: (namespace: string, entry: object, bytes: number, giveUp?: () => void) => void;
   readonly forget: (namespace: string, entry: object) => void;
 }
 
-export const keptBytes = (): KeptBytes => {
-  const byNamespace = new Map<string, number>();
-  const byEntry = new WeakMap<object, number>();
+interface Share {
+  bytes: number;
+  readonly entries: Map<object, number>;
+  /** How to give up those that can be, in the order in which they came. */
+  readonly evictable: Map<object, () => void>;
+}
+
+export const keptBytes = (max = KEPT_BYTES_MAX, namespaceMax = KEPT_NAMESPACE_BYTES_MAX): KeptBytes => {
+  const shares = new Map<string, Share>();
   let total = 0;
-  const add = (namespace: string, bytes: number): void => {
-    total += bytes;
-    const sum = (byNamespace.get(namespace) ?? 0) + bytes;
-    if (sum === 0) byNamespace.delete(namespace);
-    else byNamespace.set(namespace, sum);
+  const forget = (namespace: string, entry: object): void => {
+    const share = shares.get(namespace);
+    const bytes = share?.entries.get(entry);
+    if (share === undefined || bytes === undefined) return;
+    share.entries.delete(entry);
+    share.evictable.delete(entry);
+    share.bytes -= bytes;
+    total -= bytes;
+    if (share.entries.size === 0) shares.delete(namespace);
+  };
+  const largest = (): { readonly namespace: string; readonly share: Share } | undefined => {
+    let found: { readonly namespace: string; readonly share: Share } | undefined;
+    for (const [namespace, share] of shares) {
+      if (share.evictable.size > 0 && share.bytes > (found?.share.bytes ?? 0)) found = { namespace, share };
+    }
+    return found;
   };
   return {
-    hasRoom: (namespace, bytes) =>
-      total + bytes <= KEPT_BYTES_MAX && (byNamespace.get(namespace) ?? 0) + bytes <= KEPT_NAMESPACE_BYTES_MAX,
-    count: (namespace, entry, bytes) => {
-      add(namespace, bytes - (byEntry.get(entry) ?? 0));
-      byEntry.set(entry, bytes);
+    makeRoom: (namespace, bytes) => {
+      const wanted = (shares.get(namespace)?.bytes ?? 0) + bytes;
+      if (wanted > namespaceMax) return false;
+      while (total + bytes > max) {
+        const other = largest();
+        if (other === undefined || other.share.bytes <= wanted) return false;
+        const [oldest] = other.share.evictable;
+        if (oldest === undefined) return false;
+        const [entry, giveUp] = oldest;
+        forget(other.namespace, entry);
+        giveUp();
+      }
+      return true;
     },
-    forget: (namespace, entry) => {
-      add(namespace, -(byEntry.get(entry) ?? 0));
-      byEntry.delete(entry);
+    count: (namespace, entry, bytes, giveUp) => {
+      const share: Share = shares.get(namespace) ?? { bytes: 0, entries: new Map(), evictable: new Map() };
+      shares.set(namespace, share);
+      const change = bytes - (share.entries.get(entry) ?? 0);
+      share.bytes += change;
+      total += change;
+      share.entries.set(entry, bytes);
+      if (giveUp !== undefined && !share.evictable.has(entry)) share.evictable.set(entry, giveUp);
     },
+    forget,
   };
 };
 

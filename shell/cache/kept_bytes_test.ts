@@ -6,15 +6,45 @@ Deno.test("keptBytes() has room up to the bound of a namespace, and up to the bo
   const bytes = keptBytes();
   const [first, second] = [{}, {}];
   bytes.count("a", first, KEPT_NAMESPACE_BYTES_MAX);
-  deepStrictEqual([bytes.hasRoom("a", 1), bytes.hasRoom("b", 1)], [false, true]);
+  deepStrictEqual([bytes.makeRoom("a", 1), bytes.makeRoom("b", 1)], [false, true]);
   bytes.count("b", second, KEPT_BYTES_MAX - KEPT_NAMESPACE_BYTES_MAX);
-  deepStrictEqual(bytes.hasRoom("c", 1), false);
+  deepStrictEqual(bytes.makeRoom("c", 1), false);
   // Deflated meanwhile.
   bytes.count("a", first, 10);
-  deepStrictEqual([bytes.hasRoom("a", 1), bytes.hasRoom("c", 1)], [true, true]);
+  deepStrictEqual([bytes.makeRoom("a", 1), bytes.makeRoom("c", 1)], [true, true]);
   bytes.forget("b", second);
   bytes.forget("b", second);
-  deepStrictEqual(bytes.hasRoom("b", KEPT_NAMESPACE_BYTES_MAX), true);
+  deepStrictEqual(bytes.makeRoom("b", KEPT_NAMESPACE_BYTES_MAX), true);
+});
+
+Deno.test("keptBytes() gives a namespace as much room as the others have, whatever these keep", () => {
+  const bytes = keptBytes(1000, 600);
+  const given: Array<string> = [];
+  const fill = (namespace: string, count: number) => {
+    for (let index = 0; index < count; index++) {
+      if (!bytes.makeRoom(namespace, 10)) continue;
+      const entry = {};
+      bytes.count(namespace, entry, 10, () => void given.push(namespace));
+    }
+  };
+  fill("hostile-1", 100);
+  fill("hostile-2", 100);
+  deepStrictEqual(given.length, 10);
+  fill("neighbour", 20);
+  deepStrictEqual([given.length, given.includes("neighbour")], [30, false]);
+  fill("neighbour", 100);
+  // A third of all for each of the three.
+  deepStrictEqual(given.filter((namespace) => namespace === "neighbour"), []);
+  deepStrictEqual(given.length >= 42 && given.length <= 44, true, String(given.length));
+  // Nobody takes from a namespace that keeps less.
+  fill("hostile-1", 100);
+  deepStrictEqual(given.filter((namespace) => namespace === "neighbour").length <= 1, true);
+});
+
+Deno.test("keptBytes() never takes the room of an entry that cannot be given up", () => {
+  const bytes = keptBytes(100, 100);
+  bytes.count("a", {}, 100);
+  deepStrictEqual(bytes.makeRoom("b", 10), false);
 });
 
 Deno.test("bytesOf() counts two bytes for each character of a text beyond Latin-1", () => {

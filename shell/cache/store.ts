@@ -239,7 +239,14 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     else shelf[place.part].delete(place.name);
   };
   const insert = (shelf: ResourceEntry, place: Place, entry: CacheEntry): void => {
-    const count = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry));
+    const giveUp = entry.whole || place.part !== "resource"
+      ? () => {
+        remove(shelf, place);
+        const part = entry.whole ? partialOf(place, entry, unpacked(entry)) : undefined;
+        if (part !== undefined) insert(shelf, place, part);
+      }
+      : undefined;
+    const count = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry), giveUp);
     count();
     later.add(nameOfPlace(place), place.kind, entry, count);
     if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) + 1);
@@ -256,11 +263,11 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     const whole = text === undefined || text.length > (isResource ? KEPT_RESOURCE_MAX : KEPT_OBJECT_MAX)
       ? undefined
       : { version, whole: true, asks: undefined, phase, ...plain(text) };
-    if (whole !== undefined && bytes.hasRoom(namespaceOf(place.key), bytesOf(whole))) return whole;
-    if (!isResource && place.kind !== "ConfigMap") return undefined;
-    const part = plain(JSON.stringify(essential(object)));
-    const partial = { version, whole: false, asks: isResource ? asksOf(object) : undefined, phase, ...part };
-    return isResource || bytes.hasRoom(namespaceOf(place.key), bytesOf(partial)) ? partial : undefined;
+    if (whole !== undefined && bytes.makeRoom(namespaceOf(place.key), bytesOf(whole))) return whole;
+    const partial = partialOf(place, { version, phase }, object);
+    return partial === undefined || isResource || bytes.makeRoom(namespaceOf(place.key), bytesOf(partial))
+      ? partial
+      : undefined;
   };
   return {
     put: (object, from) => Effect.sync(() => keep(object, from)),
@@ -386,6 +393,18 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
         };
       }),
   };
+};
+
+/** What remains of a resource or ConfigMap without room for the whole of it; nothing of other objects. */
+const partialOf = (
+  { part, kind }: Place,
+  { version, phase }: Pick<CacheEntry, "version" | "phase">,
+  object: JsonObject,
+): CacheEntry | undefined => {
+  const isResource = part === "resource";
+  if (!isResource && kind !== "ConfigMap") return undefined;
+  const text = plain(JSON.stringify(essential(object)));
+  return { version, whole: false, asks: isResource ? asksOf(object) : undefined, phase, ...text };
 };
 
 /** What of a resource asks for a reconciliation: our own status writes come back as changes, and ask for nothing. */

@@ -6,7 +6,7 @@ import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
 import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
 import { decodeResource } from "../../core/api/decode.ts";
-import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
@@ -176,12 +176,14 @@ const resourceOwned = Effect.fnUntraced(function* (
   return { live: objects, configs: whole };
 });
 
-/** A resource too large for the store is read again. */
+/** A resource too large for the store is read again, by a list of one: its Roles let the operator list and watch resources only. */
 const wholeResource = Effect.fnUntraced(function* (key: string) {
   const kept = yield* (yield* Store).resource(key);
   if (kept === undefined || kept.whole) return kept?.object;
   const [namespace = "", name = ""] = key.split("/");
-  return yield* (yield* Cluster).get({ apiVersion: API_VERSION, kind: KIND, namespace, name });
+  const path = `${groupPath(API_VERSION)}/namespaces/${namespace}/${PLURAL}`;
+  const { items: [found] } = yield* (yield* Cluster).list({ path, fields: `metadata.name=${name}` });
+  return found;
 });
 
 /**

@@ -3,10 +3,9 @@
  *
  * Every branch that is a decision is in core/plan.
  */
+import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
-import * as Option from "effect/Option";
-import * as Semaphore from "effect/Semaphore";
 import { isRetried, reasonOf } from "../../core/failure/table.ts";
 import { repairsIn } from "../../core/plan/contest.ts";
 import { decide, withoutContested } from "../../core/plan/decide.ts";
@@ -14,6 +13,7 @@ import { type Decision, slotUseOf } from "../../core/plan/decision.ts";
 import { type Report, report } from "../../core/plan/report.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { ContestsOf } from "./contests.ts";
+import { type LargeTurns, largeTurns } from "./large_turns.ts";
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { failureFound } from "../process/metrics.ts";
 import { observe, type Observed, withOwners } from "./observe.ts";
@@ -21,9 +21,8 @@ import { perform, say } from "./perform.ts";
 import { Store } from "../cache/store.ts";
 import type { Waiter } from "./waiting_room.ts";
 
-/** Resources that are too large to be kept take much memory while they are worked on: one at a time. */
-const Large: Context.Reference<Semaphore.Semaphore> = Context.Reference("llama-stack-operator/shell/Large", {
-  defaultValue: () => Semaphore.makeUnsafe(1),
+const Large: Context.Reference<LargeTurns> = Context.Reference("llama-stack-operator/shell/Large", {
+  defaultValue: largeTurns,
 });
 
 /** What follows for the resource; undefined when it is gone. */
@@ -31,9 +30,13 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
   const kept = yield* (yield* Store).resource(key);
   if (kept === undefined) return undefined;
   if (kept.whole) return yield* pass(key);
-  const done = yield* Semaphore.withPermitsIfAvailable(yield* Large, 1)(pass(key));
-  // A worker that waited here would be missed by everybody else.
-  return Option.getOrElse(done, (): Outcome => ({ ...NOTHING_DONE, lookAgainMs: LARGE_RETRY_MS }));
+  const large = yield* Large;
+  const nowMs = yield* Clock.currentTimeMillis;
+  return yield* Effect.acquireUseRelease(
+    Effect.sync(() => large.begin(key, nowMs)),
+    (isTurn) => isTurn ? pass(key) : Effect.succeed<Outcome>({ ...NOTHING_DONE, lookAgainMs: LARGE_RETRY_MS }),
+    (isTurn) => Effect.sync(() => isTurn && large.end()),
+  );
 });
 
 const pass = Effect.fnUntraced(function* (key: string) {

@@ -11,7 +11,7 @@
 import * as Effect from "effect/Effect";
 import * as Queue from "effect/Queue";
 import { delayedKeys } from "./delayed_keys.ts";
-import { FOLLOW_UP_SHARE, NAMESPACE_WORKERS } from "../limits.ts";
+import { FOLLOW_UP_SHARE, WORKERS } from "../limits.ts";
 import { keyAdded } from "../process/metrics.ts";
 import { namespaceOf, namespaceTurns } from "./namespace_turns.ts";
 
@@ -58,7 +58,7 @@ export const makeWorkQueue = Effect.gen(function* () {
       queued[priority].add(key);
       return Effect.andThen(keyAdded, Effect.asVoid(Queue.offer(signals, undefined)));
     });
-  const mayTake = (namespace: string): boolean => (workers.get(namespace) ?? 0) < NAMESPACE_WORKERS;
+  const mayTake = (namespace: string): boolean => (workers.get(namespace) ?? 0) < WORKERS - running.size;
   const next = (): { readonly key: string; readonly priority: Priority } | undefined => {
     const isFollowUpsTurn = (taken + 1) % FOLLOW_UP_SHARE === 0;
     const order = isFollowUpsTurn ? (["follow-up", "asked"] as const) : (["asked", "follow-up"] as const);

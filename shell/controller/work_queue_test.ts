@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import { TestClock } from "effect/testing";
-import { NAMESPACE_WORKERS } from "../limits.ts";
+import { WORKERS } from "../limits.ts";
 import { makeWorkQueue, type WorkQueue } from "./work_queue.ts";
 
 const run = <A, E>(program: Effect.Effect<A, E, import("effect").Scope.Scope>) =>
@@ -78,13 +78,16 @@ Deno.test("makeWorkQueue() lets namespaces take turns", () =>
     deepStrictEqual(order, ["a/1", "b/1", "c/1", "a/2", "b/2", "a/3"]);
   })));
 
+/** As many workers as one namespace gets while no other needs any. */
+const HALF = WORKERS / 2;
+
 Deno.test("makeWorkQueue() leaves workers for other namespaces, whatever one of them asks for", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
-    const many = Array.from({ length: NAMESPACE_WORKERS + 10 }, (_, index) => `busy/${index}`);
+    const many = Array.from({ length: HALF + 10 }, (_, index) => `busy/${index}`);
     for (const key of many) yield* queue.add(key);
     yield* queue.addFollowUp("busy/late");
-    for (let worker = 0; worker < NAMESPACE_WORKERS; worker++) yield* queue.take;
+    for (let worker = 0; worker < HALF; worker++) yield* queue.take;
     const idle = yield* Effect.forkChild(takenKey(queue));
     const other = yield* Effect.forkChild(takenKey(queue));
     yield* TestClock.adjust("1 second");
@@ -99,6 +102,25 @@ Deno.test("makeWorkQueue() leaves workers for other namespaces, whatever one of 
     strictEqual(new Set(rest.filter((key) => key.startsWith("busy/"))).size >= 10, true);
   })));
 
+Deno.test("makeWorkQueue() leaves a worker for the next namespace, however many are busy", () =>
+  run(Effect.gen(function* () {
+    const queue = yield* makeWorkQueue;
+    for (const namespace of ["a", "b", "c", "d", "e"]) {
+      for (let index = 0; index < 40; index++) yield* queue.add(`${namespace}/${index}`);
+    }
+    const workers = yield* Effect.forEach(
+      Array.from({ length: WORKERS }),
+      () => Effect.forkChild(takenKey(queue)),
+    );
+    yield* TestClock.adjust("1 second");
+    const free = workers.filter((worker) => worker.pollUnsafe() === undefined).length;
+    strictEqual(free >= 10, true, `${free} free`);
+    yield* queue.add("next/1");
+    yield* TestClock.adjust("1 second");
+    strictEqual(workers.filter((worker) => worker.pollUnsafe() === undefined).length, free - 1);
+    yield* Effect.forEach(workers, Fiber.interrupt, { discard: true });
+  })));
+
 Deno.test("makeWorkQueue() gives every key once to few workers, in random order of events", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
@@ -110,7 +132,7 @@ Deno.test("makeWorkQueue() gives every key once to few workers, in random order 
       yield* queue.done(key);
     }));
     const workers = yield* Effect.forkChild(
-      Effect.all(Array.from({ length: NAMESPACE_WORKERS + 4 }, () => worker), { concurrency: "unbounded" }),
+      Effect.all(Array.from({ length: HALF + 4 }, () => worker), { concurrency: "unbounded" }),
     );
     const keys = Array.from({ length: 500 }, (_, index) => `${index % 3 === 0 ? "a" : "b"}/${index}`);
     for (const [index, key] of keys.entries()) yield* index % 2 === 0 ? queue.add(key) : queue.addFollowUp(key);

@@ -11,6 +11,7 @@ import type { Change } from "../../core/admission/change.ts";
 import { accepted, admissionAnswer, questionIn } from "../../core/admission/admission_review.ts";
 import { conversionAnswer } from "../../core/admission/conversion_review.ts";
 import { readReview, writeReview } from "../../core/admission/exact_numbers.ts";
+import { depthOf } from "../../core/admission/review_slices.ts";
 import { type Found, judge, newReferences, referenceName } from "../../core/admission/judgement.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
@@ -21,11 +22,12 @@ import {
   ADMISSION_LOOK_MS,
   ADMISSION_REFERENCES_MAX,
   CONVERSION_BYTES_MAX,
+  REVIEW_DEPTH_MAX,
   UNPROVEN_BYTES_MAX,
 } from "../../core/data/limits.ts";
 import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
-import { CONVERSION_SLICE_MS, SETTINGS_FRESH_MS } from "../limits.ts";
+import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
 import { counters } from "../process/metrics.ts";
 import { SETTINGS_FIELDS } from "../controller/operator_settings.ts";
 import type { Answer, Caller, Route } from "./webhook_server.ts";
@@ -43,7 +45,20 @@ export interface WebhookFacts {
  */
 export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, isProvable: () => boolean = () => true) {
   const settings = yield* freshSettings(facts.operatorNamespace);
-  const reviews = yield* Semaphore.make(1);
+  const unproven = yield* Semaphore.make(1);
+  const large = yield* Semaphore.make(1);
+  /**
+   * The values of a review take up to twenty times the memory of its text. Callers who may be anybody wait for each other, and
+   * never keep the API server waiting; of what the API server sends, which users write, large reviews wait for each other.
+   */
+  const inTurn = <R>(
+    bytes: number,
+    caller: Caller,
+    answer: Effect.Effect<Answer, never, R>,
+  ): Effect.Effect<Answer, never, R> => {
+    if (caller === "anybody") return Semaphore.withPermits(unproven, 1)(answer);
+    return bytes > LARGE_REVIEW_BYTES ? Semaphore.withPermits(large, 1)(answer) : answer;
+  };
   const bytesMax = (most: number) => ({
     "API server": most,
     get anybody() {
@@ -52,15 +67,17 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
   });
   const conversion: Route<Cluster> = {
     bytesMax: bytesMax(CONVERSION_BYTES_MAX),
-    answer: (body) => counted(CONVERT_PATH, conversionOf(body)),
+    // Objects are converted one after the other, so that only those of unproven callers add up.
+    answer: (body, caller) => inTurn(0, caller, counted(CONVERT_PATH, conversionOf(body))),
   };
   const validation: Route<Cluster> = {
     bytesMax: bytesMax(ADMISSION_BYTES_MAX),
-    answer: (body, caller) => {
-      const answer = counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, caller)));
-      // Callers who may be anybody wait for each other, and never keep the API server waiting.
-      return caller === "API server" ? answer : Semaphore.withPermits(reviews, 1)(answer);
-    },
+    answer: (body, caller) =>
+      inTurn(
+        body.length,
+        caller,
+        counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, caller))),
+      ),
   };
   const routes: Readonly<Record<string, Route<Cluster>>> = {
     [CONVERT_PATH]: conversion,
@@ -71,31 +88,40 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
 
 /** Object by object; others get their turn in between. */
 const conversionOf = (body: Uint8Array): Effect.Effect<Answer> =>
-  Result.match(conversionAnswer(body), {
-    onFailure: (detail) => Effect.succeed(badRequest(detail)),
-    onSuccess: ({ before, count, object, after }) =>
-      Effect.promise(async () => {
-        const parts: Array<Uint8Array | string> = [before];
-        let sinceMs = performance.now();
-        for (let index = 0; index < count; index++) {
-          parts.push(...(index === 0 ? [] : [","]), object(index));
-          if (performance.now() - sinceMs < CONVERSION_SLICE_MS) continue;
-          await new Promise((resolve) => setTimeout(resolve, 0));
-          sinceMs = performance.now();
-        }
-        return { status: 200, body: [...parts, after] } satisfies Answer;
-      }),
-  });
+  // Nothing is read before its turn comes.
+  Effect.suspend(() =>
+    Result.match(tooDeep(body) ?? conversionAnswer(body), {
+      onFailure: (detail) => Effect.succeed(badRequest(detail)),
+      onSuccess: ({ before, count, object, after }) =>
+        Effect.promise(async () => {
+          const parts: Array<Uint8Array | string> = [before];
+          let sinceMs = performance.now();
+          for (let index = 0; index < count; index++) {
+            parts.push(...(index === 0 ? [] : [","]), object(index));
+            if (performance.now() - sinceMs < CONVERSION_SLICE_MS) continue;
+            await new Promise((resolve) => setTimeout(resolve, 0));
+            sinceMs = performance.now();
+          }
+          return { status: 200, body: [...parts, after] } satisfies Answer;
+        }),
+    })
+  );
 
 const admissionOf = <R>(
   body: Uint8Array,
   answer: (review: Json) => Effect.Effect<JsonObject, never, R>,
 ): Effect.Effect<Answer, never, R> =>
-  Result.match(readReview(new TextDecoder().decode(body)), {
-    onFailure: (detail) => Effect.succeed(badRequest(detail)),
-    onSuccess: ({ value, marked }) =>
-      Effect.map(answer(value), (made): Answer => ({ status: 200, body: [writeReview(made, marked)] })),
-  });
+  Effect.suspend(() =>
+    Result.match(tooDeep(body) ?? readReview(new TextDecoder().decode(body)), {
+      onFailure: (detail) => Effect.succeed(badRequest(detail)),
+      onSuccess: ({ value, marked }) =>
+        Effect.map(answer(value), (made): Answer => ({ status: 200, body: [writeReview(made, marked)] })),
+    })
+  );
+
+/** The API server itself reads no JSON that is nested deeper (encoding/json of Go), so it does not send any. */
+const tooDeep = (body: Uint8Array): Result.Result<never, string> | undefined =>
+  depthOf(body) > REVIEW_DEPTH_MAX ? Result.fail(`nested more than ${REVIEW_DEPTH_MAX} levels deep`) : undefined;
 
 const badRequest = (detail: string): Answer => ({ status: 400, body: [JSON.stringify({ message: detail })] });
 

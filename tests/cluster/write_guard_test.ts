@@ -153,6 +153,19 @@ Deno.test("the write guard lets the operator work and protects everything else o
           SECRETS,
           named("Secret", "kept-sql", { ownerReferences: [owner] }),
         ],
+        [
+          "create a connection Secret that would receive the token of an account",
+          "POST",
+          SECRETS,
+          {
+            ...named("Secret", "kept-sql", {
+              labels: own,
+              ownerReferences: [owner],
+              annotations: { "kubernetes.io/service-account.name": "default" },
+            }),
+            type: "kubernetes.io/service-account-token",
+          },
+        ],
         ["apply a Secret that somebody else made", "PATCH", `${SECRETS}/foreign`, { data: { key: btoa("other") } }],
         [
           "label and own a Secret that somebody else made",

@@ -1,7 +1,7 @@
 /**
  * RBAC limits writes by kind and by exact name; the names of what the operator makes follow from resources. This policy of the
- * API server does the rest: whatever somebody does with the operator's credentials, objects that belong to no
- * LlamaStackDistribution stay as they are.
+ * API server does the rest: whatever somebody does with the operator's credentials, existing objects that belong to no
+ * LlamaStackDistribution stay as they are, and new ones name one as their controller. A policy cannot look whether it exists.
  */
 import { GROUP, KIND } from "../../core/api/v1alpha2.ts";
 import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
@@ -58,6 +58,11 @@ const RULES: ReadonlyArray<{ readonly expression: string; readonly message: stri
     expression: "variables.isOwnSecret || variables.kind != 'secrets' || variables.resources.exists(resource, " +
       `variables.name in ${listOf(...[sqlSecretName(""), kvSecretName("")].map((end) => `resource + ${text(end)}`))})`,
     message: "the operator writes no Secret but the connection Secrets of a LlamaStackDistribution",
+  },
+  {
+    // Into a Secret of type kubernetes.io/service-account-token the API server writes a token of that account.
+    expression: "variables.kind != 'secrets' || object == null || object.type == 'Opaque'",
+    message: "the operator writes no Secret but those of type Opaque",
   },
   {
     expression: "variables.kind != 'configmaps' || variables.resources.exists(resource, " +

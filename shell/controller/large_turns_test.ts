@@ -1,0 +1,35 @@
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { LARGE_RETRY_MS } from "../limits.ts";
+import { largeTurns } from "./large_turns.ts";
+
+Deno.test("largeTurns() lets one resource at a time begin, and the namespace that waits the longest next", () => {
+  const turns = largeTurns();
+  strictEqual(turns.begin("a/1", 0), true);
+  deepStrictEqual([turns.begin("b/1", 1), turns.begin("a/2", 2), turns.begin("c/1", 3)], [false, false, false]);
+  turns.end();
+  deepStrictEqual([turns.begin("a/2", 4), turns.begin("c/1", 5), turns.begin("b/1", 6)], [false, false, true]);
+  turns.end();
+  deepStrictEqual([turns.begin("c/1", 7), turns.begin("a/2", 8)], [false, true]);
+});
+
+Deno.test("largeTurns() gives a resource its turn among a hundred of another namespace that ask all the time", () => {
+  const turns = largeTurns();
+  let nowMs = 0;
+  let begun = 0;
+  strictEqual(turns.begin("busy/0", nowMs), true);
+  while (!turns.begin("other/1", nowMs) && begun < 100) {
+    nowMs += LARGE_RETRY_MS;
+    turns.end();
+    for (let index = 0; index < 100; index++) if (turns.begin(`busy/${index}`, nowMs)) begun++;
+  }
+  strictEqual(begun <= 1, true, `${begun} before it`);
+});
+
+Deno.test("largeTurns() waits for nobody who no longer asks", () => {
+  const turns = largeTurns();
+  turns.begin("a/1", 0);
+  turns.begin("b/1", 0);
+  turns.end();
+  strictEqual(turns.begin("a/1", LARGE_RETRY_MS), false);
+  strictEqual(turns.begin("a/1", 10 * LARGE_RETRY_MS), true);
+});
