@@ -124,12 +124,18 @@ export const WEBHOOK_IDLE_MS = 120_000;
 export const WEBHOOK_CONNECTIONS_MAX = 500;
 
 /**
+ * Connections to the webhooks that are sending a request at the same time, in all and of one address, where the address has not
+ * shown to be an API server. With 3.5 MB each, 8 of them take 200 to 300 MiB within the runtime.
+ */
+export const WEBHOOK_RECEIVING_MAX = { max: 8, perAddress: 4 } as const;
+
+/**
  * Bytes of requests that are in memory at the same time, by who sends them: what anybody in the cluster may send must not take
  * the room of the API server. An answer takes about as much again.
  */
 export const WEBHOOK_IN_FLIGHT_BYTES_MAX: Readonly<Record<"API server" | "anybody", number>> = {
   "API server": 96 * 1024 * 1024,
-  anybody: 16 * 1024 * 1024,
+  anybody: 8 * 1024 * 1024,
 };
 
 /** Longer reviews are judged one at a time, in bytes; usual ones have 5 to 20 KiB. */
@@ -177,6 +183,12 @@ export const REST_PASSES_MAX = 10;
 
 /** At rest it collects when it uses more than after the last time by this share of that. */
 export const REST_GARBAGE_SHARE = 1 / 8;
+
+/** Young objects are collected after a listener read so many bytes; it takes 1 to 3 ms, reading them about 10. */
+export const COLLECT_READ_BYTES = 1024 * 1024;
+
+/** The whole heap is collected after so many bytes of large requests were answered; it takes about 50 ms, reading them 200. */
+export const COLLECT_DONE_BYTES = 16 * 1024 * 1024;
 
 /** Texts of objects that wait to be deflated, in characters; beyond, the oldest are deflated at once. */
 export const PLAIN_CHARACTERS_MAX = 24 * 1024 * 1024;

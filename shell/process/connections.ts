@@ -15,6 +15,8 @@ export interface ConnectionBounds {
   readonly bodyMs: number;
   /** How long a connection may be idle between two requests, in milliseconds. */
   readonly idleMs: number;
+  /** Connections on which a request is on its way, of addresses that have not shown to be the API server; undefined: any number. */
+  readonly receiving?: () => { readonly max: number; readonly perAddress: number } | undefined;
 }
 
 export interface Connections {
@@ -75,7 +77,26 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
     return oldest("idle") ?? fresh ?? oldest("receiving") ?? oldest("answering") ?? oldest("idle, proven");
   };
 
+  // Addresses from which the API server has asked, the latest last.
+  const proven = new Set<string>();
+  /**
+   * Makes room for a new connection of this address: one of the same address gives way, or else one of the address that has the
+   * most. Within the runtime each takes several times the memory of what it sends, before anybody sees a byte of it.
+   */
+  const makeRoom = (address: string): boolean => {
+    const most = bounds.receiving?.();
+    if (most === undefined || proven.has(address)) return true;
+    const own = lines.get(receivingAt(address));
+    if ((lines.get(RECEIVING)?.size ?? 0) < most.max && (own?.size ?? 0) < most.perAddress) return true;
+    const places = [...lines].filter(([name]) => name.startsWith(RECEIVING_AT));
+    const largest = places.reduce((max, [, line]) => line.size > max.size ? line : max, new Set<Connection>());
+    const [other] = own !== undefined && own.size >= Math.min(largest.size, most.perAddress) ? own : largest;
+    if (other !== undefined) end(other);
+    return other !== undefined;
+  };
+
   server.on("connection", (socket: Socket) => {
+    if (!makeRoom(socket.remoteAddress ?? "")) return void socket.destroy();
     if (open.size >= bounds.max) {
       const other = leastMissed();
       if (other === undefined) return void socket.destroy();
@@ -121,6 +142,12 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
       if (connection === undefined) return;
       leave(connection);
       connection.isProven ||= isProven;
+      if (isProven) {
+        proven.delete(connection.address);
+        proven.add(connection.address);
+        const [first] = proven;
+        if (proven.size > PROVEN_ADDRESSES_MAX && first !== undefined) proven.delete(first);
+      }
       enter(connection, "answering", undefined);
     },
     count: () => open.size,
@@ -129,8 +156,20 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
 };
 
 /** The lines in which a connection stands. */
-const linesOf = ({ state, isProven, address }: Connection): ReadonlyArray<string> =>
-  isProven ? [`${state}, proven`] : state === "idle" ? [state, idleAt(address)] : [state];
+const linesOf = ({ state, isProven, address }: Connection): ReadonlyArray<string> => {
+  if (isProven) return [`${state}, proven`];
+  if (state === "idle") return [state, idleAt(address)];
+  return state === "answering" ? [state] : [state, RECEIVING, receivingAt(address)];
+};
+
+/** Of API servers; a cluster has three or five. */
+const PROVEN_ADDRESSES_MAX = 64;
+
+const RECEIVING = "fresh or receiving";
+
+const RECEIVING_AT = `${RECEIVING} at `;
+
+const receivingAt = (address: string): string => `${RECEIVING_AT}${address}`;
 
 const idleAt = (address: string): string => `idle at ${address}`;
 

@@ -14,6 +14,7 @@ import {
   HEALTH_CONNECTIONS_MAX,
   IDLE_CONNECTIONS_PER_ADDRESS_MAX,
   WEBHOOK_CONNECTIONS_MAX,
+  WEBHOOK_RECEIVING_MAX,
 } from "../limits.ts";
 import { webhookServer } from "../webhooks/webhook_server.ts";
 
@@ -270,3 +271,33 @@ for (const withTls of [false, true]) {
     }
   });
 }
+
+Deno.test("the webhooks: few connections of an address send at a time, and any number of an API server's", async () => {
+  const server = await WEBHOOKS();
+  const held: Array<Deno.Conn> = [];
+  const begin = async (count: number) => {
+    const begun: Array<Deno.Conn> = [];
+    for (let index = 0; index < count; index++) {
+      const connection = await connected(server);
+      begun.push(connection);
+      held.push(connection);
+      await connection.write(text("POST /echo HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\n"));
+      await pause(5);
+    }
+    await pause(50);
+    const ended = [];
+    for (const connection of begun) ended.push((await answer(connection, "x")) === OK);
+    return ended;
+  };
+  try {
+    const count = WEBHOOK_RECEIVING_MAX.perAddress + 2;
+    deepStrictEqual(await begin(count), Array.from({ length: count }, (_, index) => index >= 2));
+    const proven = await connected(server);
+    held.push(proven);
+    strictEqual(await answer(proven, server.request.replace("/echo", "/echo/segment")), OK);
+    deepStrictEqual(await begin(count), Array.from({ length: count }, () => true));
+  } finally {
+    closed(held);
+    await server.stop();
+  }
+});

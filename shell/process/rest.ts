@@ -4,7 +4,13 @@
  */
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
-import { REST_GARBAGE_SHARE, REST_LOOK_MS, REST_PASSES_MAX } from "../limits.ts";
+import {
+  COLLECT_DONE_BYTES,
+  COLLECT_READ_BYTES,
+  REST_GARBAGE_SHARE,
+  REST_LOOK_MS,
+  REST_PASSES_MAX,
+} from "../limits.ts";
 
 export interface Memory {
   /** Bytes of the heap and of the buffers that belong to it, what nobody needs any more included. */
@@ -20,10 +26,30 @@ export interface Memory {
 
 /** As `--expose-gc` gives it (V8, src/extensions/gc-extension.cc). */
 type Gc = (options: {
-  readonly type: "major";
+  readonly type: "major" | "minor";
   readonly execution: "sync";
-  readonly flavor: "regular" | "last-resort";
+  readonly flavor?: "regular" | "last-resort";
 }) => void;
+
+/**
+ * Told of the bytes that a listener reads, and of those that it no longer needs, it collects now and then. V8 does so by the
+ * growth of its heap, in which the buffers of what was read hardly count: 25 callers that send 2.4 MB each made a process of
+ * 550 MiB, and of 300 MiB so.
+ */
+export const collectingBuffers = (): Readonly<Record<"read" | "done", (bytes: number) => void>> => {
+  const { gc } = globalThis as { readonly gc?: Gc };
+  const every = (most: number, type: "major" | "minor") => {
+    let sum = 0;
+    return (bytes: number) => {
+      sum += bytes;
+      if (sum < most || gc === undefined) return;
+      sum = 0;
+      gc({ type, execution: "sync" });
+    };
+  };
+  // What was kept for long became old, and only a collection of the whole heap finds it.
+  return { read: every(COLLECT_READ_BYTES, "minor"), done: every(COLLECT_DONE_BYTES, "major") };
+};
 
 /** Undefined where V8 was started without `--expose-gc` (tools/program_flags.ts). */
 export const ownMemory = (): Memory | undefined => {

@@ -7,13 +7,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { boundConnections } from "../process/connections.ts";
+import { collectingBuffers } from "../process/rest.ts";
 import {
+  LARGE_REVIEW_BYTES,
   LISTENER_CLOSE_MS,
   WEBHOOK_BODY_MS,
   WEBHOOK_CONNECTIONS_MAX,
   WEBHOOK_HEADERS_MS,
   WEBHOOK_IDLE_MS,
   WEBHOOK_IN_FLIGHT_BYTES_MAX,
+  WEBHOOK_RECEIVING_MAX,
 } from "../limits.ts";
 import { SettingsError } from "../process/settings.ts";
 
@@ -77,6 +80,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
     : { ca: proof.clientCaPem, requestCert: true, rejectUnauthorized: false };
   let draining = false;
   let answering = 0;
+  const buffers = collectingBuffers();
   const inFlight: Record<Caller, number> = { "API server": 0, anybody: 0 };
   const settings = { ...options.certificate, ...clients, minVersion: "TLSv1.2" } as const;
   const server = createServer(settings, (request, response) => {
@@ -89,18 +93,25 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
     const refuse = (status: number, body: string) => {
       // What was not read would be taken for the next request.
       response.setHeader("connection", "close");
+      // The runtime reads on while the connection lasts, and what it read takes memory.
+      if (caller === "anybody") response.once("finish", () => request.socket.destroy());
       plain(response, status, body);
     };
     let held = 0;
+    const hasRoom = (bytes: number): boolean => inFlight[caller] + bytes <= WEBHOOK_IN_FLIGHT_BYTES_MAX[caller];
     /** Bytes of this request that are in memory from now on; false: there is no room for them. */
     const hold = (bytes: number): boolean => {
-      if (inFlight[caller] + bytes > WEBHOOK_IN_FLIGHT_BYTES_MAX[caller]) return false;
+      buffers.read(bytes);
+      if (!hasRoom(bytes)) return false;
       held += bytes;
       inFlight[caller] += bytes;
       return true;
     };
-    response.once("close", () => void (inFlight[caller] -= held));
-    read(request, route.bytesMax[caller], hold, (body) => {
+    response.once("close", () => {
+      inFlight[caller] -= held;
+      if (held > LARGE_REVIEW_BYTES) buffers.done(held);
+    });
+    read(request, route.bytesMax[caller], { hasRoom, hold }, (body) => {
       if (body === 413) return refuse(413, `more than ${route.bytesMax[caller]} bytes`);
       if (body === 503) {
         response.setHeader("retry-after", "1");
@@ -122,6 +133,8 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
     headersMs: WEBHOOK_HEADERS_MS,
     bodyMs: WEBHOOK_BODY_MS,
     idleMs: WEBHOOK_IDLE_MS,
+    receiving: () =>
+      proof.clientCaPem !== undefined || proof.segment() !== undefined ? WEBHOOK_RECEIVING_MAX : undefined,
   });
   yield* Effect.acquireRelease(
     listening(server, options.hostname, options.port),
@@ -194,11 +207,14 @@ const closed = (server: Server, answering: () => number) =>
 
 const LOOK_MS = 20;
 
-/** The body of a request, or the status with which it is refused. `hold` asks for room for what is about to be kept. */
+/**
+ * The body of a request, or the status with which it is refused. `hold` asks for room for what is about to be kept: what is only
+ * announced takes none, since it may never come.
+ */
 const read = (
   request: IncomingMessage,
   bytesMax: number,
-  hold: (bytes: number) => boolean,
+  { hasRoom, hold }: Readonly<Record<"hasRoom" | "hold", (bytes: number) => boolean>>,
   done: (body: Uint8Array | number) => void,
 ): void => {
   const announced = Number(request.headers["content-length"] ?? 0);
@@ -211,6 +227,7 @@ const read = (
     done(result());
   };
   if (announced > bytesMax) end(() => 413);
+  else if (!hasRoom(announced)) end(() => 503);
   request.on("data", (part: Uint8Array) => {
     if (over) return;
     bytes += part.length;
@@ -242,6 +259,23 @@ const sent = (response: ServerResponse, { status, type = "application/json", bod
   const parts = body.map((part) => typeof part === "string" ? new TextEncoder().encode(part) : part);
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   response.writeHead(status, { "content-type": type, "content-length": length });
-  for (const part of parts) response.write(part);
+  for (const chunk of chunksOf(parts)) response.write(chunk);
   response.end();
 };
+
+/** Thousands of short parts would each become a record of TLS and a callback. */
+const chunksOf = function* (parts: ReadonlyArray<Uint8Array>): Generator<Uint8Array> {
+  let waiting: Array<Uint8Array> = [];
+  let bytes = 0;
+  for (const part of parts) {
+    waiting.push(part);
+    bytes += part.length;
+    if (bytes < CHUNK_BYTES) continue;
+    yield joined(waiting, bytes);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield joined(waiting, bytes);
+};
+
+const CHUNK_BYTES = 256 * 1024;
