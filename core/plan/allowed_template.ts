@@ -4,20 +4,18 @@
  */
 import type { Spec } from "../api/v1alpha2.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, omit, stringAt } from "../data/json.ts";
-import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
-import type { Manifest } from "../resources/blueprint.ts";
-import { templateSpec } from "../resources/pod_spec.ts";
+import { ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
-/** `desired` is the Deployment as the operator would write it now. */
+/** For the resource of the snapshot, as its spec is now. */
 export const isAllowedTemplate = (
   template: JsonObject,
-  desired: Manifest,
-  allowances: Allowances = ALLOWANCES_DEFAULT,
+  { resource, operator }: Pick<ClusterSnapshot, "resource" | "operator">,
 ): boolean => {
   const pod = objectAt(template, "spec");
   const containers = [...listAt(pod, "initContainers"), ...listAt(pod, "containers")];
-  return hasOurAccount(pod, desired) &&
+  return hasOurAccount(pod, resource) &&
     HOST_NAMESPACES.every((field) => member(pod, field) !== true) &&
     containers.every(isUnprivileged) &&
     // As if the author of the resource asked for it.
@@ -34,16 +32,19 @@ export const isAllowedTemplate = (
           },
         } as unknown as Spec,
         undefined,
-        allowances,
+        operator.surroundings.allow ?? ALLOWANCES_DEFAULT,
       ).length === 0
     );
 };
 
 const HOST_NAMESPACES = ["hostNetwork", "hostPID", "hostIPC"];
 
-/** A former template may have had the operator's account, and the desired one another. */
-const hasOurAccount = (pod: JsonObject, desired: Manifest): boolean => {
-  const accounts = [serviceAccountName(desired.metadata.name), stringAt(templateSpec(desired), "serviceAccountName")];
+/** A former template may have had the operator's account, and the one of today another. */
+const hasOurAccount = (pod: JsonObject, resource: JsonObject): boolean => {
+  const accounts = [
+    serviceAccountName(stringAt(resource, "metadata", "name") ?? ""),
+    stringAt(resource, "spec", "workload", "overrides", "serviceAccountName"),
+  ];
   // The API server keeps the older name of the field too.
   return ["serviceAccountName", "serviceAccount"].every((field) =>
     member(pod, field) === undefined || accounts.includes(stringAt(pod, field))

@@ -69,12 +69,16 @@ export const templateDigest = (deployment: JsonObject): string =>
 export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snapshot: ClusterSnapshot): Rollout => {
   if (live === undefined) return { kind: "apply", why: "there is no Deployment yet", cause: "edit" };
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
-  if (recorded(TEMPLATE_ANNOTATION) === undefined) return { kind: "adopt" };
+  if (recorded(TEMPLATE_ANNOTATION) === undefined) {
+    return isAllowedTemplate(podTemplateOf(live), snapshot)
+      ? { kind: "adopt" }
+      : { kind: "apply", why: "its pod template asks for more than the operator would write", cause: "edit" };
+  }
   const digest = templateDigest(prepared.objects.deployment);
   const { byUser, byKey } = inputsChanged(prepared.inputs, recorded);
   const known = (recorded(CAUSE_ANNOTATION) ?? "edit") as Cause;
   if (recorded(TEMPLATE_ANNOTATION) === digest) {
-    const good = wayBack(prepared, live, snapshot);
+    const good = wayBack(live, snapshot);
     if (
       good !== undefined && good.digest !== digest && stringAt(live, "spec", "strategy", "type") === "Recreate" &&
       rolloutState(live, snapshot.pods, snapshot.replicaSets) === "failed" && !byUser
@@ -98,16 +102,14 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
 };
 
 /** The last good template, where it is proven to be that, and asks for nothing that the operator would not write. */
-const wayBack = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot): GoodTemplate | undefined => {
-  const { hmacKey, surroundings } = snapshot.operator;
+const wayBack = (live: JsonObject, snapshot: ClusterSnapshot): GoodTemplate | undefined => {
+  const { hmacKey } = snapshot.operator;
   const good = lastGoodTemplate(live, snapshot.replicaSets, (template, digest) =>
     // Without a key (a command that only looks) records are believed.
     Redacted.value(hmacKey) === "" ||
     stringAt(live, "metadata", "annotations", LAST_GOOD_PROOF_ANNOTATION) ===
       templateProof(hmacKey, keyOf(snapshot.resource), digest, template));
-  return good !== undefined && isAllowedTemplate(good.template, prepared.objects.deployment, surroundings.allow)
-    ? good
-    : undefined;
+  return good !== undefined && isAllowedTemplate(good.template, snapshot) ? good : undefined;
 };
 
 /** What the operator causes rolls in turns, except where nothing is there to be lost. */
