@@ -115,6 +115,12 @@ export const REDACTED_TEXT_CHARACTERS_MAX = 1024 * 1024 + 64 * 1024;
 /** Longer values are sought as they are and in base64 only, in characters; they are certificates and key files. */
 export const REDACTED_ENCODED_CHARACTERS_MAX = 16 * 1024;
 
+/**
+ * In longer texts no lists of bytes, wrapped base64 or base64 of base64 are sought, in characters: logs and messages have 4 KiB,
+ * the list of a server's models seldom more than 64 KiB, and in the longest answer this would double the time.
+ */
+export const REDACTED_LISTS_CHARACTERS_MAX = 64 * 1024;
+
 /** Longer values are not read as the address of a connection, in characters. */
 export const REDACTED_CONNECTION_CHARACTERS_MAX = 4096;
 

@@ -421,8 +421,15 @@ export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
   readonly name: string;
   /** Its controller, e.g. `Deployment other`; undefined when it has none. */
   readonly owner: string | undefined;
+  /** It has the operator's labels and no owner, and yet it is not what the operator would write. */
+  readonly isExcessive?: boolean;
 }> {
   override get message(): string {
+    if (this.isExcessive === true) {
+      return `${this.kind} "${this.name}" already exists without an owner, and its pod template asks for more than this ` +
+        "resource may: access to the node, privileges, or another ServiceAccount. It is left unchanged; delete it, or " +
+        "rename this resource";
+    }
     return `${this.kind} "${this.name}" already exists and ${
       this.owner === undefined ? "is not managed by this resource" : `belongs to ${this.owner}`
     }. It is left unchanged; rename this resource, or free the name`;

@@ -47,7 +47,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
   const { objects, warnings } = prepared;
   const live = liveOf(snapshot, objects.deployment);
   const data = storedDataFindings(prepared, live, snapshot);
-  const fatal = conflictsOf(snapshot, prepared, [...objects.before, objects.deployment]);
+  const fatal = conflictsOf(snapshot, [...objects.before, objects.deployment]);
   const failures = fatal.length > 0 ? fatal : byCause(snapshot, data.failures, prepared.inputs, prepared.pins);
   if (failures.length > 0) return preserve(snapshot, failures, { warnings, prepared });
   const rollout = rolloutOf(prepared, live, snapshot);
@@ -56,7 +56,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     ...objectSteps(snapshot, prepared, rollout),
     prepared,
     rollout,
-    conflicts: conflictsOf(snapshot, prepared, [...objects.after, ...objects.optional]),
+    conflicts: conflictsOf(snapshot, [...objects.after, ...objects.optional]),
     notices: data.notices,
     slot: turnFor(rollout, snapshot, prepared),
   }, snapshot);
@@ -75,10 +75,9 @@ export const withoutContested = (decision: RolloutDecision, snapshot: ClusterSna
 
 const conflictsOf = (
   snapshot: ClusterSnapshot,
-  { blueprint }: Prepared,
   manifests: ReadonlyArray<Manifest>,
 ): ReadonlyArray<OwnershipConflict | DeletionPending> =>
-  manifests.flatMap((manifest) => conflictOf(manifest, liveOf(snapshot, manifest), blueprint.uid) ?? []);
+  manifests.flatMap((manifest) => conflictOf(manifest, liveOf(snapshot, manifest), snapshot) ?? []);
 
 /** What is written and removed, in this order. */
 const objectSteps = (
@@ -95,7 +94,7 @@ const objectSteps = (
   // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
   const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
   const ours = [...objects.after, ...objects.optional].filter((manifest) =>
-    conflictOf(manifest, liveOf(snapshot, manifest), uid) === undefined
+    conflictOf(manifest, liveOf(snapshot, manifest), snapshot) === undefined
   );
   const taken = [...needed, ...(waits ? [] : [deployment]), ...ours]
     .flatMap((manifest) =>

@@ -3,8 +3,9 @@
  * field that we set, which makes every later apply invalid, and what an earlier template of ours held and `kubectl rollout undo`
  * brought back. These become ours, so that the apply that follows takes them away in the same write that repairs the rest.
  */
-import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, put, stringAt } from "../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
+import { podTemplateOf } from "../resources/pod_spec.ts";
 import { isReused } from "./rollout/rollout_state.ts";
 
 /** A member of a map, or the keys of a list item. */
@@ -89,30 +90,22 @@ const REVISION = "deployment.kubernetes.io/revision";
 const revisionOf = (replicaSet: JsonObject): number =>
   Number(stringAt(replicaSet, "metadata", "annotations", REVISION) ?? 0);
 
-const templateOf = (workload: JsonObject): JsonObject => {
-  const template = objectAt(workload, "spec", "template");
-  const labels = omit(objectAt(template, "metadata", "labels"), "pod-template-hash");
-  return put(omitTime(template), ["metadata", "labels"], labels) as JsonObject;
-};
-const omitTime = (template: JsonObject): JsonObject =>
-  put(template, ["metadata", "creationTimestamp"], undefined) as JsonObject;
-
 /** Of a Deployment that went back to a template of an earlier ReplicaSet: what neither the manifest nor the newest one has. */
 const broughtBack = (
   manifest: Manifest,
   live: JsonObject,
   replicaSets: ReadonlyArray<JsonObject>,
 ): ReadonlyArray<ClaimedField> => {
-  const now = templateOf(live);
+  const now = podTemplateOf(live);
   const text = JSON.stringify(now);
-  const earlier = replicaSets.find((replicaSet) => JSON.stringify(templateOf(replicaSet)) === text);
+  const earlier = replicaSets.find((replicaSet) => JSON.stringify(podTemplateOf(replicaSet)) === text);
   const [newest] = replicaSets.filter((replicaSet) => replicaSet !== earlier).toSorted((a, b) =>
     revisionOf(b) - revisionOf(a)
   );
   if (earlier === undefined || newest === undefined) return [];
   // A Deployment that only moves forward runs on its newest ReplicaSet, which it has never used before.
   if (!isReused(earlier) && revisionOf(earlier) > revisionOf(newest)) return [];
-  return extras(now, objectAt(manifest, "spec", "template"), templateOf(newest), ["spec", "template"]);
+  return extras(now, objectAt(manifest, "spec", "template"), podTemplateOf(newest), ["spec", "template"]);
 };
 
 const extras = (

@@ -6,15 +6,26 @@ import { MANAGED_BY } from "../resources/names.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
+import { podTemplateOf } from "../resources/pod_spec.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { isAllowedTemplate } from "./allowed_template.ts";
+
+/** The resource, and the operator with its allowances. */
+type Whose = Pick<ClusterSnapshot, "resource" | "operator">;
 
 /** Undefined when the live object is absent, ours, or may be adopted. */
 export const conflictOf = (
   { kind, metadata }: Manifest,
   live: JsonObject | undefined,
-  uid: string | undefined,
+  snapshot: Whose,
 ): OwnershipConflict | DeletionPending | undefined => {
-  if (live === undefined || isOurs(live, uid)) return undefined;
+  if (live === undefined) return undefined;
   const path = ["metadata", "name"];
+  if (isOurs(live, stringAt(snapshot.resource, "metadata", "uid"))) {
+    return isAdoptable(live, snapshot)
+      ? undefined
+      : new OwnershipConflict({ path, kind, name: metadata.name, owner: undefined, isExcessive: true });
+  }
   const owner = controllerOf(live);
   const resource = stringAt(metadata, "labels", "app.kubernetes.io/instance");
   // Two resources of one name cannot exist at a time: the other one is gone, and the garbage collector is on its way.
@@ -41,6 +52,13 @@ export const isOrphan = (live: JsonObject): boolean =>
   (stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY || isAppliedByUs(live)) &&
   (stringAt(live, "kind") === "PersistentVolumeClaim" ||
     stringAt(live, "metadata", "annotations", MANIFEST_ANNOTATION) !== undefined);
+
+/**
+ * Labels and digest are no secret: somebody may prepare a Deployment under the name of a resource to come. An apply would
+ * leave in it what the operator does not set, such as a volume of the node.
+ */
+export const isAdoptable = (live: JsonObject, snapshot: Whose): boolean =>
+  stringAt(live, "kind") !== "Deployment" || !isOrphan(live) || isAllowedTemplate(podTemplateOf(live), snapshot);
 
 /** The label may have been rewritten by a policy. */
 const isAppliedByUs = (live: JsonObject): boolean =>

@@ -9,10 +9,10 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 /** As `Kind name: path`. */
 export const byPolicy = (snapshot: ClusterSnapshot, prepared: Prepared, rollout: Rollout): ReadonlyArray<string> => {
-  const { objects, blueprint } = prepared;
+  const { objects } = prepared;
   const live = liveOf(snapshot, objects.deployment);
   const ours = [...objects.after, ...objects.optional].filter((manifest) =>
-    conflictOf(manifest, liveOf(snapshot, manifest), blueprint.uid) === undefined
+    conflictOf(manifest, liveOf(snapshot, manifest), snapshot) === undefined
   );
   const deployments = isWaiting(rollout) ? [] : [deploymentFor(snapshot, prepared, rollout, live)];
   return [...objects.before.map((manifest) => notShrunk(manifest, liveOf(snapshot, manifest))), ...deployments, ...ours]

@@ -2,7 +2,7 @@
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
-import { isOurs } from "./ownership.ts";
+import { isAdoptable, isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { keyOf } from "../snapshot/object_key.ts";
 import { type Scaling, Step, type StepPrecondition } from "./step.ts";
@@ -17,7 +17,7 @@ export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
   if (live === undefined || typeof wanted !== "number" || wanted < 0 || Object.hasOwn(workload, "autoscaling")) {
     return [];
   }
-  if (!isOurs(live, stringAt(snapshot.resource, "metadata", "uid"))) return [];
+  if (!isOurs(live, stringAt(snapshot.resource, "metadata", "uid")) || !isAdoptable(live, snapshot)) return [];
   if (member(objectAt(live, "spec"), "replicas") === wanted) return [];
   const key = {
     apiVersion: "apps/v1",

@@ -146,6 +146,44 @@ Deno.test("our own objects without an owner, as after a restore, are adopted wit
   deepStrictEqual(planOf(after(back, plan)).steps, []);
 });
 
+const EXCESSES: ReadonlyArray<readonly [what: string, path: ReadonlyArray<string>, value: Json]> = [
+  ["a volume of the node", ["volumes"], [{ name: "h", hostPath: { path: "/" } }]],
+  ["the network of the node", ["hostNetwork"], true],
+  ["a port of the node", ["containers"], [{ name: "llama-stack", ports: [{ containerPort: 1, hostPort: 1 }] }]],
+  ["a privileged container", ["containers"], [{ name: "llama-stack", securityContext: { privileged: true } }]],
+  ["a root user in another container", ["initContainers"], [{ name: "more", securityContext: { runAsUser: 0 } }]],
+  ["another ServiceAccount", ["serviceAccountName"], "boss"],
+];
+
+for (const [what, path, value] of EXCESSES) {
+  Deno.test(`a prepared Deployment with our labels and ${what} is not adopted, scaled or changed`, () => {
+    const { snapshot: before } = converged(snapshot(onClaim({})));
+    const prepared = put(ownedBy(before.live.get("Deployment/my") ?? {}), ["spec", "template", "spec", ...path], value);
+    for (const record of ["x", undefined]) {
+      const live = new Map(before.live);
+      const annotation = ["metadata", "annotations", "llamastack.io/template-digest"];
+      live.set("Deployment/my", put(put(prepared, annotation, record), ["spec", "replicas"], 3));
+      const { snapshot: told } = converged({ ...before, live });
+      deepStrictEqual(told.live.get("Deployment/my"), live.get("Deployment/my"));
+      strictEqual(word(told, "DeploymentUpdated"), "False OwnershipConflict");
+      ok(stringAt(condition(told, "DeploymentUpdated"), "message")?.includes("asks for more than this resource may"));
+    }
+  });
+}
+
+Deno.test("the template of an owned Deployment without a record is replaced where it asks for more than we would write", () => {
+  const { snapshot: before } = converged(snapshot(onClaim({})));
+  const deployment = before.live.get("Deployment/my") ?? {};
+  const unrecorded = put(deployment, ["metadata", "annotations", "llamastack.io/template-digest"], undefined);
+  const live = new Map(before.live);
+  live.set("Deployment/my", put(unrecorded, ["spec", "template", "spec", "serviceAccountName"], "boss"));
+  const { snapshot: after } = converged({ ...before, live });
+  deepStrictEqual(
+    objectAt(after.live.get("Deployment/my") ?? null, "spec", "template"),
+    objectAt(deployment, "spec", "template"),
+  );
+});
+
 Deno.test("pods that a quota rejects are told with the rejecting sentence", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const failure = {

@@ -1,4 +1,5 @@
 /** What a text may stand for: programs escape what they show, some of them twice. */
+import { textOf, unlisted } from "./byte_lists.ts";
 
 /** The text and what it is without its escapes, in the usual ways and orders. */
 export const decodings = (text: string): ReadonlyArray<string> => {
@@ -10,10 +11,14 @@ export const decodings = (text: string): ReadonlyArray<string> => {
   }
   if (text.includes("&")) found.add(unentitied(text));
   if (text.includes("%")) found.add(unpercented(text));
+  for (const list of unlisted(text)) found.add(list);
   if (/[\\&%]/.test(text)) {
     const once = plain(text);
+    const twice = plain(once);
     found.add(once);
-    found.add(plain(once));
+    found.add(twice);
+    // A line break in JSON is an escape.
+    for (const list of unlisted(twice)) found.add(list);
   }
   // In a form a blank is a plus sign.
   if (text.includes("+")) found.add(plain(text.replaceAll("+", " ")));
@@ -27,7 +32,7 @@ export const unescaped = (text: string): string =>
   text.replaceAll(ESCAPES, (_, bytes?: string, braced?: string, short?: string, long?: string, letter?: string) => {
     if (bytes !== undefined) {
       const codes = bytes.match(/x[0-9a-fA-F]{2}|[0-7]{3}/g) ?? [];
-      return fromBytes(codes.map((code) => code.startsWith("x") ? parseInt(code.slice(1), 16) : parseInt(code, 8)));
+      return textOf(codes.map((code) => code.startsWith("x") ? parseInt(code.slice(1), 16) : parseInt(code, 8)));
     }
     const code = braced ?? short ?? long;
     if (code !== undefined) return fromCode(parseInt(code, 16));
@@ -60,18 +65,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export const unpercented = (text: string): string =>
   text.replaceAll(
     /(?:%[0-9a-fA-F]{2})+/g,
-    (run) => fromBytes(run.slice(1).split("%").map((code) => parseInt(code, 16))),
+    (run) => textOf(run.slice(1).split("%").map((code) => parseInt(code, 16))),
   );
 
 const fromCode = (code: number): string => code <= 0x10ffff ? String.fromCodePoint(code) : "";
-
-/** As UTF-8, or one letter for each byte where they are none. */
-const fromBytes = (bytes: ReadonlyArray<number>): string => {
-  try {
-    return UTF8.decode(Uint8Array.from(bytes));
-  } catch {
-    return bytes.map((byte) => String.fromCharCode(byte)).join("");
-  }
-};
-
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

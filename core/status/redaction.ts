@@ -47,9 +47,12 @@ export const exceptionClass = (text: string): string | undefined => {
 const EXCEPTION = /^([A-Za-z_][A-Za-z0-9_.]*(?:Error|Exception))\b/;
 const CLASS_CHARACTERS_MAX = 80;
 
+/** Eight letters say enough in whatever case they are; a Greek word ends with a letter of its own. */
+const folded = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
+
 /** What of the values stands in a text. */
 interface Findings {
-  /** Pieces of eight characters. */
+  /** Pieces of eight characters, folded. */
   readonly pieces: Set<string>;
   /** Whole values that are shorter. */
   readonly short: Set<string>;
@@ -69,7 +72,7 @@ const findings = (text: string, values: ReadonlyArray<string>, wanted: "first" |
     text.length > REDACTED_TEXT_CHARACTERS_MAX
   ) return undefined;
   const texts = decodings(text);
-  const index = pieceIndex(texts);
+  const index = pieceIndex(texts.map(folded));
   if (index === undefined) return undefined;
   const cuts = cutsIn(texts, endsOf(text, 0, 1));
   for (const value of values) {
@@ -95,7 +98,7 @@ const seek = (
     if (texts.some((text) => text.includes(form))) short.add(form);
     return;
   }
-  index.shared(form, (piece) => {
+  index.shared(folded(form), (piece) => {
     if (!GENERIC.some((known) => known.includes(piece))) pieces.add(piece);
   });
   for (let length = SHORT_CHARACTERS_MIN; length < PIECE; length++) {
@@ -109,8 +112,9 @@ const seek = (
 const holds = (line: string, { pieces, short, cut }: Findings, ends: Ends): boolean => {
   const texts = decodings(line);
   for (const text of texts) {
-    for (let from = 0; pieces.size > 0 && from + PIECE <= text.length; from++) {
-      if (pieces.has(text.slice(from, from + PIECE))) return true;
+    const letters = pieces.size > 0 ? folded(text) : "";
+    for (let from = 0; from + PIECE <= letters.length; from++) {
+      if (pieces.has(letters.slice(from, from + PIECE))) return true;
     }
     for (const value of short) if (text.includes(value)) return true;
   }
@@ -128,7 +132,7 @@ const GENERIC = [
   "-----END CERTIFICATE-----",
   "-----BEGIN PRIVATE KEY-----",
   "-----END PRIVATE KEY-----",
-];
+].map(folded);
 
 /** What stands beside the places at which a text was cut: four to seven characters. */
 interface Cuts {

@@ -18,6 +18,16 @@ const bytesRepr = (text: string) =>
 const html = (text: string, quote: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;").replaceAll("'", quote);
 
+const inHex = (text: string, separator: string) =>
+  Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join(separator);
+const inDecimals = (text: string, separator: string) => new TextEncoder().encode(text).join(separator);
+/** Base64 with a line break after so many characters; the value begins a little before the first. */
+const wrapped = (text: string, width: number, lineBreak = "\n") =>
+  base64(`${"x".repeat(width / 4 * 3 - 4)}${text}${"y".repeat(60)}`).replaceAll(
+    new RegExp(`.{${width}}`, "g"),
+    `$&${lineBreak}`,
+  );
+
 for (
   const [disguise, shown] of [
     ["as it is", CANARY],
@@ -43,6 +53,33 @@ for (
     ["in HTML in JSON", JSON.stringify(html(CANARY, "&#39;"))],
     ["percent-encoded in HTML in a repr", `'${html(encodeURIComponent(CANARY), "&apos;").replaceAll("'", "\\'")}'`],
     ["in hex in upper case", eachByte(CANARY, (byte) => byte.toString(16).padStart(2, "0").toUpperCase())],
+    ["in hex with colons", inHex(CANARY, ":")],
+    ["in hex with colons in upper case", inHex(CANARY, ":").toUpperCase()],
+    ["in hex with blanks", inHex(CANARY, " ")],
+    ["in hex with blanks in upper case", inHex(CANARY, " ").toUpperCase()],
+    ["in hex as numbers", `[0x${inHex(CANARY, ", 0x")}]`],
+    ["in hex in lines", inHex(CANARY, ":").replaceAll(/(.{15})/g, "$1\n    ")],
+    ["in hex in lines in JSON", JSON.stringify(inHex(CANARY, ":").replaceAll(/(.{15})/g, "$1\n    "))],
+    ["in hex in groups", inHex(CANARY, "").replaceAll(/(.{4})/g, "$1 ")],
+    ["in hex with colons before a cut", `${inHex(CANARY, ":").slice(0, 17)}...`],
+    ["as a list of bytes", `[${inDecimals(CANARY, ", ")}]`],
+    ["as a list of bytes with blanks", `[${inDecimals(CANARY, " ")}]`],
+    ["as a list of bytes without blanks", inDecimals(CANARY, ",")],
+    ["as a list of bytes in lines", inDecimals(CANARY, ",\n  ")],
+    ["in base64 of base64", base64(base64(CANARY))],
+    ["in base64 of base64 within another text", base64(`x${base64(`yy${CANARY}z`)}=`)],
+    ["in base64 of base64 for URLs", base64(base64(`x${CANARY}`)).replaceAll("+", "-").replaceAll("/", "_")],
+    ["in base64 of base64 behind a path", `/v1/x${base64(base64(CANARY))}`],
+    ["in base64 of base64 in lines", wrapped(base64(CANARY), 64)],
+    ["in base64 in lines of 64", wrapped(CANARY, 64)],
+    ["in base64 in lines of 76", wrapped(CANARY, 76, "\r\n")],
+    ["in base64 in lines of 64 in JSON", JSON.stringify(wrapped(CANARY, 64))],
+    ["in base64 in lines of 76 in JSON in JSON", JSON.stringify(JSON.stringify(wrapped(CANARY, 76)))],
+    ["in base64 in indented lines", wrapped(CANARY, 64, "\n      ")],
+    ["in upper case", CANARY.toUpperCase()],
+    ["in lower case", CANARY.toLowerCase()],
+    ["in upper case in JSON", JSON.stringify(CANARY.toUpperCase())],
+    ["in upper case and cut", CANARY.toUpperCase().slice(6, 16)],
     ["with four letters before a cut", `${CANARY.slice(0, 4)}...`],
     ["with seven letters before a cut", `${CANARY.slice(0, 7)}…`],
     ["with four letters behind a cut", `...${CANARY.slice(-4)}`],
@@ -57,6 +94,16 @@ for (
     ok(reveals(`ValueError: bad key ${shown} given`, [` ${CANARY}\n`]), shown);
   });
 }
+
+Deno.test("reveals() finds a value of eight letters across a line break of its base64, and no shorter one in another case", () => {
+  for (const width of [64, 76]) {
+    for (const lineBreak of ["\n", "\r\n", "\\n", "\n    "]) {
+      ok(reveals(`Error: ${wrapped("Tr0ub4dr", width, lineBreak)}`, ["Tr0ub4dr"]), `${width} ${lineBreak}`);
+    }
+  }
+  ok(reveals("bad key TR0UB4DOR-XK9QLMZP", ["Tr0ub4dor-xk9QlmZp"]));
+  strictEqual(reveals("bad key TR0UB4D", ["Tr0ub4d"]), false);
+});
 
 Deno.test("reveals() finds each piece of eight characters of a value, wherever it stands", () => {
   const word = fc.string({ minLength: 8, maxLength: 200 });
@@ -197,6 +244,11 @@ const TEXTS_OF_A_SIZE: Readonly<Record<string, (length: number) => string>> = {
   "of cuts": (length) => "abc...".repeat(length / 6),
   "of short lines": (length) => "abcdefg\n".repeat(length / 8),
   "of one letter": (length) => "b".repeat(length),
+  "of hex": (length) => "54:72:3f:".repeat(length / 9),
+  "of groups of hex": (length) => "5472 303f55 ".repeat(length / 12),
+  "of numbers": (length) => "84, 114, 48, 999, ".repeat(length / 18),
+  "of base64 in lines": (length) => `${"QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo".repeat(2)}abcdef\n`.repeat(length / 77),
+  "of line breaks": (length) => `abcdefghijklmnop${"\n ".repeat(length / 2)}`,
 };
 
 for (const [what, values] of Object.entries(VALUES_OF_A_SIZE)) {

@@ -223,6 +223,7 @@ const HISTORY: Readonly<Record<string, string>> = {
   "llamastack.io/manifest-digest": "a digest with the namespace in it",
   "llamastack.io/template-digest": "of a template with digests of Secrets, which each namespace makes with its own key",
   "llamastack.io/last-good-template": "the way back is the past",
+  "llamastack.io/last-good-proof": "proves it",
   "llamastack.io/rolled-back-template": "so is what was undone",
   "llamastack.io/rollout-cause": "who caused the last rollout",
   "llamastack.io/upgrade-started": "when an upgrade took its slot",

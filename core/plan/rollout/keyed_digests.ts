@@ -4,6 +4,7 @@
  */
 import * as Redacted from "effect/Redacted";
 import { hmacSha256Hex, sha256Hex } from "../../data/digest.ts";
+import { type JsonObject, sortedKeys } from "../../data/json.ts";
 
 const namespaceKey = (hmacKey: Redacted.Redacted<string>, namespace: string): string =>
   hmacSha256Hex(Redacted.value(hmacKey), namespace);
@@ -40,3 +41,11 @@ export const upgradeProof = (
   { pins, started, rolledBack }: UpgradeMarks,
 ): string =>
   hmacSha256Hex(Redacted.value(hmacKey), JSON.stringify(["upgrade", key, pins, started ?? "", rolledBack ?? ""]));
+
+/** Of a pod template as the API server stored it; `digest` is that of the template that the operator applied. */
+export const templateProof = (
+  hmacKey: Redacted.Redacted<string>,
+  key: string,
+  digest: string,
+  template: JsonObject,
+): string => hmacSha256Hex(Redacted.value(hmacKey), JSON.stringify(["template", key, digest, sortedKeys(template)]));

@@ -11,6 +11,8 @@ export const PINS_ANNOTATION = "llamastack.io/pins-digest";
 export const TEMPLATE_ANNOTATION = "llamastack.io/template-digest";
 /** Digest of the last template whose pods became ready. */
 export const LAST_GOOD_ANNOTATION = "llamastack.io/last-good-template";
+/** HMAC of that template as the API server stored it, so that a ReplicaSet of somebody else cannot pass for it. */
+export const LAST_GOOD_PROOF_ANNOTATION = "llamastack.io/last-good-proof";
 /** Digest of the template that was undone. */
 export const ROLLED_BACK_ANNOTATION = "llamastack.io/rolled-back-template";
 export const CAUSE_ANNOTATION = "llamastack.io/rollout-cause";

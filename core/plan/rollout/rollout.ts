@@ -1,9 +1,10 @@
 /** Whether a changed pod template is applied now, waits for its turn, is held, or is undone: who caused the change decides (R34). */
-import { imageOf, templateSpec } from "../../resources/pod_spec.ts";
+import { imageOf, podTemplateOf, templateSpec } from "../../resources/pod_spec.ts";
 import { sha256Hex } from "../../data/digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
 import type { Manifest } from "../../resources/blueprint.ts";
-import { upgradeProof } from "./keyed_digests.ts";
+import * as Redacted from "effect/Redacted";
+import { templateProof, upgradeProof } from "./keyed_digests.ts";
 import {
   holdingSlots,
   isProven,
@@ -20,6 +21,7 @@ import {
   CAUSE_ANNOTATION,
   GENERATION_ANNOTATION,
   LAST_GOOD_ANNOTATION,
+  LAST_GOOD_PROOF_ANNOTATION,
   OPERATOR_VERSION_ANNOTATION,
   PINS_ANNOTATION,
   ROLLED_BACK_ANNOTATION,
@@ -32,7 +34,8 @@ import {
   UPGRADE_STARTED_ANNOTATION,
   USER_INPUTS_ANNOTATION,
 } from "./record.ts";
-import { type GoodTemplate, lastGoodDigest, lastGoodTemplate, rolloutState } from "./rollout_state.ts";
+import { type GoodTemplate, lastGoodOf, lastGoodTemplate, rolloutState } from "./rollout_state.ts";
+import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 export type Rollout =
@@ -66,12 +69,16 @@ export const templateDigest = (deployment: JsonObject): string =>
 export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snapshot: ClusterSnapshot): Rollout => {
   if (live === undefined) return { kind: "apply", why: "there is no Deployment yet", cause: "edit" };
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
-  if (recorded(TEMPLATE_ANNOTATION) === undefined) return { kind: "adopt" };
+  if (recorded(TEMPLATE_ANNOTATION) === undefined) {
+    return isAllowedTemplate(podTemplateOf(live), snapshot)
+      ? { kind: "adopt" }
+      : { kind: "apply", why: "its pod template asks for more than the operator would write", cause: "edit" };
+  }
   const digest = templateDigest(prepared.objects.deployment);
   const { byUser, byKey } = inputsChanged(prepared.inputs, recorded);
   const known = (recorded(CAUSE_ANNOTATION) ?? "edit") as Cause;
   if (recorded(TEMPLATE_ANNOTATION) === digest) {
-    const good = lastGoodTemplate(live, snapshot.replicaSets);
+    const good = wayBack(live, snapshot);
     if (
       good !== undefined && good.digest !== digest && stringAt(live, "spec", "strategy", "type") === "Recreate" &&
       rolloutState(live, snapshot.pods, snapshot.replicaSets) === "failed" && !byUser
@@ -92,6 +99,17 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
     snapshot,
     pinsChanged ? "the image or base of the distribution changed" : "the operator changed",
   );
+};
+
+/** The last good template, where it is proven to be that, and asks for nothing that the operator would not write. */
+const wayBack = (live: JsonObject, snapshot: ClusterSnapshot): GoodTemplate | undefined => {
+  const { hmacKey } = snapshot.operator;
+  const good = lastGoodTemplate(live, snapshot.replicaSets, (template, digest) =>
+    // Without a key (a command that only looks) records are believed.
+    Redacted.value(hmacKey) === "" ||
+    stringAt(live, "metadata", "annotations", LAST_GOOD_PROOF_ANNOTATION) ===
+      templateProof(hmacKey, keyOf(snapshot.resource), digest, template));
+  return good !== undefined && isAllowedTemplate(good.template, snapshot) ? good : undefined;
 };
 
 /** What the operator causes rolls in turns, except where nothing is there to be lost. */
@@ -173,6 +191,7 @@ export const undone = (
       ...recordOf(prepared, snapshot),
       [TEMPLATE_ANNOTATION]: good.digest,
       [LAST_GOOD_ANNOTATION]: good.digest,
+      ...recordedProof(live),
       [ROLLED_BACK_ANNOTATION]: digest,
       ...(cause === undefined ? {} : { [CAUSE_ANNOTATION]: cause }),
       ...(cause === "upgrade" ? upgradeMarks(prepared, snapshot, undefined, digest) : {}),
@@ -212,14 +231,28 @@ const recordOf = (prepared: Prepared, snapshot: ClusterSnapshot): Readonly<Recor
   [GENERATION_ANNOTATION]: String(member(objectAt(snapshot.resource, "metadata"), "generation") ?? 0),
 });
 
-/** The template that runs now becomes the way back when it is good and another one takes its place. */
+/**
+ * The template that runs now becomes the way back when it is good and another one takes its place. Proven is the template with
+ * the defaults of the API server, as it stands in the ReplicaSet; what the operator applied cannot be told from that again.
+ */
 const lastGood = (
   live: JsonObject | undefined,
-  snapshot: ClusterSnapshot,
+  { operator: { hmacKey }, pods, replicaSets, resource }: ClusterSnapshot,
   next: string,
 ): Readonly<Record<string, string>> => {
-  const good = lastGoodDigest(live, snapshot.pods, snapshot.replicaSets, next);
-  return good === undefined ? {} : { [LAST_GOOD_ANNOTATION]: good };
+  const good = lastGoodOf(live, pods, replicaSets, next);
+  if (live === undefined || good === undefined) return {};
+  return {
+    [LAST_GOOD_ANNOTATION]: good.digest,
+    ...(good.isLive && Redacted.value(hmacKey) !== ""
+      ? { [LAST_GOOD_PROOF_ANNOTATION]: templateProof(hmacKey, keyOf(resource), good.digest, podTemplateOf(live)) }
+      : recordedProof(live)),
+  };
+};
+
+const recordedProof = (live: JsonObject | undefined): Readonly<Record<string, string>> => {
+  const proof = stringAt(live, "metadata", "annotations", LAST_GOOD_PROOF_ANNOTATION);
+  return proof === undefined ? {} : { [LAST_GOOD_PROOF_ANNOTATION]: proof };
 };
 
 /** The start, unless it was rolled back, with the proof that both are the operator's word. */

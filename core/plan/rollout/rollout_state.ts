@@ -1,5 +1,6 @@
 /** How far the rollout of a Deployment is, and where its last good template is kept. */
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
+import { podTemplateOf } from "../../resources/pod_spec.ts";
 import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
 
 /**
@@ -59,22 +60,29 @@ const progressReason = (deployment: JsonObject): string | undefined =>
     "reason",
   );
 
-/** Digest of the newest template of which every pod was available at some time; `next` is the digest of the desired template. */
-export const lastGoodDigest = (
+export interface LastGood {
+  readonly digest: string;
+  /** Whether it is the template that the Deployment has now; otherwise it was recorded earlier. */
+  readonly isLive: boolean;
+}
+
+/** The newest template of which every pod was available at some time; `next` is the digest of the desired template. */
+export const lastGoodOf = (
   deployment: JsonObject | undefined,
   pods: ReadonlyArray<JsonObject>,
   replicaSets: ReadonlyArray<JsonObject>,
   next: string,
-): string | undefined => {
+): LastGood | undefined => {
   if (deployment === undefined) return undefined;
   const now = stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
-  const before = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
+  const recorded = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
+  const before = recorded === undefined ? undefined : { digest: recorded, isLive: false };
   const state = rolloutState(deployment, pods, replicaSets);
   if (now === undefined || state !== "complete" && state !== "disrupted") return before;
-  if (now !== next) return now;
+  if (now !== next) return { digest: now, isLive: true };
   // Kubernetes remembers it for a new ReplicaSet: recording it would be one more write for each rollout.
   const newest = newestReplicaSet(deployment, replicaSets);
-  return newest !== undefined && isReused(newest) ? now : before;
+  return newest !== undefined && isReused(newest) ? { digest: now, isLive: true } : before;
 };
 
 /** The one that has the revision of the Deployment. */
@@ -121,23 +129,32 @@ export interface GoodTemplate {
   readonly server: string | undefined;
 }
 
-/** The Deployment controller keeps each former template in a ReplicaSet, together with our record of it. */
+/**
+ * The Deployment controller keeps each former template in a ReplicaSet, together with our record of it. Others may write
+ * ReplicaSets too, with any annotation and any owner: `isProven` says whether a template is the one that was recorded.
+ */
 export const lastGoodTemplate = (
   deployment: JsonObject,
   replicaSets: ReadonlyArray<JsonObject>,
+  isProven: (template: JsonObject, digest: string) => boolean,
 ): GoodTemplate | undefined => {
   const digest = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
-  const kept = digest === undefined
-    ? undefined
-    : replicaSets.find((replicaSet) => stringAt(replicaSet, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest);
-  if (digest === undefined || kept === undefined) return undefined;
-  const template = objectAt(kept, "spec", "template");
-  const metadata = objectAt(template, "metadata");
-  const { "pod-template-hash": _hash, ...labels } = objectAt(metadata, "labels");
-  const { creationTimestamp: _time, ...rest } = metadata;
-  return {
-    template: { ...template, metadata: { ...rest, labels } },
+  if (digest === undefined) return undefined;
+  const kept = replicaSets.find((replicaSet) =>
+    stringAt(replicaSet, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest &&
+    isControlledBy(replicaSet, deployment) && isProven(podTemplateOf(replicaSet), digest)
+  );
+  return kept === undefined ? undefined : {
+    template: podTemplateOf(kept),
     digest,
     server: stringAt(kept, "metadata", "annotations", SERVER_ANNOTATION),
   };
+};
+
+const isControlledBy = (replicaSet: JsonObject, deployment: JsonObject): boolean => {
+  const uid = stringAt(deployment, "metadata", "uid");
+  return uid !== undefined &&
+    listAt(replicaSet, "metadata", "ownerReferences").some((owner) =>
+      member(owner, "controller") === true && stringAt(owner, "uid") === uid
+    );
 };

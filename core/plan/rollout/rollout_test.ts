@@ -224,6 +224,13 @@ const replicaSetOf = (clusterSnapshot: ClusterSnapshot, revision: string): JsonO
     metadata: {
       name: `my-${revision}`,
       labels,
+      ownerReferences: [{
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        name: "my",
+        uid: stringAt(deployment(clusterSnapshot), "metadata", "uid") ?? "",
+        controller: true,
+      }],
       annotations: {
         ...objectAt(deployment(clusterSnapshot), "metadata", "annotations"),
         "deployment.kubernetes.io/revision": revision,
@@ -382,6 +389,59 @@ Deno.test("R29 decide() undoes nothing twice, nothing that has no way back, and 
   const rolling = brokenEdit(GENERATED).broken;
   strictEqual(at(deployment(rolling), "spec", "strategy", "type"), "RollingUpdate");
   ok(!rolls(planOf(rolling)));
+});
+
+const FORGERIES: Readonly<Record<string, (replicaSet: JsonObject) => JsonObject>> = {
+  "has no owner": (replicaSet) => put(replicaSet, ["metadata", "ownerReferences"], undefined),
+  "belongs to another Deployment": (replicaSet) =>
+    put(replicaSet, ["metadata", "ownerReferences"], [{ kind: "Deployment", name: "my", uid: "x", controller: true }]),
+  "is not controlled by its owner": (replicaSet) =>
+    put(replicaSet, ["metadata", "ownerReferences"], [{ kind: "Deployment", name: "my", uid: "uid-of-Deployment/my" }]),
+  "mounts the host": (replicaSet) => {
+    const path = ["spec", "template", "spec", "volumes"];
+    return put(replicaSet, path, [...listAt(replicaSet, ...path), { name: "h", hostPath: { path: "/" } }]);
+  },
+  "has another ServiceAccount": (replicaSet) =>
+    put(replicaSet, ["spec", "template", "spec", "serviceAccountName"], "boss"),
+  "has another image": (replicaSet) => put(replicaSet, ["spec", "template", "spec", "containers"], [{ image: "evil" }]),
+  "has one more label": (replicaSet) => put(replicaSet, ["spec", "template", "metadata", "labels", "x"], "y"),
+};
+
+for (const [what, forged] of Object.entries(FORGERIES)) {
+  Deno.test(`decide() rolls back to no ReplicaSet that claims the last good template and ${what}`, () => {
+    const { good, broken } = brokenEdit(ON_A_CLAIM);
+    const [genuine, forgery] = [replicaSetOf(good, "1"), forged(replicaSetOf(good, "1"))];
+    const others = broken.replicaSets.slice(1);
+    ok(!rolls(planOf({ ...broken, replicaSets: [forgery, ...others] })));
+    const undone = after(broken, planOf({ ...broken, replicaSets: [forgery, genuine, ...others] }));
+    strictEqual(template(undone), template(good));
+  });
+}
+
+Deno.test("decide() rolls back to no template that asks for more than the operator would write, proven or not", () => {
+  const spec = ["spec", "template", "spec"];
+  const excesses: ReadonlyArray<readonly [ReadonlyArray<string>, Json]> = [
+    [[...spec, "hostNetwork"], true],
+    [[...spec, "hostPID"], true],
+    [[...spec, "serviceAccountName"], "boss"],
+    [[...spec, "volumes"], [{ name: "h", hostPath: { path: "/" } }]],
+    [[...spec, "containers"], [{ name: "llama-stack", securityContext: { privileged: true } }]],
+    [[...spec, "initContainers"], [{ name: "more", securityContext: { capabilities: { add: ["SYS_ADMIN"] } } }]],
+  ];
+  for (const [path, value] of excesses) {
+    // Somebody edits the Deployment itself, just before the template of the resource changes.
+    const { snapshot: good } = converged(snapshot(ON_A_CLAIM));
+    const excessive = withDeployment(good, path, value);
+    const changed = edited(excessive, { ...ON_A_CLAIM, resources: { models: [{ name: "m" }] } });
+    const applied = after(changed, planOf({ ...changed, replicaSets: [replicaSetOf(excessive, "1")] }));
+    const failed = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" };
+    const broken = withDeployment(withDeployment(applied, ["status", "availableReplicas"], 0), [
+      "status",
+      "conditions",
+    ], [failed]);
+    ok(!rolls(planOf({ ...broken, replicaSets: [replicaSetOf(excessive, "1")] })), path.join("."));
+    ok(annotation(broken, "llamastack.io/last-good-proof") !== undefined);
+  }
 });
 
 Deno.test("R29 R43 decide() is not ready while pods of an older template answer for a change that does not start", () => {
