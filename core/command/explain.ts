@@ -7,8 +7,10 @@ import { rowOf } from "../failure/table.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import { report } from "../plan/report.ts";
+import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { configIn } from "../status/findings.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
 import { adviceOnReason } from "./next_steps.ts";
@@ -72,7 +74,7 @@ export const explanationOf = (seen: Seen): Explanation => {
   const failures = told?.failures ?? [];
   const values = snapshot === undefined ? [] : knownValues(snapshot);
   const clean = (text: string): string => withoutSecrets(text, values);
-  const failing = failingOf(status);
+  const failing = [...failingOf(status), ...refusedIn(written, resource, status)];
   // A condition repeats its failures, several in one sentence.
   const others = failing.filter(isCause).map(({ message }) => message)
     .filter((text) => !failures.some(({ message }) => text.includes(message)));
@@ -137,6 +139,18 @@ const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
     status === "True" && ABNORMAL.includes(type)
   );
 
+/** What the API server refused is known from the write alone: only the operator tells of it, in the status. */
+const refusedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Status): ReadonlyArray<Condition> => {
+  const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
+  const known = new Set(failingOf(now).map(({ type }) => type));
+  return conditions.filter(({ type, reason, observedGeneration }) =>
+    observedGeneration === generation && WRITE_REASONS.has(reason) && !known.has(type) && type !== "Ready" &&
+    type !== "Stalled"
+  );
+};
+
+const WRITE_REASONS = new Set(["WriteFailed", "DeploymentUpdateFailed", "ObjectRefused"]);
+
 const ABNORMAL = ["TemplateHeld", "ObjectRefused", "Contested", "ChangedByPolicy"];
 
 /** That there is no Deployment follows from whatever stopped it. */
@@ -155,7 +169,7 @@ const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string
 const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray<string> => {
   const name = stringAt(resource, "metadata", "name") ?? "";
   const live = snapshot?.live.get(liveKey("Deployment", name));
-  const config = status.configGeneration?.configMapName;
+  const config = live === undefined ? status.configGeneration?.configMapName : configIn(live);
   if (snapshot !== undefined && live === undefined) {
     return ["No Deployment was made: the operator starts nothing half-made"];
   }
@@ -219,7 +233,7 @@ const ago = (milliseconds: number): string => {
 };
 
 const nextOf = (
-  { resource, pods }: Seen,
+  { resource, pods, snapshot }: Seen,
   state: State,
   failures: ReadonlyArray<ReconcileFailure>,
   failing: ReadonlyArray<Condition>,
@@ -230,7 +244,9 @@ const nextOf = (
   ];
   if (state.reason === "Deleting") return [];
   const unready = pods.find((pod) => podLine(pod).includes("not ready"));
-  const place = { name, namespace, pod: stringAt(unready ?? null, "metadata", "name") };
+  const deployment = snapshot?.live.get(liveKey("Deployment", name));
+  const isUpgrade = stringAt(deployment, "metadata", "annotations", CAUSE_ANNOTATION) === "upgrade";
+  const place = { name, namespace, pod: stringAt(unready ?? null, "metadata", "name"), isUpgrade };
   if (state.reason === "NotSeen") return [OPERATOR_RUNS];
   const reasons = failing.map(({ type, reason }) => ABNORMAL.includes(type) ? type : reason);
   const known = new Set(["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"]);

@@ -3,6 +3,10 @@ import { secret } from "../../tests/given.ts";
 import { after, converged, edited, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { ObjectRefused } from "../failure/failures.ts";
+import { decide } from "../plan/decide.ts";
+import { report } from "../plan/report.ts";
+import { configIn } from "../status/findings.ts";
 import { WITHHELD } from "../status/redaction.ts";
 import { explainCommand, explanationOf, type Seen } from "./explain.ts";
 import { PLAIN } from "./outcome.ts";
@@ -91,6 +95,28 @@ Deno.test("explainCommand() says that a failed edit leaves the server serving", 
   const words = text(seen(broken));
   ok(words.includes("is not ready: UnknownProvider. What was deployed before goes on serving."), words);
   ok(words.includes("kubectl edit llsd my -n default"), words);
+});
+
+Deno.test("explainCommand() tells what the API server refused, what to do, and which config runs", () => {
+  const { snapshot: ready } = converged(snapshot({ resources: { models: [{ name: "m" }] } }));
+  const runs = ready.live.get(liveKey("Deployment", "my"));
+  const config = configIn(runs) ?? "none";
+  const changed = edited(ready, { resources: { models: [{ name: "m" }, { name: "n" }] } });
+  const refusal = new ObjectRefused({
+    path: ["metadata"],
+    kind: "ConfigMap",
+    name: "my-config-0123abcd",
+    detail: "exceeded quota: cq",
+    blocks: true,
+  });
+  const { steps } = report(changed, decide(changed), { live: changed.live, refusals: [refusal] });
+  const status = steps.find((step) => step._tag === "SetStatus")?.status;
+  strictEqual(status?.configGeneration?.configMapName, config);
+  const resource = put(changed.resource, ["status"], status as unknown as JsonObject);
+  const words = text(seen({ ...changed, resource }));
+  ok(words.includes("exceeded quota: cq"), words);
+  ok(words.includes(`with config ${config}:`), words);
+  ok(words.includes("kubectl get resourcequota,limitrange -n default"), words);
 });
 
 Deno.test("explainCommand() tells an edit that no operator has looked at", () => {

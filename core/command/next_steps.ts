@@ -7,10 +7,15 @@ export interface Place {
   readonly namespace: string;
   /** The pod that the reason speaks of, where there is one. */
   readonly pod: string | undefined;
+  /** Whether a new image or base config of the operator was rolled back, and no edit of the resource. */
+  readonly isUpgrade?: boolean;
 }
 
 /** For the reason of a condition; undefined where there is nothing to do but wait, or nothing to say. */
-export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }: Place): Advice | undefined => {
+export const adviceOnReason = (
+  reason: string,
+  { name, namespace, pod = "POD", isUpgrade = false }: Place,
+): Advice | undefined => {
   const describe = shell`kubectl describe pod ${pod} -n ${namespace}`;
   switch (reason) {
     case "ImagePullFailed":
@@ -69,9 +74,25 @@ export const adviceOnReason = (reason: string, { name, namespace, pod = "POD" }:
         command: shell`llama-stack-operator rollout ${name} -n ${namespace}`,
       };
     case "RolledBack":
+      if (isUpgrade) {
+        return {
+          say:
+            "The previous revision is running, and the resource needs no edit. Fix the image in the operator's settings",
+          command: "kubectl get configmap -A --field-selector metadata.name=llama-stack-operator-config -o yaml",
+        };
+      }
       return {
         say: "The previous revision is running. Fix the change that failed",
         command: shell`kubectl edit llsd ${name} -n ${namespace}`,
+      };
+    case "DeploymentUpdateFailed":
+    case "ObjectRefused":
+    case "WriteFailed":
+      return {
+        say:
+          "Fix the quota, policy or webhook named in the message, or revert the change of a field that cannot be changed " +
+          "in place; the operator retries automatically",
+        command: shell`kubectl get resourcequota,limitrange -n ${namespace}`,
       };
     case "Waiting":
     case "Progressing":

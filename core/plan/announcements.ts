@@ -5,11 +5,10 @@ import { rowOf } from "../failure/table.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../status/events.ts";
-import { troubleIn } from "../status/trouble.ts";
+import { troubleIn, whyUndone } from "../status/trouble.ts";
 import { contestsNow, contestText } from "./contest.ts";
 import { isOrphan } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
-import { podsOfTemplate } from "./rollout/rollout_state.ts";
 import { type Announcement, Step } from "./step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
@@ -114,11 +113,7 @@ export const rolledBackTold = (
 ): ReadonlyArray<Announcement> => [
   Step.Announce({
     note: events.rolledBack(
-      troubleIn(
-        live === undefined ? snapshot.pods : podsOfTemplate(live, snapshot.pods, snapshot.replicaSets),
-        snapshot,
-        prepared,
-      ),
+      live === undefined ? troubleIn(snapshot.pods, snapshot, prepared) : whyUndone(live, snapshot, prepared),
     ),
   }),
 ];

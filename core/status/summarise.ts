@@ -7,7 +7,6 @@ import { formatPath } from "../data/field_path.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
-import type { Rollout } from "../plan/rollout/rollout.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "./conditions.ts";
 import { configIn, findingsOf } from "./findings.ts";
@@ -55,14 +54,19 @@ const phaseOf = (
 
 const configStatus = (
   snapshot: ClusterSnapshot,
-  { prepared, warnings, rollout }: Decided,
+  { prepared, warnings, rollout, failures }: Decided,
   before: Status,
   now: string,
   deployment: JsonObject | undefined,
 ) => {
+  // What the API server refused does not run.
+  const isRefused = failures.some((failure) =>
+    (failure._tag === "ObjectRefused" || failure._tag === "WriteFailed") && failure.blocks
+  );
+  if (isRefused && deployment !== undefined) return runningStatus(before, deployment, true);
   if (prepared === undefined || (rollout?.kind !== "apply" && before.resolvedDistribution !== undefined)) {
     // What the last good pass said of the config that still runs stays.
-    return runningStatus(before, deployment, rollout);
+    return runningStatus(before, deployment, rollout?.kind === "undone");
   }
   const { derived, resource } = prepared;
   const source = { Generated: "embedded", Override: "override", DistributionDefault: "distribution-default" } as const;
@@ -90,12 +94,12 @@ const configStatus = (
   };
 };
 
-/** After a rollback the config that runs is another one than the last that was told of. */
-const runningStatus = (before: Status, deployment: JsonObject | undefined, rollout: Rollout | undefined) => {
+/** `isOther`: the config that runs may be another one than the last that was told of, as after a rollback. */
+const runningStatus = (before: Status, deployment: JsonObject | undefined, isOther: boolean) => {
   const { resolvedDistribution, configGeneration } = before;
   const name = configIn(deployment);
   const image = imageOf(templateSpec(deployment));
-  if (rollout?.kind !== "undone" || resolvedDistribution === undefined || image === undefined) {
+  if (!isOther || resolvedDistribution === undefined || image === undefined) {
     return { resolvedDistribution, configGeneration };
   }
   return {

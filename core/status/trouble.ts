@@ -2,7 +2,8 @@
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
-import { podsOfTemplate } from "../plan/rollout/rollout_state.ts";
+import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
+import { podsOfTemplate, podsRefused } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
 import { podTrouble, type Shown } from "./pods.ts";
@@ -20,11 +21,26 @@ export const rolledBack = (
   );
   const before = stringAt(said, "message");
   if (rollout.kind === "undone" && before !== undefined) return before;
-  const pods = rollout.kind === "undo" && deployment !== undefined
-    ? podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets)
-    : [];
-  return "The rollout failed and was rolled back to the previous revision. Edit the resource to roll out another change. " +
-    `Cause: ${troubleIn(pods, snapshot, prepared)}`;
+  const cause = stringAt(deployment, "metadata", "annotations", CAUSE_ANNOTATION);
+  const way = cause === "upgrade"
+    ? "The operator's new image or base config failed, and the server was rolled back to the previous revision. Nothing in " +
+      "the resource is wrong: fix the image in the operator's settings (image-overrides), and do not edit the resource " +
+      "meanwhile, which would roll it out again."
+    : "The rollout failed and was rolled back to the previous revision. Edit the resource to roll out another change.";
+  return `${way} Cause: ${whyUndone(rollout.kind === "undo" ? deployment : undefined, snapshot, prepared)}`;
+};
+
+/** Why the present template of the Deployment failed. */
+export const whyUndone = (
+  deployment: JsonObject | undefined,
+  snapshot: ClusterSnapshot,
+  prepared: Prepared,
+): string => {
+  if (deployment === undefined) return troubleIn([], snapshot, prepared);
+  const refused = podsRefused(deployment, snapshot.replicaSets);
+  return refused === undefined
+    ? troubleIn(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets), snapshot, prepared)
+    : `Kubernetes could not create pods: ${shownOf(snapshot, prepared).text(refused)}`;
 };
 
 export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: JsonObject, prepared: Prepared): string =>

@@ -34,7 +34,7 @@ import {
   UPGRADE_STARTED_ANNOTATION,
   USER_INPUTS_ANNOTATION,
 } from "./record.ts";
-import { type GoodTemplate, lastGoodOf, lastGoodTemplate, rolloutState } from "./rollout_state.ts";
+import { type GoodTemplate, lastGoodOf, lastGoodTemplate, podsRefused, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
@@ -81,7 +81,7 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
     const good = wayBack(live, snapshot);
     if (
       good !== undefined && good.digest !== digest && stringAt(live, "spec", "strategy", "type") === "Recreate" &&
-      rolloutState(live, snapshot.pods, snapshot.replicaSets) === "failed" && !byUser
+      hasFailed(live, snapshot) && !byUser
     ) return { kind: "undo", good, digest };
     const asked = stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
     return { kind: "apply", why: "the template is the same", cause: byUser ? "edit" : asked ? "asked" : known };
@@ -99,6 +99,12 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
     snapshot,
     pinsChanged ? "the image or base of the distribution changed" : "the operator changed",
   );
+};
+
+/** Where the former pods are gone and the new ones are refused, nothing runs: the deadline is not waited for. */
+const hasFailed = (live: JsonObject, { pods, replicaSets }: ClusterSnapshot): boolean => {
+  const state = rolloutState(live, pods, replicaSets);
+  return state === "failed" || state === "progressing" && podsRefused(live, replicaSets) !== undefined;
 };
 
 /** The last good template, where it is proven to be that, and asks for nothing that the operator would not write. */

@@ -85,6 +85,18 @@ export const lastGoodOf = (
   return newest !== undefined && isReused(newest) ? { digest: now, isLive: true } : before;
 };
 
+/** Why the API server refuses pods of the present template, of which there is none yet: a quota, a limit range or a policy. */
+export const podsRefused = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): string | undefined => {
+  const newest = newestReplicaSet(deployment, replicaSets);
+  // The condition of the Deployment may still be that of the former ReplicaSet.
+  if (Number(member(objectAt(newest, "status"), "replicas") ?? 0) > 0) return undefined;
+  const refused = listAt(newest, "status", "conditions").find((condition) =>
+    stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True" &&
+    stringAt(condition, "reason") === "FailedCreate"
+  );
+  return refused === undefined ? undefined : stringAt(refused, "message") ?? "no reason given";
+};
+
 /** The one that has the revision of the Deployment. */
 const newestReplicaSet = (
   deployment: JsonObject,

@@ -380,6 +380,33 @@ Deno.test("R29 decide() puts the last good template back once under Recreate, sa
   strictEqual(word(retried, "Ready"), "True Ready");
 });
 
+Deno.test("decide() puts the last good template back at once where Kubernetes refuses the new pods under Recreate", () => {
+  const { good, broken } = brokenEdit(ON_A_CLAIM);
+  const why = 'pods "my-1" is forbidden: maximum memory usage per Container is 1500Mi, but limit is 2Gi';
+  const refused = (replicaSet: JsonObject) =>
+    put(replicaSet, ["status"], {
+      replicas: 0,
+      conditions: [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: why }],
+    });
+  const [before, newest] = [replicaSetOf(good, "1"), replicaSetOf(broken, "2")];
+  const now: ClusterSnapshot = { ...broken, pods: [], replicaSets: [before, refused(newest)] };
+  const plan = planOf(now);
+  ok(plan.steps.some((step) => step._tag === "Announce" && step.note.note.includes("maximum memory usage")));
+  const undone = after(now, plan);
+  strictEqual(template(undone), template(good));
+  ok(stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("maximum memory usage"));
+  // What was said of the former template says nothing of this one.
+  ok(!rolls(planOf({ ...broken, pods: [], replicaSets: [refused(before), newest] })));
+});
+
+Deno.test("decide() tells of an image of the operator that was rolled back, and asks for no edit", () => {
+  const { broken } = brokenEdit(ON_A_CLAIM);
+  const upgraded = withDeployment(broken, ["metadata", "annotations", CAUSE_ANNOTATION], "upgrade");
+  const message = stringAt(condition(after(upgraded, planOf(upgraded)), "DeploymentUpdated"), "message") ?? "";
+  ok(message.includes("image-overrides") && message.includes("no such model"), message);
+  ok(!message.includes("Edit the resource"), message);
+});
+
 Deno.test("R29 decide() undoes nothing twice, nothing that has no way back, and nothing under RollingUpdate", () => {
   const { broken } = brokenEdit(ON_A_CLAIM);
   const undone = after(broken, planOf(broken));
