@@ -8,6 +8,7 @@ import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from ".
 import { decide } from "../plan/decide.ts";
 import { report } from "../plan/report.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
+import { serviceName } from "../resources/service.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { configIn } from "../status/findings.ts";
@@ -70,7 +71,8 @@ export const explanationOf = (seen: Seen): Explanation => {
     : report(snapshot, decide(snapshot), { live: snapshot.live, refusals: [] });
   const written = objectAt(resource, "status") as unknown as Status;
   const status = told?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
-  const state = stateOf(resource, written);
+  const isCutOff = snapshot !== undefined && serviceMissing(snapshot, place.name);
+  const state = stateOf(resource, written, isCutOff);
   const failures = told?.failures ?? [];
   const values = snapshot === undefined ? [] : knownValues(snapshot);
   const clean = (text: string): string => withoutSecrets(text, values);
@@ -88,6 +90,9 @@ export const explanationOf = (seen: Seen): Explanation => {
     why: [...why, ...(why.length > 0 || state.ready ? [] : quietCauses(seen, clean))],
     happened: [
       ...happenedOf(seen, written),
+      ...(isCutOff && !state.ready
+        ? [`There is no Service ${serviceName(place.name)}: the operator makes it again once nothing fails any more`]
+        : []),
       ...seen.pods.map(podLine),
       ...(state.ready ? [] : eventLines(seen, clean)),
     ],
@@ -105,7 +110,11 @@ interface State {
   readonly summary: string;
 }
 
-const stateOf = (resource: JsonObject, status: Status): State => {
+/** A server without its Service runs and serves nobody. While the resource fails, no object of it is made. */
+const serviceMissing = ({ live }: ClusterSnapshot, name: string): boolean =>
+  live.has(liveKey("Deployment", name)) && !live.has(liveKey("Service", serviceName(name)));
+
+const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State => {
   const metadata = objectAt(resource, "metadata");
   const ready = status.conditions?.find(({ type }) => type === "Ready");
   const generation = Number(member(metadata, "generation") ?? 0);
@@ -124,7 +133,8 @@ const stateOf = (resource: JsonObject, status: Status): State => {
     return { ready: false, reason: "NotSeen", summary };
   }
   if (ready.status === "True") return { ready: true, reason: ready.reason, summary: "is ready" };
-  const serves = status.phase === "Ready" && ready.reason !== "ScaledToZero" && ready.reason !== "Suspended";
+  const serves = !isCutOff && status.phase === "Ready" && ready.reason !== "ScaledToZero" &&
+    ready.reason !== "Suspended";
   return {
     ready: false,
     reason: ready.reason,
@@ -171,7 +181,7 @@ const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray
   const live = snapshot?.live.get(liveKey("Deployment", name));
   const config = live === undefined ? status.configGeneration?.configMapName : configIn(live);
   if (snapshot !== undefined && live === undefined) {
-    return ["No Deployment was made: the operator starts nothing half-made"];
+    return ["There is no Deployment: the operator makes one once nothing fails any more"];
   }
   const image = imageOf(templateSpec(live)) ??
     status.resolvedDistribution?.image;

@@ -119,6 +119,15 @@ Deno.test("explainCommand() tells what the API server refused, what to do, and w
   ok(words.includes("kubectl get resourcequota,limitrange -n default"), words);
 });
 
+Deno.test("explainCommand() says that a server without its Service serves nobody", () => {
+  const { snapshot: ready } = converged(snapshot({}));
+  const broken = told(edited(ready, { providers: { inference: [{ provider: "nope" }] } }));
+  const live = new Map([...broken.live].filter(([key]) => !key.startsWith("Service/")));
+  const words = text(seen({ ...broken, live }));
+  ok(!words.includes("goes on serving"), words);
+  ok(words.includes("There is no Service my-service"), words);
+});
+
 Deno.test("explainCommand() tells an edit that no operator has looked at", () => {
   const { snapshot: ready } = converged(snapshot({}));
   const words = text(seen(edited(ready, { workload: { replicas: 2 } })));
