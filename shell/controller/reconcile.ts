@@ -75,8 +75,8 @@ const decidedOnOwners = Effect.fnUntraced(function* (key: string, observed: Obse
 /** With a look at the upgrade slots that others hold, in one step with taking one. */
 const decidedWithSlots = (key: string, { snapshot, prepared }: Observed): Effect.Effect<Decided, never, Store> =>
   Effect.flatMap(Store, (store) =>
-    store.decideWithSlots(key, (away) => {
-      const informed = { ...snapshot, away };
+    store.decideWithSlots(key, (rollingUpgrades) => {
+      const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades };
       const decision = decide(informed, prepared);
       const turn = slotUseOf(decision);
       return { value: { snapshot: informed, decision }, slot: turn.kind === "taken" ? turn.slot : undefined };

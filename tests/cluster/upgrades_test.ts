@@ -81,7 +81,7 @@ Deno.test("upgrades on a real API server", async (t) => {
             // Until its next pass a resource that waits says for which ones.
             const queued = all.filter((value) =>
               word(value, "DeploymentUpdated") === "False UpgradeQueued" &&
-              stringAt(condition(value, "DeploymentUpdated"), "message")?.includes("stopped, since default/fleet-")
+              stringAt(condition(value, "DeploymentUpdated"), "message")?.includes("is stopped, because default/fleet-")
             );
             return failed.length >= 1 && failed.length + queued.length === FLEET ? { failed, queued } : undefined;
           });
