@@ -61,7 +61,7 @@ const RULES: ReadonlyArray<{ readonly expression: string; readonly message: stri
   },
   {
     // Into a Secret of type kubernetes.io/service-account-token the API server writes a token of that account.
-    expression: "variables.kind != 'secrets' || object == null || object.type == 'Opaque'",
+    expression: "variables.kind != 'secrets' || object == null || dyn(object).?type.orValue('') == 'Opaque'",
     message: "the operator writes no Secret but those of type Opaque",
   },
   {
