@@ -132,6 +132,8 @@ const GENERIC = [
   "-----END CERTIFICATE-----",
   "-----BEGIN PRIVATE KEY-----",
   "-----END PRIVATE KEY-----",
+  // A key of connection Secrets; the word alone gives nothing away.
+  "PGPASSWORD",
 ].map(folded);
 
 /** What stands beside the places at which a text was cut: four to seven characters. */

@@ -197,7 +197,7 @@ const FAILURES: ReadonlyArray<Failure> = [
     spec: put(GOOD, ["workload", "storage", "storageClassName"], "fast"),
     type: "DeploymentUpdated",
     want: "False DeploymentUpdateFailed",
-    says: 'The API server refuses PersistentVolumeClaim "my-pvc"',
+    says: 'The API server rejected PersistentVolumeClaim "my-pvc"',
   },
 ];
 
