@@ -186,7 +186,9 @@ Deno.test("admission on a real API server", async (t) => {
       });
       strictEqual((await create(old("starter"))).status, 201);
       const refused = await create(old("startr"));
-      ok(refused.status === 422 && String(refused.body.message).includes("spec.distribution.name: unknown distribution"));
+      ok(
+        refused.status === 422 && String(refused.body.message).includes("spec.distribution.name: unknown distribution"),
+      );
     });
 
     await t.step("an update through v1alpha1 that drops leftovers is told what it removes", async () => {
