@@ -9,11 +9,11 @@ import { decide } from "../plan/decide.ts";
 import { report } from "../plan/report.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { serviceName } from "../resources/service.ts";
-import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { configIn } from "../status/findings.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
+import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
 import { adviceOnReason } from "./next_steps.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
@@ -94,7 +94,7 @@ export const explanationOf = (seen: Seen): Explanation => {
         ? [`There is no Service ${serviceName(place.name)}: the operator makes it again once nothing fails any more`]
         : []),
       ...seen.pods.map(podLine),
-      ...(state.ready ? [] : eventLines(seen, clean)),
+      ...(state.ready ? [] : eventLines(seen.events, seen.nowMs, clean)),
     ],
     next: nextOf(seen, state, failures, failing),
     serviceURL: url(written.serviceURL),
@@ -204,42 +204,6 @@ const podLine = (pod: JsonObject): string => {
   return `Pod ${stringAt(pod, "metadata", "name")}: ${stringAt(pod, "status", "phase") ?? "Pending"}, ${
     ready ? "ready" : "not ready"
   }${waiting === undefined ? "" : `, ${waiting}`}${restarts === 0 ? "" : `, ${restarts} restarts`}`;
-};
-
-/** Events that are shown; the newest say most. */
-const EVENTS_SHOWN_MAX = 8;
-
-const eventLines = ({ events, nowMs }: Seen, clean: (text: string) => string): ReadonlyArray<string> =>
-  newestFirst(events).slice(0, EVENTS_SHOWN_MAX).map((event) => {
-    const count = Number(member(objectAt(event, "series"), "count") ?? member(event, "count") ?? 1);
-    return `${ago(nowMs - timeOf(event))} ${objectOf(event)}: ${clean(wordsOf(event))}${
-      count > 1 ? ` (${count} times)` : ""
-    }`;
-  });
-
-const newestFirst = (events: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> =>
-  events.toSorted((a, b) => timeOf(b) - timeOf(a));
-
-/** Events of the old form and of the new one keep their times in different fields. */
-const timeOf = (event: JsonObject): number => {
-  const text = stringAt(event, "series", "lastObservedTime") ?? stringAt(event, "lastTimestamp") ??
-    stringAt(event, "eventTime") ?? stringAt(event, "metadata", "creationTimestamp");
-  return text === undefined ? 0 : Date.parse(text);
-};
-
-const objectOf = (event: JsonObject): string =>
-  stringAt(event, "reportingComponent") === FIELD_MANAGER
-    ? "operator"
-    : `${stringAt(event, "involvedObject", "kind")} ${stringAt(event, "involvedObject", "name")}`;
-
-const wordsOf = (event: JsonObject): string =>
-  `${stringAt(event, "reason") ?? "Event"}: ${stringAt(event, "message") ?? stringAt(event, "note") ?? ""}`.trim();
-
-const ago = (milliseconds: number): string => {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  if (seconds < 120) return `${seconds} s ago`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min ago`;
-  return `${Math.round(seconds / 3600)} h ago`;
 };
 
 const nextOf = (
