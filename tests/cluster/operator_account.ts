@@ -129,6 +129,10 @@ export const exerciseServer = async (cluster: ControlPlane, name: string, place:
     }, place);
     await isReady(cluster, name, count, place);
   }
+  // Too large to be kept in memory, so that it is read again.
+  const large = { workload: { replicas: 0, overrides: { env: [{ name: "LONG", value: "x".repeat(70_000) }] } } };
+  await write(cluster, `${name}-large`, large, place);
+  await told(cluster, `${name}-large`, place);
   // The ReplicaSets of former edits keep their configs.
   await cluster.kubectl(["delete", "replicasets", "-n", place, "-l", `app.kubernetes.io/instance=${name}`]);
   await eventually("former configs are gone", async () => {
