@@ -3,7 +3,17 @@ import { stringAt } from "../../core/data/json.ts";
 import { assertState, storeState, withModels } from "../server/stored_state.ts";
 import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
 import { inPlace } from "./place.ts";
-import { condition, podName, podsOf, resourceWhen, served, UNSTARTABLE, whenReady, withEnv } from "./served.ts";
+import {
+  condition,
+  podName,
+  podsOf,
+  resourceWhen,
+  served,
+  UNSTARTABLE,
+  whenReady,
+  whenServiceLeads,
+  withEnv,
+} from "./served.ts";
 
 Deno.test("R29 a server on a claim whose edit cannot start gets its last good pods back, with its data and the reason", () =>
   inPlace("rollback", async (place) => {
@@ -31,6 +41,7 @@ Deno.test("R29 a server on a claim whose edit cannot start gets its last good po
       /cannot create directory '\/proc\/nowhere'/,
     );
     notStrictEqual((await podsOf(place, "undone")).map(podName)[0], first);
+    await whenServiceLeads(place, "undone");
     await assertState(served(place, "undone"), state);
     // An edit that can start ends it.
     await place.resource("undone", withEnv(spec, "EDITED", "yes"));

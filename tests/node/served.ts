@@ -79,10 +79,16 @@ export const resourceWhen = async (
   }
 };
 
-/** Ready, and its Service leads there: kube-proxy hears of the pod at the same time as the operator. */
+/** Ready, and its Service leads there. */
 export const whenReady = async (place: Place, name: string): Promise<JsonObject> => {
   const resource = await resourceWhen(place, name, "ready", (object) => word(object, "Ready") === "True");
-  await eventually(`the Service of ${name} leads to a pod`, async () => {
+  await whenServiceLeads(place, name);
+  return resource;
+};
+
+/** kube-proxy hears of a ready pod at the same time as the operator, and until then it refuses connections. */
+export const whenServiceLeads = (place: Place, name: string): Promise<true> =>
+  eventually(`the Service of ${name} leads to a pod`, async () => {
     try {
       (await Deno.connect({ hostname: `${name}-service.${place.namespace}.svc`, port: 8321 })).close();
       return true;
@@ -90,8 +96,6 @@ export const whenReady = async (place: Place, name: string): Promise<JsonObject>
       return undefined;
     }
   });
-  return resource;
-};
 
 /** `True` or `False`, and the reason and message beside it. */
 export const condition = (resource: JsonObject, type: string): JsonObject | undefined =>
