@@ -1,4 +1,4 @@
-/** The CustomResourceDefinition, made from the schema and the rules. */
+/** The CustomResourceDefinition, generated from the schema and the rules. */
 import type { JsonObject } from "../data/json.ts";
 import { CONVERT_PATH, OPERATOR_NAMESPACE, WEBHOOK_SERVICE } from "../operator/own_objects.ts";
 import { type Rule, RULES } from "./rules.ts";
@@ -9,7 +9,7 @@ import { GROUP, KIND, Spec, Status } from "./v1alpha2.ts";
 
 export const CRD_NAME = `llamastackdistributions.${GROUP}`;
 
-/** How the API server reaches `/convert`; the caBundle is the operator's to fill in. */
+/** How the API server reaches `/convert`; the operator fills in the caBundle. */
 export type ConversionClient =
   | {
     readonly service: {
@@ -25,7 +25,7 @@ const CONVERSION_CLIENT: ConversionClient = {
   service: { namespace: OPERATOR_NAMESPACE, name: WEBHOOK_SERVICE, path: CONVERT_PATH, port: 443 },
 };
 
-/** The whole CRD as one value, ready to be written as YAML. */
+/** The CRD, ready to be serialized as YAML. */
 export const customResourceDefinition = (client: ConversionClient = CONVERSION_CLIENT): JsonObject => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -106,23 +106,23 @@ const v1alpha1Version = (): JsonObject => ({
 export const resourceSchema = (): StructuralSchema =>
   RULES.reduce(attach, {
     type: "object",
-    description: "A Llama Stack server that the operator configures, deploys and keeps.",
+    description: "LlamaStackDistribution is a Llama Stack or OGX server.",
     required: ["spec"],
     properties: {
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
       spec: structuralSchemaOf(Spec),
-      // Without a default for status itself, the default of observedGeneration never lands (R40).
+      // The API server applies the default of observedGeneration only if status itself has a default.
       status: { ...structuralSchemaOf(Status), default: {} },
     },
   });
 
-/** The schema of v1alpha1 with its one rule. */
+/** The schema of v1alpha1 with its only rule. */
 export const resourceSchemaV1alpha1 = (): StructuralSchema =>
   RULES_V1ALPHA1.reduce(attach, {
     type: "object",
-    description: "A Llama Stack server; deprecated form.",
+    description: "LlamaStackDistribution is a Llama Stack or OGX server. Deprecated: use v1alpha2.",
     required: ["spec"],
     properties: {
       apiVersion: { type: "string" },

@@ -40,8 +40,8 @@ export const EMBEDDED_TYPE = "x-kubernetes-embedded-type";
 export const EMBEDDED_SCHEMAS = recorded as unknown as Readonly<Record<keyof Embedded, StructuralSchema>>;
 
 /** A field of one Kubernetes type, checked as the API server checks it. */
-export const embedded = <Name extends keyof Embedded>(name: Name): Schema.Codec<Embedded[Name]> =>
-  Schema.Json.annotate({ [EMBEDDED_TYPE]: name }).check(
+export const embedded = <Name extends keyof Embedded>(name: Name, doc?: string): Schema.Codec<Embedded[Name]> =>
+  Schema.Json.annotate({ [EMBEDDED_TYPE]: name, ...(doc === undefined ? {} : { description: doc }) }).check(
     Schema.makeFilter((value) =>
       structuralFindings(EMBEDDED_SCHEMAS[name], value).map(({ path, detail }) => ({ path, issue: detail }))
     ),

@@ -19,8 +19,11 @@ interface Node {
 }
 
 const structural = (node: Node): StructuralSchema => {
-  const embedded = folded(node)[EMBEDDED_TYPE];
-  if (typeof embedded === "string") return EMBEDDED_SCHEMAS[embedded as keyof typeof EMBEDDED_SCHEMAS];
+  const { [EMBEDDED_TYPE]: embedded, description } = folded(node);
+  if (typeof embedded === "string") {
+    const recorded = EMBEDDED_SCHEMAS[embedded as keyof typeof EMBEDDED_SCHEMAS];
+    return typeof description === "string" ? { ...recorded, description } : recorded;
+  }
   const { properties, items, additionalProperties, required, ...rest } = folded(node);
   const kept = Object.fromEntries(
     Object.entries(rest).filter(([key]) => KEPT.has(key) || key.startsWith("x-kubernetes-")),

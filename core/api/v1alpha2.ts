@@ -1,10 +1,12 @@
 /**
- * `llamastack.io/v1alpha2`, kind LlamaStackDistribution: the one source of truth for the API.
+ * `llamastack.io/v1alpha2`, kind LlamaStackDistribution: the single definition of the API.
  *
  * It is over 300 lines because it is the whole API, to be read from top to bottom.
  *
- * From these values come the TypeScript types (below), the decoders (decode.ts), the CRD (crd.ts), the schema for editors
- * and docs/api.md. Rules between fields stand in rules.ts.
+ * The TypeScript types (below), the decoders (decode.ts), the CRD (crd.ts), the schema for editors and docs/api.md are
+ * derived from these values. Rules between fields are in rules.ts.
+ *
+ * Descriptions follow the Kubernetes API: the field's name, what it is, its unit, its default or what happens if unset.
  */
 import * as Schema from "effect/Schema";
 import { DISABLED_NAMES } from "./api_names.ts";
@@ -33,65 +35,86 @@ export const KIND = "LlamaStackDistribution";
 export const PLURAL = "llamastackdistributions";
 export const API_VERSION = `${GROUP}/v1alpha2`;
 
-const SecretKeyRef = struct("A key of a Secret in the namespace of this resource.", {
-  secretKeyRef: struct("The Secret and the key within it.", {
-    name: objectName("Name of the Secret."),
-    key: dataKey("Key within the Secret."),
+const SecretKeyRef = struct("SecretKeyRef selects a key of a Secret in the namespace of this resource.", {
+  secretKeyRef: struct("secretKeyRef selects the Secret and the key.", {
+    name: objectName("name of the Secret."),
+    key: dataKey("key is the key within the Secret."),
   }),
 });
 export type SecretKeyRef = typeof SecretKeyRef.Type;
 
-const Distribution = struct("Which Llama Stack server runs: a named distribution or an image, exactly one of them.", {
-  name: optional(text("Name of a distribution that the operator knows, e.g. starter or ogx-starter.", { max: 63 })),
-  image: optional(
-    text("Container image of a server, for distributions that the operator does not know.", { max: 512 }),
-  ),
-  serverVersion: optional(
-    text("Version of the server inside the image (x.y or x.y.z), where neither name, label nor tag tell it.", {
-      max: 32,
-      pattern: /^[0-9]+\.[0-9]+(\.[0-9]+)?$/u,
-    }),
-  ),
-});
+const Distribution = struct(
+  "distribution selects the Llama Stack or OGX server to run. Exactly one of name and image must be set.",
+  {
+    name: optional(
+      text("name is a distribution known to the operator, such as starter or ogx-starter.", { max: 63 }),
+    ),
+    image: optional(
+      text("image is the container image of a server, for distributions unknown to the operator.", { max: 512 }),
+    ),
+    serverVersion: optional(
+      text(
+        "serverVersion is the version of the server, as x.y or x.y.z. With name, it selects the release of the " +
+          "distribution for that version; with image, it is the version of the server inside the image. Defaults to the " +
+          "version that the operator pins for name, or to the tag of a published image. If the version of an image is " +
+          "unknown, no config can be generated for it.",
+        {
+          max: 32,
+          pattern: /^[0-9]+\.[0-9]+(\.[0-9]+)?$/u,
+        },
+      ),
+    ),
+  },
+);
 
 const ID_PATTERN = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/u;
 
 const Provider = struct(
-  "One provider of an API. An id that the base config has replaces that provider, a new id adds one.",
+  "Provider configures one provider of an API. If the base config already has a provider with this id, it is replaced; " +
+    "otherwise the provider is added.",
   {
     id: optional(
-      text("Id of the provider. Needed where a list has more than one; a single one takes the last part of its type.", {
-        max: 63,
-        pattern: ID_PATTERN,
-      }),
+      text(
+        "id identifies the provider on the server. Required if the list has more than one provider. Defaults to the " +
+          "last part of provider, such as vllm for remote::vllm.",
+        {
+          max: 63,
+          pattern: ID_PATTERN,
+        },
+      ),
     ),
     provider: text(
-      "Provider type: vllm is short for remote::vllm; inline types are written in full, e.g. inline::faiss.",
+      "provider is the provider type, such as remote::vllm or inline::faiss. A name without prefix, such as vllm, is " +
+        "short for the remote type, or for the inline type if there is no remote one.",
       {
         max: 128,
       },
     ),
     endpoint: optional(
       text(
-        "URL or address of the service; it goes to the field that this provider type reads (base_url, url, uri, host, …).",
+        "endpoint is the URL or address of the service. It is written to the field that the provider type reads, such " +
+          "as base_url, url, uri or host. If unset, the default of the provider type applies.",
         {
           max: 2048,
         },
       ),
     ),
     apiKey: optional(SecretKeyRef.annotate({
-      description:
-        "Key or token of the service; it reaches the server as an environment variable, never as text in the config.",
+      description: "apiKey selects the API key or token of the service. The server receives it as an environment " +
+        "variable; it is never written to the config.",
     })),
     secretRefs: optional(
-      map("Further secret fields of the provider's config, by field name.", SecretKeyRef, {
+      map("secretRefs sets further secret fields of the provider's config, by field name.", SecretKeyRef, {
         min: 1,
         max: 32,
         keyMax: 63,
       }),
     ),
     settings: optional(
-      freeForm("Further fields of the provider's config, passed through unchanged. Never searched for secrets."),
+      freeForm(
+        "settings sets further fields of the provider's config. Values are passed through unchanged, and are stored in " +
+          "clear text: use secretRefs for secrets.",
+      ),
     ),
   },
 );
@@ -99,33 +122,62 @@ export type Provider = typeof Provider.Type;
 
 const providerList = (doc: string) => optional(list(doc, Provider, { min: 1, max: 32 }));
 
-const Providers = struct("Providers laid over those of the distribution, per API.", {
-  inference: providerList("Model servers and model services."),
-  safety: providerList("Safety providers; Llama Stack only, OGX 1.x has no safety API."),
-  vectorIo: providerList("Vector databases."),
-  toolRuntime: providerList("Tools: web search, file search, Model Context Protocol."),
-  files: providerList("Stores of uploaded files."),
-  telemetry: providerList("Where telemetry goes; becomes OTEL_* environment on servers without a telemetry API."),
-});
+const Providers = struct(
+  "providers configures providers per API, in addition to those of the base config. If unset, the providers of the base " +
+    "config are used.",
+  {
+    inference: providerList("inference configures model servers and hosted model services."),
+    safety: providerList("safety configures safety providers. Not supported by OGX 1.x."),
+    vectorIo: providerList("vectorIo configures vector databases."),
+    toolRuntime: providerList("toolRuntime configures tools: web search, file search, Model Context Protocol servers."),
+    files: providerList("files configures storage for uploaded files."),
+    telemetry: providerList(
+      "telemetry configures the export of telemetry. On servers without a telemetry API, it is converted to OTEL_* " +
+        "environment variables.",
+    ),
+  },
+);
 
-const Model = struct("A model that the server registers at start.", {
-  name: text("Model id. Clients address it as <provider>/<providerModelId>.", { max: 256 }),
+const Model = struct("Model is a model that the server registers when it starts.", {
+  name: text("name is the id of the model. Clients address the model as <provider>/<providerModelId>.", { max: 256 }),
   provider: optional(
-    text("Id of an inference provider; without it the first one of this resource, else of the base.", { max: 63 }),
+    text(
+      "provider is the id of the inference provider that serves the model. Defaults to the first inference provider of " +
+        "this resource; if there is none, to the first one of the base config that can serve chat completions.",
+      { max: 63 },
+    ),
   ),
-  contextLength: optional(int32("Context window in tokens; no server since 0.5 reads it.", { min: 1 })),
-  modelType: optional(oneOf("Kind of model; llm when absent.", ["llm", "embedding", "rerank"])),
-  embeddingDimension: optional(int32("Length of the vectors of an embedding model.", { min: 1 })),
-  quantization: optional(text("Quantization; read only by inline::meta-reference of old servers.", { max: 64 })),
-  providerModelId: optional(text("The model's name at the provider, when it differs from name.", { max: 256 })),
+  contextLength: optional(
+    int32(
+      "contextLength is the context window in tokens. It is not passed to the server; set it at the model server instead.",
+      { min: 1 },
+    ),
+  ),
+  modelType: optional(oneOf("modelType is the kind of model. Defaults to llm.", ["llm", "embedding", "rerank"])),
+  embeddingDimension: optional(
+    int32(
+      "embeddingDimension is the length of the vectors of an embedding model. Required if modelType is embedding.",
+      { min: 1 },
+    ),
+  ),
+  quantization: optional(
+    text(
+      "quantization is the quantization of the model. It is not passed to the server; set it at the model server instead.",
+      { max: 64 },
+    ),
+  ),
+  providerModelId: optional(
+    text("providerModelId is the name of the model at the provider. Defaults to name.", { max: 256 }),
+  ),
 });
 export type Model = typeof Model.Type;
 
-const Resources = struct("What the server registers at start.", {
-  models: optional(list("Models.", Model, { min: 1, max: 256 })),
+const Resources = struct("resources lists what the server registers when it starts.", {
+  models: optional(list("models to register.", Model, { min: 1, max: 256 })),
   tools: optional(
     set(
-      "Tool groups: websearch, rag, wolfram_alpha, mcp::<name>, or a full name such as builtin::websearch.",
+      "tools are the tool groups to register: websearch, rag, wolfram_alpha, mcp::<name>, or a full name such as " +
+        "builtin::websearch.",
       text("Tool group.", { max: 253 }),
       {
         min: 1,
@@ -134,246 +186,554 @@ const Resources = struct("What the server registers at start.", {
     ),
   ),
   shields: optional(
-    set("Shields; Llama Stack only, OGX 1.x has none.", text("Shield id.", { max: 253 }), { min: 1, max: 64 }),
+    set("shields are the ids of the shields to register. Not supported by OGX 1.x.", text("Shield id.", { max: 253 }), {
+      min: 1,
+      max: 64,
+    }),
   ),
 });
 
-const Storage = struct("Where the server keeps its state. A part that is absent stays as the distribution has it.", {
-  kv: optional(struct("Key-value state: registry, agents, vector store metadata.", {
-    type: optional(
-      oneOf("Backend; postgres uses the connection of storage.sql.", ["sqlite", "redis", "postgres"], "sqlite"),
-    ),
-    endpoint: optional(text("Redis address: host:port or redis://[user][:password]@host:port.", { max: 512 })),
-    password: optional(SecretKeyRef.annotate({ description: "Password of Redis." })),
-  })),
-  sql: optional(struct("Relational state: responses, conversations, files.", {
-    type: optional(oneOf("Backend.", ["sqlite", "postgres"], "sqlite")),
-    connectionString: optional(
-      SecretKeyRef.annotate({ description: "PostgreSQL connection: a postgres:// URL or libpq keywords." }),
-    ),
-  })),
-});
+const Storage = struct(
+  "storage configures where the server stores its state. If kv or sql is unset, that part of the base config is used.",
+  {
+    kv: optional(struct("kv configures the key-value store: registry, agents and vector store metadata.", {
+      type: optional(
+        oneOf(
+          "type of the key-value store. postgres uses the connection of storage.sql. Defaults to sqlite.",
+          ["sqlite", "redis", "postgres"],
+          "sqlite",
+        ),
+      ),
+      endpoint: optional(
+        text(
+          "endpoint is the address of Redis, as host:port or redis://[user][:password]@host:port. Required if type is " +
+            "redis, and only valid then.",
+          { max: 512 },
+        ),
+      ),
+      password: optional(
+        SecretKeyRef.annotate({
+          description:
+            "password selects the password of Redis. Only valid if type is redis. If unset, the password in " +
+            "endpoint is used, if any.",
+        }),
+      ),
+    })),
+    sql: optional(struct("sql configures the relational store: responses, conversations and file metadata.", {
+      type: optional(oneOf("type of the relational store. Defaults to sqlite.", ["sqlite", "postgres"], "sqlite")),
+      connectionString: optional(
+        SecretKeyRef.annotate({
+          description:
+            "connectionString selects the PostgreSQL connection, as a postgres:// URL or as libpq keywords. " +
+            "Required if type is postgres, and only valid then.",
+        }),
+      ),
+    })),
+  },
+);
 export type Storage = typeof Storage.Type;
 
-/** TCP port of the server where the resource names none. Source: the server's own default since 0.2. */
+/** TCP port of the server if the resource sets none. Source: the server's own default since 0.2. */
 export const PORT_DEFAULT = 8321;
 
-const Networking = struct("How the server is reached.", {
-  port: optional(int32("Port of the server and of its Service.", { min: 1, max: 65535, fallback: PORT_DEFAULT })),
-  tls: optional(struct("TLS: serving, and trust for outgoing calls.", {
-    enabled: optional(bool("Serve HTTPS with the certificate of secretName.")),
-    secretName: optional(objectName("Secret of type kubernetes.io/tls.")),
-    caBundle: optional(struct("Certificate authorities that the server trusts in outgoing calls.", {
-      configMapName: objectName("ConfigMap with PEM certificates."),
-      configMapNamespace: optional(namespaceName("Namespace of the ConfigMap, when it is another one.")),
-      configMapKeys: optional(
-        list("Keys of the ConfigMap; ca-bundle.crt when absent.", dataKey("Key."), { max: 50 }),
+const Networking = struct("networking configures how the server is reached.", {
+  port: optional(
+    int32("port is the TCP port of the server and of its Service. Defaults to 8321.", {
+      min: 1,
+      max: 65535,
+      fallback: PORT_DEFAULT,
+    }),
+  ),
+  tls: optional(struct("tls configures HTTPS on the server, and the trust for outgoing connections.", {
+    enabled: optional(
+      bool("enabled makes the server serve HTTPS with the certificate of secretName. If unset, it serves HTTP."),
+    ),
+    secretName: optional(
+      objectName(
+        "secretName is the name of a Secret of type kubernetes.io/tls in the namespace of this resource. Required if " +
+          "enabled is true, and only valid then.",
       ),
-      exclusive: optional(bool(
-        "exclusive makes the server trust these authorities alone. Defaults to false: they are added to the public " +
-          "authorities that the image trusts.",
-      )),
-    })),
-  })),
-  expose: optional(struct("Expose the server outside the cluster; {} is enough.", {
-    enabled: optional(bool("false switches it off again.")),
-    hostname: optional(text("Host name; without it the Route or Ingress controller chooses.", { min: 0, max: 253 })),
-    ingressClassName: optional(text("Ingress class.", { max: 253 })),
-    tlsSecretName: optional(objectName("Secret with the certificate of the Ingress.")),
-    annotations: optional(
-      map("Annotations of the Ingress or Route.", text("Value.", { min: 0, max: 4096 }), { max: 64 }),
+    ),
+    caBundle: optional(
+      struct(
+        "caBundle lists certificate authorities that the server trusts for outgoing connections. If unset, only those " +
+          "of the image are trusted.",
+        {
+          configMapName: objectName("configMapName is the name of a ConfigMap with PEM certificates."),
+          configMapNamespace: optional(
+            namespaceName(
+              "configMapNamespace is the namespace of the ConfigMap. Defaults to the namespace of this resource; others " +
+                "must be allowed by the operator's setting allow.caBundleNamespaces.",
+            ),
+          ),
+          configMapKeys: optional(
+            list("configMapKeys are the keys of the ConfigMap to read. Defaults to ca-bundle.crt.", dataKey("Key."), {
+              max: 50,
+            }),
+          ),
+          exclusive: optional(bool(
+            "exclusive makes the server trust these authorities alone. Defaults to false: they are added to the public " +
+              "authorities that the image trusts.",
+          )),
+        },
+      ),
     ),
   })),
-  serviceAnnotations: optional(
-    map("Annotations of the Service.", text("Value.", { min: 0, max: 4096 }), { min: 1, max: 64 }),
+  expose: optional(
+    struct(
+      "expose makes the server reachable from outside the cluster, with a Route on OpenShift and an Ingress elsewhere. " +
+        "If unset, it is not exposed. An empty object is sufficient.",
+      {
+        enabled: optional(bool("enabled can be set to false to stop exposing the server. If unset, it is exposed.")),
+        hostname: optional(
+          text(
+            "hostname is the host name of the Ingress or Route. If unset, a Route receives a generated name, and an " +
+              "Ingress matches every host.",
+            { min: 0, max: 253 },
+          ),
+        ),
+        ingressClassName: optional(
+          text("ingressClassName is the class of the Ingress. If unset, the default class of the cluster is used.", {
+            max: 253,
+          }),
+        ),
+        tlsSecretName: optional(
+          objectName(
+            "tlsSecretName is the name of the Secret with the certificate of the Ingress. If unset, the Ingress has no " +
+              "tls section. Ignored for a Route.",
+          ),
+        ),
+        annotations: optional(
+          map("annotations are added to the Ingress or Route.", text("Value.", { min: 0, max: 4096 }), { max: 64 }),
+        ),
+      },
+    ),
   ),
-  allowedFrom: optional(struct("Who may connect; makes a NetworkPolicy.", {
-    namespaces: optional(list("Names of namespaces; * allows all.", text("Namespace.", { max: 253 }), { max: 64 })),
-    labels: optional(list("Keys of namespace labels.", text("Label key.", { max: 317 }), { max: 64 })),
-  })),
+  serviceAnnotations: optional(
+    map("serviceAnnotations are added to the Service.", text("Value.", { min: 0, max: 4096 }), { min: 1, max: 64 }),
+  ),
+  allowedFrom: optional(
+    struct(
+      "allowedFrom restricts which namespaces may connect to the server; it creates a NetworkPolicy. The namespace of this " +
+        "resource and that of the operator are always allowed. If unset, a NetworkPolicy is created only if the operator's " +
+        "setting enableNetworkPolicy is on.",
+      {
+        namespaces: optional(
+          list("namespaces that may connect, by name. * allows all.", text("Namespace.", { max: 253 }), { max: 64 }),
+        ),
+        labels: optional(
+          list(
+            "labels are label keys. Namespaces with one of these labels, whatever its value, may connect.",
+            text("Label key.", { max: 317 }),
+            { max: 64 },
+          ),
+        ),
+      },
+    ),
+  ),
 });
 
-/** Seconds that a start may take until it counts as failed, where the resource names none: model downloads take minutes. */
+/** Seconds until a start counts as failed, if the resource sets none: model downloads take minutes. */
 export const STARTUP_SECONDS_DEFAULT = 600;
 
-const Overrides = struct("Changes to the pod; they win over what the operator sets.", {
-  serviceAccountName: optional(objectName("ServiceAccount of the pod, instead of the operator's.")),
-  env: optional(
-    list("Environment variables; one of the same name replaces the operator's.", embedded("EnvVar"), { max: 256 }),
+const Overrides = struct("overrides changes the pod. Unless noted otherwise, it takes precedence over the operator.", {
+  serviceAccountName: optional(
+    objectName(
+      "serviceAccountName is the ServiceAccount of the pod. Defaults to the one that the operator creates, <name>-sa.",
+    ),
   ),
-  envFrom: optional(list("Environment from ConfigMaps and Secrets.", embedded("EnvFromSource"), { max: 64 })),
-  command: optional(list("Command, instead of the operator's.", text("Word.", { min: 0, max: 4096 }), { max: 128 })),
-  args: optional(list("Arguments, instead of the operator's.", text("Word.", { min: 0, max: 4096 }), { max: 128 })),
-  volumes: optional(list("Further volumes.", embedded("Volume"), { max: 64 })),
-  volumeMounts: optional(list("Further mounts.", embedded("VolumeMount"), { max: 64 })),
-  terminationGracePeriodSeconds: optional(int64("Seconds for a clean stop.")),
-  nodeSelector: optional(map("Labels that the node must have.", text("Value.", { min: 0, max: 63 }), { max: 64 })),
-  tolerations: optional(list("Tolerations.", embedded("Toleration"), { max: 64 })),
-  affinity: optional(embedded("Affinity")),
-  imagePullSecrets: optional(list("Secrets for image registries.", embedded("LocalObjectReference"), { max: 32 })),
-  imagePullPolicy: optional(oneOf("When the image is pulled.", ["Always", "IfNotPresent", "Never"])),
-  podAnnotations: optional(map("Annotations of the pod.", text("Value.", { min: 0, max: 4096 }), { max: 64 })),
-  podLabels: optional(map("Labels of the pod.", text("Value.", { min: 0, max: 63 }), { max: 64 })),
-  resourceClaims: optional(list("Dynamic resource claims.", embedded("PodResourceClaim"), { max: 32 })),
-  priorityClassName: optional(text("Priority class.", { max: 253 })),
-  runtimeClassName: optional(text("Runtime class.", { max: 253 })),
-  securityContext: optional(embedded("PodSecurityContext")),
+  env: optional(
+    list(
+      "env adds environment variables to the container. A variable of the operator with the same name is replaced.",
+      embedded("EnvVar"),
+      { max: 256 },
+    ),
+  ),
+  envFrom: optional(
+    list("envFrom adds environment variables from ConfigMaps and Secrets.", embedded("EnvFromSource"), { max: 64 }),
+  ),
+  command: optional(
+    list(
+      "command of the container. If command and args are unset, the operator sets the command that fits the server.",
+      text("Word.", { min: 0, max: 4096 }),
+      { max: 128 },
+    ),
+  ),
+  args: optional(
+    list(
+      "args of the container. If command and args are unset, the operator sets the command that fits the server.",
+      text("Word.", { min: 0, max: 4096 }),
+      { max: 128 },
+    ),
+  ),
+  volumes: optional(
+    list(
+      "volumes adds volumes to the pod, of the kinds that the operator's setting allow.volumes allows.",
+      embedded("Volume"),
+      {
+        max: 64,
+      },
+    ),
+  ),
+  volumeMounts: optional(list("volumeMounts adds mounts to the container.", embedded("VolumeMount"), { max: 64 })),
+  terminationGracePeriodSeconds: optional(
+    int64("terminationGracePeriodSeconds is the time in seconds that the pod has to stop. Defaults to 30."),
+  ),
+  nodeSelector: optional(
+    map("nodeSelector lists labels that a node must have to run the pod.", text("Value.", { min: 0, max: 63 }), {
+      max: 64,
+    }),
+  ),
+  tolerations: optional(list("tolerations of the pod.", embedded("Toleration"), { max: 64 })),
+  affinity: optional(
+    embedded("Affinity", "affinity of the pod. If unset, pods of this resource prefer different nodes."),
+  ),
+  imagePullSecrets: optional(
+    list("imagePullSecrets are Secrets with credentials for image registries.", embedded("LocalObjectReference"), {
+      max: 32,
+    }),
+  ),
+  imagePullPolicy: optional(
+    oneOf(
+      "imagePullPolicy says when the image is pulled. Defaults to Always if the tag is latest, otherwise to IfNotPresent.",
+      ["Always", "IfNotPresent", "Never"],
+    ),
+  ),
+  podAnnotations: optional(
+    map(
+      "podAnnotations are added to the pod. They cannot replace annotations of the operator.",
+      text("Value.", { min: 0, max: 4096 }),
+      { max: 64 },
+    ),
+  ),
+  podLabels: optional(
+    map(
+      "podLabels are added to the pod. They cannot replace labels of the operator.",
+      text("Value.", { min: 0, max: 63 }),
+      { max: 64 },
+    ),
+  ),
+  resourceClaims: optional(
+    list("resourceClaims are claims of dynamic resource allocation, such as GPUs.", embedded("PodResourceClaim"), {
+      max: 32,
+    }),
+  ),
+  priorityClassName: optional(
+    text("priorityClassName is the PriorityClass of the pod. If unset, the default of the cluster is used.", {
+      max: 253,
+    }),
+  ),
+  runtimeClassName: optional(
+    text("runtimeClassName is the RuntimeClass of the pod. If unset, the default container runtime is used.", {
+      max: 253,
+    }),
+  ),
+  securityContext: optional(
+    embedded(
+      "PodSecurityContext",
+      "securityContext of the pod. If unset, the pod runs as user and group 1001, on OpenShift as a user of the namespace.",
+    ),
+  ),
 });
 
-const Workload = struct("The Deployment and its pod.", {
-  replicas: optional(int32("Pods; more than one needs storage that they can share.", { min: 0, fallback: 1 })),
-  workers: optional(int32("Server processes per pod.", { min: 1 })),
-  resources: optional(embedded("ResourceRequirements")),
-  autoscaling: optional(struct("Horizontal autoscaling.", {
-    minReplicas: optional(int32("Fewest pods.")),
-    maxReplicas: int32("Most pods."),
-    targetCPUUtilizationPercentage: optional(int32("CPU target in percent of the request.")),
-    targetMemoryUtilizationPercentage: optional(int32("Memory target in percent of the request.")),
-  })),
-  storage: optional(struct("A volume for the server's data.", {
-    size: optional(quantity("Size of the claim.")),
-    mountPath: optional(text("Where the volume is mounted; /.llama when absent.", { min: 0, max: 4096 })),
-    storageClassName: optional(text("Storage class.", { min: 0, max: 253 })),
-    accessMode: optional(oneOf("Access mode of the claim.", ["ReadWriteOnce", "ReadWriteMany", "ReadWriteOncePod"])),
-    existingClaim: optional(objectName("A claim that is there already.")),
-    retentionPolicy: optional(
-      oneOf("What becomes of the claim when this resource is deleted.", ["Retain", "Delete"], "Retain"),
+const Workload = struct("workload configures the Deployment and its pods.", {
+  replicas: optional(
+    int32(
+      "replicas is the desired number of pods. More than one requires shared storage (PostgreSQL, Redis or a " +
+        "ReadWriteMany claim). Ignored while autoscaling is set. Defaults to 1.",
+      { min: 0, fallback: 1 },
     ),
-  })),
-  podDisruptionBudget: optional(struct("Limits voluntary disruption.", {
-    minAvailable: optional(intOrString("Pods that stay.")),
-    maxUnavailable: optional(intOrString("Pods that may go.")),
-  })),
-  topologySpreadConstraints: optional(list("How pods spread.", embedded("TopologySpreadConstraint"), { max: 16 })),
+  ),
+  workers: optional(
+    int32(
+      "workers is the number of server processes per pod. If unset, one process runs, and the pod has no default limits.",
+      { min: 1 },
+    ),
+  ),
+  resources: optional(
+    embedded(
+      "ResourceRequirements",
+      "resources are the requests and limits of the container. Requests default to one CPU per worker and 1Gi of memory. " +
+        "Limits default to the requests if workers is set; otherwise there are none.",
+    ),
+  ),
+  autoscaling: optional(
+    struct("autoscaling creates a HorizontalPodAutoscaler. If unset, replicas is the number of pods.", {
+      minReplicas: optional(
+        int32(
+          "minReplicas is the lower limit for the number of replicas. Defaults to the value of replicas, at least 1.",
+        ),
+      ),
+      maxReplicas: int32("maxReplicas is the upper limit for the number of replicas. 0 disables autoscaling."),
+      targetCPUUtilizationPercentage: optional(
+        int32(
+          "targetCPUUtilizationPercentage is the target CPU utilization, in percent of the request. Defaults to 80 if " +
+            "there is no memory target.",
+        ),
+      ),
+      targetMemoryUtilizationPercentage: optional(
+        int32(
+          "targetMemoryUtilizationPercentage is the target memory utilization, in percent of the request. If unset, " +
+            "memory is not considered.",
+        ),
+      ),
+    }),
+  ),
+  storage: optional(
+    struct(
+      "storage is the persistent volume for the server's data. If unset, an emptyDir is used, and the data is lost with " +
+        "the pod.",
+      {
+        size: optional(quantity("size of the PersistentVolumeClaim. Defaults to 10Gi.")),
+        mountPath: optional(
+          text("mountPath is the path of the volume inside the container. Defaults to /.llama.", { min: 0, max: 4096 }),
+        ),
+        storageClassName: optional(
+          text(
+            "storageClassName is the StorageClass of the claim. If unset, the default class of the cluster is used.",
+            {
+              min: 0,
+              max: 253,
+            },
+          ),
+        ),
+        accessMode: optional(
+          oneOf("accessMode of the claim. Defaults to ReadWriteOnce.", [
+            "ReadWriteOnce",
+            "ReadWriteMany",
+            "ReadWriteOncePod",
+          ]),
+        ),
+        existingClaim: optional(
+          objectName(
+            "existingClaim is the name of an existing PersistentVolumeClaim to use. If unset, the operator creates one.",
+          ),
+        ),
+        retentionPolicy: optional(
+          oneOf(
+            "retentionPolicy says whether the claim is kept (Retain) or deleted (Delete) together with this resource. " +
+              "Defaults to Retain.",
+            ["Retain", "Delete"],
+            "Retain",
+          ),
+        ),
+      },
+    ),
+  ),
+  podDisruptionBudget: optional(
+    struct(
+      "podDisruptionBudget limits voluntary disruptions. If unset, one pod may be unavailable, provided that replicas is " +
+        "more than 1.",
+      {
+        minAvailable: optional(
+          intOrString("minAvailable is the number or percentage of pods that must stay available during an eviction."),
+        ),
+        maxUnavailable: optional(
+          intOrString(
+            "maxUnavailable is the number or percentage of pods that may be unavailable. Mutually exclusive with " +
+              "minAvailable. Defaults to 1.",
+          ),
+        ),
+      },
+    ),
+  ),
+  topologySpreadConstraints: optional(
+    list(
+      "topologySpreadConstraints says how pods are spread. If unset, pods are spread over regions, zones and nodes where " +
+        "possible.",
+      embedded("TopologySpreadConstraint"),
+      { max: 16 },
+    ),
+  ),
   overrides: optional(Overrides),
-  probes: optional(struct("Probes.", {
+  probes: optional(struct("probes configures the probes of the container.", {
     startupSeconds: optional(
-      int32(`Seconds that a start may take; ${STARTUP_SECONDS_DEFAULT} when absent.`, { min: 10, max: 86400 }),
+      int32(
+        `startupSeconds is the time in seconds that a start may take until it counts as failed. Defaults to ${STARTUP_SECONDS_DEFAULT}.`,
+        { min: 10, max: 86400 },
+      ),
     ),
   })),
   restartPolicyOnSecretChange: optional(
-    oneOf("Whether pods restart when a referenced Secret key changes.", ["Auto", "Never"], "Auto"),
+    oneOf(
+      "restartPolicyOnSecretChange says whether pods restart when a referenced Secret key changes. Defaults to Auto.",
+      ["Auto", "Never"],
+      "Auto",
+    ),
   ),
 });
 
-const ExternalProvider = struct("A provider that comes as an image of its own.", {
-  providerId: text("Id of the provider.", { max: 46, pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u }),
-  image: text("Image that holds the provider.", { max: 512 }),
-  imagePullPolicy: optional(oneOf("When the image is pulled.", ["Always", "IfNotPresent", "Never"])),
-  config: optional(freeForm("Config of the provider.")),
-  secretRefs: optional(map("Secret fields of the config.", SecretKeyRef, { min: 1, max: 32, keyMax: 63 })),
+const ExternalProvider = struct("ExternalProvider is a provider that is delivered as an image.", {
+  providerId: text("providerId is the id of the provider.", {
+    max: 46,
+    pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u,
+  }),
+  image: text("image is the container image with the provider.", { max: 512 }),
+  imagePullPolicy: optional(
+    oneOf("imagePullPolicy says when the image is pulled.", ["Always", "IfNotPresent", "Never"]),
+  ),
+  config: optional(freeForm("config of the provider.")),
+  secretRefs: optional(
+    map("secretRefs sets secret fields of the config, by field name.", SecretKeyRef, { min: 1, max: 32, keyMax: 63 }),
+  ),
 });
-const externalList = () => optional(list("External providers of this API.", ExternalProvider, { max: 16 }));
+const externalList = (api: string) =>
+  optional(list(`${api} lists external providers of this API.`, ExternalProvider, { max: 16 }));
 
 const ExternalProviders = struct(
-  "Providers that come as images of their own. Not built yet: refused with a clear message.",
+  "externalProviders lists providers that are delivered as images. Not supported yet: a resource that sets it is rejected.",
   {
-    inference: externalList(),
-    safety: externalList(),
-    agents: externalList(),
-    vectorIo: externalList(),
-    datasetIo: externalList(),
-    scoring: externalList(),
-    eval: externalList(),
-    toolRuntime: externalList(),
-    postTraining: externalList(),
+    inference: externalList("inference"),
+    safety: externalList("safety"),
+    agents: externalList("agents"),
+    vectorIo: externalList("vectorIo"),
+    datasetIo: externalList("datasetIo"),
+    scoring: externalList("scoring"),
+    eval: externalList("eval"),
+    toolRuntime: externalList("toolRuntime"),
+    postTraining: externalList("postTraining"),
   },
 );
 
-export const Spec = struct("What the server should be.", {
+export const Spec = struct("spec is the desired state of the server.", {
   distribution: Distribution,
   providers: optional(Providers),
   resources: optional(Resources),
   storage: optional(Storage),
   disabled: optional(
-    set("APIs that are switched off, in snake_case or camelCase.", oneOf("API name.", DISABLED_NAMES), {
-      min: 1,
-      max: 32,
-    }),
+    set(
+      "disabled lists APIs to switch off, in snake_case or camelCase. If unset, the server offers every API of the base " +
+        "config.",
+      oneOf("API name.", DISABLED_NAMES),
+      {
+        min: 1,
+        max: 32,
+      },
+    ),
   ),
   networking: optional(Networking),
   workload: optional(Workload.annotate({ default: {} })),
   externalProviders: optional(ExternalProviders),
-  overrideConfig: optional(struct("A complete config.yaml of your own, instead of a generated one.", {
-    configMapName: objectName("ConfigMap in the namespace of this resource."),
-    key: optional(dataKey("Key of the ConfigMap.").annotate({ default: "config.yaml" })),
-  })),
-  suspend: optional(bool("Pauses reconciliation; what runs goes on running.", false)),
+  overrideConfig: optional(
+    struct(
+      "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with providers, " +
+        "resources, storage or disabled.",
+      {
+        configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
+        key: optional(dataKey("key of the ConfigMap. Defaults to config.yaml.").annotate({ default: "config.yaml" })),
+      },
+    ),
+  ),
+  suspend: optional(
+    bool("suspend pauses reconciliation. Existing objects are left unchanged. Defaults to false.", false),
+  ),
 });
 export type Spec = typeof Spec.Type;
 
-const Condition = struct("A condition as metav1.Condition has it.", {
-  type: text("Type of the condition.", { max: 316 }),
-  status: oneOf("Status.", ["True", "False", "Unknown"]),
-  observedGeneration: optional(int64("The generation that this was said of.")),
-  lastTransitionTime: text("When status last flipped.", { max: 64 }).annotate({ format: "date-time" }),
-  reason: text("One word.", { max: 1024 }),
-  message: text("A sentence.", { min: 0, max: 32768 }),
+const Condition = struct("Condition is one observation of the resource's state, as metav1.Condition.", {
+  type: text("type of the condition.", { max: 316 }),
+  status: oneOf("status of the condition.", ["True", "False", "Unknown"]),
+  observedGeneration: optional(
+    int64("observedGeneration is the generation of the resource that the condition was set for."),
+  ),
+  lastTransitionTime: text("lastTransitionTime is the last time status changed.", { max: 64 }).annotate({
+    format: "date-time",
+  }),
+  reason: text("reason is a CamelCase word for the cause of the last transition.", { max: 1024 }),
+  message: text("message describes the state in a sentence.", { min: 0, max: 32768 }),
 });
 export type Condition = typeof Condition.Type;
 
 const status = <Field extends Schema.Top>(field: Field) => optional(field);
 const words = (doc: string, max = 1024) => status(text(doc, { min: 0, max }));
 
-export const Status = struct("What the operator saw and did.", {
-  observedGeneration: status(int64("Generation of the spec that this status speaks of.").annotate({ default: -1 })),
-  phase: status(oneOf("Summary of the conditions.", ["Pending", "Initializing", "Ready", "Failed", "Terminating"])),
+export const Status = struct("status is the observed state of the resource.", {
+  observedGeneration: status(
+    int64(
+      "observedGeneration is the generation of the spec that the status refers to. -1 before the first reconciliation.",
+    )
+      .annotate({ default: -1 }),
+  ),
+  phase: status(
+    oneOf("phase summarizes the conditions.", ["Pending", "Initializing", "Ready", "Failed", "Terminating"]),
+  ),
   conditions: status(
     Schema.Array(Condition).annotate({
-      description: "Conditions by type.",
+      description: "conditions are the latest observations of the resource's state.",
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["type"],
     }).check(Schema.isMaxLength(32)),
   ),
-  resolvedDistribution: status(struct("What distribution became.", {
-    image: words("Image of the Deployment."),
-    imageID: words("Image as the kubelet names it."),
+  resolvedDistribution: status(struct("resolvedDistribution is what spec.distribution was resolved to.", {
+    image: words("image of the Deployment."),
+    imageID: words("imageID is the image as reported by the kubelet."),
     configSource: status(
-      oneOf("Where the config comes from.", ["embedded", "oci-label", "override", "distribution-default"]),
+      oneOf(
+        "configSource is the source of the config: generated from an embedded base config (embedded), " +
+          "spec.overrideConfig (override), or the config built into the image (distribution-default).",
+        ["embedded", "oci-label", "override", "distribution-default"],
+      ),
     ),
-    configHash: words("sha256 of the config in hex.", 64),
+    configHash: words("configHash is the SHA-256 of the generated config, in hex.", 64),
   })),
-  configGeneration: status(struct("The generated config.", {
-    configMapName: words("ConfigMap that holds it.", 253),
-    generatedAt: words("When the name last changed.", 64),
-    providerCount: status(int32("Providers in the config.")),
-    resourceCount: status(int32("Models, tools and shields in the config.")),
-    configVersion: words("Version of the config's schema.", 64),
-    warnings: status(list("What the reader should know.", text("Sentence.", { max: 1024 }), { max: 32 })),
+  configGeneration: status(struct("configGeneration describes the generated config.", {
+    configMapName: words("configMapName is the ConfigMap with the generated config.", 253),
+    generatedAt: words("generatedAt is the last time configMapName changed.", 64),
+    providerCount: status(int32("providerCount is the number of providers in the config.")),
+    resourceCount: status(int32("resourceCount is the number of models, tools and shields in the config.")),
+    configVersion: words("configVersion is the schema version of the config.", 64),
+    warnings: status(
+      list(
+        "warnings are remarks on the resource that did not prevent the generation.",
+        text("Sentence.", { max: 1024 }),
+        {
+          max: 32,
+        },
+      ),
+    ),
   })),
-  distributionConfig: status(struct("What the server says of itself.", {
-    activeDistribution: words("Distribution in use.", 512),
-    availableDistributions: status(map("Known names and their images.", text("Image.", { max: 512 }), { max: 64 })),
+  distributionConfig: status(struct("distributionConfig is what the running server reports.", {
+    activeDistribution: words("activeDistribution is the distribution in use.", 512),
+    availableDistributions: status(
+      map("availableDistributions are the known distributions and their images.", text("Image.", { max: 512 }), {
+        max: 64,
+      }),
+    ),
     providers: status(list(
-      "Providers as the server lists them.",
-      struct("Provider.", {
-        api: text("API.", { max: 63 }),
-        provider_id: text("Id.", { max: 253 }),
-        provider_type: text("Type.", { max: 253 }),
-        config: status(freeForm("Config, when the server redacted it.")),
-        health: status(freeForm("Health as the server tells it.")),
+      "providers as reported by the server.",
+      struct("ProviderInfo is a provider as reported by the server.", {
+        api: text("api of the provider.", { max: 63 }),
+        provider_id: text("provider_id is the id of the provider.", { max: 253 }),
+        provider_type: text("provider_type is the type of the provider.", { max: 253 }),
+        config: status(freeForm("config of the provider, if redacted by the server.")),
+        health: status(freeForm("health of the provider as reported by the server.")),
       }),
       { max: 256 },
     )),
   })),
-  models: status(list("Model ids that clients use.", text("Model id.", { max: 512 }), { max: 512 })),
-  version: status(struct("Versions.", {
-    operatorVersion: words("Operator.", 64),
-    llamaStackServerVersion: words("Server.", 64),
-    lastUpdated: words("When one of them last changed.", 64),
+  models: status(
+    list("models are the ids under which clients can use the models.", text("Model id.", { max: 512 }), { max: 512 }),
+  ),
+  version: status(struct("version lists the versions of the operator and the server.", {
+    operatorVersion: words("operatorVersion is the version of the operator that last reconciled the resource.", 64),
+    llamaStackServerVersion: words("llamaStackServerVersion is the version reported by the server.", 64),
+    lastUpdated: words("lastUpdated is the last time one of the versions changed.", 64),
   })),
-  availableReplicas: status(int32("Pods that are available.")),
-  replicas: status(int32("Pods.")),
-  selector: words("Label selector of the pods.", 1024),
-  serviceURL: words("URL inside the cluster.", 512),
-  routeURL: words("URL from outside.", 512),
+  availableReplicas: status(int32("availableReplicas is the number of available pods.")),
+  replicas: status(int32("replicas is the number of pods.")),
+  selector: words("selector is the label selector of the pods, for the scale subresource.", 1024),
+  serviceURL: words("serviceURL is the URL of the server inside the cluster.", 512),
+  routeURL: words(
+    "routeURL is the URL of the server from outside the cluster. Empty until the Ingress or Route has an address.",
+    512,
+  ),
   externalProviders: status(list(
-    "External providers.",
-    struct("External provider.", {
-      providerId: text("Id.", { max: 46 }),
-      image: text("Image.", { max: 512 }),
-      phase: oneOf("State.", ["Pending", "Installing", "Ready", "Failed"]),
-      message: words("Sentence."),
+    "externalProviders is the state of the external providers. Not used yet.",
+    struct("ExternalProviderStatus is the state of an external provider.", {
+      providerId: text("providerId is the id of the provider.", { max: 46 }),
+      image: text("image is the container image with the provider.", { max: 512 }),
+      phase: oneOf("phase of the installation.", ["Pending", "Installing", "Ready", "Failed"]),
+      message: words("message describes the phase."),
     }),
     { max: 144 },
   )),
