@@ -107,7 +107,7 @@ export const ASKED_MAX = 8;
 /** Closing a listener waits for requests under way at most this long, in milliseconds; the process has 10 s in all. */
 export const LISTENER_CLOSE_MS = 2000;
 
-/** Where Secrets may be read but not watched, each that is named is read again after this, in milliseconds (R38). */
+/** Where Secrets may be read but not watched, each that is named is read again after this, in milliseconds. */
 export const SECRET_POLL_MS = 60_000;
 
 /** A caller of the webhooks has this long for its headers and for its whole request, in milliseconds. */

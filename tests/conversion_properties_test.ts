@@ -1,5 +1,5 @@
 /**
- * FR-080 – FR-083: what holds for the conversion of every object. `PROPERTY_RUNS` sets how many are tried (3,000 where it is
+ * What holds for the conversion of every object. `PROPERTY_RUNS` sets how many are tried (3,000 where it is
  * not set); `deno task properties` tries 100,000.
  */
 import { deepStrictEqual } from "node:assert/strict";
@@ -26,13 +26,13 @@ const thereAndBack = (resource: JsonObject, filling: Filling): void => {
 
 for (const [version, objects] of [["v1alpha1", arbitraryV1alpha1], ["v1alpha2", arbitraryV1alpha2]] as const) {
   for (const [what, filling] of [["with the API server's defaults", FILLED], ["as written", AS_WRITTEN]] as const) {
-    Deno.test(`FR-082 FR-083 ${RUNS} objects of ${version} are the same after there and back, ${what}`, () => {
+    Deno.test(`${RUNS} objects of ${version} are the same after there and back, ${what}`, () => {
       fc.assert(fc.property(objects, (resource) => thereAndBack(resource, filling)), { numRuns: RUNS });
     });
   }
 }
 
-Deno.test("FR-081 no object is too strange to be converted without loss", () => {
+Deno.test("no object is too strange to be converted without loss", () => {
   fc.assert(
     fc.property(arbitraryNonsense, fc.constantFrom(FILLED, AS_WRITTEN), thereAndBack),
     { numRuns: RUNS },

@@ -76,7 +76,7 @@ Deno.test(`derive() turns each of ${RUNS} resources into a config or into failur
   deepStrictEqual(expected.filter((tag) => !seen.has(tag)), []);
 });
 
-Deno.test("NFR-001 derive() gives the same bytes for the same resource, whatever the order of its keys", () => {
+Deno.test("derive() gives the same bytes for the same resource, whatever the order of its keys", () => {
   let compared = 0;
   fc.assert(
     fc.property(arbitraryResource, fc.integer(), (resource, seed) => {
@@ -109,7 +109,7 @@ Deno.test("derive() changes nothing when it runs over its own result", () => {
   ok(compared > SOME / 20, `${compared} generated`);
 });
 
-Deno.test("NFR-003 derive() says no value that stands where a secret may stand", () => {
+Deno.test("derive() says no value that stands where a secret may stand", () => {
   const CANARY = "canary-7f3a";
   fc.assert(
     fc.property(arbitraryResource, (resource) => {

@@ -1,4 +1,4 @@
-/** R32: `render` prints what `run` applies, but for a fixed list; the list is what this file substitutes, and nothing else. */
+/** `render` prints what `run` applies, but for a fixed list; the list is what this file substitutes, and nothing else. */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decodeResource } from "../core/api/decode.ts";
@@ -46,7 +46,7 @@ const platforms = [
 
 for (const { name } of Deno.readDirSync(SAMPLES)) {
   for (const [cluster, platform] of platforms) {
-    Deno.test(`R32 render prints what run applies for the sample ${name} on ${cluster}`, async () => {
+    Deno.test(`render prints what run applies for the sample ${name} on ${cluster}`, async () => {
       const text = await Deno.readTextFile(new URL(name, SAMPLES));
       const resource = Result.getOrThrow(readManifests(text))[0] as JsonObject;
       const { spec } = Result.getOrThrow(decodeResource(resource, "strict"));

@@ -6,11 +6,11 @@ import { objectOf } from "./objects.ts";
 
 const SPEC = { storage: { kv: {} }, providers: { telemetry: [{ provider: "otel", endpoint: "http://c" }] } };
 
-Deno.test("R48 the start script traces where the image has a working opentelemetry-instrument", async () => {
+Deno.test("the start script traces where the image has a working opentelemetry-instrument", async () => {
   strictEqual(await started('#!/bin/sh\n[ "$1" = --version ] || echo "traced: $*"'), "traced: python3 -m");
 });
 
-Deno.test("R48 an opentelemetry-instrument that cannot run costs the traces, not the server", async () => {
+Deno.test("an opentelemetry-instrument that cannot run costs the traces, not the server", async () => {
   strictEqual(await started("#!/no/such/interpreter\n"), "python3: -m");
   strictEqual(await started(undefined), "python3: -m");
 });
@@ -32,7 +32,7 @@ for (
     ["neither", {}, "no Llama Stack or OGX server in this image for /etc/llama-stack/config.yaml"],
   ] as const
 ) {
-  Deno.test(`R31 with a config of one's own, an image that holds ${what} starts as that server wants`, async () => {
+  Deno.test(`with a config of one's own, an image that holds ${what} starts as that server wants`, async () => {
     ok((await probed(packages)).startsWith(wanted), await probed(packages));
   });
 }

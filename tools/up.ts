@@ -1,5 +1,5 @@
 /**
- * `deno task up`: from nothing to a ready server on a Kubernetes API server, shown as it happens (R46).
+ * `deno task up`: from nothing to a ready server on a Kubernetes API server, shown as it happens.
  *
  * Stays until Ctrl-C on a terminal; with --once or without a terminal it ends when the server is ready. Whatever way it
  * ends, it takes away what it made.

@@ -1,5 +1,5 @@
 /**
- * Rules that an object of v1alpha1 may break and still be stored (R41): neither the schema nor a pass refuses them, only an
+ * Rules that an object of v1alpha1 may break and still be stored: neither the schema nor a pass refuses them, only an
  * edit that brings them in.
  */
 import { formatPath } from "../data/field_path.ts";

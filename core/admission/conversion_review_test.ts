@@ -37,7 +37,7 @@ Deno.test("conversionAnswer() gives every object back in its order, with its own
   deepStrictEqual(made.map((value) => at(value, "apiVersion")), made.map(() => "llamastack.io/v1alpha2"));
 });
 
-Deno.test("FR-081 conversionAnswer() answers whatever it is asked", () => {
+Deno.test("conversionAnswer() answers whatever it is asked", () => {
   fc.assert(fc.property(fc.jsonValue(), fc.jsonValue(), (review, object) => {
     answerTo(review);
     const request = {

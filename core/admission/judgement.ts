@@ -1,7 +1,7 @@
 /**
  * What admission says of a resource: what the API server's own rules cannot know.
  *
- * The same rules as in a pass (decode, derive). Only what the author changes is judged (R21): a finding that the object had
+ * The same rules as in a pass (decode, derive). Only what the author changes is judged: a finding that the object had
  * before is not his doing, and an edit of labels is never refused.
  */
 import * as Result from "effect/Result";
@@ -133,7 +133,7 @@ const lostBlocks = ({ object, before, writtenIn }: Change): ReadonlyArray<string
   ];
 };
 
-/** FR-013: the server's own config is looked for beside the resource only. */
+/** The server's own config is looked for beside the resource only. */
 const foreignConfig = ({ object, namespace }: Change): ReadonlyArray<string> => {
   const place = "spec.server.userConfig.configMapNamespace";
   if (!leftoverPaths(object, "v1alpha1").includes(place)) return [];

@@ -23,7 +23,7 @@ const refusals = (item: Change) => judged(item).refusals.map(({ message }) => me
 
 const BAD = manifest({ distribution: { name: "nope" } });
 
-Deno.test("FR-076 judge() refuses a new resource with every finding and its path", () => {
+Deno.test("judge() refuses a new resource with every finding and its path", () => {
   const { refusals } = judged(change(manifest({
     resources: { models: [{ name: "m", provider: "nope" }] },
     workload: { podDisruptionBudget: {}, autoscaling: { maxReplicas: 0 } },
@@ -35,7 +35,7 @@ Deno.test("FR-076 judge() refuses a new resource with every finding and its path
   ]);
 });
 
-Deno.test("R21 judge() finds nothing in what the author did not change", () => {
+Deno.test("judge() finds nothing in what the author did not change", () => {
   deepStrictEqual(refusals(change(put(BAD, ["metadata", "labels"], { a: "b" }), BAD)), []);
   deepStrictEqual(refusals(change(put(BAD, ["spec", "suspend"], true), BAD)), []);
   strictEqual(refusals(change(BAD, manifest({}))).length, 1);
@@ -56,7 +56,7 @@ Deno.test("judge() keeps the rules that v1alpha1 writes got around", () => {
   ok(refusals(change(both, manifest({ disabled: ["safety"] }), "v1alpha1"))[0]?.includes("mutually exclusive"));
 });
 
-Deno.test("R16 judge() warns of missing references or refuses them, and of none that it could not look for", () => {
+Deno.test("judge() warns of missing references or refuses them, and of none that it could not look for", () => {
   const needy = change(manifest({
     providers: { inference: [{ provider: "vllm", endpoint: "http://v/v1", apiKey: secret("s", "k") }] },
   }));

@@ -48,7 +48,7 @@ export const camelCase = (name: string): string =>
 
 export const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Both spellings, as `spec.disabled` accepts them (R6), sorted. */
+/** Both spellings, as `spec.disabled` accepts them, sorted. */
 export const DISABLED_NAMES: ReadonlyArray<string> = [...new Set(API_NAMES.flatMap((name) => [name, camelCase(name)]))]
   .sort();
 

@@ -24,7 +24,7 @@ const toOld = (resource: JsonObject): JsonObject => converted(resource, V1ALPHA1
 const leftover = (resource: JsonObject): Json | undefined =>
   at(resource, "metadata", "annotations", LEFTOVERS_ANNOTATION);
 
-Deno.test("FR-080 converted() moves every field that both versions have", () => {
+Deno.test("converted() moves every field that both versions have", () => {
   const made = converted(
     old({
       replicas: 0,
@@ -122,13 +122,13 @@ const LOST: Readonly<Record<string, JsonObject>> = {
 };
 
 for (const [what, resource] of Object.entries(LOST)) {
-  Deno.test(`FR-082 converted() keeps ${what}`, () => {
+  Deno.test(`converted() keeps ${what}`, () => {
     deepStrictEqual(toOld(FILLED(toNow(resource))), resource);
     deepStrictEqual(converted(converted(resource, API_VERSION, AS_WRITTEN), V1ALPHA1, AS_WRITTEN), resource);
   });
 }
 
-Deno.test("FR-081 converted() keeps empty names and port 0 out of v1alpha2, where no server could run with them", () => {
+Deno.test("converted() keeps empty names and port 0 out of v1alpha2, where no server could run with them", () => {
   const spec = toNow(server({
     userConfig: { configMapName: "" },
     containerSpec: { name: "llama-stack", port: 0 },
@@ -141,7 +141,7 @@ Deno.test("FR-081 converted() keeps empty names and port 0 out of v1alpha2, wher
   ]);
 });
 
-Deno.test("R50 converted() restores blocks that only v1alpha2 has after any edit in v1alpha1", () => {
+Deno.test("converted() restores blocks that only v1alpha2 has after any edit in v1alpha1", () => {
   const blocks: JsonObject = {
     providers: { inference: [{ provider: "vllm", settings: { zero: 0, off: false, none: null, empty: {} } }] },
     storage: { kv: { type: "redis", endpoint: "redis:6379" } },
@@ -158,7 +158,7 @@ Deno.test("R50 converted() restores blocks that only v1alpha2 has after any edit
   strictEqual(at(spec, "workload", "replicas"), 7);
 });
 
-Deno.test("R50 converted() drops a sub-field when the value that it belongs to was edited", () => {
+Deno.test("converted() drops a sub-field when the value that it belongs to was edited", () => {
   const seen = toOld(FILLED(stack({
     distribution: { image: "a:1", serverVersion: "0.7" },
     networking: { expose: { hostname: "host" } },
@@ -181,7 +181,7 @@ Deno.test("R50 converted() drops a sub-field when the value that it belongs to w
   strictEqual(at(diskless, "workload", "storage"), undefined);
 });
 
-Deno.test("R50 converted() binds what only v1alpha1 has to what it stood beside", () => {
+Deno.test("converted() binds what only v1alpha1 has to what it stood beside", () => {
   const stored = FILLED(toNow(server({
     containerSpec: { name: "other" },
     userConfig: { configMapName: "one", configMapNamespace: "elsewhere" },
@@ -197,7 +197,7 @@ Deno.test("R50 converted() binds what only v1alpha1 has to what it stood beside"
   deepStrictEqual(at(toOld(edited), "spec", "server", "containerSpec"), { name: "other", port: 9000 });
 });
 
-Deno.test("R50 converted() takes an edited leftover as the user's word", () => {
+Deno.test("converted() takes an edited leftover as the user's word", () => {
   const seen = toOld(FILLED(stack({ networking: { expose: { hostname: "host" } } })));
   const key = "v1alpha2.leftovers.llamastack.io/spec.networking.expose.hostname";
   strictEqual(at(seen, "metadata", "annotations", key), '{"to":"host"}');
@@ -225,7 +225,7 @@ Deno.test("converted() keeps a foreign value under its own key beside leftovers 
   deepStrictEqual(toOld(there), resource);
 });
 
-Deno.test("R50 converted() reads the annotations of the Go operators once", () => {
+Deno.test("converted() reads the annotations of the Go operators once", () => {
   const stored = stack({
     networking: { tls: { caBundle: { configMapName: "ca" } } },
     overrideConfig: { configMapName: "c" },

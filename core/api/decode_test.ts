@@ -54,7 +54,7 @@ for (
     ["a list", [], ["Expected a Kubernetes object"]],
   ] as const
 ) {
-  Deno.test(`FR-075 FR-077 decodeResource() names field, value and way out of ${name}`, () => {
+  Deno.test(`decodeResource() names field, value and way out of ${name}`, () => {
     deepStrictEqual(said(value).map((line) => line.replace(/^: /, "")), [...want]);
   });
 }
@@ -99,7 +99,7 @@ for (
     ["endpoint", { providers: { inference: [{ provider: "openai", endpoint: ["http://u:sk-canary@h"] }] } }],
   ] as const
 ) {
-  Deno.test(`NFR-003 decodeResource() quotes no secret that stands misplaced in ${where}`, () => {
+  Deno.test(`decodeResource() quotes no secret that stands misplaced in ${where}`, () => {
     const lines = said(manifest(spec as never));
     ok(lines.length > 0);
     ok(lines.every((line) => !line.includes("canary")), lines.join("\n"));
@@ -116,7 +116,7 @@ for (
     ["My", false],
   ] as const
 ) {
-  Deno.test(`R47 decodeResource() ${fine ? "accepts" : "refuses"} the name ${name}, whose Service is called after it`, () => {
+  Deno.test(`decodeResource() ${fine ? "accepts" : "refuses"} the name ${name}, whose Service is called after it`, () => {
     strictEqual(said(manifest({}, name)).length, fine ? 0 : 1);
   });
 }

@@ -74,7 +74,7 @@ export const int64 = (doc: string) => Schema.Int.annotate({ description: doc, fo
 export const bool = (doc: string, fallback?: boolean) =>
   Schema.Boolean.annotate({ description: doc, ...(fallback === undefined ? {} : { default: fallback }) });
 
-/** A list that is replaced as a whole by server-side apply (R39: a map list would need a required key). */
+/** A list that is replaced as a whole by server-side apply (a map list would need a required key). */
 export const list = <Item extends Schema.Top>(doc: string, item: Item, bounds: { min?: number; max: number }) =>
   Schema.Array(item).annotate({ description: doc, "x-kubernetes-list-type": "atomic" }).check(
     Schema.isBetweenLength(bounds.min ?? 0, bounds.max, {

@@ -3,7 +3,7 @@
  *
  * It is over 300 lines because it is one table: all rules can be read in one go.
  *
- * A row belongs to the smallest object that it needs (R41), because the API server re-checks only what changed.
+ * A row belongs to the smallest object that it needs, because the API server re-checks only what changed.
  */
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { API_NAMES, camelCase, PROVIDER_LISTS } from "./api_names.ts";
@@ -127,7 +127,7 @@ const connection = tiedTo(
   "connectionString is only valid when type is postgres",
 );
 
-/** The id that a provider goes by: its own, else the last `::` part of its type (FR-034). */
+/** The id that a provider goes by: its own, else the last `::` part of its type. */
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
 
@@ -206,7 +206,7 @@ const NAME_PATTERN = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
 export const NAME_MESSAGE =
   `metadata.name must be at most ${NAME_MAX} lower-case letters, digits and "-", begin with a letter and end with a letter or digit`;
 
-/** True when objects can be named after a resource of this name (R47). */
+/** True when objects can be named after a resource of this name. */
 export const isUsableName = (name: string): boolean =>
   name.length <= NAME_MAX && new RegExp(NAME_PATTERN, "u").test(name);
 
@@ -346,6 +346,6 @@ export const RULES: ReadonlyArray<Rule> = [
   },
 ];
 
-/** Names in `spec.disabled` are known to the schema; this one turns both spellings into the server's (R6). */
+/** Names in `spec.disabled` are known to the schema; this one turns both spellings into the server's. */
 export const disabledApi = (name: string): string =>
   (API_NAMES as ReadonlyArray<string>).find((api) => api === name || camelCase(api) === name) ?? name;

@@ -1,4 +1,4 @@
-/** The early short spellings (R1), read into the list form: one provider object instead of a list, bare model names. */
+/** The early short spellings, read into the list form: one provider object instead of a list, bare model names. */
 import { isObject, type Json, type JsonObject, listAt, objectAt, put } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { writeYaml } from "../data/yaml.ts";

@@ -3,7 +3,7 @@ import { manifest } from "../../tests/given.ts";
 import { at, type JsonObject } from "../data/json.ts";
 import { expandShorthand } from "./shorthand.ts";
 
-Deno.test("R1 expandShorthand() reads one provider object and bare model names into the list form, and prints that form", () => {
+Deno.test("expandShorthand() reads one provider object and bare model names into the list form, and prints that form", () => {
   const { resource, warnings } = expandShorthand(
     manifest({
       providers: { inference: { provider: "vllm", endpoint: "http://v" } },
@@ -18,14 +18,14 @@ Deno.test("R1 expandShorthand() reads one provider object and bare model names i
   ]);
 });
 
-Deno.test("R1 expandShorthand() leaves the list form alone", () => {
+Deno.test("expandShorthand() leaves the list form alone", () => {
   const resource = manifest({ providers: { inference: [{ provider: "vllm" }] } });
   const expanded = expandShorthand(resource);
   strictEqual(expanded.resource, resource);
   deepStrictEqual(expanded.warnings, []);
 });
 
-Deno.test("NFR-003 expandShorthand() prints no value that could be a secret", () => {
+Deno.test("expandShorthand() prints no value that could be a secret", () => {
   const provider: JsonObject = {
     provider: "vllm",
     endpoint: "http://u:canary@v",

@@ -22,7 +22,7 @@ const render = (documents: ReadonlyArray<JsonObject | string>, options: Partial<
 const lint = (documents: ReadonlyArray<JsonObject | string>, format: "text" | "json" = "text") =>
   lintCommand([file(...documents)], SURROUNDINGS, { format, style: PLAIN });
 
-Deno.test("R32 renderCommand() prints every object in the order in which it is written", () => {
+Deno.test("renderCommand() prints every object in the order in which it is written", () => {
   const { stdout, stderr, code } = render([GOOD]);
   const kinds = [...stdout.matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind);
   deepStrictEqual(kinds, ["ServiceAccount", "ConfigMap", "Deployment", "Service"]);
@@ -44,14 +44,14 @@ for (
     "is used as it is",
   ]] as const
 ) {
-  Deno.test(`R45 renderCommand() prints nothing and one line for ${name}`, () => {
+  Deno.test(`renderCommand() prints nothing and one line for ${name}`, () => {
     const { stdout, stderr, code } = render([document], { only: "config" });
     deepStrictEqual([stdout, stderr.trimEnd().split("\n").length, code], ["", 1, 0]);
     ok(stderr.includes(words), stderr);
   });
 }
 
-Deno.test("R45 renderCommand() prints the good ones of several documents and fails for the bad ones", () => {
+Deno.test("renderCommand() prints the good ones of several documents and fails for the bad ones", () => {
   const { stdout, stderr, code } = render([GOOD, BAD, GOOD], { only: "config" });
   strictEqual(stdout.split("---\n").length, 2);
   ok(
@@ -79,7 +79,7 @@ for (
     "hello\n",
   ]] as const
 ) {
-  Deno.test(`R45 renderCommand() and lintCommand() fail for a file with ${name}`, () => {
+  Deno.test(`renderCommand() and lintCommand() fail for a file with ${name}`, () => {
     strictEqual(render([text]).code, 1);
     ok(render([text]).stderr.length > 0);
     strictEqual(lint([text]).code, 1);
@@ -106,7 +106,7 @@ Deno.test("lintCommand() gives CI one JSON object with stable keys", () => {
   deepStrictEqual(Object.keys(report.findings[0] ?? {}), ["resource", "level", "code", "reason", "path", "message"]);
 });
 
-Deno.test("R1 lintCommand() reads the early shorthand and says so", () => {
+Deno.test("lintCommand() reads the early shorthand and says so", () => {
   const { stdout, code } = lint([manifest({ resources: { models: ["gpt"] } } as never)]);
   ok(stdout.includes("an early spelling that only this command reads; write"));
   strictEqual(code, 0);
@@ -119,7 +119,7 @@ const OLD = {
   spec: { replicas: 2, server: { distribution: { name: "starter" }, containerSpec: { port: 8322 } } },
 };
 
-Deno.test("US7 lintCommand() and renderCommand() read v1alpha1 as v1alpha2 and say so in one line", () => {
+Deno.test("lintCommand() and renderCommand() read v1alpha1 as v1alpha2 and say so in one line", () => {
   const line = "f.yaml: old: llamastack.io/v1alpha1 is read as llamastack.io/v1alpha2; " +
     "`llama-stack-operator convert` rewrites it\n";
   deepStrictEqual(lint([OLD]), { stdout: "0 errors, 0 warnings in 1 resource\n", stderr: line, code: 0 });
@@ -130,7 +130,7 @@ Deno.test("US7 lintCommand() and renderCommand() read v1alpha1 as v1alpha2 and s
   strictEqual(rendered.stdout, render([{ ...bare, metadata: { name: "old" } }]).stdout);
 });
 
-Deno.test("US7 lintCommand() names a wrong field of v1alpha1 as its author wrote it", () => {
+Deno.test("lintCommand() names a wrong field of v1alpha1 as its author wrote it", () => {
   const typo = { ...OLD, spec: { server: { distribution: { name: "starter" }, containerSpec: { prot: 1 } } } };
   const { stdout, code } = lint([typo]);
   ok(stdout.includes("spec.server.containerSpec.prot: Unknown field; did you mean port"), stdout);

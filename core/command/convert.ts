@@ -1,4 +1,4 @@
-/** `convert`: resources in the other API version, and the early shorthand (R1) in its list form. Judges nothing: `lint` does. */
+/** `convert`: resources in the other API version, and the early shorthand in its list form. Judges nothing: `lint` does. */
 import * as Result from "effect/Result";
 import { AS_WRITTEN, converted } from "../api/convert.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";

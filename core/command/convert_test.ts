@@ -42,12 +42,12 @@ Deno.test("convertCommand() says what only the annotation keeps", () => {
   ok(stderr.includes("v1alpha2 has no place for spec.server.containerSpec"), stderr);
 });
 
-Deno.test("R1 convertCommand() turns the early shorthand into lists", () => {
+Deno.test("convertCommand() turns the early shorthand into lists", () => {
   const { stdout } = run(`${NEW}  providers:\n    inference:\n      provider: vllm\n`);
   ok(stdout.includes("inference:\n      - provider: vllm"), stdout);
 });
 
-Deno.test("R45 convertCommand() prints the good documents and exits 1 for a bad one", () => {
+Deno.test("convertCommand() prints the good documents and exits 1 for a bad one", () => {
   const { stdout, stderr, code } = run(`${OLD}---\n${OLD.replace("v1alpha1", "v1")}---\nkind: Secret\n`);
   strictEqual(code, 1);
   strictEqual(stdout.split("apiVersion").length, 2);

@@ -31,11 +31,11 @@ const heldWorld = (): ClusterSnapshot => {
 const diff = (seen: ClusterSnapshot, format: "text" | "json" = "text") =>
   diffCommand([{ label: "f.yaml: my", snapshot: Result.succeed(seen) }], [], { format, style: PLAIN });
 
-Deno.test("R45 diffCommand() says that a settled resource has no differences", () => {
+Deno.test("diffCommand() says that a settled resource has no differences", () => {
   deepStrictEqual(diff(settled(WITH_KEY)), { stdout: "f.yaml: my: no differences\n", stderr: "", code: 0 });
 });
 
-Deno.test("R45 diffCommand() lists what a new resource brings, with reasons", () => {
+Deno.test("diffCommand() lists what a new resource brings, with reasons", () => {
   const { stdout, code } = diff(snapshot({}));
   ok(/\+ Deployment\/my: there is no Deployment yet/.test(stdout), stdout);
   ok(/\+ Service\/my-service: the resource asks for it/.test(stdout), stdout);
@@ -79,7 +79,7 @@ Deno.test("diffCommand() tells a new number of pods and what is pruned", () => {
   ok(/- Ingress\/my-ingress: the resource does not ask for it any more/.test(stdout), stdout);
 });
 
-Deno.test("R45 diffCommand() tells errors on standard error and differs then", () => {
+Deno.test("diffCommand() tells errors on standard error and differs then", () => {
   const { stdout, stderr, code } = diff(
     edited(settled(WITH_KEY), { providers: { inference: [{ provider: "nope" }] } }),
   );
@@ -100,7 +100,7 @@ Deno.test("diffCommand() says that nothing happens to a suspended or deleted res
   ok(diff({ ...before, resource: { ...before.resource, metadata } }).stdout.includes("being deleted"));
 });
 
-Deno.test("R34 diffCommand() tells of a held template and counts it as no difference", () => {
+Deno.test("diffCommand() tells of a held template and counts it as no difference", () => {
   const held = heldWorld();
   const { stdout, code } = diff(held);
   ok(stdout.includes("a new pod template waits"), stdout);

@@ -51,7 +51,7 @@ Deno.test("moved() finds the resources of a server of before 0.3 in their place"
   deepStrictEqual(moved(before, at({})), ["lost: model m"]);
 });
 
-Deno.test("R31 render --server-version says what a resource loses or gains by the move", () => {
+Deno.test("render --server-version says what a resource loses or gains by the move", () => {
   const resource = manifest({
     distribution: { name: "starter" },
     providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] },

@@ -1,4 +1,4 @@
-/** What a command says: texts for both streams and the exit code (R45). */
+/** What a command says: texts for both streams and the exit code. */
 
 import { printable } from "../data/printable.ts";
 

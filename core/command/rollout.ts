@@ -1,4 +1,4 @@
-/** `rollout`: lets a held pod template through, by an annotation on the resource (R34). The one place that asks what waits. */
+/** `rollout`: lets a held pod template through, by an annotation on the resource. The one place that asks what waits. */
 import * as Result from "effect/Result";
 import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";

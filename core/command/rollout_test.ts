@@ -24,7 +24,7 @@ const annotated = (seen: ClusterSnapshot, digest: string): ClusterSnapshot => ({
   resource: put(seen.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest),
 });
 
-Deno.test("R34 rolloutCommand() lets a held template through by its digest", () => {
+Deno.test("rolloutCommand() lets a held template through by its digest", () => {
   const seen = held();
   const digest = templateDigest(Result.getOrThrow(prepare(seen)).objects.deployment);
   const { write, outcome } = rolloutCommand(seen);
@@ -38,7 +38,7 @@ Deno.test("R34 rolloutCommand() lets a held template through by its digest", () 
   strictEqual(outcome.code, 0);
 });
 
-Deno.test("R34 rolloutCommand() takes the word of the running operator for the digest", () => {
+Deno.test("rolloutCommand() takes the word of the running operator for the digest", () => {
   const said = "ab".repeat(32);
   const conditions = [{ type: "TemplateHeld", status: "True", reason: "OperatorChanged", message: `set to ${said}` }];
   const resource = put(settled.resource, ["status", "conditions"], conditions);
@@ -61,7 +61,7 @@ Deno.test("rolloutCommand() says so where nothing is held, and where it was aske
   ok(again.outcome.stdout.includes("asked for already"), again.outcome.stdout);
 });
 
-Deno.test("R45 rolloutCommand() fails for a resource whose template cannot be made", () => {
+Deno.test("rolloutCommand() fails for a resource whose template cannot be made", () => {
   const broken: JsonObject = {
     providers: { inference: [{ provider: "vllm", endpoint: "x", apiKey: secret("s", "k") }] },
   };

@@ -42,7 +42,7 @@ export const containerEnv = (
       for (const [name, value] of Object.entries(process.environment)) set({ name, value });
     }
   }
-  // Both names, so that a server that was renamed does not move the data of the older one (R27).
+  // Both names, so that a server that was renamed does not move the data of the older one.
   set({ name: "LLAMA_STACK_CONFIG_DIR", value: folders.mount });
   set({ name: "OGX_CONFIG_DIR", value: folders.mount });
   set({ name: "SQLITE_STORE_DIR", value: folders.state });

@@ -4,7 +4,7 @@ import { generated } from "../../tests/given.ts";
 import { CONFIG_BYTES_MAX } from "../data/limits.ts";
 import { render } from "./render.ts";
 
-Deno.test("NFR-001 render() orders keys for the reader and by name, and keeps the order of lists", () => {
+Deno.test("render() orders keys for the reader and by name, and keeps the order of lists", () => {
   const { yaml } = Result.getOrThrow(
     render({ z: 1, a: [2, 1], providers: {}, version: 2, config: { provider_type: "t", a: 1, provider_id: "i" } }),
   );
@@ -22,7 +22,7 @@ Deno.test("render() refuses a config that no ConfigMap holds", () => {
   ok(failure.includes(`at most ${CONFIG_BYTES_MAX}`), failure);
 });
 
-Deno.test("FR-025a generated names of A, B and A again are A, B and A", () => {
+Deno.test("generated names of A, B and A again are A, B and A", () => {
   const name = (max_tokens: number) =>
     generated({ providers: { inference: [{ provider: "vllm", endpoint: "http://x/v1", settings: { max_tokens } }] } })
       .config.digest;

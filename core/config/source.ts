@@ -13,7 +13,7 @@ export type Source = Data.TaggedEnum<{
 }>;
 export const Source = Data.taggedEnum<Source>();
 
-/** R30: port, TLS, workers, CA and claim act through flags and environment on any image and cause no generation. */
+/** Port, TLS, workers, CA and claim act through flags and environment on any image and cause no generation. */
 export const chooseSource = (spec: Spec, mendNeededToStart: boolean): Source => {
   if (spec.overrideConfig !== undefined) {
     const { configMapName, key } = spec.overrideConfig;

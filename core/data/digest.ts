@@ -1,4 +1,4 @@
-/** Hashes and certificates; the only file of the core that touches node:crypto (R52). */
+/** Hashes and certificates; the only file of the core that touches node:crypto. */
 import { createHash, createHmac, X509Certificate } from "node:crypto";
 
 /** sha256 of the UTF-8 bytes, 64 hex digits. */

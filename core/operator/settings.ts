@@ -9,15 +9,15 @@ import { readYaml11 } from "../data/yaml.ts";
 export const SETTINGS_CONFIG_MAP = "llama-stack-operator-config";
 
 export interface Settings {
-  /** Image by name of a distribution (R44). */
+  /** Image by name of a distribution. */
   readonly imageOverrides: ReadonlyMap<string, string>;
   /** A NetworkPolicy for every server, not only where a resource asks for one. */
   readonly networkPolicies: boolean;
-  /** Whether a pod template that only a new operator version changed is held, or rolls in turns (R34). */
+  /** Whether a pod template that only a new operator version changed is held, or rolls in turns. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
   /** Resources that an upgrade may have away at a time, 1 – 1,000. */
   readonly upgradeParallelism: number;
-  /** Whether admission warns of a missing Secret or ConfigMap, or refuses the resource (R16). */
+  /** Whether admission warns of a missing Secret or ConfigMap, or refuses the resource. */
   readonly admissionReferences: "Warn" | "Reject";
   /** What authors of resources may make the operator do to nodes and network. */
   readonly allow: Allowances;

@@ -54,7 +54,7 @@ const deployment = (clusterSnapshot: ClusterSnapshot): Json | undefined => clust
 const running = (clusterSnapshot: ClusterSnapshot): string =>
   JSON.stringify([...clusterSnapshot.live].filter(([key]) => !key.startsWith("Secret/")));
 
-Deno.test("US8 decide() makes a resource in one pass, tells of it, and then has nothing to do", () => {
+Deno.test("decide() makes a resource in one pass, tells of it, and then has nothing to do", () => {
   const first = planOf(snapshot(GENERATED));
   deepStrictEqual(said(first), [
     "Apply ServiceAccount",
@@ -100,7 +100,7 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
   });
 }
 
-Deno.test("FR-095 FR-096 decide() rolls once for an edit, and writes nothing when the result is the same", () => {
+Deno.test("decide() rolls once for an edit, and writes nothing when the result is the same", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const changed = edited(before, { ...GENERATED, resources: { models: [{ name: "m" }] } });
   deepStrictEqual(said(planOf(changed)).slice(0, 2), ["Apply ConfigMap", "Apply Deployment"]);
@@ -109,7 +109,7 @@ Deno.test("FR-095 FR-096 decide() rolls once for an edit, and writes nothing whe
   deepStrictEqual(at(after(same, planOf(same)).live.get("Deployment/my"), "spec"), at(deployment(before), "spec"));
 });
 
-Deno.test("FR-098 FR-099 FR-100 decide() changes image, config, environment and digest in one write", () => {
+Deno.test("decide() changes image, config, environment and digest in one write", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const plan = planOf(edited(before, { ...GENERATED, distribution: { name: "ogx-starter" } }));
   const writes = plan.steps.flatMap((step) =>
@@ -183,7 +183,7 @@ const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<ClusterSnapsho
 ];
 
 for (const [name, spec, more, want] of BROKEN) {
-  Deno.test(`FR-097 R35 planOf() keeps what runs byte for byte with ${name}, scales on, says why once, and recovers`, () => {
+  Deno.test(`planOf() keeps what runs byte for byte with ${name}, scales on, says why once, and recovers`, () => {
     const { snapshot: before } = converged(snapshot(WITH_KEY, { secrets: SECRETS }));
     const broken: ClusterSnapshot = { ...edited(before, { ...spec, workload: { replicas: 3 } }), ...more };
     const plan = planOf(broken);
@@ -200,14 +200,14 @@ for (const [name, spec, more, want] of BROKEN) {
     deepStrictEqual([condition(repaired, "Ready"), condition(repaired, "Stalled")], ["True Ready", "absent"]);
   });
 
-  Deno.test(`R35 planOf() leaves nothing half-made when a first install has ${name}`, () => {
+  Deno.test(`planOf() leaves nothing half-made when a first install has ${name}`, () => {
     const { snapshot: settled } = converged(snapshot(spec, more));
     deepStrictEqual([...settled.live.keys()], []);
     strictEqual(at(settled.resource, "status", "phase"), "Failed");
   });
 }
 
-Deno.test("FR-101 decide() says UpgradeConfigFailure when only the operator changed", () => {
+Deno.test("decide() says UpgradeConfigFailure when only the operator changed", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const upgraded: ClusterSnapshot = {
     ...before,
@@ -236,7 +236,7 @@ Deno.test("a failure is the operator's where only an image override changed, and
   strictEqual(condition(broken, "ConfigGenerated"), "False OverrideConfigInvalid");
 });
 
-Deno.test("R34 decide() holds a template that only the operator changed, and applies it when it is asked to", () => {
+Deno.test("decide() holds a template that only the operator changed, and applies it when it is asked to", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
   const { snapshot: held } = converged({ ...before, operator });
@@ -250,7 +250,7 @@ Deno.test("R34 decide() holds a template that only the operator changed, and app
   ok(running(rolled) !== running(before));
 });
 
-Deno.test("R34 decide() rolls a held template along with the next edit", () => {
+Deno.test("decide() rolls a held template along with the next edit", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
   const plan = planOf(edited({ ...before, operator }, { ...GENERATED, resources: { models: [{ name: "m" }] } }));
@@ -267,7 +267,7 @@ Deno.test("decide() restarts pods once for a rotated referenced key, never for a
   deepStrictEqual(said(planOf({ ...quiet, secrets: secretsOf({ "s": { token: "value-two" } }) })), []);
 });
 
-Deno.test("NFR-003 decide() puts no secret value into anything but the Secret that is made for it", () => {
+Deno.test("decide() puts no secret value into anything but the Secret that is made for it", () => {
   const canary = "canary-5a1d";
   const spec = {
     ...WITH_KEY,
@@ -318,7 +318,7 @@ Deno.test("decide() touches no object of somebody else, and says whose it is", (
   strictEqual(condition(service, "ServiceReady"), "False OwnershipConflict");
 });
 
-Deno.test("R47 decide() takes over the kept claim of an earlier resource of this name", () => {
+Deno.test("decide() takes over the kept claim of an earlier resource of this name", () => {
   const claim: JsonObject = {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
@@ -343,7 +343,7 @@ Deno.test("R47 decide() takes over the kept claim of an earlier resource of this
   strictEqual(converged(start).passes, 1);
 });
 
-Deno.test("FR-025 FR-025a decide() keeps the config before and every config that something still names, and prunes the rest", () => {
+Deno.test("decide() keeps the config before and every config that something still names, and prunes the rest", () => {
   let current = converged(snapshot(GENERATED)).snapshot;
   const first = stringAt(current.configs[0], "metadata", "name") ?? "";
   for (const name of ["a", "b", "c"]) {
@@ -359,7 +359,7 @@ Deno.test("FR-025 FR-025a decide() keeps the config before and every config that
   ok(current.configs.some((config) => stringAt(config, "metadata", "name") === pinned));
 });
 
-Deno.test("FR-025a decide() keeps two configs, in whatever order the cluster shows those of one second", () => {
+Deno.test("decide() keeps two configs, in whatever order the cluster shows those of one second", () => {
   const runs = ["a", "b", "c"].map((name) =>
     converged(snapshot({ ...GENERATED, resources: { models: [{ name }] } })).snapshot
   );

@@ -49,7 +49,7 @@ export const prunedBundles = (
 const CONFIGS_KEPT = 1;
 
 /**
- * Generated ConfigMaps that are neither among the newest nor named by a Deployment, ReplicaSet or Pod (FR-025a). `current` is
+ * Generated ConfigMaps that are neither among the newest nor named by a Deployment, ReplicaSet or Pod. `current` is
  * the one that this pass wants; it is never pruned, even if the cluster does not show it yet, and it is not always the
  * newest: an edit that is taken back returns to a former one, and configs of one second have no order.
  */

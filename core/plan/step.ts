@@ -13,7 +13,7 @@ export type StepPrecondition = Exclude<Precondition, "any"> | "as just written";
 export type Step = Data.TaggedEnum<{
   /**
    * Server-side apply of one object. Where the precondition does not hold, the object stays as it is.
-   * `blocks` says whether a refusal stops the steps behind it (R35).
+   * `blocks` says whether a refusal stops the steps behind it.
    */
   Apply: {
     readonly manifest: Manifest;

@@ -9,7 +9,7 @@ export const autoscalerName = (name: string): string => `${name}-hpa`;
 /** Percent of the CPU request, where the resource names no target. Source: the Go operator, whose servers are taken over. */
 const CPU_PERCENT_DEFAULT = 80;
 
-/** A maximum of 0 switches it off (R41: such objects of the older API stay writable). */
+/** A maximum of 0 switches it off (such objects of the older API stay writable). */
 export const autoscales = ({ spec }: Blueprint): boolean => (spec.workload?.autoscaling?.maxReplicas ?? 0) > 0;
 
 /** Never below what the resource asks for, and never above its own maximum. Source: the Go operator. */

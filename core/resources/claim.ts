@@ -1,4 +1,4 @@
-/** The PersistentVolumeClaim `<cr>-pvc`: kept when the resource goes, unless the author wants otherwise (R15). */
+/** The PersistentVolumeClaim `<cr>-pvc`: kept when the resource goes, unless the author wants otherwise. */
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
 import { manifest } from "./kubernetes_objects.ts";

@@ -1,4 +1,4 @@
-/** ConfigMaps of a resource: the immutable one with config.yaml (FR-023, NFR-005), and the bundle of certificates. */
+/** ConfigMaps of a resource: the immutable one with config.yaml, and the bundle of certificates. */
 import { CONFIG_DIGEST_ANNOTATION, configMapName } from "./names.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";

@@ -1,4 +1,4 @@
-/** The Secrets `<cr>-sql` and `<cr>-kv`: connection parts under the names of their variables (R33), owned, rotated with the source. */
+/** The Secrets `<cr>-sql` and `<cr>-kv`: connection parts under the names of their variables, owned, rotated with the source. */
 import * as Redacted from "effect/Redacted";
 import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
@@ -24,7 +24,7 @@ export const connectionSecrets = (
       kind: "Secret",
       metadata: metadataOf(blueprint, name, { component: "storage-connection" }),
       type: "Opaque",
-      // Offline nobody knows the values: the Secret is shown without data (R32).
+      // Offline nobody knows the values: the Secret is shown without data.
       // Not stringData: the API server never stores it, so each apply of it would count as a change.
       ...(data === undefined ? {} : { data: encoded(data) }),
     })

@@ -46,7 +46,7 @@ const PULL_SECONDS = 120;
 const startupSeconds = (spec: Blueprint["spec"]): number =>
   spec.workload?.probes?.startupSeconds ?? STARTUP_SECONDS_DEFAULT;
 
-/** Two pods cannot hold one ReadWriteOnce claim on two nodes, nor share sqlite files on any claim (R29). */
+/** Two pods cannot hold one ReadWriteOnce claim on two nodes, nor share sqlite files on any claim. */
 const strategy = (blueprint: Blueprint): AsJson<V1DeploymentStrategy> => {
   const storage = blueprint.spec.workload?.storage;
   const shared = storage?.accessMode === "ReadWriteMany";
@@ -112,7 +112,7 @@ const container = (
     ...probes(blueprint),
     // The last lines of the log say why a start failed; status quotes the very last one.
     terminationMessagePolicy: "FallbackToLogsOnError",
-    // New connections still arrive for a moment after a pod is told to stop; a pause lets them go elsewhere (R35).
+    // New connections still arrive for a moment after a pod is told to stop; a pause lets them go elsewhere.
     lifecycle: { preStop: { exec: { command: ["sleep", String(DRAIN_SECONDS)] } } },
     securityContext: RESTRICTED,
     volumeMounts: mounts,
@@ -188,7 +188,7 @@ const probes = ({ spec, family }: Blueprint): AsJson<Pick<V1Container, "startupP
 /** The user that the published images can run as, outside OpenShift. */
 const IMAGE_USER = 1001;
 
-/** OpenShift chooses users and groups per namespace itself, and refuses others (R37). */
+/** OpenShift chooses users and groups per namespace itself, and refuses others. */
 const podSecurity = (openshift: boolean): AsJson<V1PodSecurityContext> => ({
   runAsNonRoot: true,
   ...(openshift ? {} : { runAsUser: IMAGE_USER, runAsGroup: IMAGE_USER, fsGroup: IMAGE_USER }),

@@ -1,4 +1,4 @@
-/** The NetworkPolicy `<cr>-network-policy`: who may connect (FR-066). */
+/** The NetworkPolicy `<cr>-network-policy`: who may connect. */
 import type { V1NetworkPolicyPeer } from "@kubernetes/client-node";
 import { type Blueprint, isExposed, type Manifest, portOf } from "./blueprint.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";

@@ -1,4 +1,4 @@
-/** All objects of a resource, in the order in which they are written (R35). */
+/** All objects of a resource, in the order in which they are written. */
 import { sha256Hex } from "../data/digest.ts";
 import { type JsonObject, objectAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";

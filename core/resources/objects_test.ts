@@ -13,11 +13,11 @@ const podSpec = (spec: JsonObject, place = {}) =>
 const script = (spec: JsonObject) => String(listAt(container(spec), "command")[2]);
 const GENERATED = { storage: { kv: {} } };
 
-Deno.test("R35 objectsOf() makes what a bare resource needs, and nothing else", () => {
+Deno.test("objectsOf() makes what a bare resource needs, and nothing else", () => {
   deepStrictEqual(kinds({}), ["ServiceAccount", "Deployment", "Service"]);
 });
 
-Deno.test("R35 objectsOf() writes what the Deployment needs before it, and the rest after it", () => {
+Deno.test("objectsOf() writes what the Deployment needs before it, and the rest after it", () => {
   const spec = {
     storage: {
       kv: { type: "redis", endpoint: "r", password: secret("s", "k") },
@@ -42,14 +42,14 @@ Deno.test("R35 objectsOf() writes what the Deployment needs before it, and the r
   ]);
 });
 
-Deno.test("FR-023 FR-024 NFR-005 configMap() is immutable and named after its digest", () => {
+Deno.test("configMap() is immutable and named after its digest", () => {
   const made = objectOf("ConfigMap", GENERATED);
   const digest = stringAt(made, "metadata", "annotations", "llamastack.io/config-digest") ?? "";
   ok(/^[0-9a-f]{64}$/.test(digest));
   deepStrictEqual([made?.metadata.name, made?.immutable], [`my-config-${digest.slice(0, 8)}`, true]);
 });
 
-Deno.test("R18 metadataOf() names the owner of everything but a claim that is kept", () => {
+Deno.test("metadataOf() names the owner of everything but a claim that is kept", () => {
   const spec = { ...GENERATED, workload: { storage: { size: "1Gi" } } };
   const owned = objects(spec, { uid: "u" }).filter(({ metadata }) => "ownerReferences" in metadata).map(({ kind }) =>
     kind
@@ -71,7 +71,7 @@ for (
     ["a claim that is there already", { existingClaim: "c" }, {}, "Recreate"],
   ] as const
 ) {
-  Deno.test(`R29 deployment() takes ${want} for ${name}`, () => {
+  Deno.test(`deployment() takes ${want} for ${name}`, () => {
     const spec = { ...GENERATED, ...more, ...(storage === undefined ? {} : { workload: { storage } }) } as JsonObject;
     strictEqual(at(objectOf("Deployment", spec), "spec", "strategy", "type"), want);
   });
@@ -86,7 +86,7 @@ Deno.test("deployment() leaves replicas to the autoscaler", () => {
   );
 });
 
-Deno.test("FR-060 FR-061 FR-062 startScript() starts the server's factory on port, workers and TLS of the resource", () => {
+Deno.test("startScript() starts the server's factory on port, workers and TLS of the resource", () => {
   const spec = {
     ...GENERATED,
     networking: { port: 9000, tls: { enabled: true, secretName: "t" } },
@@ -110,12 +110,12 @@ Deno.test("startScript() of OGX starts OGX", () => {
   ok(script({ distribution: { name: "ogx-starter" } }).includes("--factory ogx.core.server.server:create_app"));
 });
 
-Deno.test("R31 startScript() asks the image which server it holds when nothing tells", () => {
+Deno.test("startScript() asks the image which server it holds when nothing tells", () => {
   const said = script({ distribution: { image: "x" }, overrideConfig: { configMapName: "c" } });
   ok(said.includes("if python3 -c 'import ogx'") && said.includes("elif python3 -c 'import llama_stack'"), said);
 });
 
-Deno.test("R48 startScript() traces only where OTEL_* is set", () => {
+Deno.test("startScript() traces only where OTEL_* is set", () => {
   ok(!script(GENERATED).includes("opentelemetry-instrument"));
   ok(
     script({ providers: { telemetry: [{ provider: "otel", endpoint: "http://c" }] } }).includes(
@@ -233,7 +233,7 @@ Deno.test("probes() gives a start ten minutes, or what the resource says", () =>
   strictEqual(at(container({}), "livenessProbe"), undefined);
 });
 
-Deno.test("US5 FR-064 FR-065 ingress() takes host, class and TLS of the resource", () => {
+Deno.test("ingress() takes host, class and TLS of the resource", () => {
   const expose = { hostname: "h.example.com", ingressClassName: "nginx", tlsSecretName: "t", annotations: { a: "b" } };
   const made = objectOf("Ingress", { networking: { port: 9000, expose } });
   deepStrictEqual(made?.spec, {
@@ -253,7 +253,7 @@ Deno.test("US5 FR-064 FR-065 ingress() takes host, class and TLS of the resource
   strictEqual(at(made, "metadata", "annotations", "a"), "b");
 });
 
-Deno.test("R4 FR-010 FR-011 ingress() is on for {}, off for false and for nothing", () => {
+Deno.test("ingress() is on for {}, off for false and for nothing", () => {
   const exposed = (expose: JsonObject | undefined) =>
     kinds({ networking: expose === undefined ? {} : { expose } }).includes("Ingress");
   deepStrictEqual([exposed({}), exposed({ enabled: true }), exposed({ enabled: false }), exposed(undefined)], [
@@ -264,7 +264,7 @@ Deno.test("R4 FR-010 FR-011 ingress() is on for {}, off for false and for nothin
   ]);
 });
 
-Deno.test("FR-064 route() stands in for the Ingress where the cluster has Routes", () => {
+Deno.test("route() stands in for the Ingress where the cluster has Routes", () => {
   deepStrictEqual(kinds({ networking: { expose: {} } }, OPENSHIFT), [
     "ServiceAccount",
     "Deployment",
@@ -277,7 +277,7 @@ Deno.test("FR-064 route() stands in for the Ingress where the cluster has Routes
   deepStrictEqual([terminated({ expose: {} }), terminated({ expose: {}, tls })], ["edge", "passthrough"]);
 });
 
-Deno.test("FR-066 networkPolicy() lets in the own namespace, the operator, and who is named", () => {
+Deno.test("networkPolicy() lets in the own namespace, the operator, and who is named", () => {
   const from = (allowedFrom: JsonObject) =>
     at(listAt(objectOf("NetworkPolicy", { networking: { allowedFrom } }), "spec", "ingress")[0], "from");
   const named = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } });
@@ -314,7 +314,7 @@ Deno.test("disruptionBudget() is made for several pods or on request", () => {
   strictEqual(objectOf("PodDisruptionBudget", {}), undefined);
 });
 
-Deno.test("R15 claim() is as large as asked for, of the class and mode asked for", () => {
+Deno.test("claim() is as large as asked for, of the class and mode asked for", () => {
   const made = objectOf("PersistentVolumeClaim", {
     workload: { storage: { size: "5Gi", storageClassName: "fast", accessMode: "ReadWriteMany" } },
   });
@@ -330,7 +330,7 @@ Deno.test("R15 claim() is as large as asked for, of the class and mode asked for
   strictEqual(objectOf("PersistentVolumeClaim", { workload: { storage: { existingClaim: "c" } } }), undefined);
 });
 
-Deno.test("R47 podVolumes() keeps /tmp in memory when the author starts OGX' own command line", () => {
+Deno.test("podVolumes() keeps /tmp in memory when the author starts OGX' own command line", () => {
   const tmp = (overrides: JsonObject) =>
     listAt(podSpec({ workload: { overrides } }), "volumes").find((volume) => isObject(volume) && volume.name === "tmp");
   deepStrictEqual(tmp({}), { name: "tmp", emptyDir: {} });

@@ -12,7 +12,7 @@ export interface Place {
   readonly namespace: string;
   readonly uid: string | undefined;
   readonly platform: Platform;
-  /** The copy of the author's own config (R36); undefined where its ConfigMap has not been read. */
+  /** The copy of the author's own config; undefined where its ConfigMap has not been read. */
   readonly ownConfig: ConfigContent | undefined;
   readonly podAnnotations: Readonly<Record<string, string>>;
 }

@@ -110,7 +110,7 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
   };
 };
 
-/** OGX's own command line writes the config with expanded secrets to /tmp; memory keeps it off the disk (R47). */
+/** OGX's own command line writes the config with expanded secrets to /tmp; memory keeps it off the disk. */
 const startsOgxCli = ({ spec }: Blueprint): boolean => {
   const { command = [], args = [] } = spec.workload?.overrides ?? {};
   return [...command, ...args].some((word) => /(^|[\s/])ogx(\s|$)/.test(word));

@@ -1,4 +1,4 @@
-/** The Service `<cr>-service`, always there. Numeric target: pods of the Go operator have no named port (R35). */
+/** The Service `<cr>-service`, always there. Numeric target: pods of the Go operator have no named port. */
 import { type Blueprint, type Manifest, portOf } from "./blueprint.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { manifest } from "./kubernetes_objects.ts";

@@ -55,9 +55,9 @@ const flags = ({ spec }: Blueprint): string =>
   ].join(" ");
 
 /**
- * For a config of the author's own on an image of unknown server: the package that is there decides, newest name first
- * (R31). Servers that share a package with newer ones and start in another way are told by its version; a package
- * without one, as a source tree may be, counts as new.
+ * For a user-provided config on an image whose server is unknown: the installed package decides, newest name first.
+ * Servers that share a package with newer ones but start in another way are recognized by the version of the package; a
+ * package without a version, such as a source tree, counts as new.
  */
 const probedServer = (blueprint: Blueprint): string => {
   const ways = SERVER_FAMILIES.filter((line, index) => startOf(line) !== startOf(SERVER_FAMILIES[index + 1])).reverse();

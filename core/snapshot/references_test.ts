@@ -3,7 +3,7 @@ import { decoded, secret } from "../../tests/given.ts";
 import { formatPath } from "../data/field_path.ts";
 import { referencesOf } from "./references.ts";
 
-Deno.test("FR-073 FR-074 referencesOf() finds every Secret and ConfigMap with its field", () => {
+Deno.test("referencesOf() finds every Secret and ConfigMap with its field", () => {
   const { spec } = decoded({
     providers: { inference: [{ provider: "openai", apiKey: secret("a", "k"), secretRefs: { x: secret("b", "l") } }] },
     storage: {

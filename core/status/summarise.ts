@@ -45,7 +45,7 @@ const phaseOf = (
 ): Status["phase"] => {
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return "Terminating";
   const available = findings.find(({ type }) => type === "Available");
-  // What runs counts more than an edit that failed (R43): Ready=False and Stalled tell of that one.
+  // What runs counts more than an edit that failed: Ready=False and Stalled tell of that one.
   if (available?.status === "True") return "Ready";
   if (findings.some(({ type, status }) => type === "Stalled" && status === "True")) return "Failed";
   if (available?.reason === "ScaledToZero") return "Ready";

@@ -41,23 +41,23 @@ Deno.test("cli render takes a base and a server version", async () => {
 
 for (
   const [name, args, code, words] of [
-    ["R45 cli lint exits 0 when there is no error", ["lint", VLLM], 0, "0 errors"],
-    ["R45 cli convert prints the other version and exits 0", ["convert", VLLM, "--to", "v1alpha1"], 0, "v1alpha1"],
-    ["R45 cli exits 2 without a file", ["lint"], 2, "Name a file with -f FILE"],
+    ["cli lint exits 0 when there is no error", ["lint", VLLM], 0, "0 errors"],
+    ["cli convert prints the other version and exits 0", ["convert", VLLM, "--to", "v1alpha1"], 0, "v1alpha1"],
+    ["cli exits 2 without a file", ["lint"], 2, "Name a file with -f FILE"],
     [
-      "R45 cli exits 2 for a file that is not there",
+      "cli exits 2 for a file that is not there",
       ["lint", "-f", "nope.yaml"],
       2,
       "Cannot read nope.yaml: there is no such file",
     ],
-    ["R45 cli exits 2 for a folder", ["lint", "-f", "deploy"], 2, "it is a folder"],
-    ["R45 cli exits 2 for an unknown command", ["rendr"], 2, "rendr"],
-    ["R45 cli exits 2 for an unknown flag", ["render", "--fil", VLLM], 2, "fil"],
-    ["R45 cli exits 2 for a bad choice", ["render", "-f", VLLM, "--only", "all"], 2, "only"],
-    ["R45 cli diff exits 2 without a file or a name", ["diff"], 2, "Name a file with -f FILE, or a resource"],
-    ["R45 cli explain exits 2 without a name", ["explain"], 2, "NAME"],
+    ["cli exits 2 for a folder", ["lint", "-f", "deploy"], 2, "it is a folder"],
+    ["cli exits 2 for an unknown command", ["rendr"], 2, "rendr"],
+    ["cli exits 2 for an unknown flag", ["render", "--fil", VLLM], 2, "fil"],
+    ["cli exits 2 for a bad choice", ["render", "-f", VLLM, "--only", "all"], 2, "only"],
+    ["cli diff exits 2 without a file or a name", ["diff"], 2, "Name a file with -f FILE, or a resource"],
+    ["cli explain exits 2 without a name", ["explain"], 2, "NAME"],
     [
-      "R45 cli explain exits 2 for a kubeconfig that is not there",
+      "cli explain exits 2 for a kubeconfig that is not there",
       ["explain", "my", "--kubeconfig", "/nowhere/config"],
       2,
       "there is no kubeconfig /nowhere/config",
@@ -77,7 +77,7 @@ for (
   });
 }
 
-Deno.test("R45 cli render exits 1 for a bad resource, with nothing on standard output", async () => {
+Deno.test("cli render exits 1 for a bad resource, with nothing on standard output", async () => {
   const { code, stdout, stderr } = await cli(
     ["render", "-f", "-"],
     "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\n",

@@ -21,7 +21,7 @@ import type { FileUnreadable } from "./files.ts";
 import { platform, write } from "./platform.ts";
 import type { Ended } from "./say.ts";
 
-/** Runs the command line and returns its exit code (R45). Writes to the standard streams; never exits by itself. */
+/** Runs the command line and returns its exit code. Writes to the standard streams; never exits by itself. */
 export const runCli = (args: ReadonlyArray<string>): Promise<ExitCode> =>
   Command.runWith(program, { version: OPERATOR_VERSION })(args).pipe(
     Effect.as<ExitCode>(0),

@@ -1,4 +1,4 @@
-/** How a command speaks: texts on both streams, then the exit code (R45). */
+/** How a command speaks: texts on both streams, then the exit code. */
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import {

@@ -32,7 +32,7 @@ import { Store } from "../cache/store.ts";
 import type { Decision } from "../../core/plan/decision.ts";
 import { askedForOwners } from "../../core/plan/field_owners.ts";
 
-/** Secrets may only be read by name, not listed or watched (R38). */
+/** Secrets may only be read by name, not listed or watched. */
 export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {
   defaultValue: () => false,
 });

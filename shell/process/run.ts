@@ -45,7 +45,7 @@ export interface RunOptions extends MetricsOptions {
   readonly healthAddress: string;
   /** How servers are asked for their version, providers and models. */
   readonly route: Route;
-  /** Secrets are read by name only, once a minute, where listing and watching them is forbidden (R38). */
+  /** Secrets are read by name only, once a minute, where listing and watching them is forbidden. */
   readonly secretPolling?: boolean;
   readonly webhooks?: Pick<
     WebhookOptions,

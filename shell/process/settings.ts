@@ -14,7 +14,7 @@ export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly 
 
 const IN_CLUSTER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** `RELATED_IMAGE_…` of the environment, by variable name (R44). */
+/** `RELATED_IMAGE_…` of the environment, by variable name. */
 export const relatedImages = (): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(Deno.env.toObject()).filter(([name, value]) => name.startsWith("RELATED_IMAGE_") && value !== ""),

@@ -1,4 +1,4 @@
-/** FR-076: what admission says on a real API server, with our webhook behind it. */
+/** What admission says on a real API server, with our webhook behind it. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { leftoverPrefix, LEFTOVERS_ANNOTATION } from "../../core/api/convert/annotation.ts";
@@ -21,7 +21,7 @@ const SETTINGS = "/api/v1/namespaces/default/configmaps";
 /** Each rule: a resource that keeps it, one that breaks it, and what the second author reads. */
 const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = [
   [
-    "FR-079d an unknown distribution",
+    "an unknown distribution",
     {},
     { distribution: { name: "startr" } },
     'unknown distribution "startr"; available distributions: ',
@@ -70,19 +70,19 @@ const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = 
     "provider ids must be unique: a, a",
   ],
   [
-    "R41 a disruption budget that says nothing",
+    "a disruption budget that says nothing",
     { workload: { podDisruptionBudget: { minAvailable: 0 } } },
     { workload: { podDisruptionBudget: {} } },
     "set minAvailable or maxUnavailable",
   ],
   [
-    "R41 an autoscaler without pods",
+    "an autoscaler without pods",
     { workload: { autoscaling: { minReplicas: 1, maxReplicas: 1 } } },
     { workload: { autoscaling: { minReplicas: 0, maxReplicas: 1 } } },
     "spec.workload.autoscaling.minReplicas: 0 is not possible",
   ],
   [
-    "R41 a target beyond reason",
+    "a target beyond reason",
     { workload: { autoscaling: { maxReplicas: 2, targetCPUUtilizationPercentage: 80 } } },
     { workload: { autoscaling: { maxReplicas: 2, targetCPUUtilizationPercentage: 8000 } } },
     "use 1 to 1000 percent",
@@ -150,7 +150,7 @@ Deno.test("admission on a real API server", async (t) => {
       );
     });
 
-    await t.step("R21 an object that was stored under older rules stays writable in both versions", async () => {
+    await t.step("an object that was stored under older rules stays writable in both versions", async () => {
       for (const version of ["v1alpha2", "v1alpha1"]) {
         const labelled = put(await get("older", version), ["metadata", "labels"], { seen: version });
         strictEqual((await replace(labelled, version)).status, 200);
@@ -206,7 +206,7 @@ Deno.test("admission on a real API server", async (t) => {
       ok(!JSON.stringify(await get("both")).includes(LEFTOVERS_ANNOTATION));
     });
 
-    await t.step("R16 a missing Secret is a warning, and a refusal where the settings say so", async () => {
+    await t.step("a missing Secret is a warning, and a refusal where the settings say so", async () => {
       const needy = manifest({
         providers: { inference: [{ provider: "vllm", endpoint: "http://v", apiKey: secret("keys", "token") }] },
       });
@@ -232,7 +232,7 @@ Deno.test("admission on a real API server", async (t) => {
       deepStrictEqual([complete.status, complete.warnings.filter((warning) => warning.includes("Secret"))], [201, []]);
     });
 
-    await t.step("R49 nobody is stopped when the webhook does not answer, and a pass says the same", async () => {
+    await t.step("nobody is stopped when the webhook does not answer, and a pass says the same", async () => {
       await call(
         cluster,
         "PUT",

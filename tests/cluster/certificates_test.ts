@@ -1,4 +1,4 @@
-/** FR-078 R49: the operator's own certificates, with two replicas and a real API server that calls them all the time. */
+/** The operator's own certificates, with two replicas and a real API server that calls them all the time. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { connect } from "node:tls";
 import { customResourceDefinition } from "../../core/api/crd.ts";

@@ -121,7 +121,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         strictEqual(json.ready, true);
       });
 
-      await t.step("R45 cli diff finds nothing in a settled resource, in the cluster and in a file", async () => {
+      await t.step("cli diff finds nothing in a settled resource, in the cluster and in a file", async () => {
         for (const args of [["diff", "one"], ["diff", "-f", "-"]]) {
           const { code, stdout, stderr } = await cli(cluster, args, manifest(SPEC, "one"));
           strictEqual(code, 0, `${stdout}${stderr}`);
@@ -130,7 +130,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         }
       });
 
-      await t.step("US7 cli diff reads a manifest of v1alpha1, and finds nothing in what it says already", async () => {
+      await t.step("cli diff reads a manifest of v1alpha1, and finds nothing in what it says already", async () => {
         const { stdout: old } = await cli(cluster, ["convert", "-f", "-", "--to", "v1alpha1"], manifest(SPEC, "one"));
         for (const text of [old, withoutAnnotations(old)]) {
           const { code, stdout, stderr } = await cli(cluster, ["diff", "-f", "-"], text);
@@ -145,7 +145,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         ok(/Deployment\/one/.test(stdout), stdout);
       });
 
-      await t.step("R45 cli diff shows an edit and writes nothing", async () => {
+      await t.step("cli diff shows an edit and writes nothing", async () => {
         const before = await versions(cluster);
         const edit = manifest({ ...SPEC, resources: { models: [{ name: "m" }] } }, "one");
         const { code, stdout } = await cli(cluster, ["diff", "-f", "-"], edit);
@@ -161,7 +161,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         strictEqual(await versions(cluster), before);
       });
 
-      await t.step("R45 cli diff tells what the API server refuses, and what is not there", async () => {
+      await t.step("cli diff tells what the API server refuses, and what is not there", async () => {
         const broken = put(manifest({}, "one"), ["spec", "workload"], { replicas: -1 });
         const refused = await cli(cluster, ["diff", "-f", "-"], broken);
         strictEqual(refused.code, 1);
@@ -221,7 +221,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         }
       });
 
-      await t.step("R34 cli rollout lets a held template through, and says so where none is held", async () => {
+      await t.step("cli rollout lets a held template through, and says so where none is held", async () => {
         running = await startOperator(cluster);
         await eventually(
           "the Secret is taken over",

@@ -1,4 +1,4 @@
-/** US7: both API versions on a real API server, with our webhook between them. */
+/** Both API versions on a real API server, with our webhook between them. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { customResourceDefinition } from "../../core/api/crd.ts";
@@ -85,7 +85,7 @@ Deno.test("both API versions on a real API server", async (t) => {
       ok(/^NAME\s+PHASE\s+OPERATOR VERSION\s+SERVER VERSION\s+AVAILABLE\s+AGE/.test(table), table);
     });
 
-    await t.step("FR-082 what v1alpha1 alone can say comes back as it was written", async () => {
+    await t.step("what v1alpha1 alone can say comes back as it was written", async () => {
       const spec: JsonObject = {
         replicas: 0,
         server: {
@@ -274,7 +274,7 @@ Deno.test("both API versions on a real API server", async (t) => {
       strictEqual(at(now ?? null, "spec", "workload", "workers"), 7);
     });
 
-    await t.step("FR-082 random objects of v1alpha2 survive a write through v1alpha1", async () => {
+    await t.step("random objects of v1alpha2 survive a write through v1alpha1", async () => {
       let tried = 0;
       for (const item of fc.sample(arbitraryV1alpha2, { numRuns: 300, seed: 7 })) {
         const made = await call(cluster, "POST", `${pathIn(NOW)}?fieldManager=random`, {

@@ -47,7 +47,7 @@ Deno.test("the CRD on a real API server", async (t) => {
     });
 
     for (const { message, passes, fails, says } of RULE_CASES) {
-      await t.step(`FR-070 accepts what keeps and refuses what breaks "${message}" with that sentence`, async () => {
+      await t.step(`accepts what keeps and refuses what breaks "${message}" with that sentence`, async () => {
         const accepted = await create(cluster, manifest(passes));
         strictEqual(accepted.status, 201, JSON.stringify(accepted.body.message));
         const refused = await create(cluster, manifest(fails));
@@ -56,12 +56,12 @@ Deno.test("the CRD on a real API server", async (t) => {
       });
     }
 
-    await t.step("R47 refuses a name that leaves no room for the Service", async () => {
+    await t.step("refuses a name that leaves no room for the Service", async () => {
       ok(causes(await create(cluster, manifest({}, "a".repeat(56)))).some((cause) => cause.includes(NAME_MESSAGE)));
       strictEqual((await create(cluster, manifest({}, "a".repeat(55)))).status, 201);
     });
 
-    await t.step("R40 fills in the defaults, observedGeneration included", async () => {
+    await t.step("fills in the defaults, observedGeneration included", async () => {
       const { body } = await create(
         cluster,
         manifest({ networking: {}, storage: { kv: {}, sql: {} }, overrideConfig: undefined } as never),

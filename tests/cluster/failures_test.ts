@@ -1,4 +1,4 @@
-/** R35 on a real API server: for every class of failure what runs stays byte for byte, and goes on by itself afterwards. */
+/** On a real API server: for every class of failure what runs stays byte for byte, and goes on by itself afterwards. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -215,7 +215,7 @@ Deno.test("failure preservation on a real API server", async (t) => {
       await when(cluster, "other", "Ready", "True Ready");
       let scaled = 1;
       for (const { what, spec, objects = [], remove = [], type, want, says } of FAILURES) {
-        await t.step(`R35 FR-097 ${what}`, async () => {
+        await t.step(what, async () => {
           const before = await running(cluster, "my");
           if (remove.length > 0) await cluster.kubectl(["delete", "-n", "default", ...remove]);
           // Scaling goes on whatever else is wrong.
@@ -266,7 +266,7 @@ Deno.test("failure preservation on a real API server", async (t) => {
         }
       });
 
-      await t.step("NFR-003 no secret value is in any object, Event or log line", async () => {
+      await t.step("no secret value is in any object, Event or log line", async () => {
         const paths = [
           RESOURCES,
           DEPLOYMENTS,

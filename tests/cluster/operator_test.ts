@@ -65,7 +65,7 @@ Deno.test("the operator on a real API server", async (t) => {
   try {
     const running = await startOperator(cluster);
     try {
-      await t.step("FR-073 waits for a Secret that is not there, says so once, and makes nothing", async () => {
+      await t.step("waits for a Secret that is not there, says so once, and makes nothing", async () => {
         await apply(cluster, manifest(WITH_KEY, "one"));
         const waiting = await resourceWhen(cluster, "one", "SecretsResolved", "False SecretNotFound");
         strictEqual(at(waiting, "status", "phase"), "Failed");
@@ -77,7 +77,7 @@ Deno.test("the operator on a real API server", async (t) => {
         );
       });
 
-      await t.step("US1 goes on by itself when the Secret appears, until the server is Ready", async () => {
+      await t.step("goes on by itself when the Secret appears, until the server is Ready", async () => {
         await apply(cluster, SECRET);
         const ready = await resourceWhen(cluster, "one", "Ready", "True Ready");
         strictEqual(at(ready, "status", "phase"), "Ready");
@@ -96,7 +96,7 @@ Deno.test("the operator on a real API server", async (t) => {
         deepStrictEqual(await versions(cluster), before);
       });
 
-      await t.step("FR-097 keeps the Deployment byte for byte when an edit fails, and recovers", async () => {
+      await t.step("keeps the Deployment byte for byte when an edit fails, and recovers", async () => {
         const template = async () =>
           JSON.stringify(
             at(await read(cluster, "/apis/apps/v1/namespaces/default/deployments/one"), "spec", "template"),
@@ -206,7 +206,7 @@ Deno.test("the operator on a real API server", async (t) => {
       });
 
       await t.step(
-        "R35 stops before the Deployment when the API server refuses what it needs, and goes on by itself later",
+        "stops before the Deployment when the API server refuses what it needs, and goes on by itself later",
         async () => {
           await cluster.kubectl(["create", "namespace", "tight"]);
           const quota = {

@@ -1,4 +1,4 @@
-/** R38: a cluster where Secrets may be read by name, and neither listed nor watched. */
+/** A cluster where Secrets may be read by name, and neither listed nor watched. */
 import { ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { SECRET_POLL_MS } from "../../shell/limits.ts";
@@ -14,7 +14,7 @@ const database = (password: string): JsonObject => ({
   data: { url: btoa(`postgresql://u:${password}@h/d`) },
 });
 
-Deno.test("R38 run --secret-polling never lists Secrets, and takes over a changed one within its interval", async () => {
+Deno.test("run --secret-polling never lists Secrets, and takes over a changed one within its interval", async () => {
   const cluster = await startControlPlane();
   let refused = 0;
   const door = openDoor(cluster, {

@@ -10,7 +10,7 @@ import { manifest } from "../given.ts";
 import { eventually } from "./operator.ts";
 import { nothingIsLeft, start, startDeno, up } from "./up_run.ts";
 
-Deno.test("R46 up as README has it ends with 0 when the sample is ready, and leaves nothing behind", () =>
+Deno.test("up as README has it ends with 0 when the sample is ready, and leaves nothing behind", () =>
   inFolder(async (tmp) => {
     const commands = await commandsRunBy("tests/cluster/up_test.ts");
     deepStrictEqual(commands.map((command) => command.text), [`${LAUNCHER}task up`]);
@@ -25,7 +25,7 @@ Deno.test("R46 up as README has it ends with 0 when the sample is ready, and lea
 
 const WAITS_FOR_EVER = JSON.stringify(manifest({ overrideConfig: { configMapName: "mine" } }, "waits"));
 
-Deno.test("R46 up prints a KUBECONFIG that works, and SIGTERM takes everything away", () =>
+Deno.test("up prints a KUBECONFIG that works, and SIGTERM takes everything away", () =>
   inFolder(async (tmp) => {
     const run = start(tmp, ["-f", "-"], WAITS_FOR_EVER);
     try {
@@ -54,7 +54,7 @@ Deno.test("R46 up prints a KUBECONFIG that works, and SIGTERM takes everything a
     await nothingIsLeft(tmp);
   }));
 
-Deno.test("R46 up gives up after --timeout with 1 and says why; misuse is 2", () =>
+Deno.test("up gives up after --timeout with 1 and says why; misuse is 2", () =>
   inFolder(async (tmp) => {
     const { code, text } = await up(tmp, ["-f", "-", "--timeout", "6s"], WAITS_FOR_EVER);
     strictEqual(code, 1, text);
@@ -70,7 +70,7 @@ const listed = async (cluster: ControlPlane, path: string): Promise<ReadonlyArra
   listAt(await (await cluster.fetch(path)).json() as JsonObject, "items")
     .map((item) => `${stringAt(item, "metadata", "name")} ${stringAt(item, "metadata", "resourceVersion")}`);
 
-Deno.test("R46 up --context removes the objects of its run and never touches the definition", () =>
+Deno.test("up --context removes the objects of its run and never touches the definition", () =>
   inFolder(async (tmp) => {
     const cluster = await startControlPlane({ kwok: true });
     try {

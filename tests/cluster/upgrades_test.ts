@@ -1,4 +1,4 @@
-/** Upgrades, rollbacks and settings on a real API server (R29, R34, R25): who causes a rollout decides when it happens. */
+/** Upgrades, rollbacks and settings on a real API server: who causes a rollout decides when it happens. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
@@ -52,7 +52,7 @@ Deno.test("upgrades on a real API server", async (t) => {
     try {
       const names = Array.from({ length: FLEET }, (_, index) => `fleet-${index}`);
       await t.step(
-        `R34 new pins roll ${FLEET} resources, three at a time, each Available before the next`,
+        `new pins roll ${FLEET} resources, three at a time, each Available before the next`,
         async () => {
           await apply(cluster, names.map((name) => manifest({ distribution: { name: "starter" } }, name)));
           await eventually("all are available", async () => {
@@ -72,7 +72,7 @@ Deno.test("upgrades on a real API server", async (t) => {
       );
 
       await t.step(
-        "R34 a failing one stops its queue, old pods go on, and a good image lets all of them through",
+        "a failing one stops its queue, old pods go on, and a good image lets all of them through",
         async () => {
           await apply(cluster, [override(`0.7.2-${CRASHING}`)]);
           const stopped = await eventually("one stopped the upgrade, and all that wait say so", async () => {
@@ -119,7 +119,7 @@ Deno.test("upgrades on a real API server", async (t) => {
       });
 
       const claim = { size: "1Gi", storageClassName: "" };
-      await t.step("R29 under Recreate a change that does not start is undone once and waits for an edit", async () => {
+      await t.step("under Recreate a change that does not start is undone once and waits for an edit", async () => {
         const spec = (more: JsonObject) => manifest({ workload: { storage: claim, ...more } }, "kept");
         await apply(cluster, [spec({})]);
         await when(cluster, "kept", "Ready", "True Ready");
@@ -140,7 +140,7 @@ Deno.test("upgrades on a real API server", async (t) => {
       });
 
       await t.step(
-        "R25 a move to another line on stored data waits, harms nothing, and goes through when accepted",
+        "a move to another line on stored data waits, harms nothing, and goes through when accepted",
         async () => {
           const spec = (name: string, annotations: JsonObject = {}) => {
             const made = manifest({ distribution: { name }, workload: { storage: claim } }, "moved");
@@ -160,7 +160,7 @@ Deno.test("upgrades on a real API server", async (t) => {
         },
       );
 
-      await t.step("R25 a move to another line goes through at once where nothing is stored", async () => {
+      await t.step("a move to another line goes through at once where nothing is stored", async () => {
         const spec = (name: string) => manifest({ distribution: { name } }, "loose");
         await apply(cluster, [spec("starter")]);
         await when(cluster, "loose", "Ready", "True Ready");

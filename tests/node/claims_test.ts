@@ -14,7 +14,7 @@ const resource = (storage: JsonObject, distribution = "starter"): JsonObject =>
     workload: { storage: { size: "1Gi" } },
   }, MODELS_ENDPOINT);
 
-Deno.test("FR-050 R15 deletion takes everything but the claim, and a new resource of that name finds its data", () =>
+Deno.test("deletion takes everything but the claim, and a new resource of that name finds its data", () =>
   inPlace("deletion", async (place) => {
     await using _vllm = await startModelService(place);
     const spec = resource({ kv: { type: "sqlite" }, sql: { type: "sqlite" } });
@@ -43,7 +43,7 @@ const ofResource = async (place: Place): Promise<string> => {
     .join();
 };
 
-Deno.test("FR-050 FR-028 the data of OGX 1.5 outlives its pod", () =>
+Deno.test("the data of OGX 1.5 outlives its pod", () =>
   inPlace("ogx", async (place) => {
     await using _vllm = await startModelService(place);
     await place.resource("kept", resource({}, "ogx-starter"));

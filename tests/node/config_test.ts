@@ -6,7 +6,7 @@ import { CHAT, MODELS_ENDPOINT, startModelService } from "./model_service.ts";
 import { inPlace } from "./place.ts";
 import { condition, podName, podsOf, served, whenReady, whenReplaced } from "./served.ts";
 
-Deno.test("FR-008 overrideConfig runs the author's file, and an edit of it rolls the pod", () =>
+Deno.test("overrideConfig runs the author's file, and an edit of it rolls the pod", () =>
   inPlace("override", async (place) => {
     await using _vllm = await startModelService(place);
     const file = (id: string) => {
@@ -30,7 +30,7 @@ Deno.test("FR-008 overrideConfig runs the author's file, and an edit of it rolls
     strictEqual((await chat("first")).status, 404);
   }));
 
-Deno.test("FR-009 disabled APIs are gone from the server, the others answer", () =>
+Deno.test("disabled APIs are gone from the server, the others answer", () =>
   inPlace("disabled", async (place) => {
     await using _vllm = await startModelService(place);
     const disabled = ["vector_io", "files"];

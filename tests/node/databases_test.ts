@@ -35,7 +35,7 @@ const rolled = async (place: Place, name: string, change: () => Promise<void>): 
   await whenReady(place, name);
 };
 
-Deno.test("FR-051 FR-052 FR-075 state in PostgreSQL and Redis outlives the pod and a change of odd passwords", () =>
+Deno.test("state in PostgreSQL and Redis outlives the pod and a change of odd passwords", () =>
   inPlace("databases", async (place) => {
     const [first = "", second = "", third = ""] = ODD_PASSWORDS;
     await using _vllm = await startModelService(place);
@@ -65,7 +65,7 @@ Deno.test("FR-051 FR-052 FR-075 state in PostgreSQL and Redis outlives the pod a
     await assertState(stack, state);
   }));
 
-Deno.test("R51 R33 one PostgreSQL keeps both stores of a server over a restart of its pod", () =>
+Deno.test("one PostgreSQL keeps both stores of a server over a restart of its pod", () =>
   inPlace("postgres", async (place) => {
     const [password = ""] = ODD_PASSWORDS;
     await using _vllm = await startModelService(place);

@@ -14,7 +14,7 @@ const sample = async (name: string): Promise<JsonObject> => {
   return objectAt(Result.getOrThrow(readManifests(text))[0], "spec");
 };
 
-Deno.test("FR-030 FR-070 the vllm sample answers through its Service with the key of its Secret, and tells its models", () =>
+Deno.test("the vllm sample answers through its Service with the key of its Secret, and tells its models", () =>
   inPlace("sample", async (place) => {
     await using vllm = await startModelService(place, "vllm", { models: [MODEL] });
     await place.secret("vllm", { token: "the key of the Secret" });
@@ -35,7 +35,7 @@ Deno.test("FR-030 FR-070 the vllm sample answers through its Service with the ke
     strictEqual(stringAt(told, "status", "phase"), "Ready");
   }));
 
-Deno.test("FR-060 FR-061 FR-063 HTTPS is served and probed, and the CA bundle lets the server trust a model server", () =>
+Deno.test("HTTPS is served and probed, and the CA bundle lets the server trust a model server", () =>
   inPlace("tls", async (place) => {
     const folder = await Deno.makeTempDir();
     const of = async (name: string) => {

@@ -11,7 +11,7 @@ import { readSession } from "./session.ts";
 const cluster = joinCluster();
 const get = async (path: string): Promise<JsonObject> => await (await cluster.fetch(path)).json();
 
-Deno.test("FR-078 the installed operator runs with little, and its rolling upgrade loses no edit", async () => {
+Deno.test("the installed operator runs with little, and its rolling upgrade loses no edit", async () => {
   const pods = listAt(await get(`/api/v1/namespaces/${NAMESPACE}/pods`), "items");
   strictEqual(pods.length, 2);
   for (const pod of pods) {

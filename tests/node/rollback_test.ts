@@ -15,7 +15,7 @@ import {
   withEnv,
 } from "./served.ts";
 
-Deno.test("R29 a server on a claim whose edit cannot start gets its last good pods back, with its data and the reason", () =>
+Deno.test("a server on a claim whose edit cannot start gets its last good pods back, with its data and the reason", () =>
   inPlace("rollback", async (place) => {
     await using _vllm = await startModelService(place);
     const spec = withModels(

@@ -20,7 +20,7 @@ import {
 
 const SPEC = withModels({ distribution: { name: "starter" } }, MODELS_ENDPOINT);
 
-Deno.test("FR-076 R35 a good edit rolls the pod while every request of a client is answered", () =>
+Deno.test("a good edit rolls the pod while every request of a client is answered", () =>
   inPlace("rolling", async (place) => {
     await using _vllm = await startModelService(place);
     await place.resource("busy", SPEC);
@@ -36,7 +36,7 @@ Deno.test("FR-076 R35 a good edit rolls the pod while every request of a client 
     ok(answers.length > 20, `only ${answers.length} requests were made`);
   }));
 
-Deno.test("FR-077 R29 the old pod answers on while the pods of an edit cannot start, and status says why", () =>
+Deno.test("the old pod answers on while the pods of an edit cannot start, and status says why", () =>
   inPlace("failing", async (place) => {
     await using _vllm = await startModelService(place);
     await place.resource("stays", SPEC);
@@ -61,7 +61,7 @@ Deno.test("FR-077 R29 the old pod answers on while the pods of an edit cannot st
     await whenReady(place, "stays");
   }));
 
-Deno.test("FR-077 a start of OGX that fails is known as failed, and its secret is not told", () =>
+Deno.test("a start of OGX that fails is known as failed, and its secret is not told", () =>
   inPlace("ogx-failing", async (place) => {
     await using postgres = await startPostgresAccount("right");
     const url = postgres.url("canary-4711");

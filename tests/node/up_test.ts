@@ -3,7 +3,7 @@ import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { nothingIsLeft, up } from "../cluster/up_run.ts";
 import { inFolder } from "../folder.ts";
 
-Deno.test("R46 up --real-node --once ends with what the real server answers, and leaves nothing behind", () =>
+Deno.test("up --real-node --once ends with what the real server answers, and leaves nothing behind", () =>
   inFolder(async (tmp) => {
     const { code, text } = await up(tmp, ["--real-node", "--once", "--timeout", "3m"]);
     strictEqual(code, 0, text);

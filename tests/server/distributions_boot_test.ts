@@ -28,7 +28,7 @@ const CASES: readonly Case[] = [
 /** It loads its model onto a GPU when it starts. */
 const NEEDS_HARDWARE = "meta-reference-gpu";
 
-Deno.test("FR-027a every embedded distribution is booted here, or with the older lines", () => {
+Deno.test("every embedded distribution is booted here, or with the older lines", () => {
   deepStrictEqual(
     [...new Set([...CASES, ...SAMPLE].map(({ distribution }) => distribution)), NEEDS_HARDWARE].sort(),
     [
@@ -37,7 +37,7 @@ Deno.test("FR-027a every embedded distribution is booted here, or with the older
   );
 });
 
-Deno.test("FR-021 R20 every embedded base boots by the environment that it reads, and a chat reaches its vLLM", async () => {
+Deno.test("every embedded base boots by the environment that it reads, and a chat reaches its vLLM", async () => {
   const models = startModelServer({ requireKey: "key-1" });
   const password = "plain-password";
   const postgres = await startPostgres({ password: "of the superuser" });

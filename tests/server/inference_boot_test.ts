@@ -64,7 +64,7 @@ const TYPES: Readonly<Record<string, InferenceType>> = {
 
 const LISTED = { none: [], one: ["test-model"], all: ["test-model", "test-embedding"] };
 
-Deno.test("FR-030 every inference type that these tests know is offered by some server", () => {
+Deno.test("every inference type that these tests know is offered by some server", () => {
   const offered = TESTED_SERVERS.flatMap((server) => knownTypes(server, "inference"));
   deepStrictEqual(Object.keys(TYPES).filter((type) => !offered.includes(type)), []);
 });
@@ -72,13 +72,13 @@ Deno.test("FR-030 every inference type that these tests know is offered by some 
 const remoteTypes = (server: TestedServer): string[] =>
   knownTypes(server, "inference").filter((type) => type.startsWith("remote::"));
 
-Deno.test("FR-030 every remote inference type of a server is known to these tests", () => {
+Deno.test("every remote inference type of a server is known to these tests", () => {
   for (const server of TESTED_SERVERS) {
     deepStrictEqual(remoteTypes(server).filter((type) => !Object.hasOwn(TYPES, type)), [], server.name);
   }
 });
 
-Deno.test("FR-003 FR-031 R7 R8 R23 inference providers of every server take both spellings of an endpoint, and keys", () =>
+Deno.test("inference providers of every server take both spellings of an endpoint, and keys", () =>
   onEveryServer((server) =>
     sideBySide([
       assertReached(server, remoteTypes(server), "bare"),

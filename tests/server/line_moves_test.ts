@@ -1,4 +1,4 @@
-/** R25 What a move between lines of before 1.0 loses, on the files of real servers; from 0.7 to OGX it is tests/node that looks. */
+/** What a move between lines of before 1.0 loses, on the files of real servers; from 0.7 to OGX it is tests/node that looks. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
@@ -9,7 +9,7 @@ import { converged, edited, snapshot } from "../snapshots.ts";
 import { KIND_NAMES, type KindName, kindsThere, LOST_AS, type StoredKinds, storeKinds } from "./stored_kinds.ts";
 import { type Stateful, withModels } from "./stored_state.ts";
 
-Deno.test("R25 Llama Stack 0.3 finds nothing of what 0.2 stored in sqlite, as the operator says", () =>
+Deno.test("Llama Stack 0.3 finds nothing of what 0.2 stored in sqlite, as the operator says", () =>
   onOneFolder(async (start) => {
     const kinds = KIND_NAMES.filter((kind) => kind !== "conversation");
     const stored = await storedBy(await start("0.2.24"), kinds, behindPrefix);
@@ -19,7 +19,7 @@ Deno.test("R25 Llama Stack 0.3 finds nothing of what 0.2 stored in sqlite, as th
     for (const kind of kinds) ok(saidOfMove("0.2.24", "0.3.5").includes(LOST_AS[kind]), kind);
   }));
 
-Deno.test("R25 Llama Stack 0.6 finds no response of 0.3 and ends over its vector stores, as the operator says", () =>
+Deno.test("Llama Stack 0.6 finds no response of 0.3 and ends over its vector stores, as the operator says", () =>
   onOneFolder(async (start) => {
     // A shield that only the API knows ends the next start of any of these servers, of its own version as well.
     const kinds = KIND_NAMES.filter((kind) => kind !== "shield" && kind !== "vector store");

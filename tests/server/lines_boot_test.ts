@@ -10,7 +10,7 @@ import { manifest } from "../given.ts";
 import { sideBySide } from "./side_by_side.ts";
 import { SAMPLE } from "./lines_sample.ts";
 
-Deno.test("FR-021 a resource with a vLLM boots on every line: provider, model, tools, shields, and a chat with the key", async () => {
+Deno.test("a resource with a vLLM boots on every line: provider, model, tools, shields, and a chat with the key", async () => {
   await using backends = await startBackends();
   await sideBySide(SAMPLE.map((cell) =>
     assertCell(cell, backends).catch((cause) => {
@@ -36,7 +36,7 @@ Deno.test("a start that fails ends the server of every line with the code that i
     strictEqual(failure.exitCode, serverOf(minor)?.family.process.failedStart, minor);
   })));
 
-Deno.test("FR-061 the oldest line serves TLS from the files that its config names", async () => {
+Deno.test("the oldest line serves TLS from the files that its config names", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const certificate = await makeServerCertificate(folder);

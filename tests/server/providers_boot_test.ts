@@ -137,7 +137,7 @@ const REFUSED: readonly Refused[] = [
   },
 ];
 
-Deno.test("FR-030 every provider type of a server is either booted here or known to be refused", () => {
+Deno.test("every provider type of a server is either booted here or known to be refused", () => {
   for (const server of TESTED_SERVERS) {
     for (const [field, api] of Object.entries(FIELDS) as [Field, string][]) {
       const elsewhere = api === "vector_io" ? ["remote::pgvector"] : [];
@@ -147,7 +147,7 @@ Deno.test("FR-030 every provider type of a server is either booted here or known
   }
 });
 
-Deno.test("FR-031 FR-033 R7 R8 every provider that a server starts with has its endpoint, key and settings", () =>
+Deno.test("every provider that a server starts with has its endpoint, key and settings", () =>
   onEveryServer(async (server) => {
     const models = startModelServer();
     try {
@@ -171,7 +171,7 @@ Deno.test("FR-031 FR-033 R7 R8 every provider that a server starts with has its 
     }
   }));
 
-Deno.test("FR-030 no server starts with the types that are known to be refused", () =>
+Deno.test("no server starts with the types that are known to be refused", () =>
   onEveryServer((server) =>
     sideBySide(
       REFUSED.filter(({ by }) => by.includes(server.minor)).map(async ({ field, type, provider, log }) => {
@@ -189,7 +189,7 @@ Deno.test("FR-030 no server starts with the types that are known to be refused",
     )
   ));
 
-Deno.test("FR-031 remote::pgvector reaches its database with user and password", () =>
+Deno.test("remote::pgvector reaches its database with user and password", () =>
   onEveryServer(async (server) => {
     const password = "p@ss 'w/d";
     const postgres = await startPostgres({ password: "of the superuser" });
@@ -214,7 +214,7 @@ Deno.test("FR-031 remote::pgvector reaches its database with user and password",
     }
   }));
 
-Deno.test("FR-003 R51 files of every server go to an S3 store with its own keys", () =>
+Deno.test("files of every server go to an S3 store with its own keys", () =>
   onEveryServer(async (server) => {
     const store = startObjectStore();
     try {
@@ -238,7 +238,7 @@ Deno.test("FR-003 R51 files of every server go to an S3 store with its own keys"
     }
   }));
 
-Deno.test("FR-003 every files type of every server is booted by some test", () => {
+Deno.test("every files type of every server is booted by some test", () => {
   for (const server of TESTED_SERVERS) {
     deepStrictEqual(knownTypes(server, "files"), ["inline::localfs", "remote::openai", "remote::s3"]);
   }

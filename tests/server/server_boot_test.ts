@@ -59,7 +59,7 @@ const chat = { model: "vllm/test-model", messages: [{ role: "user", content: "he
 const resource = ({ distribution }: TestedServer, spec: JsonObject): JsonObject =>
   manifest({ distribution: { name: distribution }, ...spec });
 
-Deno.test("FR-009 disabled APIs are gone from every server, with what cannot do without them", () =>
+Deno.test("disabled APIs are gone from every server, with what cannot do without them", () =>
   onEveryServer(async (server) => {
     const rows = server.isOgx ? ON_OGX : ON_0_7;
     await sideBySide(rows.map(async ({ disabled, withoutProviders, gone, stays }) => {
@@ -72,7 +72,7 @@ Deno.test("FR-009 disabled APIs are gone from every server, with what cannot do 
     }));
   }));
 
-Deno.test("FR-060 FR-061 two workers of every server serve HTTPS on the port of the resource", () =>
+Deno.test("two workers of every server serve HTTPS on the port of the resource", () =>
   onEveryServer((server) =>
     inFolder(async (folder) => {
       const models = startModelServer();
@@ -102,7 +102,7 @@ Deno.test("FR-060 FR-061 two workers of every server serve HTTPS on the port of 
     })
   ));
 
-Deno.test("FR-063 caBundle adds its authority to the public ones, or stands alone, on every server", () =>
+Deno.test("caBundle adds its authority to the public ones, or stands alone, on every server", () =>
   onEveryServer((server) =>
     inFolder(async (folder) => {
       const names = ["private", "public", "other"] as const;
@@ -159,7 +159,7 @@ const authoritiesFile = async (folder: string, spec: JsonObject, bundle: string,
   return await Deno.readTextFile(target);
 };
 
-Deno.test("FR-036 FR-043 R48 every server reports to its collector and knows its MCP servers", () =>
+Deno.test("every server reports to its collector and knows its MCP servers", () =>
   onEveryServer(async (server) => {
     // It records what it does not know, too: that is all a collector has to do here.
     const collector = startModelServer();

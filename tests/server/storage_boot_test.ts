@@ -26,7 +26,7 @@ const redisAt = (endpoint: string) => ({ type: "redis", endpoint, password: secr
 const resource = ({ distribution }: TestedServer, storage: JsonObject, { baseUrl }: ModelServer): JsonObject =>
   manifest(withModels({ distribution: { name: distribution }, storage }, baseUrl));
 
-Deno.test("FR-050 storage of type sqlite is kept on the data volume over a restart of every server", () =>
+Deno.test("storage of type sqlite is kept on the data volume over a restart of every server", () =>
   onEveryServer(async (server) => {
     await using around = await startAround();
     const asked = resource(server, { kv: { type: "sqlite" }, sql: { type: "sqlite" } }, around.models);
@@ -43,7 +43,7 @@ Deno.test("FR-050 storage of type sqlite is kept on the data volume over a resta
     await assertState(stack, state);
   }));
 
-Deno.test("FR-051 FR-052 storage in Redis and PostgreSQL outlives every server, whatever the passwords", () =>
+Deno.test("storage in Redis and PostgreSQL outlives every server, whatever the passwords", () =>
   onEveryServer(async (server) => {
     await using around = await startAround();
     await using redis = await startRedisAccount("first");
@@ -67,7 +67,7 @@ Deno.test("FR-051 FR-052 storage in Redis and PostgreSQL outlives every server, 
     deepStrictEqual(await databaseFiles(around.folder), []);
   }));
 
-Deno.test("R51 R33 kv and sql share one PostgreSQL on every server, and its password may change", () =>
+Deno.test("kv and sql share one PostgreSQL on every server, and its password may change", () =>
   onEveryServer(async (server) => {
     await using around = await startAround();
     await using postgres = await startPostgresAccount("first");
@@ -84,7 +84,7 @@ Deno.test("R51 R33 kv and sql share one PostgreSQL on every server, and its pass
     deepStrictEqual(await databaseFiles(around.folder), []);
   }));
 
-Deno.test("FR-053 R11 storage.kv alone goes to Redis on every server, whose log never shows the password", () =>
+Deno.test("storage.kv alone goes to Redis on every server, whose log never shows the password", () =>
   onEveryServer(async (server) => {
     await using around = await startAround();
     const password = "canary/4711";
@@ -118,7 +118,7 @@ Deno.test("FR-053 R11 storage.kv alone goes to Redis on every server, whose log 
     doesNotMatch(wrong.log, /canary/);
   }));
 
-Deno.test("FR-053 storage.sql alone goes to PostgreSQL on every server, and a wrong password shows", () =>
+Deno.test("storage.sql alone goes to PostgreSQL on every server, and a wrong password shows", () =>
   onEveryServer(async (server) => {
     await using around = await startAround();
     await using postgres = await startPostgresAccount("first");

@@ -1,4 +1,4 @@
-/** R31: an image of unknown server with a config of the author's own, started by the script of its pod. */
+/** An image of unknown server with a config of the author's own, started by the script of its pod. */
 import { strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { CONFIG_FILE } from "../../core/config/environment.ts";
@@ -9,7 +9,7 @@ import { generated } from "../given.ts";
 import { objectOf } from "../objects.ts";
 
 for (const [server, serverVersion] of [["llama-stack 0.2.24", "0.2.24"], ["llama-stack 0.3.5", "0.3.5"]] as const) {
-  Deno.test(`R31 ${server} in an image of unknown server starts on the author's own config`, async () => {
+  Deno.test(`${server} in an image of unknown server starts on the author's own config`, async () => {
     const folder = await Deno.makeTempDir();
     try {
       const [port] = freePorts(1) as [number];

@@ -27,7 +27,7 @@ export const definition = (choices: Choices): JsonObject => {
 const uncalled = (object: JsonObject, client: ReadonlyArray<string>, { certificates }: Choices): JsonObject =>
   certificates === "self-managed" ? put(object, [...client, "service", "path"], undefined) as JsonObject : object;
 
-/** Ignore: an operator that is down must not stop anybody, and repeats every rule when it is up (R49). */
+/** Ignore: an operator that is down must not stop anybody, and repeats every rule when it is up. */
 export const webhookConfiguration = (choices: Choices): JsonObject =>
   annotated({
     apiVersion: "admissionregistration.k8s.io/v1",

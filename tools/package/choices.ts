@@ -10,7 +10,7 @@ export interface Choices {
   readonly webhooks: boolean;
   /** Who makes the certificate of the webhooks; without meaning when there are none. */
   readonly certificates: "self-managed" | "cert-manager" | "service-ca" | "olm";
-  /** Secrets are read by name only, never listed or watched (R38). */
+  /** Secrets are read by name only, never listed or watched. */
   readonly secretPolling: boolean;
   /** Images of distributions, as the environment gives them to the operator: a mirror or a digest in place of ours. */
   readonly relatedImages: ReadonlyArray<{ readonly variable: string; readonly image: string }>;

@@ -1,4 +1,4 @@
-/** Where `task up` runs: a control plane of its own, or the cluster of a kubeconfig (R46). */
+/** Where `task up` runs: a control plane of its own, or the cluster of a kubeconfig. */
 import { personalKubeconfig } from "../../shell/process/settings.ts";
 import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
 import { installSimulatedCluster, startControlPlane } from "../cluster/control_plane.ts";
@@ -19,7 +19,7 @@ export interface UpCluster {
   readonly shellLine: string;
   /** Ours to fill, and gone as a whole at the end; else the user's, where only our own objects are removed. */
   readonly isOurs: boolean;
-  /** Images of its own for distributions, by the variables that tell the operator (R44). */
+  /** Images of its own for distributions, by the variables that tell the operator. */
   readonly relatedImages: ReadonlyMap<string, string>;
   /** A stand-in for the model servers that resources name. */
   readonly modelServer: ReachableNode["modelServer"] | undefined;

@@ -50,7 +50,7 @@ Deno.test("modelServersOf() takes plain HTTP under the name of a Service beside 
   deepStrictEqual(modelsOf(resource), ["m"]);
 });
 
-Deno.test("R46 the sample of `task up` needs nothing that its stand-ins do not give", async () => {
+Deno.test("the sample of `task up` needs nothing that its stand-ins do not give", async () => {
   const text = await Deno.readTextFile(new URL(`../../${SAMPLE}`, import.meta.url));
   const { resources, others } = Result.getOrThrow(readSample(SAMPLE, text));
   deepStrictEqual([resources.length, others.length], [1, 0]);

@@ -3,7 +3,7 @@
  * was there. `applied(made, differences(made, wanted))` is `wanted`.
  *
  * A difference is bound to what stood in its place, and a sub-field to the value that it belongs to: when somebody edits
- * that in the other version, the difference has nothing to say any more (R50).
+ * that in the other version, the difference has nothing to say any more.
  */
 import { isList, isObject, type Json, type JsonObject, member, putAll } from "../../data/json.ts";
 

@@ -6,7 +6,7 @@ import { CONTAINER_NAME_DEFAULT } from "../v1alpha1.ts";
 interface Moved {
   readonly old: ReadonlyArray<string>;
   readonly now: ReadonlyArray<string>;
-  /** Whether v1alpha2 can hold what v1alpha1 has; what it cannot is left over (R41). */
+  /** Whether v1alpha2 can hold what v1alpha1 has; what it cannot is left over. */
   readonly holds?: (value: Json) => boolean;
   /** A field of the block that v1alpha1 lacks; it is left over. */
   readonly without?: string;

@@ -1,4 +1,4 @@
-/** `endpoint` → the fields that a provider type reads (R7), with the path that it expects (R23). */
+/** `endpoint` → the fields that a provider type reads, with the path that it expects. */
 import { UnusableEndpoint } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import type { JsonObject } from "../../data/json.ts";

@@ -1,4 +1,4 @@
-/** `storage.sql.connectionString` → the parts that the server reads (R10). The string is a secret: no sentence quotes it. */
+/** `storage.sql.connectionString` → the parts that the server reads. The string is a secret: no sentence quotes it. */
 import * as Result from "effect/Result";
 import { SecretValueUnusable } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
@@ -16,7 +16,7 @@ export interface PostgresConnection {
   readonly sslRootCert: string | undefined;
 }
 
-/** The keys of the Secret `<cr>-sql`, which are the environment names too (R33); optional ones may be absent. */
+/** The keys of the Secret `<cr>-sql`, which are the environment names too; optional ones may be absent. */
 export const SQL_VARIABLES: ReadonlyArray<{ readonly name: string; readonly optional: boolean }> = [
   { name: "LLSD_SQL_HOST", optional: false },
   { name: "LLSD_SQL_PORT", optional: false },

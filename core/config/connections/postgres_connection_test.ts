@@ -36,7 +36,7 @@ for (
     ["postgresql://llama:12345@db/stack", { password: "12345" }],
   ] as const
 ) {
-  Deno.test(`FR-052 parsePostgres() reads ${text}`, () =>
+  Deno.test(`parsePostgres() reads ${text}`, () =>
     deepStrictEqual(Result.getOrThrow(parse(text)), { ...plain, ...want }));
 }
 
@@ -61,7 +61,7 @@ for (
     ["host=db user=llama password='geheim", "neither"],
   ] as const
 ) {
-  Deno.test(`FR-052 parsePostgres() refuses ${text} without quoting it`, () => {
+  Deno.test(`parsePostgres() refuses ${text} without quoting it`, () => {
     const message = Result.match(parse(text), { onFailure: (failure) => failure.message, onSuccess: () => "accepted" });
     ok(message.includes(words), message);
     ok(!message.includes("geheim"), message);
@@ -71,7 +71,7 @@ for (
 
 const use = { rawUrl: true, kvToo: false, key: "db/url", path: [] };
 
-Deno.test("R33 postgresSecret() holds the parts under their variable names and leaves absent ones out", () => {
+Deno.test("postgresSecret() holds the parts under their variable names and leaves absent ones out", () => {
   deepStrictEqual(Result.getOrThrow(postgresSecret({ ...plain, sslMode: "require" }, use)), {
     LLSD_SQL_HOST: "db",
     LLSD_SQL_PORT: "5432",

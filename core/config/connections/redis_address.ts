@@ -11,7 +11,7 @@ export interface RedisAddress {
   readonly password: string | undefined;
 }
 
-/** Environment variable with the user info, percent-encoded and ending in `@`; empty when there is none (R33). */
+/** Environment variable with the user info, percent-encoded and ending in `@`; empty when there is none. */
 export const KV_USERINFO = "LLSD_KV_USERINFO";
 
 /** Redis' own port. */

@@ -134,7 +134,7 @@ const foreignTypes = (tree: JsonObject, { catalogue, family, version }: Server):
       .map((type) => `${serverName(version)} has no ${api} provider ${type}`)
   );
 
-/** The id that a base entry goes by: `${env.X:+name}` counts as `name` (FR-035a); an id that only the environment knows is none. */
+/** The id that a base entry goes by: `${env.X:+name}` counts as `name`; an id that only the environment knows is none. */
 export const baseId = (entry: Json): string | undefined => {
   const id = stringAt(entry, "provider_id");
   return id === undefined ? undefined : CONDITIONAL.exec(id)?.[1] ?? id;

@@ -84,37 +84,37 @@ Deno.test("readBase() reads a base up to its limit", () => {
 for (
   const [name, content, server, words] of [
     [
-      "FR-027 refuses a version it does not know",
+      "refuses a version it does not know",
       "version: 3\nproviders: {}",
       server07,
       "Unsupported version 3 of config.yaml in the base config",
     ],
     [
-      "FR-029 refuses a base without version",
+      "refuses a base without version",
       "providers: {}",
       server07,
       "Unsupported version (none) of config.yaml in the base config",
     ],
     [
-      "FR-029 refuses the shape of llama-stack 0.2",
+      "refuses the shape of llama-stack 0.2",
       `${head}metadata_store: {type: sqlite}`,
       server07,
       "metadata_store at top level",
     ],
     [
-      "FR-029 refuses APIs that the server lost",
+      "refuses APIs that the server lost",
       "version: 2\nproviders: {agents: []}",
       server07,
       "Llama Stack 0.7.1 has no API agents",
     ],
     [
-      "FR-029 refuses APIs that only older servers have",
+      "refuses APIs that only older servers have",
       "version: 2\napis: [eval]\nproviders: {}",
       server14,
       "OGX 1.4.1 has no API eval",
     ],
     [
-      "FR-029 refuses provider types that the server lost",
+      "refuses provider types that the server lost",
       "version: 2\nproviders: {inference: [{provider_id: a, provider_type: 'remote::tgi'}]}",
       server07,
       "no inference provider remote::tgi",
@@ -124,7 +124,7 @@ for (
   Deno.test(`readBase() ${name}`, () => ok(message(content, server).includes(words), message(content, server)));
 }
 
-Deno.test("FR-028 readBase() accepts version 2 as number and as text, and leaves conditional entries of unknown types alone", () => {
+Deno.test("readBase() accepts version 2 as number and as text, and leaves conditional entries of unknown types alone", () => {
   strictEqual(
     message("version: '2'\nproviders: {inference: [{provider_id: '${env.X:+a}', provider_type: 'remote::tgi'}]}"),
     "accepted",
@@ -136,7 +136,7 @@ Deno.test("readBase() reads YAML as the server does: yes is a boolean, 012 is te
   deepStrictEqual([tree.a, tree.b, tree.c, tree.d], [true, 10, "2024-01-01", "y"]);
 });
 
-Deno.test("FR-035a baseId() takes a conditional id for its name", () => {
+Deno.test("baseId() takes a conditional id for its name", () => {
   deepStrictEqual(
     ["vllm", "${env.VLLM_URL:+vllm}", "${env.VLLM_URL}", ""].map((
       provider_id,

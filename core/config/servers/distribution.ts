@@ -16,7 +16,7 @@ export interface Release {
   readonly image: string;
   /** Undefined in the old flat form (`name: image`), where only the image's tag tells. */
   readonly serverVersion: string | undefined;
-  /** A mend of the base without which the server does not start: then even a bare CR is generated (R30). */
+  /** A mend of the base without which the server does not start: then even a bare CR is generated. */
   readonly mendNeededToStart: boolean;
   /** The embedded base document, where there is one. */
   readonly base: BaseSource | undefined;
@@ -70,7 +70,7 @@ const releaseOf = (
   base: Object.hasOwn(bases, file) ? { origin: `embedded base of ${name}`, content: bases[file] ?? "" } : undefined,
 });
 
-/** Where images come from besides the table (R44), all by distribution name. */
+/** Where images come from besides the table, all by distribution name. */
 export interface ImageOverrides {
   /** `image-overrides` of the operator ConfigMap. */
   readonly settings: ReadonlyMap<string, string>;
@@ -146,7 +146,7 @@ const tagged = ({ image }: Release, version: string): string =>
 export const relatedImageVariable = (name: string): string =>
   `RELATED_IMAGE_${name.toUpperCase().replaceAll("-", "_")}`;
 
-/** The server of an image whose path and tag tell (R31). */
+/** The server of an image whose path and tag tell. */
 export const serverOfImage = (image: string): Server | undefined => {
   const version = PUBLISHED_PATH.test(image) ? versionInTag(image) : undefined;
   return version === undefined ? undefined : serverOf(version);
@@ -165,7 +165,7 @@ const ownImage = (
   return Result.succeed({ name: undefined, image, server, base: undefined, mendNeededToStart: false });
 };
 
-/** Image paths whose tag is a server version, mirrors included (R31). */
+/** Image paths whose tag is a server version, mirrors included. */
 const PUBLISHED_PATH = /(^|\/)(llamastack|ogxai)\/distribution-[^/:@]+(:|@|$)/;
 
 /** The tag where it is a version; `latest`, digests and other words tell nothing. */

@@ -16,7 +16,7 @@ const resolve = (
   });
 const settings = (image: string): ImageOverrides => ({ ...NO_OVERRIDES, settings: new Map([["starter", image]]) });
 
-Deno.test("FR-002 FR-020 resolveDistribution() knows every distribution that comes along", () => {
+Deno.test("resolveDistribution() knows every distribution that comes along", () => {
   deepStrictEqual([...EMBEDDED_DISTRIBUTIONS.keys()].sort(), [
     "meta-reference-gpu",
     "ogx-postgres-demo",
@@ -29,7 +29,7 @@ Deno.test("FR-002 FR-020 resolveDistribution() knows every distribution that com
   strictEqual(resolve({ name: "ogx-starter" }), "docker.io/ogxai/distribution-starter:1.4.1 1.2 1.4");
 });
 
-Deno.test("FR-020 R44 resolveDistribution() takes the settings first, then RELATED_IMAGE, then the table", () => {
+Deno.test("resolveDistribution() takes the settings first, then RELATED_IMAGE, then the table", () => {
   const related = { ...NO_OVERRIDES, related: new Map([["RELATED_IMAGE_STARTER", "mirror/starter:latest"]]) };
   strictEqual(resolve({ name: "starter" }, related), "mirror/starter:latest 0.7 0.7");
   const both = { ...related, settings: new Map([["starter", "own/starter:0.7.3"]]) };
@@ -38,16 +38,16 @@ Deno.test("FR-020 R44 resolveDistribution() takes the settings first, then RELAT
   strictEqual(resolve({ name: "ogx-starter" }, dashed), "mirror/ogx@sha256:abc 1.2 1.4");
 });
 
-Deno.test("R44 resolveDistribution() refuses an override of another line", () => {
+Deno.test("resolveDistribution() refuses an override of another line", () => {
   ok(resolve({ name: "starter" }, settings("ogxai/distribution-starter:1.4.1")).includes("another server family"));
 });
 
-Deno.test("FR-020b resolveDistribution() takes the override's own minor for the catalogue", () => {
+Deno.test("resolveDistribution() takes the override's own minor for the catalogue", () => {
   const overrides = { ...NO_OVERRIDES, settings: new Map([["ogx-starter", "mirror/ogx:1.5.0"]]) };
   strictEqual(resolve({ name: "ogx-starter" }, overrides), "mirror/ogx:1.5.0 1.2 1.5");
 });
 
-Deno.test("FR-079d resolveDistribution() lists the known names when one is unknown", () => {
+Deno.test("resolveDistribution() lists the known names when one is unknown", () => {
   strictEqual(
     resolve({ name: "nope" }),
     'spec.distribution.name: unknown distribution "nope"; available distributions: ' +
@@ -66,11 +66,11 @@ for (
     ["docker.io/llamastack/distribution-starter:0.2.12", "unknown"],
   ] as const
 ) {
-  Deno.test(`R31 resolveDistribution() takes ${image} for line ${want}`, () =>
+  Deno.test(`resolveDistribution() takes ${image} for line ${want}`, () =>
     strictEqual(resolve({ image }), `${image} ${want}`));
 }
 
-Deno.test("R31 resolveDistribution() takes serverVersion before the tag, and refuses what it does not know", () => {
+Deno.test("resolveDistribution() takes serverVersion before the tag, and refuses what it does not know", () => {
   strictEqual(
     resolve({ image: "x/ogxai/distribution-a:1.4.1", serverVersion: "0.7.3" }),
     "x/ogxai/distribution-a:1.4.1 0.7 0.7",
@@ -83,14 +83,14 @@ Deno.test("R31 resolveDistribution() takes serverVersion before the tag, and ref
   );
 });
 
-Deno.test("FR-027c derive() needs a base where a config is to be generated for an image without one", () => {
+Deno.test("derive() needs a base where a config is to be generated for an image without one", () => {
   const spec = { distribution: { image: "example.com/own:1", serverVersion: "0.7" }, storage: { kv: {} } };
   deepStrictEqual(failures(spec), ["BaseConfigRequired at spec.distribution.image"]);
   ok(refused(spec).failures[0]?.message.includes("which spec.storage needs"));
   ok(generated(spec, smallBase()));
 });
 
-Deno.test("R31 derive() needs a version where a config is to be generated for an image that tells none", () => {
+Deno.test("derive() needs a version where a config is to be generated for an image that tells none", () => {
   const spec = { distribution: { image: "example.com/own:1" }, storage: { kv: {} } };
   deepStrictEqual(failures(spec, smallBase()), ["UnsupportedServer at spec.distribution.image"]);
 });
@@ -113,17 +113,17 @@ for (
     ["a disabled API", { disabled: ["eval"] }, "Generated"],
   ] as const
 ) {
-  Deno.test(`US1 FR-013 R30 chooseSource() makes ${want} of ${name}`, () => {
+  Deno.test(`chooseSource() makes ${want} of ${name}`, () => {
     strictEqual(Result.getOrThrow(derive(decoded(spec), SURROUNDINGS))._tag, want);
   });
 }
 
-Deno.test("FR-013 R36 derive() names the ConfigMap and key of an own config", () => {
+Deno.test("derive() names the ConfigMap and key of an own config", () => {
   const derived = Result.getOrThrow(derive(decoded({ overrideConfig: { configMapName: "mine" } }), SURROUNDINGS));
   ok(derived._tag === "Override" && derived.configMapName === "mine" && derived.key === "config.yaml");
 });
 
-Deno.test("FR-020a derive() tells the image that the config was made for", () => {
+Deno.test("derive() tells the image that the config was made for", () => {
   strictEqual(generated({ disabled: ["eval"] }).distribution.image, "docker.io/llamastack/distribution-starter:0.7.1");
 });
 
@@ -146,7 +146,7 @@ for (const document of [[], "x", { a: {} }, { "": "x" }, { a: "" }]) {
     ok(Result.isFailure(readDistributions(document as never, {}))));
 }
 
-Deno.test("FR-027a R20 every distribution has a base that its server accepts, and its mends are told", () => {
+Deno.test("every distribution has a base that its server accepts, and its mends are told", () => {
   for (const [name, { base, image, serverVersion }] of EMBEDDED_DISTRIBUTIONS) {
     ok(base !== undefined && image.endsWith(`:${serverVersion}`), name);
     ok(generated({ distribution: { name }, storage: { kv: {}, sql: {} } }), name);

@@ -1,4 +1,4 @@
-/** After all stages: combinations that are allowed and will hurt (R51). */
+/** After all stages: combinations that are allowed and will hurt. */
 import { objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { entriesOf, noted } from "../draft.ts";

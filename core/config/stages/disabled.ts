@@ -15,7 +15,7 @@ export const switchOff: Stage<MissingApi> = stage((draft, facts) => {
   return { ...settled, draft: withConfig(settled.draft, withoutDangling(settled.draft.config, off, facts)) };
 });
 
-/** The APIs of this server that the resource disables; other names are ignored with a warning (R47). */
+/** The APIs of this server that the resource disables; other names are ignored with a warning. */
 export const disabledOn = (
   { spec, server: { catalogue, family }, serverName }: Facts,
 ): { readonly off: ReadonlyArray<string>; readonly warnings: ReadonlyArray<Warning> } => {

@@ -5,7 +5,7 @@ import { at, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 const apis = (spec: JsonObject, surroundings = {}) => listAt(config(spec, surroundings), "apis").map(String);
 const withoutPath = (spec: JsonObject) => new Set(warnings(spec).map((line) => line.split(" ")[0]));
 
-Deno.test("FR-009 switchOff() takes out the API, its providers, its resources and its section", () => {
+Deno.test("switchOff() takes out the API, its providers, its resources and its section", () => {
   const made = config({ disabled: ["safety"] });
   ok(!listAt(made, "apis").includes("safety"));
   deepStrictEqual([at(made, "providers", "safety"), made.safety, listAt(made, "registered_resources", "shields")], [
@@ -16,7 +16,7 @@ Deno.test("FR-009 switchOff() takes out the API, its providers, its resources an
 });
 
 for (const name of ["vector_io", "vectorIo"]) {
-  Deno.test(`FR-009 R6 switchOff() takes ${name} for the same API`, () => {
+  Deno.test(`switchOff() takes ${name} for the same API`, () => {
     const made = config({ disabled: [name] });
     deepStrictEqual([at(made, "providers", "vector_io"), made.vector_stores], [undefined, undefined]);
   });
@@ -50,7 +50,7 @@ Deno.test("switchOff() fails when a declared provider needs an API that nobody p
   ]);
 });
 
-Deno.test("R47 switchOff() ignores names that this server does not have, with a warning", () => {
+Deno.test("switchOff() ignores names that this server does not have, with a warning", () => {
   deepStrictEqual(warnings({ disabled: ["post_training", "models", "inspect"] }), [
     "ApiNotDisabled at spec.disabled[0]",
     "ApiNotDisabled at spec.disabled[1]",
@@ -58,7 +58,7 @@ Deno.test("R47 switchOff() ignores names that this server does not have, with a 
   ]);
 });
 
-Deno.test("R47 switchOff() takes agents for responses on servers that renamed it", () => {
+Deno.test("switchOff() takes agents for responses on servers that renamed it", () => {
   ok(!apis({ disabled: ["agents"] }).includes("responses"));
 });
 
@@ -88,12 +88,12 @@ Deno.test("computeApis() never opens an API whose only provider may be off, nor 
   deepStrictEqual(apis({ storage: { kv: {} } }, base), ["inspect"]);
 });
 
-Deno.test("R47 addExternalProviders() refuses external providers instead of ignoring them", () => {
+Deno.test("addExternalProviders() refuses external providers instead of ignoring them", () => {
   const spec = { externalProviders: { inference: [{ providerId: "own", image: "example/own:1" }] } };
   deepStrictEqual(failures(spec), ["NotBuiltYet at spec.externalProviders.inference"]);
 });
 
-Deno.test("FR-090 FR-091 FR-092 addExternalProviders() lets empty lists pass", () => {
+Deno.test("addExternalProviders() lets empty lists pass", () => {
   ok(generated({ externalProviders: { inference: [] }, storage: { kv: {} } }));
 });
 

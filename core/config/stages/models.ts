@@ -1,4 +1,4 @@
-/** Stage 6, models: registered under an inference provider (FR-040 – FR-042). */
+/** Stage 6, models: registered under an inference provider. */
 import type { Model } from "../../api/v1alpha2.ts";
 import {
   MissingProviderForResource,
@@ -102,7 +102,7 @@ const place = (
     provider_id: provider,
     provider_model_id: model.providerModelId ?? model.name,
     model_type: model.modelType ?? "llm",
-    // Only what the server needs: a changed metadata of a known model stops its next start (R28).
+    // Only what the server needs: a changed metadata of a known model stops its next start.
     ...(model.embeddingDimension === undefined ? {} : { metadata: { embedding_dimension: model.embeddingDimension } }),
   };
   const unread = (["contextLength", "quantization"] as const).filter((field) => model[field] !== undefined)

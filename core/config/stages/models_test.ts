@@ -7,17 +7,17 @@ const OPENAI = { id: "second", provider: "openai" };
 const models = (spec: JsonObject, surroundings = smallBase()) =>
   listAt(config(spec, surroundings), "registered_resources", "models").filter(isObject);
 
-Deno.test("FR-007 FR-040 registerModels() gives a model without provider to the first declared one", () => {
+Deno.test("registerModels() gives a model without provider to the first declared one", () => {
   deepStrictEqual(models({ providers: { inference: [VLLM, OPENAI] }, resources: { models: [{ name: "org/chat" }] } }), [
     { provider_id: "primary", model_id: "org/chat", model_type: "llm", provider_model_id: "org/chat" },
   ]);
 });
 
-Deno.test("FR-040 registerModels() falls back to the first unconditional base provider, never to a conditional one", () => {
+Deno.test("registerModels() falls back to the first unconditional base provider, never to a conditional one", () => {
   strictEqual(models({ resources: { models: [{ name: "gpt" }] } })[0]?.provider_id, "openai");
 });
 
-Deno.test("FR-040 registerModels() skips base providers that cannot answer a chat", () => {
+Deno.test("registerModels() skips base providers that cannot answer a chat", () => {
   const base = smallBase({
     providers: {
       inference: [
@@ -29,7 +29,7 @@ Deno.test("FR-040 registerModels() skips base providers that cannot answer a cha
   strictEqual(models({ resources: { models: [{ name: "gpt" }] } }, base)[0]?.provider_id, "openai");
 });
 
-Deno.test("FR-040 registerModels() fails when no provider can serve models", () => {
+Deno.test("registerModels() fails when no provider can serve models", () => {
   const base = smallBase({
     providers: { inference: [{ provider_id: "${env.A:+a}", provider_type: "remote::openai" }] },
   });
@@ -41,7 +41,7 @@ Deno.test("FR-040 registerModels() fails when no provider can serve models", () 
   );
 });
 
-Deno.test("FR-041 registerModels() names the known providers when a model asks for an unknown one", () => {
+Deno.test("registerModels() names the known providers when a model asks for an unknown one", () => {
   const spec = { providers: { inference: [VLLM] }, resources: { models: [{ name: "m", provider: "primry" }] } };
   deepStrictEqual(failures(spec, smallBase()), ["UnknownProvider at spec.resources.models[0].provider"]);
   strictEqual(
@@ -51,14 +51,14 @@ Deno.test("FR-041 registerModels() names the known providers when a model asks f
   );
 });
 
-Deno.test("FR-041 registerModels() takes an explicit provider of the base, conditional or not", () => {
+Deno.test("registerModels() takes an explicit provider of the base, conditional or not", () => {
   const made = models({
     resources: { models: [{ name: "a", provider: "ollama" }, { name: "b", provider: "openai" }] },
   });
   deepStrictEqual(made.map(({ provider_id }) => provider_id), ["ollama", "openai"]);
 });
 
-Deno.test("FR-042 registerModels() writes an embedding model with its dimension and nothing else into metadata", () => {
+Deno.test("registerModels() writes an embedding model with its dimension and nothing else into metadata", () => {
   const spec = {
     resources: {
       models: [{

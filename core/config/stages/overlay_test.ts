@@ -5,7 +5,7 @@ import { isObject, type JsonObject, listAt, objectAt } from "../../data/json.ts"
 const ids = (spec: JsonObject, api: string, surroundings = smallBase()) =>
   listAt(config(spec, surroundings), "providers", api).filter(isObject).map(({ provider_id }) => provider_id);
 
-Deno.test("FR-021 FR-035a overlayProviders() appends a new id behind those of the base", () => {
+Deno.test("overlayProviders() appends a new id behind those of the base", () => {
   deepStrictEqual(ids({ providers: { inference: [{ id: "mine", provider: "openai" }] } }, "inference"), [
     "${env.OLLAMA_URL:+ollama}",
     "openai",
@@ -13,19 +13,19 @@ Deno.test("FR-021 FR-035a overlayProviders() appends a new id behind those of th
   ]);
 });
 
-Deno.test("FR-035a overlayProviders() replaces a base entry of the same id where it stands, whole", () => {
+Deno.test("overlayProviders() replaces a base entry of the same id where it stands, whole", () => {
   const spec = { providers: { inference: [{ id: "openai", provider: "vllm", endpoint: "http://vllm/v1" }] } };
   deepStrictEqual(ids(spec, "inference"), ["${env.OLLAMA_URL:+ollama}", "openai"]);
   const entry = objectAt(listAt(config(spec, smallBase()), "providers", "inference")[1]);
   deepStrictEqual([entry.provider_type, entry.config], ["remote::vllm", { base_url: "http://vllm/v1" }]);
 });
 
-Deno.test("FR-035a overlayProviders() makes a conditional base entry of that id unconditional", () => {
+Deno.test("overlayProviders() makes a conditional base entry of that id unconditional", () => {
   const spec = { providers: { inference: [{ provider: "ollama", endpoint: "http://ollama:11434/v1" }] } };
   deepStrictEqual(ids(spec, "inference"), ["ollama", "openai"]);
 });
 
-Deno.test("FR-035a overlayProviders() keeps what it does not know of a base", () => {
+Deno.test("overlayProviders() keeps what it does not know of a base", () => {
   const base = smallBase({ unknown: { deep: [1, { x: "y" }] }, server: { port: 1, auth: { route_policy: [] } } });
   const made = config({ providers: { inference: [{ id: "mine", provider: "openai" }] } }, base);
   deepStrictEqual(made.unknown, { deep: [1, { x: "y" }] });

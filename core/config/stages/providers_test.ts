@@ -6,7 +6,7 @@ const inference = (provider: object) => ({ providers: { inference: [provider] } 
 const first = (provider: object, surroundings = smallBase()) =>
   listAt(config(inference(provider) as never, surroundings), "providers", "inference").at(-1);
 
-Deno.test("FR-005 FR-030 providers() writes vllm as remote::vllm with endpoint, key and settings under the names it reads", () => {
+Deno.test("providers() writes vllm as remote::vllm with endpoint, key and settings under the names it reads", () => {
   deepStrictEqual(
     first({
       provider: "vllm",
@@ -36,7 +36,7 @@ for (
     ["tavily-search", "remote::tavily-search", "toolRuntime"],
   ] as const
 ) {
-  Deno.test(`FR-030 fullType() takes ${wanted} of ${api} for ${type}`, () => {
+  Deno.test(`fullType() takes ${wanted} of ${api} for ${type}`, () => {
     const provider = { provider: wanted, ...(type === "remote::vllm" ? { endpoint: "http://x/v1" } : {}) };
     const made = config({ providers: { [api]: [provider] } });
     const section =
@@ -47,7 +47,7 @@ for (
   });
 }
 
-Deno.test("FR-031 providers() puts the endpoint where each type reads it", () => {
+Deno.test("providers() puts the endpoint where each type reads it", () => {
   const endpointField = (list: string, api: string, provider: object) => {
     const entries = listAt(config({ providers: { [list]: [provider] } } as never), "providers", api);
     return Object.keys(objectAt(entries.find((entry) => objectAt(entry).provider_id === "x"), "config"));
@@ -60,7 +60,7 @@ Deno.test("FR-031 providers() puts the endpoint where each type reads it", () =>
   deepStrictEqual(at("vectorIo", "vector_io", "elasticsearch", "http://es:9200"), ["elasticsearch_url"]);
 });
 
-Deno.test("FR-031 providers() parts host and port for pgvector", () => {
+Deno.test("providers() parts host and port for pgvector", () => {
   const made = config({
     providers: {
       vectorIo: [{ id: "pg", provider: "pgvector", endpoint: "pg.data.svc:5433", apiKey: secret("pg", "password") }],
@@ -82,14 +82,14 @@ for (
     ["names secretRefs by their field", "aws", "aws_secret_access_key", "LLSD_AWS_AWS_SECRET_ACCESS_KEY"],
   ] as const
 ) {
-  Deno.test(`FR-022 FR-032 envName() ${name}`, () => {
+  Deno.test(`envName() ${name}`, () => {
     const ref = field === "apiKey" ? { apiKey: secret("s", "k") } : { secretRefs: { [field]: secret("s", "k") } };
     const spec = inference({ id, provider: "openai", ...ref }) as never;
     deepStrictEqual(envOf(spec, want), { name: want, valueFrom: { secretKeyRef: { name: "s", key: "k" } } });
   });
 }
 
-Deno.test("FR-032 envCollisions() names both paths of two references that share a variable", () => {
+Deno.test("envCollisions() names both paths of two references that share a variable", () => {
   const spec = {
     providers: {
       inference: [
@@ -106,7 +106,7 @@ Deno.test("FR-032 envCollisions() names both paths of two references that share 
   );
 });
 
-Deno.test("FR-033 providers() lets typed fields win over settings and says so", () => {
+Deno.test("providers() lets typed fields win over settings and says so", () => {
   const spec = inference({
     provider: "vllm",
     endpoint: "http://typed/v1",
@@ -124,14 +124,14 @@ Deno.test("FR-033 providers() lets typed fields win over settings and says so", 
   ok(warnings(spec).includes("SettingOverruled at spec.providers.inference[0].settings.base_url"));
 });
 
-Deno.test("FR-005 providers() passes settings through and never searches them for secrets", () => {
+Deno.test("providers() passes settings through and never searches them for secrets", () => {
   const settings = { apiKeyRef: { secretKeyRef: { name: "s", key: "k" } }, list: [1, "${env.X:=y}", { z: null }] };
   const made = generated(inference({ provider: "openai", settings }) as never, smallBase());
   deepStrictEqual(objectAt(first({ provider: "openai", settings }), "config"), settings);
   deepStrictEqual(made.env.filter(({ name }) => name.startsWith("LLSD_")), []);
 });
 
-Deno.test("FR-034 FR-035 effectiveId() gives a single provider the last part of its type", () => {
+Deno.test("effectiveId() gives a single provider the last part of its type", () => {
   strictEqual(objectAt(first({ provider: "remote::llama-cpp-server" })).provider_id, "llama-cpp-server");
 });
 

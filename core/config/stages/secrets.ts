@@ -1,4 +1,4 @@
-/** Secret references → environment variables with fixed names (FR-022, FR-032) and placeholders in the config. */
+/** Secret references → environment variables with fixed names and placeholders in the config. */
 import type { SecretKeyRef } from "../../api/v1alpha2.ts";
 import { EnvNameCollision } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";

@@ -18,7 +18,7 @@ const server = (spec: JsonObject, surroundings = smallBase()) =>
   config({ storage: { kv: {} }, ...spec }, surroundings).server;
 const ogx = { ...smallBase(), serverVersion: "1.4.1" };
 
-Deno.test("FR-060 setServer() writes the port into the file and into the environment", () => {
+Deno.test("setServer() writes the port into the file and into the environment", () => {
   deepStrictEqual(server({}), { port: 8321 });
   deepStrictEqual(server({ networking: { port: 9000 } }), { port: 9000 });
   deepStrictEqual(envOf({ storage: { kv: {} }, networking: { port: 9000 } }, "LLAMA_STACK_PORT"), {
@@ -27,11 +27,11 @@ Deno.test("FR-060 setServer() writes the port into the file and into the environ
   });
 });
 
-Deno.test("FR-060 setServer() refuses ports that the server refuses", () => {
+Deno.test("setServer() refuses ports that the server refuses", () => {
   deepStrictEqual(failures({ storage: { kv: {} }, networking: { port: 80 } }), ["RuleBroken at spec.networking.port"]);
 });
 
-Deno.test("FR-061 setServer() names the mounted certificate and key", () => {
+Deno.test("setServer() names the mounted certificate and key", () => {
   const tls = { enabled: true, secretName: "tls" };
   const files = { tls_certfile: "/etc/llama-stack/tls/tls.crt", tls_keyfile: "/etc/llama-stack/tls/tls.key" };
   deepStrictEqual(server({ networking: { tls } }), { port: 8321, ...files });
@@ -42,7 +42,7 @@ Deno.test("setServer() says in the file that there is no TLS where the server in
   deepStrictEqual(server({}, ogx), { port: 8321, insecure: true });
 });
 
-Deno.test("FR-012 setServer() writes workers and keeps other keys of the base", () => {
+Deno.test("setServer() writes workers and keeps other keys of the base", () => {
   deepStrictEqual(server({ workload: { workers: 4 } }, smallBase({ server: { port: 1, auth: { x: 1 } } })), {
     auth: { x: 1 },
     port: 8321,
@@ -50,7 +50,7 @@ Deno.test("FR-012 setServer() writes workers and keeps other keys of the base", 
   });
 });
 
-Deno.test("FR-063 containerEnv() points the server's HTTP clients to the CA bundle", () => {
+Deno.test("containerEnv() points the server's HTTP clients to the CA bundle", () => {
   const spec = { storage: { kv: {} }, networking: { tls: { caBundle: { configMapName: "ca" } } } };
   deepStrictEqual(envOf(spec, "SSL_CERT_FILE"), {
     name: "SSL_CERT_FILE",
@@ -58,7 +58,7 @@ Deno.test("FR-063 containerEnv() points the server's HTTP clients to the CA bund
   });
 });
 
-Deno.test("R27 containerEnv() puts every data folder onto the mount, whatever the server's name", () => {
+Deno.test("containerEnv() puts every data folder onto the mount, whatever the server's name", () => {
   const folders = (distribution: string, storage: JsonObject) =>
     Object.fromEntries(
       generated({ distribution: { name: distribution }, storage: { kv: {} }, workload: { storage } }).env
@@ -74,7 +74,7 @@ Deno.test("R27 containerEnv() puts every data folder onto the mount, whatever th
   deepStrictEqual(folders("starter", { mountPath: "/data/" }).SQLITE_STORE_DIR, "/data/distributions/starter");
 });
 
-Deno.test("R31 containerEnv() gives an own config on an unknown image what keeps keys out of any server's log", () => {
+Deno.test("containerEnv() gives an own config on an unknown image what keeps keys out of any server's log", () => {
   const unknown = (more: JsonObject) => {
     const resource = decoded({ distribution: { image: "registry.example/own:1" }, ...more });
     const derived = Result.getOrThrow(derive(resource, SURROUNDINGS));
@@ -95,7 +95,7 @@ Deno.test("containerEnv() lets the author's variable win, once", () => {
   ]);
 });
 
-Deno.test("FR-036 R13 R48 exportTelemetry() turns telemetry into OTEL_* environment and writes no section", () => {
+Deno.test("exportTelemetry() turns telemetry into OTEL_* environment and writes no section", () => {
   const telemetry = [{
     provider: "otel",
     endpoint: "http://collector:4318",
@@ -115,7 +115,7 @@ Deno.test("FR-036 R13 R48 exportTelemetry() turns telemetry into OTEL_* environm
   deepStrictEqual(warnings(spec), ["TelemetrySetting at spec.providers.telemetry[0].settings.sinks"]);
 });
 
-Deno.test("R51 addCautions() warns of sqlite under several pods and of a server open to everybody", () => {
+Deno.test("addCautions() warns of sqlite under several pods and of a server open to everybody", () => {
   const spec = { storage: { kv: {} }, workload: { replicas: 2 }, networking: { expose: {} } };
   deepStrictEqual(warnings(spec), ["SharedSqlite at spec.workload.replicas", "Exposed at spec.networking.expose"]);
   deepStrictEqual(warnings({ storage: { kv: {} }, networking: { expose: { enabled: false } } }), []);

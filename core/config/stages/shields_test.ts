@@ -8,7 +8,7 @@ const shields = (spec: JsonObject, surroundings = {}) =>
   listAt(config(spec, surroundings), "registered_resources", "shields").filter(isObject)
     .filter(({ provider_id }) => !String(provider_id).includes("${"));
 
-Deno.test("FR-044 registerShields() lets llama-guard call the routed id of the model of that name", () => {
+Deno.test("registerShields() lets llama-guard call the routed id of the model of that name", () => {
   const spec = {
     providers: { inference: [VLLM], safety: [GUARD] },
     resources: { models: [{ name: "guard-3", providerModelId: "meta-llama/Llama-Guard-3-8B" }], shields: ["guard-3"] },
@@ -18,7 +18,7 @@ Deno.test("FR-044 registerShields() lets llama-guard call the routed id of the m
   ]);
 });
 
-Deno.test("FR-044 registerShields() takes the only guard model when no model has the shield's name", () => {
+Deno.test("registerShields() takes the only guard model when no model has the shield's name", () => {
   const spec = {
     providers: { inference: [VLLM], safety: [GUARD] },
     resources: { models: [{ name: "chat" }, { name: "org/Llama-Guard-4" }], shields: ["content"] },
@@ -26,23 +26,23 @@ Deno.test("FR-044 registerShields() takes the only guard model when no model has
   strictEqual(shields(spec)[0]?.provider_shield_id, "vllm/org/Llama-Guard-4");
 });
 
-Deno.test("FR-044 registerShields() warns when no registered model can be meant", () => {
+Deno.test("registerShields() warns when no registered model can be meant", () => {
   const spec = { providers: { safety: [GUARD] }, resources: { shields: ["content"] } };
   deepStrictEqual(warnings(spec), ["UnroutedShield at spec.resources.shields[0]"]);
   strictEqual(shields(spec)[0]?.provider_shield_id, "content");
 });
 
-Deno.test("FR-044 registerShields() takes the safety provider of the base", () => {
+Deno.test("registerShields() takes the safety provider of the base", () => {
   strictEqual(shields({ resources: { shields: ["content"] } })[0]?.provider_id, "llama-guard");
 });
 
-Deno.test("FR-044 registerShields() gives code-scanner to the provider that serves nothing else", () => {
+Deno.test("registerShields() gives code-scanner to the provider that serves nothing else", () => {
   deepStrictEqual(shields({ resources: { shields: ["code-scanner"] } }), [
     { provider_id: "code-scanner", shield_id: "code-scanner", provider_shield_id: "code-scanner" },
   ]);
 });
 
-Deno.test("FR-044 registerShields() fails when nobody has a safety provider", () => {
+Deno.test("registerShields() fails when nobody has a safety provider", () => {
   const spec = { resources: { shields: ["content"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.shields"]);
   strictEqual(
@@ -56,7 +56,7 @@ Deno.test("registerShields() moves the server's default to a shield that is on",
   strictEqual(at(made, "safety", "default_shield_id"), "first");
 });
 
-Deno.test("R26 registerShields() refuses shields and safety where the server has none, and names the replacement", () => {
+Deno.test("registerShields() refuses shields and safety where the server has none, and names the replacement", () => {
   const spec = { distribution: { name: "ogx-starter" }, providers: { safety: [GUARD] }, resources: { shields: ["s"] } };
   deepStrictEqual(failures(spec), [
     "NotSupportedOnLine at spec.providers.safety[0]",
@@ -65,7 +65,7 @@ Deno.test("R26 registerShields() refuses shields and safety where the server has
   ok(refused(spec).failures.every(({ message }) => message.includes("moderation_endpoint")));
 });
 
-Deno.test("R26 overlayProviders() leaves the safety section of a base out on servers without it", () => {
+Deno.test("overlayProviders() leaves the safety section of a base out on servers without it", () => {
   const base = smallBase({
     apis: ["inference", "safety"],
     providers: {

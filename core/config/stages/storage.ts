@@ -33,9 +33,9 @@ export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((d
   };
 });
 
-/** Name of the Secret with the parts of the connection string, made by the operator (R33). */
+/** Name of the Secret with the parts of the connection string, made by the operator. */
 export const sqlSecretName = (name: string): string => `${name}-sql`;
-/** Name of the Secret with Redis' user info, made by the operator (R33). */
+/** Name of the Secret with Redis' user info, made by the operator. */
 export const kvSecretName = (name: string): string => `${name}-kv`;
 
 interface Part {
@@ -99,7 +99,7 @@ const redisPart = (facts: Facts): Part => {
   const secured = password !== undefined || user !== undefined || literal !== undefined;
   const value: Json = {
     type: "kv_redis",
-    // Redis' password has no field on any server; user info in front of the host is what its client reads (R11).
+    // Redis' password has no field on any server; user info in front of the host is what its client reads.
     host: secured ? `\${env.${KV_USERINFO}:=}${host}` : host,
     port,
   };
@@ -145,7 +145,7 @@ const redisPart = (facts: Facts): Part => {
   };
 };
 
-/** R33: a provider called `sql` or `kv` would get environment names that belong to the storage connections. */
+/** A provider called `sql` or `kv` would get environment names that belong to the storage connections. */
 const reservedIds = (draft: Draft): ReadonlyArray<EnvNameCollision> => {
   const reserved = new Set([...SQL_VARIABLES.map(({ name }) => name), KV_USERINFO]);
   return draft.env.filter(({ env }) => reserved.has(env.name)).map(({ env, path }) =>

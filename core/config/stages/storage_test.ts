@@ -11,12 +11,12 @@ const connection = {
   user: "${env.LLSD_SQL_USER}",
 };
 
-Deno.test("FR-008 FR-050 placeStorage() touches nothing when nothing is given", () => {
+Deno.test("placeStorage() touches nothing when nothing is given", () => {
   const untouched = config({ providers: { inference: [{ provider: "openai" }] } });
   deepStrictEqual(at(config({ storage: {}, disabled: ["eval"] }), "storage"), at(untouched, "storage"));
 });
 
-Deno.test("FR-050 placeStorage() writes sqlite as the default type of each part", () => {
+Deno.test("placeStorage() writes sqlite as the default type of each part", () => {
   const storage = { kv: {}, sql: {} };
   deepStrictEqual(backend(storage, "kv_default"), {
     type: "kv_sqlite",
@@ -28,7 +28,7 @@ Deno.test("FR-050 placeStorage() writes sqlite as the default type of each part"
   });
 });
 
-Deno.test("FR-051 placeStorage() writes Redis without a password as host and port", () => {
+Deno.test("placeStorage() writes Redis without a password as host and port", () => {
   deepStrictEqual(backend({ kv: { type: "redis", endpoint: "redis://redis.data:6380" } }, "kv_default"), {
     type: "kv_redis",
     host: "redis.data",
@@ -36,7 +36,7 @@ Deno.test("FR-051 placeStorage() writes Redis without a password as host and por
   });
 });
 
-Deno.test("FR-051 R11 placeStorage() puts Redis' user info in front of the host and keeps it out of the log", () => {
+Deno.test("placeStorage() puts Redis' user info in front of the host and keeps it out of the log", () => {
   const kv = { type: "redis", endpoint: "redis:6379", password: secret("redis", "password") };
   deepStrictEqual(backend({ kv }, "kv_default"), {
     type: "kv_redis",
@@ -54,7 +54,7 @@ Deno.test("FR-051 R11 placeStorage() puts Redis' user info in front of the host 
   ]);
 });
 
-Deno.test("FR-052 R10 R33 placeStorage() splits PostgreSQL into parts and leaves the password to PGPASSWORD", () => {
+Deno.test("placeStorage() splits PostgreSQL into parts and leaves the password to PGPASSWORD", () => {
   deepStrictEqual(backend({ sql: POSTGRES }, "sql_default"), { type: "sql_postgres", ...connection, password: "" });
   const env = generated({ storage: { sql: POSTGRES } }).env.filter(({ valueFrom }) =>
     valueFrom?.secretKeyRef?.name === "my-sql"
@@ -75,7 +75,7 @@ Deno.test("FR-052 R10 R33 placeStorage() splits PostgreSQL into parts and leaves
   );
 });
 
-Deno.test("R51 placeStorage() serves kv from the same PostgreSQL", () => {
+Deno.test("placeStorage() serves kv from the same PostgreSQL", () => {
   deepStrictEqual(backend({ kv: { type: "postgres" }, sql: POSTGRES }, "kv_default"), {
     type: "kv_postgres",
     ...connection,
@@ -83,7 +83,7 @@ Deno.test("R51 placeStorage() serves kv from the same PostgreSQL", () => {
   });
 });
 
-Deno.test("FR-053 placeStorage() replaces each part on its own", () => {
+Deno.test("placeStorage() replaces each part on its own", () => {
   const before = config({ disabled: ["eval"] });
   const after = config({ disabled: ["eval"], storage: { sql: POSTGRES } });
   deepStrictEqual(at(after, "storage", "backends", "kv_default"), at(before, "storage", "backends", "kv_default"));
@@ -91,14 +91,14 @@ Deno.test("FR-053 placeStorage() replaces each part on its own", () => {
 });
 
 for (const id of ["sql", "kv"]) {
-  Deno.test(`R33 placeStorage() refuses a provider called ${id} whose variable belongs to the storage`, () => {
+  Deno.test(`placeStorage() refuses a provider called ${id} whose variable belongs to the storage`, () => {
     const field = id === "sql" ? "host" : "userinfo";
     const spec = { providers: { inference: [{ id, provider: "openai", secretRefs: { [field]: secret("s", "k") } }] } };
     deepStrictEqual(failures(spec), [`EnvNameCollision at spec.providers.inference[0].secretRefs.${field}`]);
   });
 }
 
-Deno.test("R33 placeStorage() warns of a pgvector provider that would send the password of storage.sql", () => {
+Deno.test("placeStorage() warns of a pgvector provider that would send the password of storage.sql", () => {
   const spec = {
     providers: { vectorIo: [{ id: "v", provider: "pgvector", endpoint: "pg" }] },
     storage: { sql: POSTGRES },
@@ -119,14 +119,14 @@ for (
     ["re dis", "not a Redis address"],
   ] as const
 ) {
-  Deno.test(`FR-051 parseRedis() refuses ${endpoint} with the reason`, () => {
+  Deno.test(`parseRedis() refuses ${endpoint} with the reason`, () => {
     const spec = { storage: { kv: { type: "redis", endpoint } } };
     deepStrictEqual(failures(spec), ["UnusableEndpoint at spec.storage.kv.endpoint"]);
     ok(refused(spec).failures[0]?.message.includes(words));
   });
 }
 
-Deno.test("FR-051 placeStorage() keeps a password of the endpoint out of the config and of every sentence", () => {
+Deno.test("placeStorage() keeps a password of the endpoint out of the config and of every sentence", () => {
   const spec = { storage: { kv: { type: "redis", endpoint: "redis://u:hunter2@redis" } } };
   const made = generated(spec);
   deepStrictEqual(warnings(spec), [

@@ -1,4 +1,4 @@
-/** `providers.telemetry` on servers without a telemetry API: the environment of OpenTelemetry (FR-036, R48). */
+/** `providers.telemetry` on servers without a telemetry API: the environment of OpenTelemetry. */
 import type { Provider } from "../../api/v1alpha2.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { type Warning, warning } from "../../failure/warning.ts";

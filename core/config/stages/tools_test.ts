@@ -5,16 +5,16 @@ import { listAt } from "../../data/json.ts";
 const TAVILY = { id: "search", provider: "tavily-search" };
 const MCP = { id: "weather", provider: "model-context-protocol", endpoint: "http://weather:8000/mcp" };
 
-Deno.test("FR-043 provideTools() takes the tool provider of the resource", () => {
+Deno.test("provideTools() takes the tool provider of the resource", () => {
   const made = config({ providers: { toolRuntime: [TAVILY] }, resources: { tools: ["websearch"] } }, smallBase());
   deepStrictEqual(listAt(made, "apis"), ["inference", "tool_runtime"]);
 });
 
-Deno.test("FR-043 provideTools() takes the tool provider of the base", () => {
+Deno.test("provideTools() takes the tool provider of the base", () => {
   config({ resources: { tools: ["websearch", "rag", "builtin::websearch", "custom::group"] } });
 });
 
-Deno.test("FR-043 provideTools() fails when nobody has a tool provider", () => {
+Deno.test("provideTools() fails when nobody has a tool provider", () => {
   const spec = { resources: { tools: ["websearch"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools"]);
   strictEqual(
@@ -23,7 +23,7 @@ Deno.test("FR-043 provideTools() fails when nobody has a tool provider", () => {
   );
 });
 
-Deno.test("FR-043 provideTools() names the types that could serve a tool which no provider serves", () => {
+Deno.test("provideTools() names the types that could serve a tool which no provider serves", () => {
   const spec = { providers: { toolRuntime: [TAVILY] }, resources: { tools: ["websearch", "wolfram_alpha"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools[1]"]);
   strictEqual(

@@ -1,4 +1,4 @@
-/** Whether a changed pod template is applied now, waits for its turn, is held, or is undone: who caused the change decides (R34). */
+/** Whether a changed pod template is applied now, waits for its turn, is held, or is undone: who caused the change decides. */
 import { imageOf, podTemplateOf, templateSpec } from "../../resources/pod_spec.ts";
 import { sha256Hex } from "../../data/digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
@@ -50,7 +50,7 @@ export type Rollout =
     readonly digest: string;
     readonly obstacle: SlotObstacle | undefined;
   }
-  /** A change that never became ready goes back to the last template that did (R29). */
+  /** A change that never became ready goes back to the last template that did. */
   | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
   /** Made by an operator before us: the template stays, and the record begins. */
   | { readonly kind: "adopt" }
@@ -208,7 +208,7 @@ export const undone = (
 
 /**
  * The Deployment with the template and selector that it has. Whether an edit comes later is told by what is recorded now; an
- * image other than ours is recorded as another pin, which then rolls in turns (R34).
+ * image other than ours is recorded as another pin, which then rolls in turns.
  */
 export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: JsonObject): Manifest => {
   const { deployment } = prepared.objects;

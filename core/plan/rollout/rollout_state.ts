@@ -11,7 +11,7 @@ import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./
  */
 export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
 
-/** Ends of the server after which a start counts as failed for good (R29). */
+/** Ends of the server after which a start counts as failed for good. */
 const EXITS_MAX = 3;
 
 export const rolloutState = (

@@ -79,7 +79,7 @@ const newPins = (before: ClusterSnapshot): string => {
   ) ?? "";
 };
 
-Deno.test("R34 decide() looks at the other resources before new pins roll, and takes a place", () => {
+Deno.test("decide() looks at the other resources before new pins roll, and takes a place", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const first = planOf({ ...upgraded(before), rollingUpgrades: undefined });
   deepStrictEqual([first.turn.kind, rolls(first)], ["wanted", false]);
@@ -90,7 +90,7 @@ Deno.test("R34 decide() looks at the other resources before new pins roll, and t
   ok(image(rolled)?.endsWith(":0.7.3"));
 });
 
-Deno.test("R34 decide() lets at most upgradeParallelism resources be away, and a failed one takes no place", () => {
+Deno.test("decide() lets at most upgradeParallelism resources be away, and a failed one takes no place", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const pins = newPins(before);
   const full = upgraded(before, Array.from({ length: 5 }, (_, index) => away("rolling", pins, { key: `n/${index}` })));
@@ -121,7 +121,7 @@ Deno.test("decide() stops an upgrade at one that failed in its namespace or in t
   strictEqual(planOf(upgraded(before, [away("failed", "pins of last year")])).turn.kind, "taken");
 });
 
-Deno.test("R34 decide() rolls at once what has nothing to lose, what was edited and what was asked for", () => {
+Deno.test("decide() rolls at once what has nothing to lose, what was edited and what was asked for", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/one" })]);
   for (const path of [["status", "availableReplicas"], ["spec", "replicas"]]) {
@@ -136,7 +136,7 @@ Deno.test("R34 decide() rolls at once what has nothing to lose, what was edited 
   deepStrictEqual([annotation(rolled, CAUSE_ANNOTATION), image(rolled)?.endsWith(":0.7.3")], ["asked", true]);
 });
 
-Deno.test("R47 decide() re-stamps Secret digests in turns when the key of the operator was lost", () => {
+Deno.test("decide() re-stamps Secret digests in turns when the key of the operator was lost", () => {
   const spec = {
     providers: { inference: [{ provider: "vllm", endpoint: "http://v:1/v1", apiKey: secret("s", "k") }] },
   };
@@ -354,7 +354,7 @@ const brokenEdit = (spec: JsonObject): { readonly good: ClusterSnapshot; readonl
 const template = (clusterSnapshot: ClusterSnapshot) =>
   JSON.stringify(at(deployment(clusterSnapshot), "spec", "template"));
 
-Deno.test("R29 decide() puts the last good template back once under Recreate, says why, and waits for an edit", () => {
+Deno.test("decide() puts the last good template back once under Recreate, says why, and waits for an edit", () => {
   const { good, broken } = brokenEdit(ON_A_CLAIM);
   strictEqual(at(deployment(broken), "spec", "strategy", "type"), "Recreate");
   const plan = planOf(broken);
@@ -407,7 +407,7 @@ Deno.test("decide() tells of an image of the operator that was rolled back, and 
   ok(!message.includes("Edit the resource"), message);
 });
 
-Deno.test("R29 decide() undoes nothing twice, nothing that has no way back, and nothing under RollingUpdate", () => {
+Deno.test("decide() undoes nothing twice, nothing that has no way back, and nothing under RollingUpdate", () => {
   const { broken } = brokenEdit(ON_A_CLAIM);
   const undone = after(broken, planOf(broken));
   const again = withDeployment(undone, ["status", "availableReplicas"], 0);
@@ -471,7 +471,7 @@ Deno.test("decide() rolls back to no template that asks for more than the operat
   }
 });
 
-Deno.test("R29 R43 decide() is not ready while pods of an older template answer for a change that does not start", () => {
+Deno.test("decide() is not ready while pods of an older template answer for a change that does not start", () => {
   const { broken } = brokenEdit(GENERATED);
   // The surge: one old pod that is available, one new one that is not.
   const surge = { observedGeneration: 1, replicas: 2, updatedReplicas: 1, availableReplicas: 1 };

@@ -1,4 +1,4 @@
-/** What servers of one version no longer find of the data of another one (R25). */
+/** What servers of one version no longer find of the data of another one. */
 import { CATALOGUES } from "../../config/servers/catalogue.ts";
 import { type Server, SERVER_FAMILIES } from "../../config/servers/families/families.ts";
 

@@ -1,4 +1,4 @@
-/** What a change would do to data that a server has stored: lost by a move between lines (R25), or in conflict with it (R28). */
+/** What a change would do to data that a server has stored: lost by a move between lines, or in conflict with it. */
 import { configMapsOf, imageOf, templateSpec } from "../../resources/pod_spec.ts";
 import { modelKey } from "../../config/stages/models.ts";
 import { serverOfImage } from "../../config/servers/distribution.ts";
@@ -73,7 +73,7 @@ const runningConfig = (live: JsonObject, snapshot: ClusterSnapshot): Running | u
   return tree === undefined ? undefined : { name: stringAt(map, "metadata", "name") ?? "", tree };
 };
 
-/** Where data outlives a pod (R42). */
+/** Where data outlives a pod. */
 const storedIn = (
   live: JsonObject,
   runs: Running | undefined,

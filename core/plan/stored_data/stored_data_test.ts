@@ -18,7 +18,7 @@ const told = (clusterSnapshot: ClusterSnapshot, type: string): string => {
 };
 const running = (clusterSnapshot: ClusterSnapshot): string => JSON.stringify([...clusterSnapshot.live]);
 
-Deno.test("R25 R42 decide() holds a move to another line on stored data until it is accepted, and says what would be lost", () => {
+Deno.test("decide() holds a move to another line on stored data until it is accepted, and says what would be lost", () => {
   const { snapshot: before } = converged(snapshot(stored()));
   const moved = edited(before, stored({ distribution: { name: "ogx-starter" } }));
   const said = told(moved, "ConfigGenerated");
@@ -41,7 +41,7 @@ Deno.test("R25 R42 decide() holds a move to another line on stored data until it
   ok(told(wrong, "ConfigGenerated").includes("LineChangeLosesData"));
 });
 
-Deno.test("R25 R28 decide() knows what a server of before 0.3 has stored, and what it registered", () => {
+Deno.test("decide() knows what a server of before 0.3 has stored, and what it registered", () => {
   const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
   const { snapshot: before } = converged(snapshot(old({ resources: { models: [{ name: "m" }] } })));
   const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
@@ -71,7 +71,7 @@ for (
     ["1.0", "1.5", undefined],
   ] as const
 ) {
-  Deno.test(`R25 R42 planOf() on data in a claim names what is lost from ${from} to ${to}`, () => {
+  Deno.test(`planOf() on data in a claim names what is lost from ${from} to ${to}`, () => {
     const on = (serverVersion: string) => {
       const name = serverVersion === "0.8" || serverVersion.startsWith("1.") ? "ogx-starter" : "starter";
       return stored({ distribution: { name, serverVersion } });
@@ -83,7 +83,7 @@ for (
   });
 }
 
-Deno.test("R25 R42 decide() counts data outside of sqlite apart: registries and pieces of files are in the key-value store", () => {
+Deno.test("decide() counts data outside of sqlite apart: registries and pieces of files are in the key-value store", () => {
   const redis = { storage: { kv: { type: "redis", endpoint: "redis:6379" } } };
   const on = (name: string, serverVersion: string) => ({
     providers: PROVIDERS,
@@ -97,7 +97,7 @@ Deno.test("R25 R42 decide() counts data outside of sqlite apart: registries and 
   ok(said.includes(` would lose: the prompts; the batches; ${PIECES}; the shields; the responses. The`), said);
 });
 
-Deno.test("R25 decide() lets a move through where nothing is stored or nothing ever ran, and holds each step down", () => {
+Deno.test("decide() lets a move through where nothing is stored or nothing ever ran, and holds each step down", () => {
   const bare = { providers: PROVIDERS };
   const { snapshot: before } = converged(snapshot(bare));
   ok(told(edited(before, { ...bare, distribution: { name: "ogx-starter" } }), "Ready").startsWith("True"));
@@ -117,7 +117,7 @@ for (
     ["another type", models({ ...E, name: "a" }, E), "modelType and embeddingDimension"],
   ] as const
 ) {
-  Deno.test(`R28 planOf() waits when a stored model gets ${what}, and names the way out`, () => {
+  Deno.test(`planOf() waits when a stored model gets ${what}, and names the way out`, () => {
     const { snapshot: before } = converged(snapshot(models({ name: "a" }, E)));
     const after = edited(before, changed);
     const said = told(after, "ConfigGenerated");
@@ -126,7 +126,7 @@ for (
   });
 }
 
-Deno.test("R28 decide() compares models by the name that the line stores them under", () => {
+Deno.test("decide() compares models by the name that the line stores them under", () => {
   const changed = (distribution: string) => {
     const of = (providerModelId: string) => ({
       ...models({ name: "a", providerModelId }),
@@ -138,7 +138,7 @@ Deno.test("R28 decide() compares models by the name that the line stores them un
   ok(changed("ogx-starter").includes("RegistryConflict"), changed("ogx-starter"));
 });
 
-Deno.test("R28 decide() warns that a removed model stays listed, and leaves a server without stored data alone", () => {
+Deno.test("decide() warns that a removed model stays listed, and leaves a server without stored data alone", () => {
   const { snapshot: before } = converged(snapshot(models({ name: "a" }, E)));
   const notes = planOf(edited(before, models(E))).steps.flatMap((step) =>
     step._tag === "Announce" && step.note.reason === "StoredData" ? [step.note.note] : []

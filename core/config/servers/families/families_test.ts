@@ -46,7 +46,7 @@ Deno.test("every catalogue belongs to one line, and every line has at least one"
 });
 
 for (const { server } of CATALOGUES) {
-  Deno.test(`FR-021 starter takes a vLLM with its model and storage on ${server}`, () => {
+  Deno.test(`starter takes a vLLM with its model and storage on ${server}`, () => {
     const spec = {
       providers: { inference: [vllm] },
       resources: { models: [{ name: "m" }] },
@@ -63,7 +63,7 @@ for (const { server } of CATALOGUES) {
   });
 }
 
-Deno.test("R24 a name runs its release for the asked server: image and base follow", () => {
+Deno.test("a name runs its release for the asked server: image and base follow", () => {
   const image = (version: string, name = "starter") =>
     generated({ distribution: { name }, storage: { kv: {} } }, on(version)).distribution.image;
   strictEqual(image("0.6"), "docker.io/llamastack/distribution-starter:0.6.1");
@@ -76,7 +76,7 @@ Deno.test("R24 a name runs its release for the asked server: image and base foll
   strictEqual(generated(asked).server.family.name, "0.3");
 });
 
-Deno.test("R24 a name without a release for the asked server is refused with those that it has", () => {
+Deno.test("a name without a release for the asked server is refused with those that it has", () => {
   const spec = { distribution: { name: "remote-vllm" }, storage: { kv: {} } };
   strictEqual(
     refused(spec, on("1.4")).failures[0]?.message,
@@ -103,7 +103,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`R26 ${path} is refused on ${version} with the way out`, () => {
+  Deno.test(`${path} is refused on ${version} with the way out`, () => {
     const [failure] = refused(spec as never, on(version)).failures;
     strictEqual(failure?._tag, "NotSupportedOnLine");
     ok(failure?.message.includes(path) && failure.message.includes(sentence), failure?.message);
@@ -209,7 +209,7 @@ Deno.test("up to 0.2 a sqlite store keeps a file of its own", () => {
   ok(found.length > 5 && new Set(found).size === found.length, found.join(" "));
 });
 
-Deno.test("R51 replicas on sqlite are warned of on every line", () => {
+Deno.test("replicas on sqlite are warned of on every line", () => {
   const spec = { storage: { kv: {} }, workload: { replicas: 2 } };
   for (const { server } of CATALOGUES) {
     ok(warnings(spec, on(server)).includes("SharedSqlite at spec.workload.replicas"), server);
@@ -268,7 +268,7 @@ Deno.test("Redis is warned of where the line loses its connections after the sta
   deepStrictEqual(["0.7", "0.8", "1.0", "1.1", "1.2", "1.5"].map(defect), [true, true, true, true, false, false]);
 });
 
-Deno.test("R11 where no log level hides the Redis password, the author is told, and none is set", () => {
+Deno.test("where no log level hides the Redis password, the author is told, and none is set", () => {
   const spec = { storage: { kv: { type: "redis", endpoint: "redis:6379", password: key } } };
   for (
     const [version, quiet] of [["0.2", false], ["0.3", false], ["0.4", true], ["0.8", true], ["1.0", true]] as const
