@@ -20,8 +20,8 @@ export const conditionsPage = (): string => {
     "# Conditions of a failed reconciliation",
     "",
     "Every failure has a reason. It is the `reason` of the condition that reports it and of `Ready`, the label of the metric",
-    "`llama_stack_operator_failures_total`, and part of `lint -o json`. While a resource fails, its Deployment and config stay",
-    "as they are. `llama-stack-operator explain NAME` shows the same advice for your resource, with the commands.",
+    "`llama_stack_operator_failures_total`, and part of `lint -o json`. While a resource has errors, its Deployment and config",
+    "are unchanged. To see the same advice for your resource, with commands, run `llama-stack-operator explain NAME`.",
     "",
     "| reason | condition | what went wrong | who can fix it | retried | what to do |",
     "| --- | --- | --- | --- | --- | --- |",
@@ -32,9 +32,9 @@ export const conditionsPage = (): string => {
 
 const cells = ({ reason, condition, meaning, owner, retry, advice }: Row<typeof SAMPLE>): ReadonlyArray<string> => [
   `\`${typeof reason === "string" ? reason : reason(SAMPLE)}\``,
-  typeof condition === "string" ? `\`${condition}\`` : "that of the object",
+  typeof condition === "string" ? `\`${condition}\`` : "depends on the object",
   meaning,
   owner === "author" ? "author of the resource" : "administrator",
-  retry === "after a change" ? "when the resource or what it names changes" : "automatically, with growing pauses",
+  retry === "after a change" ? "when the resource or a referenced object changes" : "automatically, with backoff",
   advice(SAMPLE, RESOURCE).say,
 ];

@@ -47,7 +47,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   if (!cluster.isOurs) {
     removes = true;
     cleanup.defer(async () => {
-      say("removing what this run made …");
+      say("removing the objects of this run …");
       await traces.remove();
     });
   }
@@ -57,7 +57,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   const namespaces = [...new Set(resources.map((object) => namespaceOf(object) ?? usual))];
   for (const name of new Set([home, ...namespaces])) {
     const isNew = await traces.make({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, "");
-    if (isNew) say(`namespace ${name} made`);
+    if (isNew) say(`namespace ${name} created`);
   }
 
   const operator = await operatorFor(api, {
@@ -81,7 +81,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   };
   // An API server that restarts is no reason to give up.
   const lookOnce = () =>
-    lookAgain().catch((cause) => say(`cannot look: ${cause instanceof Error ? cause.message : cause}`));
+    lookAgain().catch((cause) => say(`cannot read the resource: ${cause instanceof Error ? cause.message : cause}`));
   while (inTime() && !looks.every(isReady)) {
     if (operator?.hasExited() === true) throw new Error(await lastWords(operator));
     await lookOnce();
@@ -101,7 +101,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   for (const { resource } of looks) await showResult(api, resource ?? {});
   const stays = !options.once && Deno.stdout.isTerminal();
   console.log(
-    stays ? goOn(cluster, resources) : "\nReady. Without --once and on a terminal this would stay; it ends here.",
+    stays ? goOn(cluster, resources) : "\nReady. Stopping, because of --once or because this is not a terminal.",
   );
   while (stays && !stop.signal.aborted) {
     await pause(LOOK_EVERY_MS, stop);
@@ -149,7 +149,7 @@ const speaker = (): Say => {
 };
 
 const lastWords = async (operator: BackgroundProcess): Promise<string> =>
-  `The operator ended with ${await operator.exited}. Its last words:\n${lastLines(await operator.log(), 10)}`;
+  `The operator exited with ${await operator.exited}. The end of its log:\n${lastLines(await operator.log(), 10)}`;
 
 const readFile = async (name: string): Promise<Sample> => {
   const text = name === "-" ? await new Response(Deno.stdin.readable).text() : await Deno.readTextFile(name);

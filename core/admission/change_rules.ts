@@ -23,7 +23,7 @@ export const changeFindings = (resource: JsonObject): ReadonlyArray<Finding> =>
 
 const within = (min: number, max: number | undefined, why: string) => (value: Json): string | undefined =>
   typeof value === "number" && (value < min || max !== undefined && value > max)
-    ? `${value} is not possible: ${why}`
+    ? `${value} is invalid: ${why}`
     : undefined;
 
 const SCALING = ["spec", "workload", "autoscaling"];
@@ -39,7 +39,7 @@ export const CHANGE_RULES: ReadonlyArray<ChangeRule> = [
     path: ["spec", "workload", "podDisruptionBudget"],
     broken: (block) =>
       isObject(block) && Object.keys(block).length === 0
-        ? "it says nothing: set minAvailable or maxUnavailable, or leave the block out"
+        ? "it is empty; set minAvailable or maxUnavailable, or remove the block"
         : undefined,
   },
   { path: [...SCALING, "minReplicas"], broken: within(1, undefined, "an autoscaler keeps at least 1 pod") },
@@ -51,7 +51,7 @@ export const CHANGE_RULES: ReadonlyArray<ChangeRule> = [
     broken: within(
       SERVER_PORT_MIN,
       undefined,
-      `servers refuse ports below ${SERVER_PORT_MIN}; use ${SERVER_PORT_MIN} to 65535`,
+      `servers reject ports below ${SERVER_PORT_MIN}; use ${SERVER_PORT_MIN} to 65535`,
     ),
   },
 ];

@@ -139,6 +139,6 @@ const foreignConfig = ({ object, namespace }: Change): ReadonlyArray<string> => 
   if (!leftoverPaths(object, "v1alpha1").includes(place)) return [];
   const named = stringAt(object, "spec", "overrideConfig", "configMapName");
   return named === undefined ? [] : [
-    `${place}: a ConfigMap of another namespace is not read; put ${named} into namespace ${namespace}`,
+    `${place}: ConfigMaps of other namespaces are not read; create ${named} in namespace ${namespace}`,
   ];
 };

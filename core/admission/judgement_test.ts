@@ -76,7 +76,7 @@ Deno.test("judge() says that the config of another namespace is not read", () =>
   const object = put(manifest({ overrideConfig: { configMapName: "c" } }), ["metadata", "annotations"], {
     "v1alpha1.leftovers.llamastack.io/spec.server.userConfig.configMapNamespace": '{"to":"other"}',
   });
-  ok(judged(change(object)).warnings.some((text) => text.includes("put c into namespace default")));
+  ok(judged(change(object)).warnings.some((text) => text.includes("create c in namespace default")));
 });
 
 Deno.test("questionIn() asks nothing of objects on their way out and of other versions", () => {

@@ -52,7 +52,7 @@ const rewritten = (resource: JsonObject, path: ReadonlyArray<string>, value: Jso
     warning(
       "Shorthand",
       path,
-      `${what}: an early spelling that only this command reads; write\n` +
+      `${what}: a former notation that only this command accepts; write\n` +
         indented(writeYaml({ [path.at(-1) ?? ""]: withoutSecrets(value) })),
     ),
   ],

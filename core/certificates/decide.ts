@@ -51,14 +51,14 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
   const { authorities, nowMs, leaf, names, settledSinceMs } = look;
   const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);
   if (authorities === undefined || current === undefined) {
-    return created(look, "there is no authority that can be used");
+    return created(look, "there is no usable authority");
   }
   if (!isCurrent(current, nowMs)) {
     const { next } = authorities;
     const successor = next === undefined ? undefined : certificateFacts(next.certificate);
     return next !== undefined && successor !== undefined && isCurrent(successor, nowMs)
-      ? CertificateStep.Write({ authorities: promoted(authorities, next, nowMs), why: "the authority has ended" })
-      : created(look, nowMs < current.notBeforeMs ? "the authority is not valid yet" : "the authority has ended");
+      ? CertificateStep.Write({ authorities: promoted(authorities, next, nowMs), why: "the authority has expired" })
+      : created(look, nowMs < current.notBeforeMs ? "the authority is not valid yet" : "the authority has expired");
   }
 
   const wanted = bundleOf(authorities, nowMs);
@@ -70,12 +70,12 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
       notAfterMs: Math.min(nowMs + times.leafMs, current.notAfterMs),
       why,
     });
-  if (leaf === undefined) return issued("there is none");
-  if (!isCurrent(leaf, nowMs)) return issued("it is not valid at this time");
+  if (leaf === undefined) return issued("there is no certificate");
+  if (!isCurrent(leaf, nowMs)) return issued("it is not valid at present");
   const stale = look.bundles.find(({ pem }) => !isSameBundle(pem, wanted));
   if (stale !== undefined) return CertificateStep.Publish({ target: stale.target, pem: wanted });
-  if (names.some((name) => !leaf.names.includes(name))) return issued("it lacks a name");
-  if (!trusts(wanted, leaf)) return issued("its authority is not trusted any more");
+  if (names.some((name) => !leaf.names.includes(name))) return issued("a host name is missing");
+  if (!trusts(wanted, leaf)) return issued("its authority is no longer trusted");
 
   const { next } = authorities;
   if (next === undefined && isPastTwoThirds(current, nowMs)) {
@@ -84,7 +84,7 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
   if (next !== undefined && nowMs - next.sinceMs >= times.overlapMs) {
     return CertificateStep.Write({
       authorities: promoted(authorities, next, nowMs),
-      why: "the successor has been trusted for long enough",
+      why: "the successor has been trusted long enough",
     });
   }
   const kept = authorities.retired.filter(({ certificate, sinceMs }) =>
@@ -93,15 +93,15 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
   if (kept.length < authorities.retired.length) {
     return CertificateStep.Write({
       authorities: { ...authorities, retired: kept },
-      why: "nothing can be in use any more that it signed",
+      why: "no certificate signed by it can still be in use",
     });
   }
 
   const hasSettled = settledSinceMs !== undefined && nowMs - settledSinceMs >= times.settleMs;
-  if (leaf.issuer !== current.subject && hasSettled) return issued("another authority signs now");
+  if (leaf.issuer !== current.subject && hasSettled) return issued("a new authority is in use");
   // Near the end of an authority its certificates are short: another one would be no longer.
   if (isPastTwoThirds(leaf, nowMs) && leaf.notAfterMs < current.notAfterMs) {
-    return issued("two thirds of its time are over");
+    return issued("two thirds of its lifetime have passed");
   }
   return undefined;
 };

@@ -11,7 +11,7 @@ Deno.test("catalogueCommand() lists every type of a server, the newest where non
 });
 
 Deno.test("catalogueCommand() says of a type that it is refused and why, on the servers whose start it ends", () => {
-  const refused = "  refused: its module cannot be loaded, which ends the start of the whole server; use remote::vllm";
+  const refused = "  refused: its module cannot be loaded, so the server fails to start; use remote::vllm";
   ok(ask({ serverVersion: "0.6", type: "tgi" }).stdout.includes(`inference  remote::tgi\n${refused}`));
   ok(!ask({ serverVersion: "0.2", type: "tgi" }).stdout.includes("refused"));
   ok(providersPage().includes("| `remote::tgi` | Llama Stack 0.3 – 0.6 | refused: its module"));

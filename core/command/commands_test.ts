@@ -38,10 +38,10 @@ Deno.test("renderCommand() prints the bare config or the bare environment on req
 });
 
 for (
-  const [name, document, words] of [["an image's own default", PLAIN_IMAGE, "runs its own default"], [
+  const [name, document, words] of [["an image's own default", PLAIN_IMAGE, "runs the config built into the image"], [
     "an own config",
     OWN,
-    "is used as it is",
+    "is used unchanged",
   ]] as const
 ) {
   Deno.test(`renderCommand() prints nothing and one line for ${name}`, () => {
@@ -65,7 +65,7 @@ Deno.test("renderCommand() prints the good ones of several documents and fails f
 Deno.test("renderCommand() leaves other kinds alone and prints nothing of them", () => {
   const { stdout, stderr, code } = render([SECRET, GOOD]);
   ok(!`${stdout}${stderr}`.includes("canary"));
-  ok(stderr.includes("f.yaml: Secret left alone"));
+  ok(stderr.includes("f.yaml: Secret ignored"));
   strictEqual(code, 0);
 });
 
@@ -108,7 +108,7 @@ Deno.test("lintCommand() gives CI one JSON object with stable keys", () => {
 
 Deno.test("lintCommand() reads the early shorthand and says so", () => {
   const { stdout, code } = lint([manifest({ resources: { models: ["gpt"] } } as never)]);
-  ok(stdout.includes("an early spelling that only this command reads; write"));
+  ok(stdout.includes("a former notation that only this command accepts; write"));
   strictEqual(code, 0);
 });
 
@@ -120,8 +120,8 @@ const OLD = {
 };
 
 Deno.test("lintCommand() and renderCommand() read v1alpha1 as v1alpha2 and say so in one line", () => {
-  const line = "f.yaml: old: llamastack.io/v1alpha1 is read as llamastack.io/v1alpha2; " +
-    "`llama-stack-operator convert` rewrites it\n";
+  const line = "f.yaml: old: llamastack.io/v1alpha1 was converted to llamastack.io/v1alpha2; " +
+    "`llama-stack-operator convert` rewrites the file\n";
   deepStrictEqual(lint([OLD]), { stdout: "0 errors, 0 warnings in 1 resource\n", stderr: line, code: 0 });
   const same = manifest({ workload: { replicas: 2 }, networking: { port: 8322 } }, "old");
   const { metadata: _, ...bare } = same;

@@ -54,7 +54,9 @@ const convertedInput = (
     notes: [
       ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
       ...(left.length === 0 ? [] : [
-        `${style.name(label)}: ${to} has no place for ${left.join(", ")}; annotations keep it for the way back`,
+        `${style.name(label)}: ${to} has no field for ${
+          left.join(", ")
+        }; kept in an annotation for the conversion back`,
       ]),
     ],
   };

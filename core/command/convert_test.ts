@@ -39,7 +39,7 @@ Deno.test("convertCommand() prints the other version and, on the way back, what 
 Deno.test("convertCommand() says what only the annotation keeps", () => {
   const { stderr, code } = run(OLD.replace("port: 9000", "name: other"));
   strictEqual(code, 0);
-  ok(stderr.includes("v1alpha2 has no place for spec.server.containerSpec"), stderr);
+  ok(stderr.includes("v1alpha2 has no field for spec.server.containerSpec"), stderr);
 });
 
 Deno.test("convertCommand() turns the early shorthand into lists", () => {
@@ -51,7 +51,7 @@ Deno.test("convertCommand() prints the good documents and exits 1 for a bad one"
   const { stdout, stderr, code } = run(`${OLD}---\n${OLD.replace("v1alpha1", "v1")}---\nkind: Secret\n`);
   strictEqual(code, 1);
   strictEqual(stdout.split("apiVersion").length, 2);
-  ok(stderr.includes("got LlamaStackDistribution of llamastack.io/v1") && stderr.includes("Secret left alone"), stderr);
+  ok(stderr.includes("got LlamaStackDistribution of llamastack.io/v1") && stderr.includes("Secret ignored"), stderr);
 });
 
 Deno.test("convertCommand() exits 1 for text that is no YAML and for files without a resource", () => {

@@ -179,12 +179,12 @@ const remarksOf = (snapshot: ClusterSnapshot, steps: ReadonlyArray<WriteStep>): 
   const waiting = going || suspended || writesDeployment ? Result.succeed(undefined) : waitingTemplate(snapshot);
   const held = Result.getOrElse(waiting, () => undefined);
   return [
-    ...(going ? ["the resource is being deleted: nothing is changed any more"] : []),
-    ...(suspended ? ["spec.suspend is true: nothing is changed"] : []),
+    ...(going ? ["the resource is being deleted; its objects are not changed"] : []),
+    ...(suspended ? ["spec.suspend is true; its objects are not changed"] : []),
     ...(held === undefined ? [] : [
-      `a new pod template waits (${
+      `a new pod template is held (${
         held.slice(0, 12)
-      }): what runs stays until the resource changes, its turn in an upgrade comes, or \`rollout\` lets it through`,
+      }): the running Deployment is unchanged until the resource changes, an upgrade slot is free, or \`rollout\` applies it`,
     ]),
   ];
 };
@@ -206,9 +206,9 @@ const stepText = ({ action, kind, name, why, replacesPods, changes, config }: Di
   const onlyRecords = action === "change" && changes.length === 0;
   return [
     `  ${colour(`${MARKS[action]} ${kind}/${name}`)}: ${why}${replacesPods ? "; the pods are replaced" : ""}`,
-    ...(onlyRecords ? ["      only what the object remembers of its making"] : []),
+    ...(onlyRecords ? ["      only bookkeeping annotations of the operator"] : []),
     ...changes.map((toldChange) => `      ${changeText(toldChange, style)}`),
-    ...(config.length === 0 ? [] : ["      config.yaml beside the one that runs:"]),
+    ...(config.length === 0 ? [] : ["      changes to the running config.yaml:"]),
     ...config.map((line) =>
       `        ${line.startsWith("+") ? style.good(line) : line.startsWith("-") ? style.error(line) : line}`
     ),
@@ -216,7 +216,7 @@ const stepText = ({ action, kind, name, why, replacesPods, changes, config }: Di
 };
 
 const changeText = ({ path, what, before, after }: ToldChange, style: Style): string => {
-  const named = DIGESTS.test(path) ? `${path} (content that the resource names)` : path;
+  const named = DIGESTS.test(path) ? `${path} (content of referenced Secrets and ConfigMaps)` : path;
   if (before === undefined && after === undefined) return `${named}: ${what}`;
   if (before === undefined) return style.good(`+ ${named}: ${shown(after)}`);
   if (after === undefined) return style.error(`- ${named}: ${shown(before)}`);

@@ -37,8 +37,8 @@ Deno.test("diffCommand() says that a settled resource has no differences", () =>
 
 Deno.test("diffCommand() lists what a new resource brings, with reasons", () => {
   const { stdout, code } = diff(snapshot({}));
-  ok(/\+ Deployment\/my: there is no Deployment yet/.test(stdout), stdout);
-  ok(/\+ Service\/my-service: the resource asks for it/.test(stdout), stdout);
+  ok(/\+ Deployment\/my: the Deployment does not exist yet/.test(stdout), stdout);
+  ok(/\+ Service\/my-service: required by the resource/.test(stdout), stdout);
   strictEqual(code, 1);
 });
 
@@ -59,7 +59,7 @@ Deno.test("diffCommand() never prints a value of a Secret", () => {
     ok(stdout.includes("data.PGPASSWORD"), stdout);
   }
   ok(/~ Secret\/my-sql: .*\n {6}data\.PGPASSWORD: changed\n/.test(diff(seen).stdout), diff(seen).stdout);
-  ok(diff(seen).stdout.includes("(content that the resource names): changed"));
+  ok(diff(seen).stdout.includes("(content of referenced Secrets and ConfigMaps): changed"));
 });
 
 Deno.test("diffCommand() hides a Secret's value that a hand has put somewhere else", () => {
@@ -76,7 +76,7 @@ Deno.test("diffCommand() tells a new number of pods and what is pruned", () => {
   const before = settled({ networking: { expose: {} } });
   const { stdout } = diff(edited(before, { workload: { replicas: 3 } }));
   ok(stdout.includes("spec.replicas: 1 → 3"), stdout);
-  ok(/- Ingress\/my-ingress: the resource does not ask for it any more/.test(stdout), stdout);
+  ok(/- Ingress\/my-ingress: no longer required by the resource/.test(stdout), stdout);
 });
 
 Deno.test("diffCommand() tells errors on standard error and differs then", () => {
@@ -103,7 +103,7 @@ Deno.test("diffCommand() says that nothing happens to a suspended or deleted res
 Deno.test("diffCommand() tells of a held template and counts it as no difference", () => {
   const held = heldWorld();
   const { stdout, code } = diff(held);
-  ok(stdout.includes("a new pod template waits"), stdout);
+  ok(stdout.includes("a new pod template is held"), stdout);
   strictEqual(code, 0, stdout);
 });
 

@@ -91,7 +91,7 @@ export const explanationOf = (seen: Seen): Explanation => {
     happened: [
       ...happenedOf(seen, written),
       ...(isCutOff && !state.ready
-        ? [`There is no Service ${serviceName(place.name)}: the operator makes it again once nothing fails any more`]
+        ? [`Service ${serviceName(place.name)} not found; the operator creates it again when all errors are fixed`]
         : []),
       ...seen.pods.map(podLine),
       ...(state.ready ? [] : eventLines(seen.events, seen.nowMs, clean)),
@@ -121,15 +121,14 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
   const looked = status.observedGeneration ?? -1;
   if (member(metadata, "deletionTimestamp") !== undefined) {
     const holders = listAt(metadata, "finalizers").join(", ");
-    const waits = holders === "" ? "" : `; it waits for ${holders}`;
+    const waits = holders === "" ? "" : `; waiting for the finalizers ${holders}`;
     return { ready: false, reason: "Deleting", summary: `is being deleted${waits}` };
   }
   if (ready === undefined) {
-    return { ready: false, reason: "NotSeen", summary: "was not looked at by an operator yet" };
+    return { ready: false, reason: "NotSeen", summary: "has not been reconciled yet" };
   }
   if (looked !== generation) {
-    const summary =
-      `was edited, and the operator has not looked at it since (generation ${generation}, seen: ${looked})`;
+    const summary = `was edited and has not been reconciled since (generation ${generation}, reconciled: ${looked})`;
     return { ready: false, reason: "NotSeen", summary };
   }
   if (ready.status === "True") return { ready: true, reason: ready.reason, summary: "is ready" };
@@ -138,7 +137,7 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
   return {
     ready: false,
     reason: ready.reason,
-    summary: `is not ready: ${ready.reason}${serves ? ". What was deployed before goes on serving" : ""}`,
+    summary: `is not ready: ${ready.reason}${serves ? ". The previous revision is still serving" : ""}`,
   };
 };
 
@@ -181,7 +180,7 @@ const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray
   const live = snapshot?.live.get(liveKey("Deployment", name));
   const config = live === undefined ? status.configGeneration?.configMapName : configIn(live);
   if (snapshot !== undefined && live === undefined) {
-    return ["There is no Deployment: the operator makes one once nothing fails any more"];
+    return ["Deployment not found; the operator creates it when all errors are fixed"];
   }
   const image = imageOf(templateSpec(live)) ??
     status.resolvedDistribution?.image;
@@ -241,7 +240,7 @@ const nextOf = (
 const POD_REASONS = new Set(["ImagePullFailed", "CrashLoop", "Unschedulable", "PodsRejected", "TemplateHeld"]);
 
 const OPERATOR_RUNS: Advice = {
-  say: "See whether an operator runs and watches this namespace: its lease tells which one and since when",
+  say: "Check that the operator is running and watches this namespace; its lease names the active replica",
   command: "kubectl get lease -A --field-selector metadata.name=llama-stack-operator",
 };
 

@@ -93,7 +93,7 @@ Deno.test("explainCommand() says that a failed edit leaves the server serving", 
   const { snapshot: ready } = converged(snapshot({}));
   const broken = told(edited(ready, { providers: { inference: [{ provider: "nope" }] } }));
   const words = text(seen(broken));
-  ok(words.includes("is not ready: UnknownProvider. What was deployed before goes on serving."), words);
+  ok(words.includes("is not ready: UnknownProvider. The previous revision is still serving."), words);
   ok(words.includes("kubectl edit llsd my -n default"), words);
 });
 
@@ -124,14 +124,14 @@ Deno.test("explainCommand() says that a server without its Service serves nobody
   const broken = told(edited(ready, { providers: { inference: [{ provider: "nope" }] } }));
   const live = new Map([...broken.live].filter(([key]) => !key.startsWith("Service/")));
   const words = text(seen({ ...broken, live }));
-  ok(!words.includes("goes on serving"), words);
-  ok(words.includes("There is no Service my-service"), words);
+  ok(!words.includes("still serving"), words);
+  ok(words.includes("Service my-service not found"), words);
 });
 
 Deno.test("explainCommand() tells an edit that no operator has looked at", () => {
   const { snapshot: ready } = converged(snapshot({}));
   const words = text(seen(edited(ready, { workload: { replicas: 2 } })));
-  ok(words.includes("was edited, and the operator has not looked at it since (generation 2, seen: 1)"), words);
+  ok(words.includes("was edited and has not been reconciled since (generation 2, reconciled: 1)"), words);
   ok(words.includes("kubectl get lease -A"), words);
   strictEqual(explanationOf(seen(snapshot({}))).reason, "NotSeen");
 });
@@ -172,7 +172,7 @@ Deno.test("explainCommand() tells a suspended and a deleted resource", () => {
     finalizers: ["a/b"],
   };
   const going = text(seen({ ...ready, resource: { ...ready.resource, metadata } }));
-  ok(going.includes("is being deleted; it waits for a/b."), going);
+  ok(going.includes("is being deleted; waiting for the finalizers a/b."), going);
 });
 
 Deno.test("explainCommand() gives scripts one JSON object with stable keys", () => {

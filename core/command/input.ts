@@ -62,12 +62,14 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   const labelOf = (document: Json) => `${name}: ${stringAt(document, "metadata", "name") ?? "(no name)"}`;
   return {
     resources: all.filter(isOurs).map((document) => inputOf(labelOf(document), document)),
-    skipped: foreign.map((document) =>
-      `${name}: ${stringAt(document, "kind") ?? "a document without kind"} left alone`
-    ),
+    skipped: foreign.map((document) => `${name}: ${stringAt(document, "kind") ?? "a document without kind"} ignored`),
     converted: all.filter((document) => isOurs(document) && stringAt(document, "apiVersion") === V1ALPHA1).map((
       document,
-    ) => `${labelOf(document)}: ${V1ALPHA1} is read as ${API_VERSION}; \`llama-stack-operator convert\` rewrites it`),
+    ) =>
+      `${
+        labelOf(document)
+      }: ${V1ALPHA1} was converted to ${API_VERSION}; \`llama-stack-operator convert\` rewrites the file`
+    ),
   };
 };
 

@@ -95,11 +95,11 @@ const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], s
     case "Override":
       return only !== "config"
         ? []
-        : [note(`no config to print: key ${derived.key} of ConfigMap ${derived.configMapName} is used as it is`)];
+        : [note(`no config to print: key ${derived.key} of ConfigMap ${derived.configMapName} is used unchanged`)];
     case "DistributionDefault":
       return only !== "config"
         ? []
-        : [note(`no config to print: ${derived.distribution.image} runs its own default, nothing asks for another`)];
+        : [note(`no config to print: ${derived.distribution.image} runs the config built into the image`)];
   }
 };
 

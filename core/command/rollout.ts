@@ -21,22 +21,24 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
   const waiting = waitingTemplate(snapshot);
   if (Result.isFailure(waiting)) {
     const stderr = lines([
-      `${label} has errors; its template cannot be made:`,
+      `${label} has errors; its pod template cannot be generated:`,
       ...waiting.failure.map((text) => `  ${text}`),
     ]);
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
   const digest = waiting.success;
-  if (digest === undefined) return told(lines([`${label}: nothing is held; the pods run the template that is wanted`]));
+  if (digest === undefined) return told(lines([`${label}: no rollout is held; the pods are up to date`]));
   if (stringAt(resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
     return told(
-      lines([`${label}: asked for already; the operator applies template ${short(digest)} on its next pass`]),
+      lines([`${label}: already requested; the operator applies template ${short(digest)} in the next reconciliation`]),
     );
   }
   return {
     write: annotated(resource, digest),
     outcome: {
-      stdout: lines([`${label}: template ${short(digest)} is let through; the operator replaces the pods now`]),
+      stdout: lines([
+        `${label}: requested the rollout of template ${short(digest)}; the operator replaces the pods now`,
+      ]),
       stderr: "",
       code: 0,
     },

@@ -34,7 +34,7 @@ Deno.test("rolloutCommand() lets a held template through by its digest", () => {
     uid: UID,
     annotations: { [ROLLOUT_ANNOTATION]: digest },
   });
-  match(outcome.stdout, /^my in namespace default: template [0-9a-f]{12} is let through/);
+  match(outcome.stdout, /^my in namespace default: requested the rollout of template [0-9a-f]{12}/);
   strictEqual(outcome.code, 0);
 });
 
@@ -51,14 +51,14 @@ Deno.test("rolloutCommand() takes the word of the running operator for the diges
 Deno.test("rolloutCommand() says so where nothing is held, and where it was asked for already", () => {
   const none = rolloutCommand(settled);
   deepStrictEqual([none.write, none.outcome.code], [undefined, 0]);
-  ok(none.outcome.stdout.includes("nothing is held"));
+  ok(none.outcome.stdout.includes("no rollout is held"));
   const digest = stringAt(
     objectAt(rolloutCommand(held()).write ?? null, "metadata", "annotations"),
     ROLLOUT_ANNOTATION,
   );
   const again = rolloutCommand(annotated(held(), digest ?? ""));
   deepStrictEqual([again.write, again.outcome.code], [undefined, 0]);
-  ok(again.outcome.stdout.includes("asked for already"), again.outcome.stdout);
+  ok(again.outcome.stdout.includes("already requested"), again.outcome.stdout);
 });
 
 Deno.test("rolloutCommand() fails for a resource whose template cannot be made", () => {

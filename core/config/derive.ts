@@ -40,7 +40,7 @@ export type Derived = Data.TaggedEnum<{
     readonly config: Generated;
     readonly env: ReadonlyArray<EnvVar>;
   };
-  /** The author's ConfigMap is used as it is. */
+  /** The author's ConfigMap is used unchanged. */
   Override: {
     readonly distribution: ResolvedDistribution;
     readonly configMapName: string;

@@ -110,7 +110,7 @@ const newerServer = ({ server }: Facts): ReadonlyArray<Warning> =>
       warning(
         "NewerServer",
         ["spec", "distribution"],
-        `server ${server.version} is newer than this operator; its config is made as for ${server.catalogue.server}`,
+        `server ${server.version} is newer than this operator; its config is generated as for ${server.catalogue.server}`,
       ),
     ]
     : [];

@@ -28,7 +28,7 @@ export const chooseSource = (spec: Spec, mendNeededToStart: boolean): Source => 
     storage?.kv !== undefined || storage?.sql !== undefined ? "spec.storage" : [],
     (disabled ?? []).length > 0 ? "spec.disabled" : [],
     Object.values(externalProviders ?? {}).some((list) => (list ?? []).length > 0) ? "spec.externalProviders" : [],
-    mendNeededToStart ? "a mend of the distribution's base" : [],
+    mendNeededToStart ? "a fix of the distribution's base config" : [],
   ].flat();
   return causes.length === 0 ? Source.DistributionDefault() : Source.Generated({ causes });
 };

@@ -56,7 +56,7 @@ export const writeYaml = (value: unknown): string =>
 /** Reads one document as PyYAML would (YAML 1.1: `yes`, `012`, merge keys), with bounded length, aliases, depth and values. */
 export const readYaml11 = (text: string): Result.Result<Json, NotYaml> =>
   text.length > CONFIG_TEXT_BYTES_MAX
-    ? Result.fail(new NotYaml({ detail: `${text.length} characters; at most ${CONFIG_TEXT_BYTES_MAX} are read` }))
+    ? Result.fail(new NotYaml({ detail: `${text.length} characters; at most ${CONFIG_TEXT_BYTES_MAX} are supported` }))
     : Result.flatMap(
       reading(() => load(text, { schema: PYYAML, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json),
       within(YAML_VALUES_MAX),

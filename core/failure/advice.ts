@@ -43,7 +43,7 @@ export const adviceOnSecret: Advise<Named> = ({ name, namespace }, resource) => 
 });
 
 export const adviceOnSecretKey: Advise<NamedKey> = ({ name, namespace, key }) => ({
-  say: `Add the key to the Secret, or name another key in the resource; ${GOES_ON}`,
+  say: `Add the key to the Secret, or reference another key in the resource; ${GOES_ON}`,
   command: shell`kubectl patch secret ${name} -n ${namespace} -p ${JSON.stringify({ stringData: { [key]: "…" } })}`,
 });
 
@@ -55,7 +55,7 @@ export const adviceOnConfigMap: Advise<Named> = ({ name, namespace }, resource) 
 });
 
 export const adviceOnConfigMapKey: Advise<NamedKey> = ({ name, namespace, key }) => ({
-  say: `Add the key ${key} to the ConfigMap, or name another key in the resource; ${GOES_ON}`,
+  say: `Add the key ${key} to the ConfigMap, or reference another key in the resource; ${GOES_ON}`,
   command: shell`kubectl edit configmap ${name} -n ${namespace}`,
 });
 
@@ -67,23 +67,23 @@ export const adviceForContent =
   });
 
 export const adviceOnUpgrade: Advise<unknown> = (_failure, resource) => ({
-  say: "Go back to the former version or settings of the operator, or adapt the resource; its server keeps running",
+  say: "Restore the previous version or settings of the operator, or adapt the resource; its server keeps running",
   command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });
 
 export const adviceOnConflict: Advise<NamedObject> = ({ kind, name }, resource) => ({
   say:
-    `Check who manages that ${kind}. Then rename this resource, or free the name; the operator retries automatically`,
+    `Check which controller manages the ${kind}, then rename this resource or remove the ${kind} if it is unused; the operator retries automatically`,
   command: shell`kubectl get ${kind.toLowerCase()} ${name} -n ${namespaceOf(resource)} -o yaml`,
 });
 
 export const adviceOnDeletion: Advise<NamedObject> = ({ kind, name }, resource) => ({
-  say: "Wait until Kubernetes has removed the object. If it stays, see which finalizers hold it",
+  say: "Wait until Kubernetes has removed the object. If it is not removed, check its finalizers",
   command: shell`kubectl get ${kind.toLowerCase()} ${name} -n ${namespaceOf(resource)} -o yaml`,
 });
 
 export const adviceOnWrite: Advise<unknown> = () => ({
-  say: "Check the API server, or the webhook that the message names; the operator retries automatically",
+  say: "Check the API server, or the webhook named in the message; the operator retries automatically",
   command: "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
 });
 

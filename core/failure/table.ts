@@ -25,7 +25,7 @@ export interface Row<F> {
   readonly meaning: string;
   /** The word that conditions, metrics and `lint -o json` carry. */
   readonly reason: string | ((failure: F) => string);
-  /** When the operator tries again: once the resource or what it names changed, or after growing pauses as well. */
+  /** When the operator tries again: once the resource or an object it references changed, or after growing pauses as well. */
   readonly retry: "after a change" | "with growing pauses";
   /** Which condition reports it. */
   readonly condition: ConditionType | ((failure: F) => ConditionType);
@@ -66,7 +66,7 @@ export const FAILURES: Rows = {
   SchemaMismatch: { meaning: "a field has the wrong type or shape, or is unknown", ...CONFIG, reason: "InvalidSpec" },
   RuleBroken: { meaning: "fields contradict each other", ...CONFIG, reason: "InvalidSpec" },
   InvalidName: {
-    meaning: "metadata.name leaves no room for the names of the objects",
+    meaning: "metadata.name is too long or malformed for the names of the objects",
     ...CONFIG,
     reason: "InvalidName",
   },
@@ -141,7 +141,7 @@ export const FAILURES: Rows = {
     reason: "ConfigGenerationFailed",
   },
   TooManyReferences: {
-    meaning: "the resource names too many Secrets and ConfigMaps",
+    meaning: "the resource references too many Secrets and ConfigMaps",
     ...CONFIG,
     reason: "TooManyReferences",
   },
@@ -174,7 +174,7 @@ export const FAILURES: Rows = {
   },
   UpgradeConfigFailure: {
     meaning:
-      "the operator cannot make the config that it could make before: its version, settings, image or base config changed",
+      "the operator can no longer generate the config, because its own version, settings, image or base config changed",
     ...CONFIG,
     reason: "UpgradeConfigFailure",
     event: events.upgradeConfigFailed,
@@ -206,7 +206,7 @@ export const FAILURES: Rows = {
     advice: adviceOnConfigMapKey,
   },
   OwnershipConflict: {
-    meaning: "an object with a name that the resource needs belongs to somebody else",
+    meaning: "an object with a required name already exists and is not managed by this resource",
     reason: "OwnershipConflict",
     // Objects of others are not watched: nobody tells when the name becomes free.
     retry: "with growing pauses",

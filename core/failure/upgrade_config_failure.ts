@@ -27,9 +27,9 @@ export class UpgradeConfigFailure extends Data.TaggedError("UpgradeConfigFailure
   override get message(): string {
     const { from, to, causes } = this;
     const what = from.version === undefined || from.version === to.version
-      ? "After a change of the operator's settings, of the image or of the base config, the operator cannot make the config " +
+      ? "After a change of the operator's settings, of the image or of the base config, the operator cannot generate the config " +
         "of this resource"
-      : `Operator ${to.version} cannot make the config of this resource, which operator ${from.version} could`;
+      : `Operator ${to.version} cannot generate the config of this resource, which operator ${from.version} could`;
     return `${what}: ${causes.map(({ message }) => message).join("; ")}. The running Deployment is unchanged`;
   }
 }

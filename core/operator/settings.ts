@@ -56,7 +56,7 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     key: "image-overrides",
     field: "imageOverrides",
     value: "YAML map, distribution name → image",
-    meaning: "Images in place of those that the operator pins, e.g. of a mirror",
+    meaning: "Images to use instead of those that the operator pins, e.g. from a mirror",
     read: (text, before) => imageOverrides(text, before),
   },
   {
@@ -70,21 +70,22 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     key: "rolloutOnUpgrade",
     field: "rolloutOnUpgrade",
     value: "`Held` (default) or `Paced`",
-    meaning: "What becomes of a pod template that only a new version of the operator changed",
+    meaning:
+      "Whether a pod template changed only by a new version of the operator is held until the next edit, or rolled out in the upgrade queue",
     read: (text, before) => word(text, before, "rolloutOnUpgrade", ["Held", "Paced"]),
   },
   {
     key: "upgradeParallelism",
     field: "upgradeParallelism",
     value: "1 – 1000, default 5",
-    meaning: "Resources that an upgrade may have away from their new state at a time",
+    meaning: "Maximum number of resources that are upgraded concurrently",
     read: (text, before) => parallelism(text, before),
   },
   {
     key: "admission.references",
     field: "admissionReferences",
     value: "`Warn` (default) or `Reject`",
-    meaning: "What admission does when a Secret or ConfigMap that a resource names is missing",
+    meaning: "Whether admission warns about a missing Secret or ConfigMap, or rejects the resource",
     read: (text, before) => word(text, before, "admissionReferences", ["Warn", "Reject"]),
   },
   ...allowRows(),
@@ -100,7 +101,7 @@ export const readSettings = (
   distributions: ReadonlyArray<string>,
 ): Reading => {
   const complaints = Object.keys(data ?? {}).filter((key) => !SETTING_ROWS.some((row) => row.key === key))
-    .map((key) => `${key} is no setting${didYouMean(key, SETTING_ROWS.map((row) => row.key))}`);
+    .map((key) => `${key} is not a setting${didYouMean(key, SETTING_ROWS.map((row) => row.key))}`);
   let settings = SETTINGS_DEFAULT;
   for (const { key, field, part, read } of SETTING_ROWS) {
     const text = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
@@ -112,7 +113,7 @@ export const readSettings = (
       : { ...settings, allow: { ...settings.allow, [part]: reading.settings.allow[part] } };
   }
   const strange = [...settings.imageOverrides.keys()].filter((name) => !distributions.includes(name))
-    .map((name) => `image-overrides: there is no distribution "${name}"${didYouMean(name, distributions)}`);
+    .map((name) => `image-overrides: unknown distribution "${name}"${didYouMean(name, distributions)}`);
   return { settings, complaints: [...complaints, ...strange] };
 };
 
@@ -130,7 +131,7 @@ function allowRows(): ReadonlyArray<SettingRow> {
     patterns(
       "volumes",
       `\`[${ALLOWANCES_DEFAULT.volumes.join(", ")}]\``,
-      "Kinds of volumes that workload.overrides.volumes may have",
+      "Kinds of volumes allowed in workload.overrides.volumes",
     ),
     {
       key: "allow.privileged",
@@ -138,20 +139,20 @@ function allowRows(): ReadonlyArray<SettingRow> {
       part: "privileged",
       value: "`true` or `false` (default)",
       meaning:
-        "Whether workload.overrides may ask for what the restricted Pod Security Standard forbids: root, unconfined profiles, unsafe sysctls",
+        "Whether workload.overrides may request what the restricted Pod Security Standard forbids: root, unconfined profiles, unsafe sysctls",
       read: (text, before) => privileged(text, before),
     },
     patterns(
       "ingressAnnotations",
       '`["*", "!*snippet*"]`',
-      "Names of annotations that networking.expose may set; `*` stands for any text, `!` excludes",
+      "Annotations that networking.expose may set; `*` matches any text, `!` excludes",
     ),
-    patterns("ingressHosts", '`["*"]`', "Host names that networking.expose may ask for, e.g. `*.apps.example.com`"),
-    patterns("serviceAccounts", '`["*"]`', "ServiceAccounts that workload.overrides.serviceAccountName may name"),
+    patterns("ingressHosts", '`["*"]`', "Host names that networking.expose may request, e.g. `*.apps.example.com`"),
+    patterns("serviceAccounts", '`["*"]`', "ServiceAccounts allowed in workload.overrides.serviceAccountName"),
     patterns(
       "caBundleNamespaces",
       "`[]`",
-      "Further namespaces in which networking.tls.caBundle may name a ConfigMap, e.g. of a company's authorities",
+      "Further namespaces whose ConfigMaps networking.tls.caBundle may reference, e.g. for the CAs of a company",
     ),
   ];
 }
@@ -175,8 +176,8 @@ export const settingsData = (map: JsonObject): Readonly<Record<string, string>> 
 
 const yamlMap = (text: string): JsonObject | string => {
   const read = readYaml11(text);
-  if (Result.isFailure(read)) return `: it is not YAML: ${read.failure.detail}; the last good value stays`;
-  return isObject(read.success) ? read.success : ": expected a map; the last good value stays";
+  if (Result.isFailure(read)) return `: invalid YAML: ${read.failure.detail}; the last valid value still applies`;
+  return isObject(read.success) ? read.success : ": expected a map; the last valid value still applies";
 };
 
 /** Longest image reference, in characters; registries take 255 for the name and 128 for the tag. */
@@ -197,7 +198,9 @@ const imageOverrides = (text: string, before: Settings): Reading => {
     const last = before.imageOverrides.get(name);
     if (last !== undefined) found.set(name, last);
     complaints.push(
-      `.${name}: ${shown(image)} is no image reference; ${last === undefined ? "it is left out" : `${last} stays`}`,
+      `.${name}: ${shown(image)} is not an image reference; ${
+        last === undefined ? "the entry is ignored" : `${last} still applies`
+      }`,
     );
   }
   return { settings: { ...before, imageOverrides: found }, complaints };
@@ -207,7 +210,7 @@ const featureFlags = (text: string, before: Settings): Reading => {
   const map = yamlMap(text);
   if (typeof map === "string") return { settings: before, complaints: [map] };
   const strange = Object.keys(map).filter((key) => key !== "enableNetworkPolicy")
-    .map((key) => `.${key} is no flag${didYouMean(key, ["enableNetworkPolicy"])}`);
+    .map((key) => `.${key} is not a feature flag${didYouMean(key, ["enableNetworkPolicy"])}`);
   const enabled = member(objectAt(map, "enableNetworkPolicy"), "enabled");
   if (enabled === undefined || typeof enabled === "boolean") {
     return { settings: { ...before, networkPolicies: enabled === true }, complaints: strange };
@@ -216,7 +219,9 @@ const featureFlags = (text: string, before: Settings): Reading => {
     settings: before,
     complaints: [
       ...strange,
-      `.enableNetworkPolicy.enabled: ${shown(enabled)} is neither true nor false; ${before.networkPolicies} stays`,
+      `.enableNetworkPolicy.enabled: ${
+        shown(enabled)
+      } is neither true nor false; ${before.networkPolicies} still applies`,
     ],
   };
 };
@@ -230,7 +235,7 @@ const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "
     ? { settings: { ...before, allow: { ...before.allow, [part]: list } }, complaints: [] }
     : {
       settings: before,
-      complaints: [`: expected a list of at most ${PATTERNS_MAX} names; the last good value stays`],
+      complaints: [`: expected a list of at most ${PATTERNS_MAX} names; the last valid value still applies`],
     };
 };
 
@@ -239,7 +244,7 @@ const privileged = (text: string, before: Settings): Reading =>
     ? { settings: { ...before, allow: { ...before.allow, privileged: text.trim() === "true" } }, complaints: [] }
     : {
       settings: before,
-      complaints: [`: ${shown(text.trim())} is neither true nor false; ${before.allow.privileged} stays`],
+      complaints: [`: ${shown(text.trim())} is neither true nor false; ${before.allow.privileged} still applies`],
     };
 
 const word = (
@@ -250,7 +255,7 @@ const word = (
 ): Reading =>
   words.includes(text.trim()) ? { settings: { ...before, [field]: text.trim() }, complaints: [] } : {
     settings: before,
-    complaints: [`: ${shown(text.trim())} is neither ${words.join(" nor ")}; ${before[field]} stays`],
+    complaints: [`: ${shown(text.trim())} is neither ${words.join(" nor ")}; ${before[field]} still applies`],
   };
 
 const PARALLELISM_MAX = 1000;
@@ -262,7 +267,9 @@ const parallelism = (text: string, before: Settings): Reading => {
     : {
       settings: before,
       complaints: [
-        `: ${shown(text.trim())} is no number from 1 to ${PARALLELISM_MAX}; ${before.upgradeParallelism} stays`,
+        `: ${
+          shown(text.trim())
+        } is not a number from 1 to ${PARALLELISM_MAX}; ${before.upgradeParallelism} still applies`,
       ],
     };
 };

@@ -43,23 +43,23 @@ Deno.test("readSettings() keeps the last good value of a bad line, alone, and sa
   deepStrictEqual([settings.upgradeParallelism, settings.rolloutOnUpgrade], [7, "Paced"]);
   strictEqual(complaints.length, 2);
   ok(
-    complaints[0]?.includes('image-overrides.starter: "not an image" is no image reference; a/b:1 stays'),
+    complaints[0]?.includes('image-overrides.starter: "not an image" is not an image reference; a/b:1 still applies'),
     complaints.join(),
   );
   const broken = read({ "image-overrides": "starter: [" }, before);
   deepStrictEqual([...broken.settings.imageOverrides], [...before.imageOverrides]);
-  ok(broken.complaints[0]?.includes("not YAML"));
+  ok(broken.complaints[0]?.includes("invalid YAML"));
 });
 
 for (
   const [key, value, words] of [
-    ["featureFlags", "enableNetworkPolicy: {enabled: sometimes}", "neither true nor false; false stays"],
+    ["featureFlags", "enableNetworkPolicy: {enabled: sometimes}", "neither true nor false; false still applies"],
     ["featureFlags", "enableNetworkPolicies: {enabled: true}", "did you mean enableNetworkPolicy"],
     ["featureFlags", "[]", "expected a map"],
-    ["rolloutOnUpgrade", "Never", "neither Held nor Paced; Held stays"],
-    ["upgradeParallelism", "0", "no number from 1 to 1000; 5 stays"],
+    ["rolloutOnUpgrade", "Never", "neither Held nor Paced; Held still applies"],
+    ["upgradeParallelism", "0", "not a number from 1 to 1000; 5 still applies"],
     ["image-overides", "", "did you mean image-overrides"],
-    ["image-overrides", "startr: a/b:1", 'no distribution "startr"; did you mean starter'],
+    ["image-overrides", "startr: a/b:1", 'unknown distribution "startr"; did you mean starter'],
   ] as const
 ) {
   Deno.test(`readSettings() complains of ${key}: ${value}`, () => {

@@ -26,9 +26,9 @@ export const bundled = (
     const blocks = certificatesIn(text);
     if (blocks.length > CERTIFICATES_MAX) return refuse(`more than ${CERTIFICATES_MAX} certificates`);
     // Blank content is an empty bundle, as the cluster's own injectors leave it before they have run.
-    if (blocks.length === 0 && text.trim() !== "") return refuse("there is no BEGIN CERTIFICATE in it");
+    if (blocks.length === 0 && text.trim() !== "") return refuse("it contains no BEGIN CERTIFICATE");
     const broken = blocks.findIndex((block) => !isCertificate(block));
-    if (broken >= 0) return refuse(`certificate ${broken + 1} of ${blocks.length} is not readable`);
+    if (broken >= 0) return refuse(`certificate ${broken + 1} of ${blocks.length} cannot be parsed`);
     found.push(...blocks.map((block) => block.replaceAll("\r\n", "\n")));
   }
   if (found.length > CERTIFICATES_MAX) {
@@ -40,7 +40,11 @@ export const bundled = (
   const [{ path, name } = { path: [], name: "" }] = references;
   return pem.length > CA_BUNDLE_BYTES_MAX
     ? Result.fail(
-      new CaBundleInvalid({ path, key: name, detail: `${pem.length} bytes, a ConfigMap takes ${CA_BUNDLE_BYTES_MAX}` }),
+      new CaBundleInvalid({
+        path,
+        key: name,
+        detail: `the bundle is ${pem.length} bytes; a ConfigMap holds at most ${CA_BUNDLE_BYTES_MAX}`,
+      }),
     )
     : Result.succeed(pem === "" ? undefined : pem);
 };

@@ -125,10 +125,10 @@ const objectSteps = (
   return {
     steps: [
       ...taken,
-      ...writes(snapshot, before, changed, "the resource asks for it", true),
+      ...writes(snapshot, before, changed, "required by the resource", true),
       ...deployments,
       ...(waits ? scaling(snapshot) : []),
-      ...writes(snapshot, ours, changed, "the resource asks for it", false),
+      ...writes(snapshot, ours, changed, "required by the resource", false),
       ...prunedObjects(snapshot, wanted, uid),
       ...prunedBundles(snapshot, wanted, uid),
       ...prunedConfigs(snapshot, blueprint.configFile?.configMapName, uid),
@@ -142,8 +142,8 @@ const objectSteps = (
 const whyOf = (rollout: Rollout): string => {
   if (rollout.kind === "apply") return rollout.why;
   return rollout.kind === "adopt"
-    ? "another operator made it: its template stays, and what it was made from is recorded"
-    : "the change did not become ready and is undone";
+    ? "adopted from another operator: its template is unchanged, and its inputs are recorded"
+    : "the rollout failed and is rolled back";
 };
 
 const turnFor = (rollout: Rollout, snapshot: ClusterSnapshot, prepared: Prepared): SlotUse => {

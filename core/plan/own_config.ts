@@ -22,7 +22,7 @@ export const ownConfigOf = (
       Result.fail(new OverrideConfigInvalid({ path: ["spec", "overrideConfig"], key: `${name}/${key}`, detail }));
     const read = readYaml11(text);
     if (Result.isFailure(read)) return refuse(read.failure.detail);
-    if (typeof read.success !== "object" || read.success === null) return refuse("its top level is no map");
+    if (typeof read.success !== "object" || read.success === null) return refuse("its top level is not a map");
   }
   const digest = sha256Hex(JSON.stringify([Object.entries(map.data).sort(), Object.entries(map.binaryData).sort()]));
   return Result.succeed({ data: map.data, binaryData: map.binaryData, digest });

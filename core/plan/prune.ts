@@ -19,7 +19,7 @@ export const prunedObjects = (
 ): ReadonlyArray<Pruning> =>
   [...snapshot.live].filter(([key, live]) =>
     PRUNABLE.has(key.split("/")[0] ?? "") && !wanted.has(key) && isOurs(live, uid) && !isGoing(live)
-  ).map(([, live]) => prune(live, "the resource does not ask for it any more"));
+  ).map(([, live]) => prune(live, "no longer required by the resource"));
 
 /**
  * The copy of a CA bundle that the resource does not ask for any more. Pods of an older template, and a rollback to it, need it
@@ -42,7 +42,7 @@ export const prunedBundles = (
     live.kind === "ConfigMap" && !wanted.has(key) && isOurs(live, uid) && !isGoing(live) &&
     stringAt(live, "metadata", "labels", "app.kubernetes.io/component") === CA_BUNDLE_COMPONENT &&
     !mounted.has(stringAt(live, "metadata", "name") ?? "")
-  ).map(([, live]) => prune(live, "the resource does not ask for it any more"));
+  ).map(([, live]) => prune(live, "no longer required by the resource"));
 };
 
 /** Newest configs kept beside the one that this pass wants: the one before, for a way back. */
@@ -72,7 +72,7 @@ export const prunedConfigs = (
       CONFIGS_KEPT,
     )
     .filter((config) => !named.has(nameIn(config)))
-    .map((config) => prune(config, "no Deployment, ReplicaSet or Pod runs on this config any more"));
+    .map((config) => prune(config, "no longer used by a Deployment, ReplicaSet or Pod"));
 };
 
 const prune = (live: JsonObject, why: string): Pruning =>

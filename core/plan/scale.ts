@@ -45,7 +45,7 @@ export const handOver = (prepared: Prepared, live: JsonObject | undefined): Read
       key: keyOf(prepared.objects.deployment),
       replicas: running === 0 ? autoscalerMinimum(prepared.blueprint) : running,
       precondition: versionOf(live),
-      why: "the autoscaler takes over the number of pods",
+      why: "the autoscaler now controls the number of pods",
     }),
   ];
 };

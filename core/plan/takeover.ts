@@ -36,8 +36,8 @@ export const takeOvers = (
       managers: [...new Set(managers)],
       claims,
       why: managers.length > 0
-        ? "another operator made it for this resource"
-        : "fields of others contradict what the resource asks for, or come from an earlier template",
+        ? "created for this resource by another operator"
+        : "fields of other managers conflict with the resource, or are left over from an earlier template",
     }),
   ];
 };

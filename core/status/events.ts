@@ -40,7 +40,7 @@ export const deploymentUpdated = (image: string, config: string | undefined): No
   normal(
     "DeploymentUpdated",
     "Apply",
-    `Deployment runs ${image}${config === undefined ? "" : ` with config ${config}`}`,
+    `Updated the Deployment to ${image}${config === undefined ? "" : ` with config ${config}`}`,
   );
 
 export const configGenerationFailed = (sentence: string): Note => warn("ConfigGenerationFailed", "Generate", sentence);
@@ -59,7 +59,11 @@ export const adopted = (objects: ReadonlyArray<string>): Note =>
   normal("Adopted", "Apply", `Adopted ${objects.join(", ")}: managed by this resource, but without an owner`);
 
 export const contested = (fields: ReadonlyArray<string>): Note =>
-  warn("Contested", "Apply", `Repeatedly overwritten, and repaired with growing pauses: ${fields.join("; ")}`);
+  warn(
+    "Contested",
+    "Apply",
+    `Repaired fields that are repeatedly overwritten, with increasing delay: ${fields.join("; ")}`,
+  );
 
 export const rolledBack = (sentence: string): Note =>
   warn("RolledBack", "Undo", `Rolled back to the previous revision: ${sentence}`);
@@ -74,4 +78,4 @@ export const settingsUnreadable = (sentence: string): Note => warn("SettingsUnre
 
 /** On the operator's own Secret. */
 export const authorityReplaced = (sentence: string): Note =>
-  warn("AuthorityReplaced", "Create", `The webhooks have a new certificate authority: ${sentence}`);
+  warn("AuthorityReplaced", "Create", `Created a new certificate authority for the webhooks: ${sentence}`);

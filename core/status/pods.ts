@@ -43,7 +43,7 @@ const troubleOf = (pod: JsonObject, shown: Shown): Trouble | undefined => {
     member(condition, "type") === "PodScheduled"
   );
   if (member(scheduled, "status") === "False") {
-    const why = stringAt(scheduled, "message") ?? "no node takes it";
+    const why = stringAt(scheduled, "message") ?? "no suitable node";
     return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${shown.text(why)}` };
   }
   const all = [...listAt(pod, "status", "initContainerStatuses"), ...listAt(pod, "status", "containerStatuses")];
@@ -89,7 +89,9 @@ const containerTrouble = (
   return {
     reason: "CrashLoop",
     message: `Pod ${pod}, container ${container} ended with exit code ${code ?? "?"}` +
-      `${stringAt(ended, "reason") === "OOMKilled" ? " (out of memory: raise workload.resources.limits.memory)" : ""}` +
+      `${
+        stringAt(ended, "reason") === "OOMKilled" ? " (out of memory: increase workload.resources.limits.memory)" : ""
+      }` +
       ` after ${restarts} restart${restarts === 1 ? "" : "s"}${words === "" ? "" : `: ${words}`}. ` +
       `See kubectl logs ${pod} -c ${container} --previous`,
   };

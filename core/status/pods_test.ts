@@ -47,7 +47,7 @@ for (
       container({ waiting: { reason: "CrashLoopBackOff" } }, {
         lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } },
       }),
-      "CrashLoop: Pod my-1, container llama-stack ended with exit code 137 (out of memory: raise workload.resources.limits.memory) after 3 restarts. See kubectl logs my-1 -c llama-stack --previous",
+      "CrashLoop: Pod my-1, container llama-stack ended with exit code 137 (out of memory: increase workload.resources.limits.memory) after 3 restarts. See kubectl logs my-1 -c llama-stack --previous",
     ],
     [
       "a Secret key that is gone",

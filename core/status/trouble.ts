@@ -52,7 +52,7 @@ export const troubleIn = (
   pods: ReadonlyArray<JsonObject>,
   snapshot: ClusterSnapshot,
   prepared: Prepared | undefined,
-): string => podTrouble(pods, shownOf(snapshot, prepared))?.message ?? "the pods did not become ready in time";
+): string => podTrouble(pods, shownOf(snapshot, prepared))?.message ?? "the pods were not ready in time";
 
 /** A server may log what it was given: no value of a Secret goes into status. */
 export const shownOf = (snapshot: ClusterSnapshot, prepared: Prepared | undefined): Shown => {

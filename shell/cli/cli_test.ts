@@ -43,24 +43,24 @@ for (
   const [name, args, code, words] of [
     ["cli lint exits 0 when there is no error", ["lint", VLLM], 0, "0 errors"],
     ["cli convert prints the other version and exits 0", ["convert", VLLM, "--to", "v1alpha1"], 0, "v1alpha1"],
-    ["cli exits 2 without a file", ["lint"], 2, "Name a file with -f FILE"],
+    ["cli exits 2 without a file", ["lint"], 2, "Specify a file with -f FILE"],
     [
       "cli exits 2 for a file that is not there",
       ["lint", "-f", "nope.yaml"],
       2,
-      "Cannot read nope.yaml: there is no such file",
+      "Cannot read nope.yaml: no such file",
     ],
-    ["cli exits 2 for a folder", ["lint", "-f", "deploy"], 2, "it is a folder"],
+    ["cli exits 2 for a folder", ["lint", "-f", "deploy"], 2, "it is a directory"],
     ["cli exits 2 for an unknown command", ["rendr"], 2, "rendr"],
     ["cli exits 2 for an unknown flag", ["render", "--fil", VLLM], 2, "fil"],
     ["cli exits 2 for a bad choice", ["render", "-f", VLLM, "--only", "all"], 2, "only"],
-    ["cli diff exits 2 without a file or a name", ["diff"], 2, "Name a file with -f FILE, or a resource"],
+    ["cli diff exits 2 without a file or a name", ["diff"], 2, "Specify a file with -f FILE, or a resource"],
     ["cli explain exits 2 without a name", ["explain"], 2, "NAME"],
     [
       "cli explain exits 2 for a kubeconfig that is not there",
       ["explain", "my", "--kubeconfig", "/nowhere/config"],
       2,
-      "there is no kubeconfig /nowhere/config",
+      "kubeconfig /nowhere/config not found",
     ],
     ["cli tells of the commands that ask a cluster", ["--help"], 0, "explain"],
     ["cli shows help when it is asked for", ["render", "--help"], 0, "--server-version"],
@@ -92,7 +92,7 @@ Deno.test("cli refuses input that is not UTF-8 or larger than its limit", async 
     await Deno.writeFile(`${folder}/latin.yaml`, new Uint8Array([0x61, 0x3a, 0x20, 0xe4]));
     ok((await cli(["lint", `${folder}/latin.yaml`])).stderr.includes("it is not UTF-8"));
     await Deno.writeFile(`${folder}/large.yaml`, new Uint8Array(17 * 1024 * 1024).fill(0x20));
-    ok((await cli(["lint", `${folder}/large.yaml`])).stderr.includes("it has more than 16777216 bytes"));
+    ok((await cli(["lint", `${folder}/large.yaml`])).stderr.includes("it is larger than 16777216 bytes"));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

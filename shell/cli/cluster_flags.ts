@@ -10,22 +10,28 @@ import { exclusiveConnectionOf } from "../kubernetes/trusted_authorities.ts";
 export const kubeconfig = optionalText(
   "kubeconfig",
   "FILE",
-  "Kubeconfig of the cluster; without it KUBECONFIG, else ~/.kube/config",
+  "Path of the kubeconfig (default: KUBECONFIG, then ~/.kube/config)",
 );
 
-export const context = optionalText("context", "NAME", "Context of the kubeconfig, instead of the current one");
+export const context = optionalText(
+  "context",
+  "NAME",
+  "Context of the kubeconfig to use (default: the current context)",
+);
 
 export const namespace = Flag.String("namespace").pipe(
   Flag.withAlias("n"),
   Flag.withMetavar("NAME"),
-  Flag.withDescription("Namespace of the resource, where it names none; without it that of the context, else default"),
+  Flag.withDescription(
+    'Namespace of the resource, if it has none (default: the namespace of the context, then "default")',
+  ),
   Flag.optional,
 );
 
 export const operatorHome = optionalText(
   "operator-namespace",
   "NAME",
-  "Namespace of the operator, where its key for digests of Secrets is kept",
+  'Namespace of the operator, which holds its HMAC key (default "llama-stack-operator-system")',
 );
 
 export const clusterFlags = { kubeconfig, context, operatorHome };

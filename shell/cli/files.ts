@@ -37,8 +37,8 @@ const attempt = <A>(name: string, run: () => Promise<A>) =>
   });
 
 const sentence = (cause: unknown): string => {
-  if (cause instanceof Deno.errors.NotFound) return "there is no such file";
-  if (cause instanceof Deno.errors.IsADirectory) return "it is a folder; name the files in it";
+  if (cause instanceof Deno.errors.NotFound) return "no such file";
+  if (cause instanceof Deno.errors.IsADirectory) return "it is a directory; name the files in it";
   if (cause instanceof Deno.errors.PermissionDenied || cause instanceof Deno.errors.NotCapable) {
     return "permission denied";
   }
@@ -52,7 +52,7 @@ const readAll = async (file: { readonly readable: ReadableStream<Uint8Array> }, 
   for await (const part of file.readable) {
     size += part.length;
     if (size > MANIFEST_BYTES_MAX) {
-      throw new FileUnreadable({ name, detail: `it has more than ${MANIFEST_BYTES_MAX} bytes` });
+      throw new FileUnreadable({ name, detail: `it is larger than ${MANIFEST_BYTES_MAX} bytes` });
     }
     parts.push(part);
   }

@@ -2,51 +2,51 @@
 import { Argument, Flag } from "effect/cli";
 import { SUPPORTED_SERVERS } from "../../core/config/servers/families/families.ts";
 
-/** A flag with a value that may be left out. */
+/** An optional flag with a value. */
 export const optionalText = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional);
 
 export const filename = Flag.String("filename").pipe(
   Flag.withAlias("f"),
   Flag.withMetavar("FILE"),
-  Flag.withDescription("File with LlamaStackDistribution resources; - is standard input; can be repeated"),
+  Flag.withDescription("File with LlamaStackDistribution resources, or - for standard input; can be repeated"),
   Flag.atLeast(0),
 );
 export const moreFiles = Argument.String("FILE").pipe(
-  Argument.withDescription("Further files"),
+  Argument.withDescription("Additional files"),
   Argument.variadic(),
 );
 export const serverVersion = optionalText(
   "server-version",
   "V",
-  `Make the config for this server instead of the distribution's own, e.g. ${SUPPORTED_SERVERS.at(-1)?.split(" ")[1]}`,
+  `Server version to generate the config for, e.g. ${SUPPORTED_SERVERS.at(-1)?.split(" ")[1]}`,
 );
 export const base = optionalText(
   "base",
   "FILE",
-  "Base config.yaml instead of the distribution's own; for images that the operator does not know",
+  "Base config.yaml to use instead of the distribution's own; required for images without a known base config",
 );
 
 export const settings = optionalText(
   "settings",
   "FILE",
-  "ConfigMap with the settings of the operator (docs/settings.md); without it the defaults",
+  "ConfigMap with the operator settings, see docs/settings.md (default: the default settings)",
 );
 export const openshift = Flag.Boolean("openshift").pipe(
-  Flag.withDescription("As on a cluster of OpenShift: Routes, and users and groups that the cluster chooses"),
+  Flag.withDescription("Render for OpenShift: Routes, and users and groups assigned by the cluster"),
   Flag.withDefault(false),
 );
 
-/** `-o` of a command that tells something: words for people, JSON for scripts. */
+/** `-o` of a command that prints a report: text for people, JSON for scripts. */
 export const textOutput = Flag.Literals("output", ["text", "json"]).pipe(
   Flag.withAlias("o"),
-  Flag.withDescription("Format"),
+  Flag.withDescription('Output format (default "text")'),
   Flag.withDefault("text" as const),
 );
 
 /** `-o` of a command that prints manifests. */
 export const manifestOutput = Flag.Literals("output", ["yaml", "json"]).pipe(
   Flag.withAlias("o"),
-  Flag.withDescription("Format"),
+  Flag.withDescription('Output format (default "yaml")'),
   Flag.withDefault("yaml" as const),
 );

@@ -46,7 +46,7 @@ export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{
   readonly name: string;
 }> {
   override get message(): string {
-    return `There is no ${KIND} "${this.name}" in namespace "${this.namespace}"`;
+    return `${KIND} "${this.name}" not found in namespace "${this.namespace}"`;
   }
 }
 
@@ -216,7 +216,8 @@ export const intended = Effect.fn("intended")(function* (document: JsonObject, n
   if (error.status !== 403 && error.status !== 404) return yield* error;
   const guessed: Intended = {
     resource: wanted,
-    note: `${name}: defaults and rules of the API server are not applied, since it refuses a dry run: ${error.detail}`,
+    note:
+      `${name}: defaults and rules of the API server are not applied, because it rejected the dry run: ${error.detail}`,
   };
   return guessed;
 });

@@ -102,9 +102,9 @@ const toldOf = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const { verb, path, status, reason, detail } = error;
   switch (status) {
     case 409:
-      return Effect.logInfo("overtaken by a change of the object");
+      return Effect.logInfo("conflict with a concurrent change; retrying");
     case 404:
-      return Effect.logInfo("the object or its namespace is gone").pipe(Effect.annotateLogs({ verb, path }));
+      return Effect.logInfo("object or namespace deleted meanwhile").pipe(Effect.annotateLogs({ verb, path }));
     default:
       return Effect.logWarning("call failed").pipe(
         Effect.annotateLogs({ verb, path, status: status ?? 0, reason, detail }),

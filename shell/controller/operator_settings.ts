@@ -32,14 +32,14 @@ export const takeOver = Effect.fn("takeOver")(function* (
     distributions,
   );
   yield* Ref.set(live, settings);
-  yield* Effect.logInfo("settings read").pipe(
+  yield* Effect.logInfo("settings loaded").pipe(
     Effect.annotateLogs({
       version: stringAt(map, "metadata", "resourceVersion") ?? "none",
       complaints: complaints.length,
     }),
   );
   if (map === undefined || complaints.length === 0) return;
-  yield* Effect.logWarning("settings have errors").pipe(Effect.annotateLogs({ complaints: complaints.join("; ") }));
+  yield* Effect.logWarning("invalid settings").pipe(Effect.annotateLogs({ complaints: complaints.join("; ") }));
   yield* announce(events.settingsUnreadable(complaints.join("; ")), map).pipe(
     Effect.catch((error) =>
       Effect.logWarning("event not written").pipe(Effect.annotateLogs({ reason: error.reason, detail: error.detail }))

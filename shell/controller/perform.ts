@@ -108,7 +108,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
         Patch.ManagedFields({ key: step.key, version, managedFields: takenOver(found, resource, step.claims) }),
       );
       yield* wrote(step.key.kind, "take_over");
-      yield* Effect.logInfo("taken over").pipe(
+      yield* Effect.logInfo("adopted").pipe(
         Effect.annotateLogs({
           kind: step.key.kind,
           object: step.key.name,

@@ -44,7 +44,7 @@ export const unnameable = (verb: string, { kind, namespace }: ObjectKey): Cluste
     path: `${kind} in namespace ${namespace}`,
     status: 400,
     reason: "InvalidName",
-    detail: "no object can have this name",
+    detail: "not a valid object name",
     retryAfterMs: undefined,
   });
 

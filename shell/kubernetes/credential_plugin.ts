@@ -37,14 +37,14 @@ const ask = (exec: Json, folder: string): Credential => {
   const apiVersion = stringAt(exec, "apiVersion") ?? "client.authentication.k8s.io/v1";
   const hint = stringAt(exec, "installHint");
   const failed = (what: string) =>
-    new Error(`the credential plugin "${command}" of the kubeconfig ${what}${hint === undefined ? "" : `. ${hint}`}`);
+    new Error(`credential plugin "${command}" of the kubeconfig ${what}${hint === undefined ? "" : `. ${hint}`}`);
   const answer = started(command, exec, apiVersion, folder, failed);
   // Its own words go to standard error, where it wrote them; they may say what nobody else should read.
   if (!answer.success) throw failed(`ended with exit code ${answer.code}`);
   const status = objectAt(parsed(answer.stdout), "status");
   const [token, cert, key] = ["token", "clientCertificateData", "clientKeyData"].map((name) => stringAt(status, name));
   if (token === undefined && (cert === undefined || key === undefined)) {
-    throw failed("gave neither a token nor a client certificate with its key");
+    throw failed("returned neither a token nor a client certificate with its key");
   }
   const expiresAtMs = Date.parse(stringAt(status, "expirationTimestamp") ?? "");
   return {
@@ -78,7 +78,7 @@ const started = (
   } catch (cause) {
     if (cause instanceof Deno.errors.NotFound) throw failed("is not installed, or not on the PATH");
     if (cause instanceof Deno.errors.NotCapable) {
-      throw failed("may not be started by this program; a kubeconfig with a token works (kubectl create token)");
+      throw failed("cannot be started by the compiled program; use a kubeconfig with a token (kubectl create token)");
     }
     throw failed(`cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`);
   }

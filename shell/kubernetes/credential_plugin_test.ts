@@ -62,8 +62,8 @@ for (
       "exit 3",
       /"\.\/plugin\.sh" of the kubeconfig ended with exit code 3\. Install it with care/,
     ],
-    ["an answer without a credential", "echo '{}'", /gave neither a token nor a client certificate/],
-    ["an answer that is no JSON", "echo no", /gave neither a token nor a client certificate/],
+    ["an answer without a credential", "echo '{}'", /returned neither a token nor a client certificate/],
+    ["an answer that is no JSON", "echo no", /returned neither a token nor a client certificate/],
   ] as const
 ) {
   Deno.test(`connectionOf() tells of ${what} before anything is asked of the cluster`, () =>

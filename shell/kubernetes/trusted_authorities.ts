@@ -21,8 +21,8 @@ export const exclusiveConnectionOf = (kubeconfig: string | undefined, context: s
   } else if (!trustNoRootCertificates()) {
     throw new SettingsError({
       detail:
-        "Deno loaded root certificates before the program started, because it downloaded modules or looked for a new " +
-        "version of itself; the CA of the cluster would not be the only trusted one. Run the command again, with " +
+        "Deno loaded root certificates before the program started, because it downloaded modules or checked for a new " +
+        "version; the CA of the cluster would not be the only trusted one. Run the command again with " +
         "DENO_NO_UPDATE_CHECK=1 in its environment",
     });
   }

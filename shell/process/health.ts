@@ -111,6 +111,10 @@ export const parsedAddress = (
 ): Effect.Effect<{ readonly hostname: string; readonly port: number }, SettingsError> => {
   const [, host = "", port = ""] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
   return port === "" || Number(port) > 65_535
-    ? Effect.fail(new SettingsError({ detail: `${address} is no address such as :8080, 127.0.0.1:8080 or 0 for none` }))
+    ? Effect.fail(
+      new SettingsError({
+        detail: `${address} is not a valid address; use for example :8080 or 127.0.0.1:8080, or 0 to disable it`,
+      }),
+    )
     : Effect.succeed({ hostname: host === "" ? "0.0.0.0" : host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) });
 };

@@ -22,12 +22,12 @@ const get = (port: number, path: string) =>
 
 Deno.test("serveHealth() answers the kubelet, says why it is not ready, and closes its port with its scope", async () => {
   const port = freePort();
-  let why: string | undefined = "the API server was not reached yet";
+  let why: string | undefined = "the API server has not been reached yet";
   const exit = await run(Effect.gen(function* () {
     yield* serveHealth({ healthAddress: `:${port}`, notReady: () => why });
     const status = (path: string) => Effect.map(get(port, path), (answer) => answer.status);
     deepStrictEqual([yield* status("/livez"), yield* status("/readyz"), yield* status("/metrics")], [200, 503, 404]);
-    match((yield* get(port, "/readyz")).text, /^the API server was not reached yet$/m);
+    match((yield* get(port, "/readyz")).text, /^the API server has not been reached yet$/m);
     why = undefined;
     strictEqual(yield* status("/readyz"), 200);
     strictEqual((yield* get(port, "/toString")).status, 404);
@@ -69,8 +69,8 @@ Deno.test("serveHealth() listens nowhere for 0", async () => {
 
 for (
   const [what, address, words] of [
-    ["a word", "everywhere", "is no address such as"],
-    ["a port that is none", ":99999", "is no address such as"],
+    ["a word", "everywhere", "is not a valid address"],
+    ["a port that is none", ":99999", "is not a valid address"],
     ["a host that is not here", "192.0.2.1:8080", "cannot listen on"],
   ] as const
 ) {

@@ -48,7 +48,7 @@ export const leading = Effect.fn("leading")(
         Effect.as(untilLost(tenure, candidacy), Option.none<A>()),
       ).pipe(Effect.ensuring(candidacy.releases ? release(tenure, candidacy) : Effect.void));
       if (Option.isSome(ended)) return ended.value;
-      yield* Effect.logWarning("no longer leading").pipe(Effect.annotateLogs({ identity: candidacy.identity }));
+      yield* Effect.logWarning("stopped leading").pipe(Effect.annotateLogs({ identity: candidacy.identity }));
     }
   },
 );

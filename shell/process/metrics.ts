@@ -13,7 +13,7 @@ export const metricsText = Effect.gen(function* () {
   const gauges: ReadonlyArray<Gauge> = [
     {
       name: "workqueue_depth",
-      help: "Resources in line or being worked on",
+      help: "Resources that are queued or being reconciled",
       values: [[CONTROLLER, yield* figures.leading?.depth ?? Effect.succeed(0)]],
     },
     {
@@ -28,12 +28,12 @@ export const metricsText = Effect.gen(function* () {
     },
     {
       name: "leader_election_master_status",
-      help: "1 while this replica works",
+      help: "1 while this replica is the leader",
       values: [[{ name: "llama-stack-operator" }, figures.leading === undefined ? 0 : 1]],
     },
     {
       name: "llama_stack_operator_certificate_expiry_timestamp_seconds",
-      help: "When a certificate of the webhooks ends, in seconds since 1970",
+      help: "Expiry of a webhook certificate in seconds since the epoch",
       values: [...figures.certificateEndsAtMs].map(([certificate, atMs]) => [{ certificate }, atMs / 1000]),
     },
     {
@@ -144,32 +144,32 @@ const CONTROLLER = { controller: "llamastackdistribution", name: "llamastackdist
 
 const PHASES = ["Pending", "Initializing", "Ready", "Failed", "Terminating"];
 
-const passes = counters("controller_runtime_reconcile_total", "Passes by result", {
+const passes = counters("controller_runtime_reconcile_total", "Reconciliations by result", {
   controller: CONTROLLER.controller,
 });
 const passErrors = Metric.counter("controller_runtime_reconcile_errors_total", {
-  description: "Passes that ended with an error",
+  description: "Reconciliations that ended with an error",
   attributes: { controller: CONTROLLER.controller },
   incremental: true,
 });
 const passSeconds = Metric.histogram("controller_runtime_reconcile_time_seconds", {
-  description: "Duration of a pass in seconds",
+  description: "Duration of a reconciliation in seconds",
   attributes: { controller: CONTROLLER.controller },
   // A pass that writes nothing takes milliseconds, a first install about a second, a call without an answer 30 s.
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 });
 const restores = Metric.counter("llama_stack_operator_database_restores_total", {
-  description: "Restores of the cluster's database that were noticed",
+  description: "Detected restores of etcd from a backup",
   incremental: true,
 });
 const adds = Metric.counter("workqueue_adds_total", {
-  description: "Passes that were asked for",
+  description: "Requested reconciliations",
   attributes: CONTROLLER,
   incremental: true,
 });
 const writes = counters("llama_stack_operator_writes_total", "Accepted writes by kind and verb");
 const requests = counters("rest_client_requests_total", "Requests to the API server by method and status code");
-const failures = counters("llama_stack_operator_failures_total", "Failures found by passes, by reason");
+const failures = counters("llama_stack_operator_failures_total", "Failures found by reconciliations, by reason");
 
 interface Gauge {
   readonly name: string;

@@ -81,10 +81,10 @@ interface Review {
   readonly atMs: number;
 }
 
-const UNAUTHORIZED = plain(401, "a bearer token is needed");
+const UNAUTHORIZED = plain(401, "a bearer token is required");
 const FORBIDDEN = plain(403, "not allowed to get /metrics; bind the ClusterRole llama-stack-operator-metrics-reader");
 const BUSY = plain(503, "too many tokens to review, try again");
-const UNKNOWN = plain(503, "the API server cannot be asked who this is");
+const UNKNOWN = plain(503, "the API server cannot review the token");
 
 /**
  * Token → why not, or undefined where the API server lets its holder read `/metrics`. What is known is asked again after a while.

@@ -41,7 +41,7 @@ export const anewAfterRestores = Effect.fnUntraced(function* <A, E, R>(program: 
 export const toldRestored = (what: string): Effect.Effect<void> =>
   Effect.andThen(
     databaseRestored,
-    Effect.logWarning("the cluster's database is older than before: it was restored, and everything is read anew").pipe(
+    Effect.logWarning("etcd was restored from a backup; reading all objects again").pipe(
       Effect.annotateLogs({ seenIn: what }),
     ),
   );

@@ -62,8 +62,8 @@ export const operator = (options: RunOptions) =>
     let callable = () => false;
     const { unreadable } = yield* LiveFigures;
     const notReady = (): string | undefined => {
-      if (!reached) return "the API server was not reached yet";
-      if (!callable()) return "the webhooks have no certificate yet";
+      if (!reached) return "the API server has not been reached yet";
+      if (!callable()) return "the webhooks do not have a certificate yet";
       if (unreadable.size === 0) return undefined;
       return [...unreadable].map(([what, answer]) => `cannot list or watch ${what}: ${answer}`).join("\n");
     };
@@ -171,7 +171,7 @@ const hmacKey = Effect.fnUntraced(function* (namespace: string) {
       Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => String.fromCharCode(byte)).join(""),
     );
     if (found !== undefined) {
-      yield* Effect.logWarning("the Secret of the operator has no key and gets a new one").pipe(
+      yield* Effect.logWarning("created a new HMAC key, because the Secret of the operator has none").pipe(
         Effect.annotateLogs({ secret: `${namespace}/${HMAC_SECRET}` }),
       );
     }

@@ -43,7 +43,7 @@ export const connectionOf = (kubeconfig: string | undefined, context: string | u
   const host = Deno.env.get("KUBERNETES_SERVICE_HOST");
   const port = Deno.env.get("KUBERNETES_SERVICE_PORT") ?? "443";
   if (host === undefined) {
-    throw new SettingsError({ detail: "no cluster: name a kubeconfig with --kubeconfig or KUBECONFIG" });
+    throw new SettingsError({ detail: "no cluster configured; set --kubeconfig or KUBECONFIG" });
   }
   return {
     url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
@@ -80,7 +80,7 @@ const readFile = (path: string): string | undefined => {
 /** CA, client certificate, token, token file, credential plugin: what `kubectl` of today reads. */
 const fromKubeconfig = (file: string, wanted: string | undefined): Connection => {
   const text = readFile(file);
-  if (text === undefined) throw new SettingsError({ detail: `there is no kubeconfig ${file}` });
+  if (text === undefined) throw new SettingsError({ detail: `kubeconfig ${file} not found` });
   const document = Result.match(readManifests(text), { onSuccess: (all) => all[0] ?? null, onFailure: () => null });
   const named = (list: string, name: string | undefined): Json | undefined =>
     listAt(document, list).find((value) => stringAt(value, "name") === name);
@@ -89,7 +89,7 @@ const fromKubeconfig = (file: string, wanted: string | undefined): Connection =>
   const cluster = member(named("clusters", stringAt(context, "cluster")), "cluster");
   const user = member(named("users", stringAt(context, "user")), "user");
   const url = stringAt(cluster, "server");
-  if (url === undefined) throw new SettingsError({ detail: `context ${name ?? "(none)"} of ${file} names no server` });
+  if (url === undefined) throw new SettingsError({ detail: `context ${name ?? "(none)"} of ${file} has no server` });
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
   const pem = (part: Json | undefined, field: string): string | undefined => {
     const inline = stringAt(part, `${field}-data`);

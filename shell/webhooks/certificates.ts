@@ -56,7 +56,7 @@ export const keepCertificates = Effect.fn("keepCertificates")(function* <E>(keep
 
 const afterFailure = (error: ClusterError, lookMs: number) =>
   // Another replica was faster: what it wrote is what counts.
-  error.status === 409 ? Effect.as(Effect.sleep(100), true) : Effect.logWarning("certificates not kept").pipe(
+  error.status === 409 ? Effect.as(Effect.sleep(100), true) : Effect.logWarning("certificates not updated").pipe(
     Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
     Effect.andThen(Effect.sleep(Math.min(CERTIFICATE_RETRY_MS, lookMs))),
     Effect.as(true),

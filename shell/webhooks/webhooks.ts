@@ -207,4 +207,4 @@ const freshSettings = Effect.fnUntraced(function* (namespace: string) {
   });
 });
 
-const reviews = counters("llama_stack_operator_webhook_requests_total", "Reviews answered by path and status code");
+const reviews = counters("llama_stack_operator_webhook_requests_total", "Answered reviews by path and status code");

@@ -137,7 +137,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
           strictEqual(code, 0, `${stdout}${stderr}`);
           ok(stdout.endsWith(": no differences\n"), stdout);
           strictEqual(stderr.split("\n").filter((line) => line !== "").length, 1, stderr);
-          ok(stderr.includes("llamastack.io/v1alpha1 is read as llamastack.io/v1alpha2"), stderr);
+          ok(stderr.includes("llamastack.io/v1alpha1 was converted to llamastack.io/v1alpha2"), stderr);
         }
         const scaled = old.replace(/^spec:$/m, "spec:\n  replicas: 3");
         const { code, stdout } = await cli(cluster, ["diff", "-f", "-"], scaled);
@@ -168,10 +168,10 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         ok(refused.stderr.includes("spec.workload.replicas"), refused.stderr);
         const absent = await cli(cluster, ["diff", "nobody"]);
         strictEqual(absent.code, 1);
-        ok(absent.stderr.includes('There is no LlamaStackDistribution "nobody" in namespace "default"'), absent.stderr);
+        ok(absent.stderr.includes('LlamaStackDistribution "nobody" not found in namespace "default"'), absent.stderr);
         const unexplained = await cli(cluster, ["explain", "nobody"]);
         strictEqual(unexplained.code, 1);
-        ok(unexplained.stderr.includes('There is no LlamaStackDistribution "nobody"'), unexplained.stderr);
+        ok(unexplained.stderr.includes('LlamaStackDistribution "nobody" not found'), unexplained.stderr);
       });
 
       await t.step("cli explain tells a crash loop by pod, container and exit code, without the secret", async () => {
@@ -229,7 +229,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         );
         const nothing = await cli(cluster, ["rollout", "one"]);
         strictEqual(nothing.code, 0, nothing.stderr);
-        ok(nothing.stdout.includes("nothing is held"), nothing.stdout);
+        ok(nothing.stdout.includes("no rollout is held"), nothing.stdout);
         // As a Deployment looks that another version of the operator made.
         const annotation = { [TEMPLATE_ANNOTATION]: OTHER };
         await cluster.kubectl(
@@ -250,7 +250,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         ok((await cli(cluster, ["explain", "one"])).stdout.includes("is ready"));
         const { code, stdout, stderr } = await cli(cluster, ["rollout", "one"]);
         strictEqual(code, 0, stderr);
-        ok(/template [0-9a-f]{12} is let through/.test(stdout), stdout);
+        ok(/requested the rollout of template [0-9a-f]{12}/.test(stdout), stdout);
         await when(cluster, "one", "TemplateHeld", "");
         const recorded = stringAt(await read(cluster, DEPLOYMENT), "metadata", "annotations", TEMPLATE_ANNOTATION);
         ok(recorded !== undefined && recorded !== OTHER);

@@ -81,7 +81,7 @@ Deno.test("up --context removes the objects of its run and never touches the def
       const args = ["--once", "--timeout", "90s", "--kubeconfig", cluster.kubeconfig, "--context", context];
       const { code, text } = await up(tmp, args);
       strictEqual(code, 0, text);
-      match(text, /is there already and stays as it is/);
+      match(text, /already exists and is left unchanged/);
       match(text, /removing what this run made/);
       deepStrictEqual(
         [await listed(cluster, definitions), (await listed(cluster, "/api/v1/namespaces")).length],
@@ -103,7 +103,7 @@ Deno.test("up --context removes the objects of its run and never touches the def
       await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(own));
       const refused = await up(tmp, [...args, "-f", "-"], JSON.stringify(own));
       strictEqual(refused.code, 1, refused.text);
-      match(refused.text, /mine is there already in namespace default; it is left alone/);
+      match(refused.text, /mine already exists in namespace default; it is left unchanged/);
       strictEqual((await listed(cluster, "/apis/llamastack.io/v1alpha2/llamastackdistributions")).length, 1);
     } finally {
       await cluster.stop();

@@ -106,7 +106,7 @@ Deno.test("upgrades on a real API server", async (t) => {
           const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
           return events.find((event) => stringAt(event, "reason") === "SettingsUnreadable");
         });
-        ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is no image reference'));
+        ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is not an image reference'));
         ok((await list(cluster, DEPLOYMENTS)).every((value) => image(value).endsWith(":0.7.3")));
         await cluster.kubectl(["delete", "-n", "default", "configmap", "llama-stack-operator-config"]);
         await eventually(

@@ -43,7 +43,7 @@ const ALERTS: ReadonlyArray<Alert> = [
     expression: `absent(up{${JOB}} == 1)`,
     minutes: 10,
     severity: "critical",
-    summary: "No replica of the Llama Stack operator answers; servers go on, edits are not carried out.",
+    summary: "No replica of the Llama Stack operator answers; servers keep running, but edits are not applied.",
   },
   {
     name: "LlamaStackOperatorWithoutLeader",
@@ -58,21 +58,22 @@ const ALERTS: ReadonlyArray<Alert> = [
       `sum(rate(controller_runtime_reconcile_total{${JOB}}[10m])) > 0.2`,
     minutes: 15,
     severity: "warning",
-    summary: "More than a fifth of the passes of the Llama Stack operator end in an error; its log says which.",
+    summary: "More than a fifth of the reconciliations of the Llama Stack operator end with an error; see its log.",
   },
   {
     name: "LlamaStackOperatorQueueGrows",
     expression: `max(workqueue_depth{${JOB}}) > 0 and deriv(max(workqueue_depth{${JOB}})[15m:]) > 0`,
     minutes: 15,
     severity: "warning",
-    summary: "The Llama Stack operator does not keep up with the changes.",
+    summary: "The Llama Stack operator does not keep up with the changes of resources.",
   },
   {
     name: "LlamaStackServersNotReady",
     expression: `sum(llama_stack_operator_resources{${JOB}, phase!="Ready"}) > 0`,
     minutes: 30,
     severity: "warning",
-    summary: "LlamaStackDistributions are not ready; `llama-stack-operator explain NAME -n NAMESPACE` says why.",
+    summary:
+      "LlamaStackDistributions are not ready; `llama-stack-operator explain NAME -n NAMESPACE` shows the reason.",
   },
 ];
 
@@ -107,7 +108,7 @@ const PANELS: ReadonlyArray<Panel> = [
     queries: [{ expression: `sum by (phase) (llama_stack_operator_resources{${JOB}})`, legend: "{{phase}}" }],
   },
   {
-    title: "Passes by result",
+    title: "Reconciliations by result",
     unit: "ops",
     queries: [{
       expression: `sum by (result) (rate(controller_runtime_reconcile_total{${JOB}}[5m]))`,
@@ -115,7 +116,7 @@ const PANELS: ReadonlyArray<Panel> = [
     }],
   },
   {
-    title: "Duration of a pass",
+    title: "Duration of a reconciliation",
     unit: "s",
     queries: [0.5, 0.99].map((share) => ({
       expression:

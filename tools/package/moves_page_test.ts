@@ -17,8 +17,8 @@ Deno.test("movesPage() has a row for each two groups of servers between which so
     "Llama Stack 0.5 – OGX 0.8 → OGX 1.0 – OGX 1.5",
   ]);
   deepStrictEqual(rows.at(-1)?.slice(2), [
-    "prompts; batches; vector stores that are kept in sqlite; shields",
+    "prompts; batches; vector stores in sqlite; shields",
     "prompts; batches; shields",
-    "prompts; batches; vector stores that are kept in sqlite; shields",
+    "prompts; batches; vector stores in sqlite; shields",
   ]);
 });

@@ -112,7 +112,7 @@ const clusterServiceVersion = (bundle: Bundle, examples: ReadonlyArray<JsonObjec
       categories: "AI/Machine Learning",
       containerImage: IMAGE,
       createdAt: PUBLISHER.createdAt,
-      description: "Runs Llama Stack and OGX servers from a short custom resource, and keeps them right",
+      description: "Configures, deploys and upgrades Llama Stack and OGX servers from a short custom resource",
       support: PUBLISHER.provider,
       "operatorframework.io/suggested-namespace": NAMESPACE,
       ...FEATURES,

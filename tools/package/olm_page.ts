@@ -18,7 +18,7 @@ export const FEATURES: JsonObject = Object.fromEntries(
 
 export const DESCRIPTION =
   `A short \`LlamaStackDistribution\` becomes a running, correctly configured Llama Stack or OGX server: its
-\`config.yaml\`, Deployment, Service, storage, TLS and network rules. An edit that cannot work never hurts what runs.
+\`config.yaml\`, Deployment, Service, storage, TLS and network rules. An invalid edit never affects the running server.
 
 * Named distributions, or any image of your own
 * Providers, models, tools and shields as fields, checked before the server starts

@@ -27,7 +27,7 @@ const CERTIFICATES: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [AUTHORITY_SECRET],
     where: "own",
-    why: "store the authority that signs the certificates of the webhooks",
+    why: "store the certificate authority of the webhooks",
   },
   {
     apiGroup: CRD_GROUP,
@@ -62,7 +62,7 @@ const MIGRATION: ReadonlyArray<Permission> = [
     verbs: ["get"],
     names: [CRD_NAME],
     where: "cluster",
-    why: "see which versions are stored",
+    why: "find out which versions are stored",
   },
   {
     apiGroup: CRD_GROUP,
@@ -85,8 +85,8 @@ const onOwn = (kind: Kind): Permission => ({
   verbs: [...READ, "create", "patch", ...(kind.prunable || kind.kind === "ConfigMap" ? ["delete"] : [])],
   where: "watched",
   why: kind.kind === "Secret" || kind.kind === "ConfigMap"
-    ? `keep the ${kind.kind}s of each server, and read those that a resource names`
-    : `keep the ${kind.kind} of each server`,
+    ? `manage the ${kind.kind}s of each server, and read those that a resource references`
+    : `manage the ${kind.kind} of each server`,
 });
 
 /**
@@ -109,7 +109,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     resource: "llamastackdistributions",
     verbs: ["list", "watch"],
     where: "watched",
-    why: "follow the resources",
+    why: "watch the resources",
   },
   {
     apiGroup: GROUP,
@@ -153,14 +153,14 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     resource: "tokenreviews",
     verbs: ["create"],
     where: "cluster",
-    why: "find out who asks for metrics",
+    why: "authenticate clients of the metrics",
   },
   {
     apiGroup: "authorization.k8s.io",
     resource: "subjectaccessreviews",
     verbs: ["create"],
     where: "cluster",
-    why: "find out whether they may read them",
+    why: "check that they may read metrics",
   },
   {
     apiGroup: "coordination.k8s.io",
@@ -182,7 +182,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     resource: "secrets",
     verbs: ["create"],
     where: "own",
-    why: "store the key for digests of Secret values",
+    why: "store the HMAC key for digests of Secret values",
   },
   {
     apiGroup: "",
@@ -190,7 +190,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [HMAC_SECRET],
     where: "own",
-    why: "store the key for digests of Secret values",
+    why: "store the HMAC key for digests of Secret values",
   },
   {
     apiGroup: "",
@@ -198,7 +198,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["list", "watch"],
     names: [SETTINGS_CONFIG_MAP],
     where: "own",
-    why: "follow the operator's settings",
+    why: "watch the operator's settings",
   },
   { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "own", why: "report an invalid setting" },
 ];

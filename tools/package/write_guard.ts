@@ -57,12 +57,12 @@ const RULES: ReadonlyArray<{ readonly expression: string; readonly message: stri
   {
     expression: "variables.isOwnSecret || variables.kind != 'secrets' || variables.resources.exists(resource, " +
       `variables.name in ${listOf(...[sqlSecretName(""), kvSecretName("")].map((end) => `resource + ${text(end)}`))})`,
-    message: "the operator writes no Secret but the connection Secrets of a LlamaStackDistribution",
+    message: "the operator may only write the connection Secrets of a LlamaStackDistribution",
   },
   {
     // Into a Secret of type kubernetes.io/service-account-token the API server writes a token of that account.
     expression: "variables.kind != 'secrets' || object == null || dyn(object).?type.orValue('') == 'Opaque'",
-    message: "the operator writes no Secret but those of type Opaque",
+    message: "the operator may only write Secrets of type Opaque",
   },
   {
     expression: "variables.kind != 'configmaps' || variables.resources.exists(resource, " +
@@ -70,11 +70,11 @@ const RULES: ReadonlyArray<{ readonly expression: string; readonly message: stri
       `variables.name.startsWith(resource + ${text(configMapName("", ""))}) && ` +
       `variables.name.substring(resource.size() + ${configMapName("", "").length})` +
       `.matches('^[0-9a-f]{${DIGEST_DIGITS}}$'))`,
-    message: "the operator writes no ConfigMap but the configs and CA bundles of a LlamaStackDistribution",
+    message: "the operator may only write the configs and CA bundles of a LlamaStackDistribution as ConfigMaps",
   },
   {
     expression: "variables.isOwnSecret || oldObject == null || variables.wasOurs",
-    message: "the object belongs to no LlamaStackDistribution",
+    message: "the object does not belong to a LlamaStackDistribution",
   },
   {
     // An orphan may be scaled before its owner is applied.
@@ -90,7 +90,7 @@ const RULES: ReadonlyArray<{ readonly expression: string; readonly message: stri
   },
   {
     expression: "!variables.isOwnSecret || object != null",
-    message: "the operator deletes none of its own Secrets",
+    message: "the operator may not delete its own Secrets",
   },
 ];
 

@@ -33,13 +33,13 @@ export const installCluster = async (kind: ClusterKind, signal: AbortSignal): Pr
     await (kind === "real" ? installRealNode(signal) : installSimulatedCluster(signal));
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`${message}\nOr use a cluster that is there already: --context NAME`, { cause });
+    throw new Error(`${message}\nOr use an existing cluster: --context NAME`, { cause });
   }
 };
 
 const NEEDS_ROOT =
-  "--real-node needs Linux and root, since it starts a container runtime and a kubelet in namespaces of their own. " +
-  "Run it as root, leave it out for a simulated node, or use a cluster with real nodes by --context NAME.";
+  "--real-node requires Linux and root, because it starts a container runtime and a kubelet in separate namespaces. " +
+  "Run the command as root, omit the flag to simulate the node, or use a cluster with real nodes with --context NAME.";
 
 /**
  * Empty, with its own certificate authority, on loopback. `models` are those of the stand-in beside a real node. Undefined
@@ -82,7 +82,7 @@ const IMAGES_OF_NODE = new Map([
 export const userCluster = (context: string, kubeconfig: string | undefined): UpCluster => {
   const file = personalKubeconfig(kubeconfig);
   if (file === undefined) {
-    throw new Error("--context needs a kubeconfig: --kubeconfig FILE, KUBECONFIG or ~/.kube/config");
+    throw new Error("--context requires a kubeconfig: --kubeconfig FILE, KUBECONFIG or ~/.kube/config");
   }
   return {
     kubeconfig: file,

@@ -26,7 +26,7 @@ export const optionsOf = (args: ReadonlyArray<string>): Options => {
   });
   const [, amount, unit] = /^([1-9]\d*)(s|m)?$/.exec(values.timeout) ?? [];
   if (amount === undefined) {
-    throw new Error(`--timeout ${values.timeout}: write a number of seconds, or e.g. 90s or 15m`);
+    throw new Error(`--timeout ${values.timeout}: expected a number of seconds, or a time such as 90s or 15m`);
   }
   return {
     file: values.filename,
@@ -43,13 +43,14 @@ export const USAGE = `Usage: deno task up [-f FILE] [--once] [--timeout TIME] [-
 Starts a Kubernetes API server with one simulated node, runs the operator, applies a resource, and shows what
 happens until its server is ready.
 
-  -f, --filename FILE  Resource to apply, with what it needs beside it (${SAMPLE}); - is standard input
-  --context NAME       Use the cluster of this context of your kubeconfig instead
-  --kubeconfig FILE    Kubeconfig of that context; without it KUBECONFIG, else ~/.kube/config
-  --once               End as soon as the server is ready; so it is without a terminal
-  --timeout TIME       Give up after this, e.g. 90s or 15m (10m)
-  --real-node          A node that runs containers instead of a simulated one (Linux, root): starter and ogx-starter,
-                       with a stand-in for model servers that endpoints name as http://NAME:PORT
+  -f, --filename FILE  File with the resource to apply, and the objects it needs; - is standard input
+  --context NAME       Use the cluster of this kubeconfig context instead of starting one
+  --kubeconfig FILE    Kubeconfig with that context (default: KUBECONFIG, then ~/.kube/config)
+  --once               Exit as soon as the server is ready (always the case without a terminal)
+  --timeout TIME       Time to wait for the server, e.g. 90s or 15m (default: 10m)
+  --real-node          Start a node that runs containers instead of a simulated one (Linux, root). It has the images of
+                       starter and ogx-starter, and a stand-in for model servers with endpoints http://NAME:PORT
 
-Exit code 0: ready; 1: not ready in time, or ended before; 2: misuse. Whatever way it ends, it takes away what it made.
+Exit codes: 0 the server is ready, 1 not ready in time or interrupted, 2 usage error. Everything that the command
+created is removed on exit.
 `;

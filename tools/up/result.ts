@@ -24,7 +24,7 @@ export const showResult = async (api: Api, resource: JsonObject): Promise<void> 
   for (const object of objects) console.log(`  ${object}`);
   console.log(`Service: ${url}`);
   if (await isSimulated(api)) {
-    console.log("         The node is simulated: pods count as ready, and no server answers there.");
+    console.log("         The node is simulated: pods are reported as ready, but no server is running.");
     return;
   }
   const models = await modelsOf(api, namespace, new URL(url));
@@ -53,7 +53,7 @@ export const goOn = (cluster: UpCluster, resources: ReadonlyArray<JsonObject>): 
   const context = cluster.context === undefined ? "" : ` --context ${cluster.context}`;
   return [
     "",
-    "To look around, in another terminal:",
+    "To explore, in another terminal:",
     `  ${cluster.shellLine}`,
     `  kubectl -n ${namespace} get llsd,deployments,pods`,
     `  kubectl -n ${namespace} edit llsd ${name}`,
@@ -62,6 +62,6 @@ export const goOn = (cluster: UpCluster, resources: ReadonlyArray<JsonObject>): 
       "  curl http://127.0.0.1:8321/v1/models",
     ]),
     `  npx -y deno@2.9.6 task cli explain ${name} -n ${namespace}${context}`,
-    "Ctrl-C ends this and takes everything away again.",
+    "Press Ctrl-C to stop and remove everything.",
   ].join("\n");
 };

@@ -23,7 +23,7 @@ export const readSample = (name: string, text: string): Result.Result<Sample, st
   const all = documents.success
     .flatMap((value) => stringAt(value, "kind") === "List" ? listAt(value, "items") : [value]).filter(isObject);
   const resources = all.filter((object) => object.kind === KIND);
-  if (resources.length === 0) return Result.fail(`There is no ${KIND} in ${name}`);
+  if (resources.length === 0) return Result.fail(`No ${KIND} found in ${name}`);
   return Result.succeed({ resources, others: all.filter((object) => object.kind !== KIND) });
 };
 

@@ -16,7 +16,7 @@ Deno.test("readSample() tells resources from what stands beside them", () => {
 Deno.test("readSample() says what is missing in a sentence", () => {
   const said = (text: string) =>
     Result.match(readSample("f", text), { onSuccess: () => "", onFailure: (name) => name });
-  deepStrictEqual(said("kind: Secret\n"), "There is no LlamaStackDistribution in f");
+  deepStrictEqual(said("kind: Secret\n"), "No LlamaStackDistribution found in f");
   ok(said("a: [\n").startsWith("Cannot read f: "));
 });
 

@@ -26,8 +26,10 @@ export const installCrd = async (api: Api, say: Say): Promise<void> => {
     );
     if (!served) {
       throw new Error(
-        `The ${nameOf(wanted)} of this cluster do not serve ${API_VERSION}, and an existing definition is ` +
-          "never changed here: update it with `task cli crds | kubectl apply --server-side -f -`",
+        `The ${
+          nameOf(wanted)
+        } definition of this cluster does not serve ${API_VERSION}, and an existing definition is ` +
+          "never changed by this command; update it with `task cli crds | kubectl apply --server-side -f -`",
       );
     }
     const isEstablished = listAt(found, "status", "conditions").some((condition) =>
@@ -35,7 +37,7 @@ export const installCrd = async (api: Api, say: Say): Promise<void> => {
     );
     // Discovery lags a little behind the condition.
     if (isEstablished && await api.get(`/apis/${API_VERSION}`) !== undefined) {
-      say(`CustomResourceDefinition ${nameOf(wanted)} ${isNew ? "installed" : "is there already and stays as it is"}`);
+      say(`CustomResourceDefinition ${nameOf(wanted)} ${isNew ? "installed" : "already exists and is left unchanged"}`);
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -54,11 +56,11 @@ export const operatorFor = async (
 ): Promise<BackgroundProcess | undefined> => {
   const holder = wishes.cluster.isOurs ? undefined : await leaseHolder(api);
   if (holder !== undefined) {
-    say(`operator ${holder} works in this cluster already; no other one is started`);
+    say(`operator ${holder} is already running in this cluster; no other one is started`);
     return undefined;
   }
   const operator = await startOperatorProcess(wishes);
-  say(`operator ${OPERATOR_VERSION} runs, log in ${wishes.logFile}`);
+  say(`operator ${OPERATOR_VERSION} started, log in ${wishes.logFile}`);
   return operator;
 };
 
@@ -96,7 +98,7 @@ export const offerModels = async (
         endpoints: [{ addresses: [at.address] }],
         ports: [{ name: "", port: at.port }],
       }, namespace);
-      say(`Service ${name} made for this run, with a stand-in for a model server that repeats what it is told`);
+      say(`Service ${name} created for this run, with a stand-in for a model server that echoes its input`);
     }
   }
 };
@@ -112,20 +114,20 @@ export const applySample = async (
 ): Promise<void> => {
   for (const other of sample.others) {
     const isNew = await traces.make(other, usual);
-    say(`${other.kind} ${nameOf(other)} ${isNew ? "applied" : "is there already and stays as it is"}`);
+    say(`${other.kind} ${nameOf(other)} ${isNew ? "applied" : "already exists and is left unchanged"}`);
   }
   for (const resource of resources) {
     const namespace = namespaceOf(resource) ?? usual;
     for (const secret of standIns(resource)) {
       if (!await traces.make(secret, namespace)) continue;
       const keys = Object.keys(objectAt(secret, "stringData")).join(", ");
-      say(`Secret ${nameOf(secret)} made for this run, with a stand-in for ${keys}`);
+      say(`Secret ${nameOf(secret)} created for this run, with placeholder values for ${keys}`);
     }
     // A claim outlives its resource on purpose; one that this run brings about does not outlive the run.
     if (removes) await traces.expect(`/api/v1/namespaces/${namespace}/persistentvolumeclaims/${nameOf(resource)}-pvc`);
     if (!await traces.make(resource, namespace)) {
       throw new Error(
-        `${resource.kind} ${nameOf(resource)} is there already in namespace ${namespace}; it is left alone`,
+        `${resource.kind} ${nameOf(resource)} already exists in namespace ${namespace}; it is left unchanged`,
       );
     }
     say(`${resource.kind} ${nameOf(resource)} applied in namespace ${namespace}`);

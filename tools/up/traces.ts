@@ -40,7 +40,7 @@ export const tracesIn = (api: Api): Traces => {
       for (const { path, uid } of made.filter(({ isNamespace }) => isNamespace)) {
         while (await isThere(path, uid)) {
           if (Date.now() > end) {
-            throw new Error(`${path} is still going; look with kubectl get ${path.split("/").at(-1)}`);
+            throw new Error(`${path} is still being deleted; check with kubectl get ${path.split("/").at(-1)}`);
           }
           await new Promise((resolve) => setTimeout(resolve, 250));
         }

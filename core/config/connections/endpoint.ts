@@ -27,7 +27,7 @@ export const addressFields = (
   if (type === MCP_TYPE) return { config: {}, warnings: [], failures: [] };
   if (name === undefined) {
     const warnings = [
-      warning("FieldNotRead", path, `${type} reads no endpoint on ${facts.serverName}; the field has no effect`),
+      warning("FieldNotRead", path, `${type} has no endpoint on ${facts.serverName}; the field has no effect`),
     ];
     return { config: {}, warnings, failures: [] };
   }
@@ -76,7 +76,7 @@ const credentialWarnings = (url: URL, path: FieldPath): ReadonlyArray<Warning> =
     warning(
       "CredentialInEndpoint",
       path,
-      "user and password stand in clear in the ConfigMap and in the server's log; use apiKey or secretRefs",
+      "user and password would be stored in clear text in the ConfigMap and in the server's log; use apiKey or secretRefs",
     ),
   ];
 
@@ -87,7 +87,7 @@ const hostAndPort = (endpoint: string, hostField: string, portField: string, pat
   if (found === null || port !== undefined && (port < 1 || port > 65535)) {
     return unusable(
       path,
-      "the value is neither a host nor host:port; database, user and password go to settings and secretRefs",
+      "the value is neither a host nor host:port; set database, user and password in settings and secretRefs",
     );
   }
   const host = (found[1] ?? "").replace(/^\[|\]$/g, "");

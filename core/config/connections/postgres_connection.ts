@@ -52,18 +52,20 @@ export const parsePostgres = (
   const raw = /^postgres(ql)?:\/\//i.test(text.trim()) ? fromUrl(text.trim()) : fromKeywords(text);
   if (typeof raw === "string") return refuse(raw);
   const { host, port = String(POSTGRES_PORT), user, password, dbname, sslmode, sslrootcert, ...others } = raw;
-  if (host === undefined || host === "") return refuse("it names no host; write postgresql://user@host:5432/database");
-  if (host.includes(",") || port.includes(",")) return refuse("the server talks to one PostgreSQL; name a single host");
+  if (host === undefined || host === "") return refuse("it has no host; write postgresql://user@host:5432/database");
+  if (host.includes(",") || port.includes(",")) {
+    return refuse("the server connects to a single PostgreSQL host; name one host");
+  }
   if (host.startsWith("/")) return refuse("a socket folder cannot be reached from a pod; name a host");
   if (!/^[0-9]{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65535) {
-    return refuse("its port is no number from 1 to 65535");
+    return refuse("its port is not a number from 1 to 65535");
   }
-  if (user === undefined || user === "") return refuse("it names no user; write postgresql://user@host:5432/database");
+  if (user === undefined || user === "") return refuse("it has no user; write postgresql://user@host:5432/database");
   if (sslmode !== undefined && !SSL_MODES.includes(sslmode)) {
-    return refuse(`its sslmode is none of ${SSL_MODES.join(", ")}`);
+    return refuse(`its sslmode is not one of ${SSL_MODES.join(", ")}`);
   }
   const unread = Object.keys(others).filter((name) => others[name] !== undefined);
-  if (unread.length > 0) return refuse(`the server reads no ${unread.sort().join(", ")} of a connection; remove it`);
+  if (unread.length > 0) return refuse(`unsupported connection parameter ${unread.sort().join(", ")}; remove it`);
   const database = dbname === undefined || dbname === "" ? user : dbname;
   const traps = [["host", host], ["user", user], ["database name", database]]
     .flatMap(([what, value]) => textTraps(value ?? "").map((trap) => `its ${what} ${trap}`));
@@ -91,7 +93,7 @@ export const postgresSecret = (
   const refuse = (detail: string) => Result.fail(new SecretValueUnusable({ path: use.path, key: use.key, detail }));
   const isIpv6 = host.includes(":");
   if (use.rawUrl && (/[@:/?#%[\]]/.test(user) || /[?#%]/.test(database))) {
-    return refuse("this server cannot use a user or database name with @ : / ? # % or brackets; choose plain names");
+    return refuse("this server cannot use a user or database name with @ : / ? # % or brackets; use plain names");
   }
   if (use.rawUrl && use.kvToo && isIpv6) {
     return refuse("this server cannot use an IPv6 address for both kv and sql; name the host");
@@ -113,12 +115,12 @@ type Keywords = { [name: string]: string | undefined };
 const fromUrl = (text: string): Keywords | string => {
   const found = /^[a-z]+:\/\/(?:([^@/?#]*(?:@[^@/?#]*)*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i.exec(text);
   if (found === null) {
-    return "it is no PostgreSQL URL; write postgresql://user:password@host:5432/database, percent-encoded";
+    return "it is not a PostgreSQL URL; write postgresql://user:password@host:5432/database, percent-encoded";
   }
   const [, userInfo, place = "", dbname, query] = found;
-  if (place.includes(",")) return "the server talks to one PostgreSQL; name a single host";
+  if (place.includes(",")) return "the server connects to a single PostgreSQL host; name one host";
   const where = /^(\[[0-9a-fA-F:.%]+\]|[^:[\]]*)(?::([0-9]*))?$/.exec(place);
-  if (where === null) return "its host is not readable; write host:port or [IPv6]:port";
+  if (where === null) return "its host is invalid; write host:port or [IPv6]:port";
   const colon = userInfo?.indexOf(":") ?? -1;
   const parts: Keywords = {
     host: decoded(where[1]?.replace(/^\[|\]$/g, "")),
@@ -133,7 +135,7 @@ const fromUrl = (text: string): Keywords | string => {
   });
   const all = { ...parts, ...Object.fromEntries(options) } as Keywords;
   const broken = [...Object.values(parts), ...options.flat()].includes(BROKEN);
-  return broken ? "its percent-encoding is broken; write % as %25" : defined(all);
+  return broken ? "its percent-encoding is invalid; write % as %25" : defined(all);
 };
 
 /** libpq keywords: `name = value`, values in single quotes where they hold spaces, backslash before quote and backslash. */

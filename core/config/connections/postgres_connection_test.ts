@@ -47,7 +47,7 @@ for (
     ["mysql://llama:geheim@db/stack", "neither"],
     ["postgresql://db/stack", "no user"],
     ["postgresql://llama:geheim@/stack", "no host"],
-    ["postgresql://llama:geheim@a,b/stack", "single host"],
+    ["postgresql://llama:geheim@a,b/stack", "single PostgreSQL host"],
     ["postgresql://llama:geheim@db:0/stack", "port"],
     ["postgresql://llama:geheim@db:70000/stack", "port"],
     ["postgresql://llama:geheim%@db/stack", "percent-encoding"],

@@ -25,10 +25,10 @@ export const parseRedis = (
   const refuse = (detail: string) => ({ failure: new UnusableEndpoint({ path, detail }) });
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(endpoint)?.[1]?.toLowerCase();
   if (scheme === "rediss") {
-    return refuse("the server cannot speak TLS to Redis (rediss://); use redis:// or a local proxy that adds TLS");
+    return refuse("the server does not support TLS to Redis (rediss://); use redis:// or a local proxy that adds TLS");
   }
   if (scheme !== undefined && scheme.includes("sentinel")) {
-    return refuse("the server cannot ask Redis Sentinel; name one Redis, e.g. redis://redis:6379");
+    return refuse("the server does not support Redis Sentinel; name one Redis host, e.g. redis://redis:6379");
   }
   if (scheme !== undefined && scheme !== "redis") {
     return refuse("the value is not a Redis address; write redis://host:port or host:port");
@@ -38,15 +38,15 @@ export const parseRedis = (
   const userInfo = cut < 0 ? undefined : rest.slice(0, cut);
   const place = rest.slice(cut + 1);
   if (place.includes(",")) {
-    return refuse("the server talks to one Redis; write a single host:port, e.g. of a proxy for the cluster");
+    return refuse("the server connects to a single Redis host; write one host:port, e.g. of a proxy for the cluster");
   }
   const found = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?(\/.*)?(\?.*)?$/.exec(place);
   if (found === null) return refuse("the value is not a Redis address; write redis://host:port or host:port");
   if (found[4] !== undefined) {
-    return refuse("the server reads no options of a Redis address; remove what follows the ?");
+    return refuse("options in a Redis address are not supported; remove the part after the ?");
   }
   if (found[3] !== undefined && !/^\/0?$/.test(found[3])) {
-    return refuse("the server cannot choose a database number; use database 0 and remove the path");
+    return refuse("database numbers are not supported; use database 0 and remove the path");
   }
   const port = found[2] === undefined ? REDIS_PORT : Number(found[2]);
   if (port < 1 || port > 65535) return refuse("the port is not a number from 1 to 65535");

@@ -8,16 +8,16 @@ import { VARIABLE_BYTES_MAX } from "../../data/limits.ts";
  * Source: the server's environment substitution converts the result, and its schema then refuses a number as text.
  */
 export const textTraps = (value: string): ReadonlyArray<string> => {
-  if (value === "") return ["is empty, which the server takes for unset"];
+  if (value === "") return ["is empty, which the server treats as unset"];
   if (bytesOf(value) > VARIABLE_BYTES_MAX) {
-    return [`is longer than ${VARIABLE_BYTES_MAX} bytes, and Linux takes no longer environment variable`];
+    return [`is longer than ${VARIABLE_BYTES_MAX} bytes, the limit for environment variables on Linux`];
   }
   const traps = [];
-  if (/^(true|false)$/i.test(value)) traps.push("looks like a boolean, which the server refuses as text");
-  else if (looksLikeNumber(value)) traps.push("looks like a number, which the server refuses as text");
-  if (value.startsWith("~")) traps.push("begins with ~, which the server expands to a home folder");
-  if (value.includes("${env.")) traps.push("holds ${env.…}, which the server may expand again");
-  if (value.includes("\u0000")) traps.push("holds a NUL, which no environment can carry");
+  if (/^(true|false)$/i.test(value)) traps.push("looks like a boolean, which the server rejects as text");
+  else if (looksLikeNumber(value)) traps.push("looks like a number, which the server rejects as text");
+  if (value.startsWith("~")) traps.push("begins with ~, which the server expands to a home directory");
+  if (value.includes("${env.")) traps.push("contains ${env.…}, which the server may expand again");
+  if (value.includes("\u0000")) traps.push("contains a NUL character, which environment variables cannot hold");
   return traps;
 };
 

@@ -35,7 +35,9 @@ const unreadable = (origin: string, detail: string) => Result.fail(new BaseUnrea
 
 const textOf = (content: string | Uint8Array, origin: string): Result.Result<string, BaseUnreadable> => {
   const bytes = typeof content === "string" ? content.length : content.byteLength;
-  if (bytes > BASE_BYTES_MAX) return unreadable(origin, `it has ${bytes} bytes, at most ${BASE_BYTES_MAX} are read`);
+  if (bytes > BASE_BYTES_MAX) {
+    return unreadable(origin, `it is ${bytes} bytes; at most ${BASE_BYTES_MAX} are supported`);
+  }
   if (typeof content === "string") return Result.succeed(content);
   return Result.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(content),
@@ -46,7 +48,7 @@ const textOf = (content: string | Uint8Array, origin: string): Result.Result<str
 const treeOf = (text: string, origin: string): Result.Result<JsonObject, BaseUnreadable> => {
   const read = readYaml11(text);
   if (Result.isFailure(read)) return unreadable(origin, read.failure.detail);
-  if (!isObject(read.success)) return unreadable(origin, "its top level is no map");
+  if (!isObject(read.success)) return unreadable(origin, "its top level is not a map");
   return Result.succeed(read.success);
 };
 

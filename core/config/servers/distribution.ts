@@ -45,7 +45,7 @@ export const readDistributions = (
   const table = new Map<string, NamedDistribution>();
   for (const [name, row] of Object.entries(document)) {
     const image = typeof row === "string" ? row : stringAt(row, "image");
-    if (name === "" || image === undefined || image === "") return unreadable(`"${name}" names no image`);
+    if (name === "" || image === undefined || image === "") return unreadable(`"${name}" has no image`);
     const others = listAt(releases, stringAt(row, "releases") ?? name);
     table.set(name, {
       ...releaseOf(row, image, stringAt(row, "base") ?? `${name}.yaml`, name, bases),

@@ -30,7 +30,7 @@ export const addCautions: Stage<never> = soundStage((draft, { spec, server: { fa
         warning(
           "SharedSqlite",
           ["spec", "providers", "vectorIo"],
-          "two inline::faiss providers share their keys in one sqlite file on this server; use one, or storage.kv of another type",
+          "two inline::faiss providers would overwrite each other's keys in the same sqlite file on this server; use one of them, or another type of storage.kv",
         ),
       ]
       : []),
@@ -39,7 +39,7 @@ export const addCautions: Stage<never> = soundStage((draft, { spec, server: { fa
         warning(
           "Exposed",
           ["spec", "networking", "expose"],
-          "the server asks for no authentication: everybody who reaches the host can use its models and read stored responses",
+          "the server has no authentication: anyone who can reach the host can use its models and read stored responses",
         ),
       ]
       : []),

@@ -36,7 +36,7 @@ export const disabledOn = (
         ? `${serverName} has no ${api} API`
         : known.router === undefined
         ? `${api} is always on`
-        : `${api} belongs to ${known.router}; disable that`;
+        : `${api} is part of ${known.router}; disable ${known.router} instead`;
       return [warning("ApiNotDisabled", ["spec", "disabled", index], `ignored: ${why}`)];
     }),
   };
@@ -95,7 +95,7 @@ const loss = (
         warning(
           "DisabledDependency",
           ["spec", "disabled"],
-          `the base's ${api} provider "${id}" needs ${missing.join(", ")} and is switched off with it`,
+          `${api} provider "${id}" of the base config requires ${missing.join(", ")} and is disabled as well`,
         ),
       ],
       failures: [],

@@ -7,7 +7,7 @@ export const addExternalProviders: Stage<NotBuiltYet> = stage((draft, { spec }) 
   failures: Object.entries(spec.externalProviders ?? {}).filter(([, list]) => (list ?? []).length > 0).map(([api]) =>
     new NotBuiltYet({
       path: ["spec", "externalProviders", api],
-      instead: "use an image that holds the provider (spec.distribution.image), or remove the field",
+      instead: "use an image that contains the provider (spec.distribution.image), or remove the field",
     })
   ),
 }));

@@ -107,7 +107,7 @@ const place = (
   };
   const unread = (["contextLength", "quantization"] as const).filter((field) => model[field] !== undefined)
     .map((field) =>
-      warning("FieldNotRead", [...path, field], "no server of this line reads it; set it at the model server instead")
+      warning("FieldNotRead", [...path, field], "not supported by this server; set it at the model server instead")
     );
   return {
     path,
@@ -120,7 +120,7 @@ const place = (
       ? [
         new NotSupportedOnLine({
           path: [...path, "provider"],
-          what: `provider of type "${type}" that takes a model: registering one ends the start of the whole server`,
+          what: `models of a provider of type "${type}": the server fails to start when one is registered`,
           server: serverName,
           instead: OPENAI_WAY,
         }),

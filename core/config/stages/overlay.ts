@@ -24,15 +24,15 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
         warning(
           "SectionDropped",
           ["spec", "distribution"],
-          `${facts.serverName} has no ${api} API: that section of the base is left out`,
+          `${facts.serverName} has no ${api} API; that section of the base config is omitted`,
         )
       ),
       ...alone.map((api) =>
         warning(
           "OneProviderOnly",
           ["spec", "providers", api],
-          `the server uses one ${api} provider at a time: ${baseId(entriesOf(laid, api).at(-1) ?? null)} (the last); ` +
-            `give yours the id ${baseId(entriesOf(laid, api)[0] ?? null)} to replace the base's`,
+          `the server uses only one ${api} provider: ${baseId(entriesOf(laid, api).at(-1) ?? null)} (the last); ` +
+            `give yours the id ${baseId(entriesOf(laid, api)[0] ?? null)} to replace the one of the base config`,
         )
       ),
     ],

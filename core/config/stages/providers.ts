@@ -112,7 +112,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
       warning(
         "SettingOverruled",
         [...path, "settings", key],
-        "the field of the same meaning beside settings wins; remove one",
+        "ignored, because the provider sets the same field outside of settings; remove one of them",
       )
     );
   const given = { ...settings, ...typed.config };
@@ -167,7 +167,7 @@ const typedFields = (
       warning(
         "FieldNotRead",
         [...path, "apiKey"],
-        `${type} reads no key on ${facts.serverName}; the field has no effect`,
+        `${type} has no API key on ${facts.serverName}; the field has no effect`,
       ),
     ]
     : [];
@@ -257,7 +257,11 @@ const strayKeys = (config: JsonObject, type: string, known: ProviderType, path: 
   }
   return {
     warnings: stray.map((key) =>
-      warning("UnknownSetting", [...path, "settings", key], `${type} does not read it${didYouMean(key, names)}`)
+      warning(
+        "UnknownSetting",
+        [...path, "settings", key],
+        `unknown field for provider type "${type}"; it has no effect${didYouMean(key, names)}`,
+      )
     ),
     failures: [],
   };

@@ -23,7 +23,7 @@ export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { fami
     ...(spec.networking?.tls?.enabled === true ? { tls_certfile: TLS_CERTIFICATE, tls_keyfile: TLS_KEY } : {}),
   };
   const secured = Object.hasOwn(server, "tls_certfile") && Object.hasOwn(server, "tls_keyfile");
-  const detail = `${serverName} refuses ports below ${SERVER_PORT_MIN}, got ${port}; use ${SERVER_PORT_MIN} to 65535`;
+  const detail = `${serverName} rejects ports below ${SERVER_PORT_MIN}, got ${port}; use ${SERVER_PORT_MIN} to 65535`;
   const config = put(draft.config, ["server"], { ...server, ...(secured ? {} : family.serverWithoutTls) });
   return {
     draft: noted(withConfig(draft, config), {
@@ -32,7 +32,7 @@ export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { fami
           warning(
             "FieldNotRead",
             ["spec", "workload", "workers"],
-            `${serverName} runs as one process; use spec.workload.replicas`,
+            `${serverName} supports only one process per pod; use spec.workload.replicas`,
           ),
         ]
         : [],

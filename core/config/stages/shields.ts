@@ -100,7 +100,7 @@ const place = (
       warning(
         "UnroutedShield",
         path,
-        `no registered model is called "${name}" or is the only one with "guard" in its name: ` +
+        `no registered model is named "${name}", and no single model has "guard" in its name: ` +
           `the shield calls a model "${name}", which must exist; register it under spec.resources.models`,
       ),
     ]

@@ -126,10 +126,10 @@ const redisPart = (facts: Facts): Part => {
           warning(
             "ServerLogsHost",
             path,
-            "the server prints its Redis host with the password when it starts; " + (process.quietStartup === undefined
-              ? "nothing keeps it out of this server's log: give access to the log only to who may know the password, " +
+            "the server logs its Redis host with the password when it starts; " + (process.quietStartup === undefined
+              ? "this cannot be prevented on this server: give access to the log only to those who may know the password, " +
                 "or use kv of type postgres"
-              : `${process.loggingVariable}=${process.quietStartup} is set to keep it out of the log: do not lower it`),
+              : `${process.loggingVariable}=${process.quietStartup} is set to keep it out of the log; do not lower it`),
           ),
         ]
         : []),
@@ -137,7 +137,7 @@ const redisPart = (facts: Facts): Part => {
         warning(
           "CredentialInEndpoint",
           ["spec", "storage", "kv", "endpoint"],
-          "a password in the resource can be read by everybody who can read the resource; use storage.kv.password",
+          "a password in the resource is visible to everyone who can read the resource; use storage.kv.password",
         ),
       ]),
     ],
@@ -162,7 +162,7 @@ const vectorPasswordWarnings = (draft: Draft): ReadonlyArray<Warning> =>
       warning(
         "FieldNotRead",
         [...path, "apiKey"],
-        `"${id}" has no password of its own beside storage.sql; give it one as apiKey (the name is ${
+        `"${id}" has no password and would use that of storage.sql; set apiKey (environment variable ${
           envName(id, "API_KEY")
         })`,
       )

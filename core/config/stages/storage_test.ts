@@ -113,7 +113,7 @@ for (
     ["redis+sentinel://redis", "Sentinel"],
     ["redis://redis:6379?ssl=true", "options"],
     ["http://redis", "not a Redis address"],
-    ["a:1,b:2", "one Redis"],
+    ["a:1,b:2", "a single Redis host"],
     ["redis:99999", "port is not a number"],
     ["redis://:%zz@redis", "percent-encoded"],
     ["re dis", "not a Redis address"],

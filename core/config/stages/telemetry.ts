@@ -26,7 +26,11 @@ const environment = (provider: Provider, index: number, ownNames: ReadonlyArray<
   const refs = Object.entries(provider.secretRefs ?? {});
   const chosen = [...settings.map(([name]) => name), ...refs.map(([name]) => name), ...ownNames];
   const unread = (where: FieldPath): Warning =>
-    warning("TelemetrySetting", where, "telemetry is environment on this server: only OTEL_* names have an effect");
+    warning(
+      "TelemetrySetting",
+      where,
+      "ignored: this server configures telemetry through environment variables; use names that begin with OTEL_",
+    );
   const env: ReadonlyArray<EnvEntry> = [
     ...(provider.endpoint === undefined
       ? []

@@ -127,8 +127,8 @@ const connectorOf = (name: string, path: FieldPath, facts: Facts): Served => {
         warning(
           "ToolNeedsClient",
           path,
-          `the server knows no address for "${name}": give the model-context-protocol provider an endpoint, ` +
-            `or let clients name the MCP server in their requests`,
+          `the server has no address for "${name}": set endpoint of the model-context-protocol provider, ` +
+            `or let clients pass the MCP server in their requests`,
         ),
       ],
       failures: [],
@@ -157,7 +157,7 @@ const unnamedServers = ({ spec }: Facts): ReadonlyArray<Warning> => {
     warning(
       "FieldNotRead",
       ["spec", "providers", "toolRuntime", index, "endpoint"],
-      `nothing uses this MCP server; name it under resources.tools as mcp::${id ?? "<name>"}`,
+      `no tool group uses this MCP server; add mcp::${id ?? "<name>"} to resources.tools`,
     )
   );
 };

@@ -67,12 +67,12 @@ export const templateDigest = (deployment: JsonObject): string =>
   sha256Hex(JSON.stringify(objectAt(deployment, "spec", "template")));
 
 export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snapshot: ClusterSnapshot): Rollout => {
-  if (live === undefined) return { kind: "apply", why: "there is no Deployment yet", cause: "edit" };
+  if (live === undefined) return { kind: "apply", why: "the Deployment does not exist yet", cause: "edit" };
   const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
   if (recorded(TEMPLATE_ANNOTATION) === undefined) {
     return isAllowedTemplate(podTemplateOf(live), snapshot)
       ? { kind: "adopt" }
-      : { kind: "apply", why: "its pod template asks for more than the operator would write", cause: "edit" };
+      : { kind: "apply", why: "its pod template has more privileges than the operator would grant", cause: "edit" };
   }
   const digest = templateDigest(prepared.objects.deployment);
   const { byUser, byKey } = inputsChanged(prepared.inputs, recorded);
@@ -84,12 +84,12 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
       hasFailed(live, snapshot) && !byUser
     ) return { kind: "undo", good, digest };
     const asked = stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
-    return { kind: "apply", why: "the template is the same", cause: byUser ? "edit" : asked ? "asked" : known };
+    return { kind: "apply", why: "the pod template is unchanged", cause: byUser ? "edit" : asked ? "asked" : known };
   }
   if (!byUser && recorded(ROLLED_BACK_ANNOTATION) === digest) return { kind: "undone" };
-  if (byUser) return { kind: "apply", why: "the resource or what it names changed", cause: "edit" };
+  if (byUser) return { kind: "apply", why: "the resource or an object it references changed", cause: "edit" };
   if (stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
-    return { kind: "apply", why: "the rollout was asked for", cause: "asked" };
+    return { kind: "apply", why: "the rollout was requested", cause: "asked" };
   }
   const pinsChanged = recorded(PINS_ANNOTATION) !== prepared.pins;
   if (!pinsChanged && !byKey && snapshot.operator.rolloutOnUpgrade === "Held") return { kind: "hold", digest };
@@ -97,7 +97,7 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
     prepared,
     live,
     snapshot,
-    pinsChanged ? "the image or base of the distribution changed" : "the operator changed",
+    pinsChanged ? "the image or base config of the distribution changed" : "the operator changed",
   );
 };
 
@@ -123,7 +123,9 @@ const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, 
   const digest = templateDigest(prepared.objects.deployment);
   const asked = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
   const available = Number(member(objectAt(live, "status"), "availableReplicas") ?? 0);
-  if (asked === 0 || available === 0) return { kind: "apply", why: `${why}; no pod of it is available`, cause: "edit" };
+  if (asked === 0 || available === 0) {
+    return { kind: "apply", why: `${why}; none of its pods is available`, cause: "edit" };
+  }
   const waiting: Waiting = {
     namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",
     queue: queueOf(snapshot.resource),

@@ -26,19 +26,18 @@ export const lossesOf = (from: Server, to: Server, stored: ReadonlyArray<Place>)
     [legacy || ogx, "the prompts"],
     [legacy || ogx, "the batches"],
     [legacy, "the vector stores"],
-    [!legacy && ogx && isInSqlite, "the vector stores that are kept in sqlite"],
+    [!legacy && ogx && isInSqlite, "the vector stores in sqlite"],
     [!legacy && pieces && (isElsewhere || !ogx), PIECES],
-    [legacy, "the shields, models and tools that were registered through the API"],
+    [legacy, "the shields, models and tools registered through the API"],
     [!legacy && ogx, "the shields"],
     [legacy, "the chat completions"],
     [responses, "the responses"],
-    [legacy && !responses && isInSqlite, "the responses that are kept in sqlite"],
-    [legacy && ogx, "the entries of files"],
-    [legacy && !ogx && isInSqlite, "the entries of files that are kept in sqlite"],
+    [legacy && !responses && isInSqlite, "the responses in sqlite"],
+    [legacy && ogx, "the file metadata"],
+    [legacy && !ogx && isInSqlite, "the file metadata in sqlite"],
   ];
   return losses.filter(([isLost]) => isLost).map(([, what]) => what);
 };
 
-const DOWN = "whatever the newer server changed in its tables, which an older one cannot read";
-const PIECES =
-  "the vector stores that are not empty, over which the new server ends at its start unless they are deleted before";
+const DOWN = "whatever the newer server changed in its tables, which an older server cannot read";
+const PIECES = "the vector stores that are not empty: the new server fails to start unless they are deleted first";

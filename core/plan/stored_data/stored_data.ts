@@ -109,8 +109,8 @@ const lineChange = (
       notices: other && (from === undefined) !== (to === undefined)
         ? [
           `Which server ${
-            to === undefined ? `the image "${image}" holds` : "ran before"
-          } is not known, so nobody can tell what becomes of the data in ${stored.join(" and ")}`,
+            to === undefined ? `the image "${image}" holds` : "was running before"
+          } is unknown, so the effect on the data in ${stored.join(" and ")} is unknown, too`,
         ]
         : [],
     };
@@ -125,7 +125,7 @@ const lineChange = (
     return {
       moved,
       failures: [],
-      notices: [`The move from ${old} to ${next} loses ${losses.join("; ")}`],
+      notices: [`Changing from ${old} to ${next} loses ${losses.join("; ")}`],
     };
   }
   const accepted = stringAt(snapshot.resource, "metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION);
@@ -163,7 +163,7 @@ const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings 
   return {
     failures: conflicts,
     notices: gone.length === 0 ? [] : [
-      `The server keeps what it has once registered: it goes on listing ${gone.map((id) => `"${id}"`).join(", ")}`,
+      `The server keeps registered models and shields: it still lists ${gone.map((id) => `"${id}"`).join(", ")}`,
     ],
   };
 };
@@ -192,8 +192,8 @@ const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
 };
 
 const WAYS_OUT: Readonly<Record<ServerFamily["modelsAreKnownBy"], string>> = {
-  modelId: "give it a new name, with providerModelId as the name that the provider knows",
-  providerModelId: "declare its provider once more under another id, and register it there",
+  modelId: "give it a new name, and set providerModelId to the name at the provider",
+  providerModelId: "add its provider again under another id, and register it there",
 };
 
 const changes = (

@@ -24,7 +24,7 @@ Deno.test("decide() holds a move to another line on stored data until it is acce
   const said = told(moved, "ConfigGenerated");
   ok(said.startsWith("False LineChangeLosesData spec.distribution: changing from Llama Stack 0.7 to OGX"), said);
   ok(
-    said.includes("the prompts; the batches; the vector stores that are kept in sqlite; the shields. ") &&
+    said.includes("the prompts; the batches; the vector stores in sqlite; the shields. ") &&
       said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`),
     said,
   );
@@ -45,27 +45,26 @@ Deno.test("decide() knows what a server of before 0.3 has stored, and what it re
   const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
   const { snapshot: before } = converged(snapshot(old({ resources: { models: [{ name: "m" }] } })));
   const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
-  ok(newer.includes("LineChangeLosesData") && newer.includes("the responses; the entries of files that are"), newer);
+  ok(newer.includes("LineChangeLosesData") && newer.includes("the responses; the file metadata in"), newer);
   const changed = old({ resources: { models: [{ name: "m", modelType: "embedding", embeddingDimension: 384 }] } });
   ok(told(edited(before, changed), "ConfigGenerated").includes("RegistryConflict"));
 });
 
 const OF_LEGACY = "the prompts; the batches; the vector stores; " +
-  "the shields, models and tools that were registered through the API; the chat completions";
-const FILES = "the entries of files";
-const PIECES =
-  "the vector stores that are not empty, over which the new server ends at its start unless they are deleted before";
+  "the shields, models and tools registered through the API; the chat completions";
+const FILES = "the file metadata";
+const PIECES = "the vector stores that are not empty: the new server fails to start unless they are deleted first";
 for (
   const [from, to, losses] of [
-    ["0.2.24", "0.3.5", `${OF_LEGACY}; the responses that are kept in sqlite; ${FILES} that are kept in sqlite`],
-    ["0.2.24", "0.7", `${OF_LEGACY}; the responses; ${FILES} that are kept in sqlite`],
+    ["0.2.24", "0.3.5", `${OF_LEGACY}; the responses in sqlite; ${FILES} in sqlite`],
+    ["0.2.24", "0.7", `${OF_LEGACY}; the responses; ${FILES} in sqlite`],
     ["0.2.24", "1.5", `${OF_LEGACY}; the responses; ${FILES}`],
     ["0.3.5", "0.4", PIECES],
     ["0.3.5", "0.6", `${PIECES}; the responses`],
     ["0.3.5", "0.8", `${PIECES}; the responses`],
     ["0.4", "0.5", "the responses"],
     ["0.4", "0.7", "the responses"],
-    ["0.6", "1.1", "the prompts; the batches; the vector stores that are kept in sqlite; the shields"],
+    ["0.6", "1.1", "the prompts; the batches; the vector stores in sqlite; the shields"],
     ["0.5", "0.7", undefined],
     ["0.7", "0.8", undefined],
     ["1.0", "1.5", undefined],
@@ -143,7 +142,7 @@ Deno.test("decide() warns that a removed model stays listed, and leaves a server
   const notes = planOf(edited(before, models(E))).steps.flatMap((step) =>
     step._tag === "Announce" && step.note.reason === "StoredData" ? [step.note.note] : []
   );
-  ok(notes[0]?.includes('goes on listing "vllm/a"'), notes.join());
+  ok(notes[0]?.includes('still lists "vllm/a"'), notes.join());
   const free = { providers: PROVIDERS, resources: { models: [E] } };
   const { snapshot: loose } = converged(snapshot(free));
   ok(

@@ -9,9 +9,9 @@ import { say } from "../say.ts";
 export const catalogue = Command.make(
   "catalogue",
   {
-    serverVersion: optionalText("server-version", "V", "Server to tell of, e.g. 0.7.3; the newest without it"),
-    api: optionalText("api", "NAME", "Only providers of this API, with their fields, e.g. inference"),
-    type: optionalText("type", "TYPE", "Only this provider type, with its fields, e.g. vllm"),
+    serverVersion: optionalText("server-version", "V", "Server version, e.g. 0.7.3 (default: the newest)"),
+    api: optionalText("api", "NAME", "List only providers of this API, with their fields, e.g. inference"),
+    type: optionalText("type", "TYPE", "List only this provider type, with its fields, e.g. vllm"),
     output: textOutput,
   },
   Effect.fn("catalogue")(function* ({ serverVersion, api, type, output }) {
@@ -23,9 +23,9 @@ export const catalogue = Command.make(
     }));
   }),
 ).pipe(
-  Command.withDescription("List what a server offers: provider types, their fields, defaults and meaning"),
+  Command.withDescription("List the provider types of a server, with their fields, defaults and descriptions"),
   Command.withExamples([{
     command: "llama-stack-operator catalogue --type vllm",
-    description: "All fields of a type",
+    description: "List all fields of a provider type",
   }]),
 );

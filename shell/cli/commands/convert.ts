@@ -12,7 +12,7 @@ export const convert = Command.make(
     filename,
     moreFiles,
     to: Flag.Literals("to", ["v1alpha2", "v1alpha1"]).pipe(
-      Flag.withDescription("API version to print"),
+      Flag.withDescription('API version to convert to (default "v1alpha2")'),
       Flag.withDefault("v1alpha2" as const),
     ),
     output: manifestOutput,
@@ -23,12 +23,12 @@ export const convert = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Print resources in another API version, without loss: what the other version has no place for is kept in one " +
-      "annotation. Also turns the early shorthand into lists. Exit code 0: fine; 1: errors; 2: misuse.",
+    "Convert resources to another API version without loss: fields that the other version lacks are kept in an " +
+      "annotation. The former shorthand is converted to lists. Exit codes: 0 success, 1 errors, 2 usage error.",
   ),
-  Command.withShortDescription("Rewrite resources for another API version"),
+  Command.withShortDescription("Convert resources to another API version"),
   Command.withExamples([{
     command: "llama-stack-operator convert -f old.yaml > new.yaml",
-    description: "From v1alpha1 to v1alpha2",
+    description: "Convert a manifest from v1alpha1 to v1alpha2",
   }]),
 );

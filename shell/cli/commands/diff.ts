@@ -24,7 +24,7 @@ export const diff = Command.make(
   {
     filename,
     names: Argument.String("NAME").pipe(
-      Argument.withDescription("LlamaStackDistributions of the cluster, as they are there"),
+      Argument.withDescription("Names of existing LlamaStackDistributions"),
       Argument.variadic(),
     ),
     namespace,
@@ -33,7 +33,7 @@ export const diff = Command.make(
   },
   Effect.fn("diff")(function* (input) {
     if (input.filename.length + input.names.length === 0) {
-      return yield* misuse("Name a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
+      return yield* misuse("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
     const { resources, skipped, converted } = readInputs(yield* Effect.forEach(input.filename, readText));
     const look = yield* lookOptions(input);
@@ -57,21 +57,21 @@ export const diff = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Show what the operator would change in a cluster for resources of a file, or for resources of the cluster. " +
-      "Nothing is written; values of Secrets are not shown. Exit code 0: no differences; 1: differences or errors; 2: misuse.",
+    "Show the changes that the operator would make in the cluster for the resources in a file, or for existing resources. " +
+      "Writes nothing and never shows values of Secrets. Exit codes: 0 no differences, 1 differences or errors, 2 usage error.",
   ),
-  Command.withShortDescription("Show what the operator would change in a cluster"),
+  Command.withShortDescription("Show the changes that the operator would make"),
   Command.withExamples([
-    { command: "llama-stack-operator diff -f llama.yaml", description: "Before kubectl apply" },
+    { command: "llama-stack-operator diff -f llama.yaml", description: "Preview kubectl apply" },
     {
       command: "llama-stack-operator diff my -n models -o json",
-      description: "A resource of the cluster, for scripts",
+      description: "Compare an existing resource, as JSON",
     },
   ]),
 );
 
-const NO_KEY = "the operator's key for digests of Secrets cannot be read, so unchanged Secrets may show as changed: " +
-  "name the operator's namespace with --operator-namespace";
+const NO_KEY = "the operator's HMAC key cannot be read, so unchanged Secrets may be shown as changed: " +
+  "set --operator-namespace to the namespace of the operator";
 
 /** Only what runs already carries digests to compare with. */
 const dependsOnKey = ({ subject: { snapshot } }: Looked): boolean =>

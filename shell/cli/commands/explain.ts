@@ -11,7 +11,7 @@ import { say, styleFor } from "../say.ts";
 export const explain = Command.make(
   "explain",
   {
-    name: Argument.String("NAME").pipe(Argument.withDescription("The LlamaStackDistribution")),
+    name: Argument.String("NAME").pipe(Argument.withDescription("Name of the LlamaStackDistribution")),
     namespace,
     ...clusterFlags,
     output: textOutput,
@@ -24,11 +24,11 @@ export const explain = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Say in plain words why a server is not ready, what happened so far, and what to do next. Nothing is written; " +
-      "values of Secrets are not shown.",
+    "Explain why a server is not ready, what happened so far, and what to do next. Writes nothing and never shows " +
+      "values of Secrets.",
   ),
-  Command.withShortDescription("Say why a server is not ready"),
-  Command.withExamples([{ command: "llama-stack-operator explain my -n models", description: "One resource" }]),
+  Command.withShortDescription("Explain why a server is not ready"),
+  Command.withExamples([{ command: "llama-stack-operator explain my -n models", description: "Explain one resource" }]),
 );
 
 /** The answer for one resource of the cluster that is looked at. */

@@ -15,4 +15,4 @@ export const images = Command.make(
   Effect.fn("images")(function* ({ output }) {
     yield* say(imagesCommand(yield* surroundings(Option.none(), Option.none()), output));
   }),
-).pipe(Command.withDescription("List the images of all distributions, for a mirror"));
+).pipe(Command.withDescription("List the images of all distributions, for mirroring"));

@@ -15,7 +15,7 @@ export const lint = Command.make(
     base,
     output: Flag.Literals("output", ["text", "json"]).pipe(
       Flag.withAlias("o"),
-      Flag.withDescription("Format; json is for CI"),
+      Flag.withDescription('Output format; json is for CI (default "text")'),
       Flag.withDefault("text" as const),
     ),
   },
@@ -26,9 +26,12 @@ export const lint = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Find everything that is wrong or doubtful in resources: fields, rules, provider types, settings. " +
-      "Exit code 0: no errors; 1: errors; 2: misuse.",
+    "Check resources for errors and warnings: fields, rules, provider types, settings. " +
+      "Exit codes: 0 no errors, 1 errors, 2 usage error.",
   ),
-  Command.withShortDescription("Find mistakes in resources"),
-  Command.withExamples([{ command: "llama-stack-operator lint -f llama.yaml -o json", description: "For CI" }]),
+  Command.withShortDescription("Check resources for errors"),
+  Command.withExamples([{
+    command: "llama-stack-operator lint -f llama.yaml -o json",
+    description: "Check a file in CI",
+  }]),
 );

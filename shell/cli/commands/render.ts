@@ -13,7 +13,7 @@ export const render = Command.make(
     filename,
     moreFiles,
     only: Flag.Literals("only", ["config", "env"]).pipe(
-      Flag.withDescription("config: the bare config.yaml; env: the list of environment variables"),
+      Flag.withDescription("Print only the config.yaml (config) or the environment variables (env)"),
       Flag.optional,
     ),
     serverVersion,
@@ -35,16 +35,16 @@ export const render = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Show every object that the operator makes of resources. " +
-      "No cluster is asked and no Secret is read: secrets stay ${env.…} placeholders.",
+    "Render the objects that the operator would create for resources. " +
+      "Works offline and never reads Secrets: secrets remain ${env.…} placeholders.",
   ),
-  Command.withShortDescription("Show what the operator makes of resources"),
+  Command.withShortDescription("Render the objects for one or more resources"),
   Command.withExamples([
-    { command: "llama-stack-operator render -f llama.yaml", description: "Every object" },
-    { command: "llama-stack-operator render -f llama.yaml --only config", description: "The bare config.yaml" },
+    { command: "llama-stack-operator render -f llama.yaml", description: "Render all objects" },
+    { command: "llama-stack-operator render -f llama.yaml --only config", description: "Print only config.yaml" },
     {
       command: "kubectl get llsd my -o yaml | llama-stack-operator render -f -",
-      description: "A resource of a cluster",
+      description: "Render an existing resource",
     },
   ]),
 );

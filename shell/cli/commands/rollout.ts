@@ -14,7 +14,7 @@ const FIELD_MANAGER = "llama-stack-operator-rollout";
 export const rollout = Command.make(
   "rollout",
   {
-    name: Argument.String("NAME").pipe(Argument.withDescription("The LlamaStackDistribution")),
+    name: Argument.String("NAME").pipe(Argument.withDescription("Name of the LlamaStackDistribution")),
     namespace,
     ...clusterFlags,
   },
@@ -34,8 +34,11 @@ export const rollout = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Let a held change of the pods through: one that a new version of the operator brought, or one that waits its turn.",
+    "Roll out a pod template that is held after an upgrade of the operator, or that is waiting in the upgrade queue.",
   ),
-  Command.withShortDescription("Apply a held pod template"),
-  Command.withExamples([{ command: "llama-stack-operator rollout my -n models", description: "One resource" }]),
+  Command.withShortDescription("Roll out a held pod template"),
+  Command.withExamples([{
+    command: "llama-stack-operator rollout my -n models",
+    description: "Roll out one resource",
+  }]),
 );

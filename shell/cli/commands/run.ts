@@ -23,60 +23,70 @@ export const run = Command.make(
     kubeconfig: optionalText(
       "kubeconfig",
       "FILE",
-      "Kubeconfig of the cluster; without it KUBECONFIG, else the account of the pod",
+      "Path of the kubeconfig (default: KUBECONFIG, then the ServiceAccount of the pod)",
     ),
     context,
     namespace: Flag.String("namespace").pipe(
       Flag.withAlias("n"),
       Flag.withMetavar("NAME"),
-      Flag.withDescription("Namespace to watch; can be repeated; all of them when there is none"),
+      Flag.withDescription("Namespace to watch; can be repeated (default: all namespaces)"),
       Flag.atLeast(0),
     ),
     leaderElect: Flag.Boolean("leader-elect").pipe(
-      Flag.withDescription("Work only while this replica holds the lease; --no-leader-elect for a single replica"),
+      Flag.withDescription(
+        "Reconcile only while this replica holds the lease (default); use --no-leader-elect with a single replica",
+      ),
       Flag.withDefault(true),
     ),
     metricsAddress: Flag.String("metrics-address").pipe(
       Flag.withMetavar("HOST:PORT"),
-      Flag.withDescription("Address of /metrics; 0 disables it"),
+      Flag.withDescription('Address the metrics endpoint binds to; 0 disables it (default ":8443")'),
       Flag.withDefault(":8443"),
     ),
     metricsPlain: Flag.Boolean("metrics-plain").pipe(
-      Flag.withDescription("Serve /metrics by plain HTTP and without authentication"),
+      Flag.withDescription("Serve /metrics over plain HTTP and without authentication (default false)"),
       Flag.withDefault(false),
     ),
     metricsCertificateDirectory: optionalText(
       "metrics-certificate-directory",
       "FOLDER",
-      "Folder with tls.crt and tls.key for /metrics; without it each replica signs its own certificate",
+      "Directory with tls.crt and tls.key for /metrics (default: a self-signed certificate per replica)",
     ),
     healthAddress: Flag.String("health-address").pipe(
       Flag.withMetavar("HOST:PORT"),
-      Flag.withDescription("Where /livez and /readyz are served; 0: nowhere"),
+      Flag.withDescription(
+        'Address the health probe endpoints /livez and /readyz bind to; 0 disables them (default ":8081")',
+      ),
       Flag.withDefault(":8081"),
     ),
     webhookAddress: Flag.String("webhook-address").pipe(
       Flag.withMetavar("HOST:PORT"),
-      Flag.withDescription("Where /convert and /validate are served by HTTPS; 0: nowhere"),
+      Flag.withDescription(
+        'Address the webhook endpoints /convert and /validate bind to; 0 disables them (default "0")',
+      ),
       Flag.withDefault("0"),
     ),
     webhookName: Flag.String("webhook-name").pipe(
       Flag.withMetavar("NAME"),
-      Flag.withDescription("Host name or address by which the API server calls, beside the Service's; can be repeated"),
+      Flag.withDescription(
+        "Additional host name or address of the webhook certificate, besides the Service's; can be repeated",
+      ),
       Flag.atLeast(0),
     ),
     webhookClientAuthority: optionalText(
       "webhook-client-authority",
       "FILE",
-      "PEM of the authority of the client certificate that the API server shows to webhooks, where it is set up to show one",
+      "PEM file with the CA of the API server's client certificate for webhooks (default: client certificates are not checked)",
     ),
     certificateDirectory: optionalText(
       "certificate-directory",
       "FOLDER",
-      "Folder with tls.crt and tls.key that somebody else keeps; without it the operator makes its certificates itself",
+      "Directory with an externally managed tls.crt and tls.key (default: the operator creates and renews its certificates)",
     ),
     secretPolling: Flag.Boolean("secret-polling").pipe(
-      Flag.withDescription("Read the Secrets that resources name once a minute, and never list or watch Secrets"),
+      Flag.withDescription(
+        "Read referenced Secrets by name once a minute instead of listing and watching Secrets (default false)",
+      ),
       Flag.withDefault(false),
     ),
   },
@@ -113,7 +123,7 @@ export const run = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Run the operator: make and keep the server of every LlamaStackDistribution. Stops with exit code 0 on SIGTERM and SIGINT.",
+    "Run the operator, which reconciles every LlamaStackDistribution. Exits with code 0 on SIGTERM and SIGINT.",
   ),
   Command.withShortDescription("Run the operator"),
 );

@@ -9,4 +9,4 @@ export const version = Command.make("version", {}, () =>
     stdout: `llama-stack-operator ${OPERATOR_VERSION}\nservers: ${SUPPORTED_SERVERS.join(", ")}\n`,
     stderr: "",
     code: 0,
-  })).pipe(Command.withDescription("Print the version and the servers that it knows"));
+  })).pipe(Command.withDescription("Print the version and the supported servers"));

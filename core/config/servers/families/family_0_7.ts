@@ -22,7 +22,7 @@ export const FAMILY_0_7: ServerFamily = {
   droppedApis: [],
   droppedKeys: [],
   insteadOf: {
-    telemetry: "it becomes OTEL_* environment",
+    telemetry: "it is converted to OTEL_* environment variables",
   },
   apiAliases: { agents: "responses" },
   typeAliases: {
@@ -50,7 +50,7 @@ export const FAMILY_0_7: ServerFamily = {
   stores: STORES_IN_BACKENDS,
   rawSqlUrl: true,
   // Its Redis connections belong to an event loop that has ended once the start is over; the second use opens new ones.
-  redisDefect: "on this server the first request after each start that uses Redis fails, the next one works; " +
-    "kv of type postgres does not have this",
+  redisDefect: "on this server the first request that uses Redis fails after each start, and later ones succeed; " +
+    "kv of type postgres is not affected",
   sqliteSharesKeys: true,
 };

@@ -23,9 +23,9 @@ export const FAMILY_1_2: ServerFamily = {
   droppedApis: ["safety"],
   droppedKeys: [["safety"], ["registered_resources", "shields"]],
   insteadOf: {
-    safety: "use moderation_endpoint in the settings of the responses provider of an own base config, " +
+    safety: "use moderation_endpoint in the settings of the responses provider in your own base config, " +
       "or a named distribution of Llama Stack",
-    telemetry: "it becomes OTEL_* environment",
+    telemetry: "it is converted to OTEL_* environment variables",
   },
   apiAliases: { agents: "responses" },
   typeAliases: {

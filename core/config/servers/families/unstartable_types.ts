@@ -15,13 +15,13 @@ export const OPENAI_WAY = "use remote::vllm with the OpenAI-compatible endpoint 
  * base class a value without a type, and pydantic does not make such a class.
  */
 const OF_MODULE: UnstartableType = {
-  reason: "its module cannot be loaded, which ends the start of the whole server",
+  reason: "its module cannot be loaded, so the server fails to start",
   instead: OPENAI_WAY,
 };
 
 /** Source: seen on 0.2.24 and 0.3.5, whose routers call methods that these two lack or give other arguments. */
 const OF_ANOTHER_RELEASE: UnstartableType = {
-  reason: "it was not kept up with the rest of the server, and ends its start",
+  reason: "it is incompatible with this release of the server, which fails to start",
   instead: OPENAI_WAY,
 };
 
@@ -38,8 +38,7 @@ export const UNLOADABLE_TYPES: Readonly<Record<string, UnstartableType>> = {
  */
 const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::hf::serverless": {
-    reason:
-      "it asks for details of the model that its client library refuses, which ends the start of the whole server",
+    reason: "it requests details of the model that its client library does not provide, so the server fails to start",
     instead: OPENAI_WAY,
   },
 };

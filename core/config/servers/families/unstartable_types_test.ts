@@ -6,10 +6,10 @@ import { serverOf } from "./families.ts";
 const on = (serverVersion: string) => ({ serverVersion });
 
 const WAY = "use remote::vllm with the OpenAI-compatible endpoint of the same service";
-const UNLOADABLE = "its module cannot be loaded, which ends the start of the whole server";
-const UNKEPT = "it was not kept up with the rest of the server, and ends its start";
+const UNLOADABLE = "its module cannot be loaded, so the server fails to start";
+const UNKEPT = "it is incompatible with this release of the server, which fails to start";
 const UNANSWERED =
-  "it asks for details of the model that its client library refuses, which ends the start of the whole server";
+  "it requests details of the model that its client library does not provide, so the server fails to start";
 for (
   const [version, provider, type, reason] of [
     ["0.2.24", "runpod", "remote::runpod", UNKEPT],
@@ -52,8 +52,8 @@ Deno.test("a model under a type that no model can be registered under is refused
   );
   strictEqual(
     found[0]?.message,
-    'spec.resources.models[0].provider: not supported by Llama Stack 0.2.24: provider of type "remote::cerebras" that takes a model: ' +
-      `registering one ends the start of the whole server; ${WAY}`,
+    'spec.resources.models[0].provider: not supported by Llama Stack 0.2.24: models of a provider of type "remote::cerebras": ' +
+      `the server fails to start when one is registered; ${WAY}`,
   );
   ok(generated({ providers: { inference }, resources: { models: [{ name: "m" }] } }, on("0.6")));
 });
