@@ -1,5 +1,5 @@
 /**
- * `deno task soak`: the long forms of the robustness tests, one after the other; rows of Markdown for docs/measurements.md.
+ * `deno task soak`: the long forms of the robustness tests, one after the other. Prints rows for docs/measurements.md.
  *
  * `--minutes N` (80) is the length of all parts together, about. From 80 on every part has its full length: watches cut for 30
  * minutes, 10 minutes without a write, 10 minutes of reads while replicas are replaced, a crash before and after every write,

@@ -79,7 +79,7 @@ const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = 
     "an autoscaler without pods",
     { workload: { autoscaling: { minReplicas: 1, maxReplicas: 1 } } },
     { workload: { autoscaling: { minReplicas: 0, maxReplicas: 1 } } },
-    "spec.workload.autoscaling.minReplicas: 0 is not possible",
+    "spec.workload.autoscaling.minReplicas: 0 is invalid",
   ],
   [
     "a target beyond reason",
@@ -91,7 +91,7 @@ const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = 
     "a port that servers refuse",
     { networking: { port: 1024 } },
     { networking: { port: 80 } },
-    "spec.networking.port: 80 is not possible: servers refuse ports below 1024",
+    "spec.networking.port: 80 is invalid: servers reject ports below 1024",
   ],
 ];
 

@@ -16,7 +16,7 @@ Deno.test("up as README has it ends with 0 when the sample is ready, and leaves 
     deepStrictEqual(commands.map((command) => command.text), [`${LAUNCHER}task up`]);
     const { code, text } = await startDeno(tmp, ["task", "up"]).ended;
     strictEqual(code, 0, text);
-    match(text, /Secret vllm made for this run, with a stand-in for token/);
+    match(text, /Secret vllm created for this run, with placeholder values for token/);
     match(text, /pod vllm-\S+: Running, ready/);
     match(text, /Ready +True +Ready: The server is ready/);
     match(text, /Service: http:\/\/vllm-service\.default\.svc\.cluster\.local:8321/);
@@ -82,7 +82,7 @@ Deno.test("up --context removes the objects of its run and never touches the def
       const { code, text } = await up(tmp, args);
       strictEqual(code, 0, text);
       match(text, /already exists and is left unchanged/);
-      match(text, /removing what this run made/);
+      match(text, /removing the objects of this run/);
       deepStrictEqual(
         [await listed(cluster, definitions), (await listed(cluster, "/api/v1/namespaces")).length],
         before,

@@ -8,7 +8,7 @@ Deno.test("up --real-node --once ends with what the real server answers, and lea
     const { code, text } = await up(tmp, ["--real-node", "--once", "--timeout", "3m"]);
     strictEqual(code, 0, text);
     match(text, /with one real node/);
-    match(text, /Service vllm made for this run, with a stand-in for a model server/);
+    match(text, /Service vllm created for this run, with a stand-in for a model server/);
     match(text, /pod vllm-\S+: Running, ready/);
     match(text, /Ready +True +Ready: The server is ready/);
     match(text, /Service: http:\/\/vllm-service\.default\.svc\.cluster\.local:8321/);

@@ -33,7 +33,7 @@ Deno.test("Llama Stack 0.6 finds no response of 0.3 and ends over its vector sto
       () => start("0.6.1"),
       (cause) => cause instanceof ServerDidNotStart && /EmbeddedChunk/.test(cause.log),
     );
-    ok(said.includes(`${LOST_AS["vector store"]} that are not empty, over which the new server ends`), said);
+    ok(said.includes(`${LOST_AS["vector store"]} that are not empty: the new server fails to start`), said);
   }));
 
 type Start = (serverVersion: string) => Promise<Booted>;

@@ -33,8 +33,8 @@ export const lossesOf = (from: Server, to: Server, stored: ReadonlyArray<Place>)
     [legacy, "the chat completions"],
     [responses, "the responses"],
     [legacy && !responses && isInSqlite, "the responses in sqlite"],
-    [legacy && ogx, "the file metadata"],
-    [legacy && !ogx && isInSqlite, "the file metadata in sqlite"],
+    [legacy && ogx, "the metadata of files"],
+    [legacy && !ogx && isInSqlite, "the metadata of files in sqlite"],
   ];
   return losses.filter(([isLost]) => isLost).map(([, what]) => what);
 };

@@ -45,14 +45,14 @@ Deno.test("decide() knows what a server of before 0.3 has stored, and what it re
   const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
   const { snapshot: before } = converged(snapshot(old({ resources: { models: [{ name: "m" }] } })));
   const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
-  ok(newer.includes("LineChangeLosesData") && newer.includes("the responses; the file metadata in"), newer);
+  ok(newer.includes("LineChangeLosesData") && newer.includes("the responses; the metadata of files in"), newer);
   const changed = old({ resources: { models: [{ name: "m", modelType: "embedding", embeddingDimension: 384 }] } });
   ok(told(edited(before, changed), "ConfigGenerated").includes("RegistryConflict"));
 });
 
 const OF_LEGACY = "the prompts; the batches; the vector stores; " +
   "the shields, models and tools registered through the API; the chat completions";
-const FILES = "the file metadata";
+const FILES = "the metadata of files";
 const PIECES = "the vector stores that are not empty: the new server fails to start unless they are deleted first";
 for (
   const [from, to, losses] of [
