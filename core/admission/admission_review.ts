@@ -16,7 +16,7 @@ export const questionIn = (review: Json): Question => {
   const uid = stringAt(request, "uid") ?? "";
   const { object, oldObject } = request;
   const judged = isObject(object) && object.apiVersion === API_VERSION &&
-    // What is on its way out only loses finalizers; nobody must stand in its way.
+    // An object that is being deleted only loses finalizers; never block that.
     stringAt(object, "metadata", "deletionTimestamp") === undefined;
   return {
     uid,

@@ -1,4 +1,4 @@
-/** What admission is asked about, and what it says. */
+/** The admission request, and the answer. */
 import type { FieldPath } from "../data/field_path.ts";
 import type { JsonObject } from "../data/json.ts";
 
@@ -7,7 +7,7 @@ export interface Change {
   readonly object: JsonObject;
   /** Undefined for a new object. */
   readonly before: JsonObject | undefined;
-  /** The version in which the author wrote, e.g. `v1alpha1`. */
+  /** The version in which the author wrote the object, e.g. `v1alpha1`. */
   readonly writtenIn: string;
 }
 

@@ -1,15 +1,15 @@
 /**
- * Rules that an object of v1alpha1 may break and still be stored: neither the schema nor a pass refuses them, only an
- * edit that brings them in.
+ * Rules that a stored v1alpha1 object may violate: neither the schema nor reconciliation rejects it, only an edit that
+ * introduces the violation.
  */
 import { formatPath } from "../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject } from "../data/json.ts";
 import type { Finding } from "./change.ts";
 
 export interface ChangeRule {
-  /** The field that is marked; the block around it is what the rule looks at. */
+  /** The field that is reported; the rule checks the block around it. */
   readonly path: ReadonlyArray<string>;
-  /** The sentence behind the path; undefined when the rule holds. */
+  /** The message after the path; undefined if the rule is fulfilled. */
   readonly broken: (value: Json) => string | undefined;
 }
 

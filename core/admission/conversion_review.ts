@@ -40,8 +40,9 @@ const NOWHERE: Slice = { start: 0, end: 0, depth: 0 };
 const DEPTH_MAX = 200;
 
 /**
- * Objects come back in their order, each in the wanted version; what is no object comes back as it came. A defect of ours, and
- * what is nested too deeply, cost that one object its conversion: it comes back as it came, in name only.
+ * Objects are returned in their order, each in the desired version; a value that is not an object is returned
+ * unchanged. If the conversion of one object fails because of a bug or of its nesting, only that object is not
+ * converted: it is returned with its name only.
  */
 const convertedText = (review: Uint8Array, { start, end, depth }: Slice, wanted: string): Uint8Array => {
   const bytes = review.subarray(start, end);

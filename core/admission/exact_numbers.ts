@@ -17,14 +17,14 @@ const DEPTH_MAX = 500;
 
 export interface Review {
   readonly value: Json;
-  /** False where somebody wrote the mark himself: then nothing is marked, and nothing is taken for marked. */
+  /** False if the text already contains the mark: then nothing is marked, and nothing is treated as marked. */
   readonly marked: boolean;
 }
 
 export const readReview = (text: string): Result.Result<Review, string> => {
   const marked = text.search(WRITTEN) < 0;
   try {
-    // The reviver recurses, the parser does not: what is nested deeply is read without it.
+    // The reviver recurses, the parser does not: deeply nested text is parsed without the reviver.
     const value = marked && SUSPECT.test(text) && depthOf(new TextEncoder().encode(text)) <= DEPTH_MAX
       ? JSON.parse(text, (_key, value, context?: { readonly source?: string }) => exact(value, context?.source)) as Json
       : JSON.parse(text) as Json;

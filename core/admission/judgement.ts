@@ -1,8 +1,8 @@
 /**
- * What admission says of a resource: what the API server's own rules cannot know.
+ * Validation of a resource by admission, for rules that the CRD cannot express.
  *
- * The same rules as in a pass (decode, derive). Only what the author changes is judged: a finding that the object had
- * before is not his doing, and an edit of labels is never refused.
+ * The same rules as in a reconciliation (decode, derive). Only changes are checked: an existing finding does not block
+ * an edit, and an edit of labels is never rejected.
  */
 import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
@@ -18,7 +18,7 @@ import { warningLine } from "../failure/warning.ts";
 import type { Change, Judgement } from "./change.ts";
 import { changeFindings } from "./change_rules.ts";
 
-/** What stands where a reference points; undefined: nobody could tell. */
+/** The content of a reference; undefined if it is unknown. */
 export type Found = "Present" | "NoObject" | "NoKey" | undefined;
 
 /** The references that are to be looked for: those of the new object that the old one had not. */
@@ -86,7 +86,9 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
   };
 };
 
-/** Whether the author can mend it. The rest depends on the operator's release, its settings, or labels of an image. */
+/**
+ * Whether the author can fix it. Other findings depend on the operator's version, its settings, or labels of an image.
+ */
 const isAuthors = (failure: { readonly _tag: string }): boolean => !OPERATORS.has(failure._tag);
 const OPERATORS: ReadonlySet<string> = new Set([
   "BaseConfigRequired",
@@ -120,7 +122,7 @@ const missingAs = (reference: Reference, found: Found, own: string): MissingRefe
 
 const ONLY_NEW = ["providers", "resources", "storage", "disabled", "externalProviders"];
 
-/** An update through v1alpha1 without the annotation takes away what v1alpha1 cannot show. */
+/** An update through v1alpha1 without the annotation removes what v1alpha1 cannot represent. */
 const lostBlocks = ({ object, before, writtenIn }: Change): ReadonlyArray<string> => {
   if (writtenIn !== "v1alpha1" || before === undefined) return [];
   const lost = ONLY_NEW.filter((block) =>
@@ -133,7 +135,7 @@ const lostBlocks = ({ object, before, writtenIn }: Change): ReadonlyArray<string
   ];
 };
 
-/** The server's own config is looked for beside the resource only. */
+/** The server's own config is only looked up in the namespace of the resource. */
 const foreignConfig = ({ object, namespace }: Change): ReadonlyArray<string> => {
   const place = "spec.server.userConfig.configMapNamespace";
   if (!leftoverPaths(object, "v1alpha1").includes(place)) return [];

@@ -17,7 +17,7 @@ export interface Sliced {
   readonly objects: ReadonlyArray<Slice>;
 }
 
-/** `request.objects` of the JSON text; undefined where there is no such list or the text ends within it. */
+/** `request.objects` of the JSON text; undefined if there is no such list, or the text ends within it. */
 export const slicedReview = (bytes: Uint8Array): Sliced | undefined => {
   const list = listOfObjects(bytes);
   if (list === undefined) return undefined;
@@ -57,7 +57,7 @@ const endOfString = (bytes: Uint8Array, from: number): number => {
 /** Longest key that matters, in bytes. */
 const KEY_BYTES_MAX = 16;
 
-/** The place of what stands between the brackets of `request.objects`, and its items. */
+/** The position of the text between the brackets of `request.objects`, and its items. */
 const listOfObjects = (bytes: Uint8Array) => {
   const decoder = new TextDecoder();
   // Last keys of the first two levels.

@@ -14,14 +14,14 @@ import { statusToV1alpha1, statusToV1alpha2 } from "./convert/status.ts";
 import { V1ALPHA1 } from "./v1alpha1.ts";
 import { API_VERSION } from "./v1alpha2.ts";
 
-/** What is filled in where the author wrote nothing: the API server's defaults, or nothing for a file that stays a file. */
+/** Defaults to fill in: those of the API server, or none for a file that remains a file. */
 export type Filling = (resource: JsonObject) => JsonObject;
 
 /** As the API server does it with every object of v1alpha2 that it reads or takes. */
 export const FILLED: Filling = defaulted;
 export const AS_WRITTEN: Filling = (resource) => resource;
 
-/** The object in another version. One that has that version, or a version that is none of ours, stays as it is. */
+/** The object in another version. An object that already has that version, or an unknown one, is unchanged. */
 export const converted = (resource: JsonObject, apiVersion: string, filling: Filling = FILLED): JsonObject => {
   if (resource.apiVersion === V1ALPHA1 && apiVersion === API_VERSION) return toV1alpha2(resource, filling);
   if (resource.apiVersion === API_VERSION && apiVersion === V1ALPHA1) return toV1alpha1(resource, filling);

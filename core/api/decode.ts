@@ -82,7 +82,7 @@ const sizeFindings = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
   ];
 };
 
-/** The first ones, and how many more there are. */
+/** The first findings, and the number of the others. */
 const bounded = (findings: ReadonlyArray<DecodeFailure>): ReadonlyArray<DecodeFailure> =>
   findings.length <= FINDINGS_MAX ? findings : [
     ...findings.slice(0, FINDINGS_MAX),
@@ -137,7 +137,7 @@ const annotationsOf = (value: JsonObject): Readonly<Record<string, string>> => {
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1();
 
-/** What Effect says of the spec of a resource that has this schema, one failure for each place. */
+/** Effect's findings on the spec of a resource with this schema, one failure for each path. */
 export const schemaFindings = (
   issue: SchemaIssue.Issue,
   resource: JsonObject,
@@ -148,7 +148,7 @@ export const schemaFindings = (
     return new SchemaMismatch({ path: full, detail: detailed(full, message, resource, schema) });
   });
 
-/** Effect's sentence, with what helps a person: the near names, the value where it can hold no secret. */
+/** Effect's message, extended with similar names, and with the value if it cannot be a secret. */
 const detailed = (path: FieldPath, message: string, resource: JsonObject, schema: StructuralSchema): string => {
   const last = path.at(-1);
   if (message === "Expected no excess property") {
@@ -216,7 +216,7 @@ const withDefaults = (schema: StructuralSchema, value: Json): Json => {
   if (!isObject(value)) return value;
   const properties = schema.properties ?? {};
   const more = schema.additionalProperties;
-  // Fields that the schema does not know are not looked at, unless it says something of all of them.
+  // Unknown fields are not checked, unless the schema has a rule for all fields.
   const known = typeof more === "object"
     ? Object.keys(value)
     : Object.keys(properties).filter((key) => Object.hasOwn(value, key));

@@ -1,8 +1,8 @@
 /**
- * Kubernetes types inside our API (volumes, env, affinity, …).
+ * Kubernetes types inside the API of the operator (volumes, env, affinity, …).
  *
- * Their schemas are the API server's own, recorded by `deno task record-kubernetes-types`; their TypeScript types are those
- * of the Kubernetes client library, turned into what stands on the wire. Types only: nothing of the library runs.
+ * Their schemas are the API server's own, recorded by `deno task record-kubernetes-types`; their TypeScript types are
+ * those of the Kubernetes client library, converted to the JSON form. Types only: no code of the library runs.
  */
 import * as Schema from "effect/Schema";
 import type * as k8s from "@kubernetes/client-node";

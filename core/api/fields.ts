@@ -48,14 +48,14 @@ export const namespaceName = (doc: string) =>
 export const dataKey = (doc: string) =>
   named(doc, DATA_KEY_MAX, DATA_KEY, `a key of at most ${DATA_KEY_MAX} letters, digits, "-", "_" and "."`);
 
-/** One sentence for both checks: a name that breaks one of them is not two mistakes. */
+/** One message for both checks: a name that fails both is one mistake. */
 const named = (doc: string, max: number, pattern: RegExp, expected: string) =>
   Schema.String.annotate({ description: doc }).check(
     Schema.isBetweenCodePoints(1, max, { expected }).abort(),
     Schema.isPattern(pattern, { expected }),
   );
 
-/** One of a few words. */
+/** One of a fixed set of strings. */
 export const oneOf = <const Words extends ReadonlyArray<string>>(doc: string, words: Words, fallback?: Words[number]) =>
   Schema.Literals(words).annotate({ description: doc, ...(fallback === undefined ? {} : { default: fallback }) });
 
@@ -126,7 +126,7 @@ export const map = <Value extends Schema.Top>(
 export const struct = <const Fields extends Schema.Struct.Fields>(doc: string, fields: Fields) =>
   Schema.Struct(fields).annotate({ description: doc });
 
-/** An object of any content, kept as it is. */
+/** An object of any content, stored unchanged. */
 export const freeForm = (doc: string) =>
   Schema.Record(Schema.String, Schema.Json).annotate({
     description: doc,

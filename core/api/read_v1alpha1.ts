@@ -1,4 +1,4 @@
-/** A manifest of v1alpha1 as the commands read it: what is wrong with it in its own words, and the same in v1alpha2. */
+/** A v1alpha1 manifest as read by the commands: its errors in terms of v1alpha1, and the converted resource. */
 import * as Result from "effect/Result";
 import * as Schema from "effect/Schema";
 import type { SchemaMismatch } from "../failure/failures.ts";
@@ -17,7 +17,7 @@ export const readV1alpha1 = (
   return { resource: converted(document, API_VERSION, AS_WRITTEN), failures: failuresOf(document) };
 };
 
-/** A slip in a field's name would become an annotation on the way to v1alpha2, and nobody would be told. */
+/** A misspelled field would become an annotation in the conversion to v1alpha2, without any error. */
 const failuresOf = (document: JsonObject): ReadonlyArray<SchemaMismatch> => {
   const decoded = decodeSpec(member(document, "spec") ?? {}, { errors: "all", onExcessProperty: "error" });
   if (Result.isSuccess(decoded)) return [];

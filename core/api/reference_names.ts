@@ -1,6 +1,6 @@
 /**
- * Names and keys in `workload.overrides` that the operator itself reads. Their types are Kubernetes' own, whose schema leaves
- * the form of names to the validation of pods; the operator asks for these objects before a pod exists.
+ * Names and keys in `workload.overrides` that the operator itself reads. Kubernetes validates the format of such names
+ * only when a pod is created; the operator requests these objects before that.
  */
 import { type Json, listAt, objectAt, stringAt } from "../data/json.ts";
 import type { FieldPath } from "../data/field_path.ts";

@@ -17,7 +17,7 @@ export interface Rule {
   readonly messageExpression?: string;
   /** The field that a client marks, relative to `at`, e.g. `.endpoint`. */
   readonly fieldPath?: string;
-  /** Not FieldValueDuplicate: the API server then says "Duplicate value" and nothing of our message. */
+  /** Not FieldValueDuplicate: the API server would then report "Duplicate value" instead of this message. */
   readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired";
   /** Checked on creation only, so that older objects stay writable. */
   readonly onCreate?: boolean;
@@ -127,7 +127,7 @@ const connection = tiedTo(
   "connectionString is only valid when type is postgres",
 );
 
-/** The id that a provider goes by: its own, else the last `::` part of its type. */
+/** The id of a provider: its own, else the last `::` part of its type. */
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
 
@@ -346,6 +346,6 @@ export const RULES: ReadonlyArray<Rule> = [
   },
 ];
 
-/** Names in `spec.disabled` are known to the schema; this one turns both spellings into the server's. */
+/** Names in `spec.disabled` are validated by the schema; this converts both spellings into the server's. */
 export const disabledApi = (name: string): string =>
   (API_NAMES as ReadonlyArray<string>).find((api) => api === name || camelCase(api) === name) ?? name;

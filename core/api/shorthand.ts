@@ -60,7 +60,7 @@ const rewritten = (resource: JsonObject, path: ReadonlyArray<string>, value: Jso
 
 const indented = (text: string): string => text.trimEnd().split("\n").map((line) => `    ${line}`).join("\n");
 
-/** A value that stands where a reference should stand may be the secret itself: scalars there are not printed. */
+/** A value in the place of a reference may be the secret itself, so scalars there are not printed. */
 const withoutSecrets = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (!isObject(value)) return value;

@@ -83,7 +83,7 @@ export const structuralFindings = (
   return [];
 };
 
-/** The sentence for a key without a place in the schema; `known` are the keys that have one. */
+/** The message for a key that is not in the schema; `known` are the allowed keys. */
 export const unknownField = (key: string, known: ReadonlyArray<string>): string =>
   `Unknown field "${key}"; known fields: ${[...known].sort().join(", ")}`;
 

@@ -72,8 +72,9 @@ const KEPT = new Set([
 ]);
 
 /**
- * One node without `allOf`: several checks arrive as parts of an `allOf`, which a CRD may not hold beside types.
- * Of two bounds the tighter one stays; the bounds of JavaScript's own integers go, and so do minimums of zero.
+ * A node without `allOf`: several checks are generated as parts of an `allOf`, which a CRD does not allow together with
+ * types. Of two bounds the tighter one is used; the bounds of JavaScript's own integers are removed, and so are
+ * minimums of zero.
  */
 const folded = (node: Node): Node => {
   const parts = [node, ...((node.allOf as ReadonlyArray<Node> | undefined) ?? [])];

@@ -12,7 +12,7 @@ import type { CertificateTimes } from "./times.ts";
 export interface Bundle {
   /** Which object carries it. */
   readonly target: string;
-  /** PEM as it stands there; undefined: none. */
+  /** PEM as stored; undefined if missing. */
   readonly pem: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
     CertificateStep.IssueLeaf({
       signer: authorities.current,
       notBeforeMs: nowMs - times.backDateMs,
-      // It never outlives the authority that it hangs on.
+      // It never expires after the CA that signed it.
       notAfterMs: Math.min(nowMs + times.leafMs, current.notAfterMs),
       why,
     });

@@ -1,4 +1,4 @@
-/** `catalogue`: what the servers of a line offer, as the published packages say it; and the page docs/providers.md. */
+/** `catalogue`: the provider types of a server according to the published packages; and the page docs/providers.md. */
 import { didYouMean } from "../data/closest.ts";
 import {
   type Catalogue,

@@ -62,7 +62,7 @@ const convertedInput = (
   };
 };
 
-/** The two defaults of v1alpha1 that would come back as differences if they stayed away. */
+/** The two defaults of v1alpha1 that would be reported as differences if they were omitted. */
 const explicit = (resource: JsonObject): JsonObject => {
   if (resource.apiVersion !== V1ALPHA1) return resource;
   const container = at(resource, "spec", "server", "containerSpec");

@@ -1,4 +1,7 @@
-/** `diff`: what the operator would change in a cluster for some resources. The same decision as in `run`, told and not made. */
+/**
+ * `diff`: what the operator would change in a cluster for some resources. The same decision as in `run`, printed
+ * instead of performed.
+ */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
 import { isObject, type Json, member, objectAt, stringAt } from "../data/json.ts";
@@ -53,7 +56,7 @@ export const diffCommand = (
 interface Differences {
   readonly resource: string;
   readonly steps: ReadonlyArray<DiffStep>;
-  /** What stands in the way of the resource; nothing but scaling is done then. */
+  /** Errors of the resource; only scaling is possible then. */
   readonly errors: ReadonlyArray<string>;
   /** What else there is to know: suspended, going, held. */
   readonly remarks: ReadonlyArray<string>;
@@ -67,14 +70,14 @@ interface DiffStep {
   /** True when a new pod template starts new pods. */
   readonly replacesPods: boolean;
   readonly changes: ReadonlyArray<ToldChange>;
-  /** Lines of a new config.yaml beside the one that runs. */
+  /** Lines of the changes to the running config.yaml. */
   readonly config: ReadonlyArray<string>;
 }
 
 interface ToldChange {
   readonly path: string;
   readonly what: "added" | "changed" | "removed";
-  /** Left out where they may be secret, or are digests that say nothing. */
+  /** Omitted if they may be secret, or are digests without meaning for a reader. */
   readonly before?: Json;
   readonly after?: Json;
 }
@@ -158,7 +161,7 @@ const toldOf = (kind: string, { path, before, after }: FieldChange): ReadonlyArr
     : [{ path, what, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
 };
 
-/** Only configs that we made: an author's own config may hold anything, and `kubectl get configmap` shows it. */
+/** Only generated configs: a user-provided config may contain anything, and `kubectl get configmap` shows it. */
 const configLines = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<string> => {
   const isConfig = stringAt(manifest, "metadata", "labels", "app.kubernetes.io/component") === "generated-config";
   if (!isConfig || Object.hasOwn(objectAt(snapshot.resource, "spec"), "overrideConfig")) return [];
@@ -223,7 +226,7 @@ const changeText = ({ path, what, before, after }: ToldChange, style: Style): st
   return `${named}: ${style.error(shown(before))} → ${style.good(shown(after))}`;
 };
 
-/** Longest value on a line, in characters. */
+/** Longest value in a line, in characters. */
 const SHOWN_CHARACTERS_MAX = 160;
 
 const shown = (value: Json | undefined): string => {

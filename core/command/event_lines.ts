@@ -2,7 +2,7 @@
 import { type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 
-/** Events that are shown; the newest say most. */
+/** Maximum number of Events to show; the newest are the most useful. */
 const EVENTS_SHOWN_MAX = 8;
 
 export const eventLines = (

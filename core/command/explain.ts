@@ -1,4 +1,4 @@
-/** `explain`: in plain words why a resource is not ready, what was tried, and what to do next. */
+/** `explain`: why a resource is not ready, what happened, and what to do next. */
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { Advice } from "../failure/advice.ts";
@@ -48,7 +48,7 @@ export interface Explanation {
   readonly namespace: string;
   readonly ready: boolean;
   readonly phase: string;
-  /** Reason of the Ready condition, or what stands in front of it: Deleting, NotSeen. */
+  /** Reason of the Ready condition, or Deleting or NotSeen, which take precedence. */
   readonly reason: string;
   readonly summary: string;
   readonly why: ReadonlyArray<string>;
@@ -77,7 +77,7 @@ export const explanationOf = (seen: Seen): Explanation => {
   const values = snapshot === undefined ? [] : knownValues(snapshot);
   const clean = (text: string): string => withoutSecrets(text, values);
   const failing = [...failingOf(status), ...refusedIn(written, resource, status)];
-  // A condition repeats its failures, several in one sentence.
+  // A condition repeats its failures, possibly several in one message.
   const others = failing.filter(isCause).map(({ message }) => message)
     .filter((text) => !failures.some(({ message }) => text.includes(message)));
   const all = [...failures.map(({ message }) => message), ...others];
@@ -110,7 +110,7 @@ interface State {
   readonly summary: string;
 }
 
-/** A server without its Service runs and serves nobody. While the resource fails, no object of it is made. */
+/** A server without its Service is not reachable. While the resource has errors, no object is created for it. */
 const serviceMissing = ({ live }: ClusterSnapshot, name: string): boolean =>
   live.has(liveKey("Deployment", name)) && !live.has(liveKey("Service", serviceName(name)));
 
@@ -141,14 +141,14 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
   };
 };
 
-/** Ready repeats the first of the others; the health check says less than what it waits for. */
+/** Ready repeats the first failing condition, and the health check is less specific than what it waits for. */
 const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
   conditions.filter(({ type, status }) =>
     status === "False" && !["Ready", "HealthCheck", "Stalled"].includes(type) ||
     status === "True" && ABNORMAL.includes(type)
   );
 
-/** What the API server refused is known from the write alone: only the operator tells of it, in the status. */
+/** Rejections by the API server are known from the write only, so they are read from the status. */
 const refusedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Status): ReadonlyArray<Condition> => {
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
   const known = new Set(failingOf(now).map(({ type }) => type));
@@ -162,11 +162,11 @@ const WRITE_REASONS = new Set(["WriteFailed", "DeploymentUpdateFailed", "ObjectR
 
 const ABNORMAL = ["TemplateHeld", "ObjectRefused", "Contested", "ChangedByPolicy"];
 
-/** That there is no Deployment follows from whatever stopped it. */
+/** A missing Deployment is a consequence of another failure. */
 const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>): boolean =>
   reason !== "ReplicasUnavailable" || all.length === 1;
 
-/** Nothing failed, and still no server: what Kubernetes says is the best guess. */
+/** No failure, but no server either: the messages of Kubernetes are the best guess. */
 const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string): ReadonlyArray<string> => {
   const warning = newestFirst(events).find((event) => stringAt(event, "type") === "Warning");
   if (warning !== undefined) return [`${objectOf(warning)}: ${clean(wordsOf(warning))}`];

@@ -3,11 +3,11 @@ import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, me
 import { holdsQuantities, matchesDesired } from "../plan/difference.ts";
 
 export interface FieldChange {
-  /** Members by dots, items of a list by the name that tells them apart: `spec.containers[server].image`. */
+  /** Members separated by dots, items of a list by their identifying name: `spec.containers[server].image`. */
   readonly path: string;
   /** Undefined: the field is new. */
   readonly before: Json | undefined;
-  /** Undefined: the field goes. */
+  /** Undefined if the field is removed. */
   readonly after: Json | undefined;
 }
 
@@ -39,7 +39,7 @@ const changesIn = (
   return [{ path, before: live, after: wanted }];
 };
 
-/** The names by which Kubernetes tells items of a list apart, the commonest first. */
+/** The names by which Kubernetes identifies items of a list, the most common first. */
 const KEYS = ["name", "mountPath", "containerPort", "port", "topologyKey", "uid", "key", "type"];
 
 /** The key that all items have and no two share; undefined for a list that is one value. */
@@ -59,7 +59,7 @@ const joined = (path: string, key: string): string => {
   return path === "" ? key : `${path}.${key}`;
 };
 
-/** Fields that an earlier apply of ours set and this manifest does not name: the API server takes them away. */
+/** Fields that an earlier apply of the operator set and this manifest lacks: the API server removes them. */
 const droppedFields = (wanted: JsonObject, live: JsonObject, manager: string): ReadonlyArray<FieldChange> =>
   listAt(live, "metadata", "managedFields")
     .filter((entry) => stringAt(entry, "manager") === manager && stringAt(entry, "operation") === "Apply")

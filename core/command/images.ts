@@ -1,4 +1,4 @@
-/** `images`: what a mirror needs for an installation without internet. */
+/** `images`: the images to mirror for an installation without internet access. */
 import type { Surroundings } from "../config/derive.ts";
 import { relatedImageVariable } from "../config/servers/distribution.ts";
 import { lines, type Outcome } from "./outcome.ts";

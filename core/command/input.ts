@@ -17,7 +17,7 @@ export interface InputFile {
   readonly text: string;
 }
 
-/** One document of ours, decoded or with everything that is wrong with it. */
+/** One document of kind LlamaStackDistribution, decoded or with all of its errors. */
 export interface InputResource {
   /** File and resource for messages, e.g. `samples/vllm.yaml: my-llama`. */
   readonly label: string;
@@ -30,7 +30,7 @@ export interface InputResource {
 
 export interface Inputs {
   readonly resources: ReadonlyArray<InputResource>;
-  /** Lines about documents that are not ours and were left alone. */
+  /** Remarks on documents of other kinds, which are ignored. */
   readonly skipped: ReadonlyArray<string>;
   /** Lines about documents of v1alpha1. */
   readonly converted: ReadonlyArray<string>;
@@ -86,6 +86,6 @@ const inputOf = (label: string, document: Json): InputResource => {
   };
 };
 
-/** Ours by kind or by group, so that a slip in one of the two is told and not skipped. */
+/** Matches by kind or by group, so that a typo in one of the two is reported and not skipped. */
 const isOurs = (document: Json): boolean =>
   stringAt(document, "kind") === KIND || (stringAt(document, "apiVersion") ?? "").startsWith(`${GROUP}/`);

@@ -1,10 +1,10 @@
-/** Two texts, line by line, as `diff` shows them: the lines that differ with a little around them. */
+/** The lines that differ between two texts, with some context, as `diff` shows them. */
 import { DIFF_LINES_MAX } from "../data/limits.ts";
 
 /** Lines of context on each side of a change. */
 const CONTEXT = 2;
 
-/** Each line with `-`, `+` or a space in front; `…` stands for lines that are the same. Empty when the texts are equal. */
+/** Each line begins with `-`, `+` or a space; `…` replaces equal lines. Empty if the texts are equal. */
 export const lineChanges = (before: string, after: string): ReadonlyArray<string> => {
   const [old, fresh] = [split(before), split(after)];
   if (old.length > DIFF_LINES_MAX || fresh.length > DIFF_LINES_MAX) {

@@ -1,4 +1,4 @@
-/** `lint`: everything that is wrong or doubtful in resources, without a cluster. */
+/** `lint`: all errors and warnings of resources, without a cluster. */
 import * as Result from "effect/Result";
 import { derive, type Surroundings } from "../config/derive.ts";
 import { formatPath } from "../data/field_path.ts";

@@ -1,15 +1,15 @@
-/** What becomes of a resource on another server: what its config loses, gains, or says under another name. */
+/** How the config of a resource changes with another server: what is lost, new or renamed. */
 import type { Generated } from "../config/pipeline.ts";
 import type { ServerFamily } from "../config/servers/families/family.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 
-/** A config with the line of its server. */
+/** A config with the family of its server. */
 export interface Configured {
   readonly tree: Generated["tree"];
   readonly line: ServerFamily;
 }
 
-/** Sentences, one thing each; empty when the two configs say the same. */
+/** One message per change; empty if the configs are equivalent. */
 export const moved = (before: Configured, after: Configured): ReadonlyArray<string> => [
   ...names("API", apisOf(before), apisOf(after)),
   ...providers(before.tree, after.tree),
@@ -63,7 +63,7 @@ const providers = (before: JsonObject, after: JsonObject): ReadonlyArray<string>
   ];
 };
 
-/** Values are left out: one of them may be a secret that somebody wrote into settings. */
+/** Values are omitted, because one of them may be a secret in settings. */
 const changes = (before: Provider, after: Provider): ReadonlyArray<string> => {
   const name = `${before.api} provider ${before.id}`;
   const gone = Object.keys(before.config).filter((key) => !Object.hasOwn(after.config, key));

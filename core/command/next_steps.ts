@@ -11,7 +11,7 @@ export interface Place {
   readonly isUpgrade?: boolean;
 }
 
-/** For the reason of a condition; undefined where there is nothing to do but wait, or nothing to say. */
+/** For the reason of a condition; undefined if there is nothing to do but wait, or no advice. */
 export const adviceOnReason = (
   reason: string,
   { name, namespace, pod = "POD", isUpgrade = false }: Place,

@@ -1,4 +1,4 @@
-/** What a command says: texts for both streams and the exit code. */
+/** The result of a command: texts for both streams, and the exit code. */
 
 import { printable } from "../data/printable.ts";
 
@@ -23,8 +23,9 @@ const same = (text: string): string => text;
 export const PLAIN: Style = { error: same, warning: same, good: same, name: same };
 
 /**
- * Colours as marks that `withColours` turns into what terminals understand, after everything else was made printable. `mark` is
- * a word that nobody else can guess, so that no text of others can stand for a colour.
+ * Colours as marks that `withColours` replaces by terminal codes after all other text was escaped.
+ *
+ * `mark` is a random string, so that no other text can contain it.
  */
 export const coloured = (mark: string): Style => {
   const painted = (code: number) => (text: string): string => `${mark}${code}m${text}${mark}0m`;
@@ -33,5 +34,5 @@ export const coloured = (mark: string): Style => {
 
 export const withColours = (text: string, mark: string): string => text.replaceAll(mark, "\u001b[");
 
-/** Joins lines for a person to read and ends each with a line feed; no lines, no text. */
+/** Joins lines for output and ends each with a line feed; empty for no lines. */
 export const lines = (all: ReadonlyArray<string>): string => all.map((line) => `${printable(line)}\n`).join("");

@@ -58,7 +58,7 @@ export const renderCommand = (
   };
 };
 
-/** Against the config that the resource has where no other server is asked for. */
+/** Compared with the config for the resource's own server version. */
 const movedNotes = (resource: Resource, derived: Derived, surroundings: Surroundings): ReadonlyArray<string> => {
   const { serverVersion, ...usual } = surroundings;
   const before = serverVersion === undefined ? undefined : Result.getOrUndefined(derive(resource, usual));

@@ -18,5 +18,5 @@ export const didYouMean = (name: string, known: ReadonlyArray<string>): string =
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };
 
-/** The kind of a provider type (remote, inline) says little about a slip of the pen, so only the last part is compared. */
+/** The kind of a provider type (remote, inline) rarely has a typo, so only the last part is compared. */
 const bareName = (name: string): string => (name.split("::").at(-1) ?? name).toLowerCase();

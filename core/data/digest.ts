@@ -29,7 +29,7 @@ export interface CertificateFacts {
   readonly fingerprint: string;
 }
 
-/** What a certificate in PEM says; undefined where it is none. */
+/** The content of a certificate in PEM; undefined if it is not one. */
 export const certificateFacts = (pem: string): CertificateFacts | undefined => {
   // The parser takes other labels too.
   if (!pem.includes("-----BEGIN CERTIFICATE-----")) return undefined;

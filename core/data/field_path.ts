@@ -3,7 +3,7 @@
 /** Keys and list indexes from the root of the resource. */
 export type FieldPath = ReadonlyArray<string | number>;
 
-/** `spec.providers.inference[2].id`; a key that is no plain word stands quoted in brackets. */
+/** `spec.providers.inference[2].id`; a key that is not a plain word is quoted in brackets. */
 export const formatPath = (path: FieldPath): string =>
   path.map((step, index) => {
     if (typeof step === "number") return `[${step}]`;

@@ -1,4 +1,4 @@
-/** JSON trees: what a base document, `settings` and a manifest are made of. Read-only; every change makes a new tree. */
+/** JSON trees: base configs, `settings` and manifests. Read-only; every change creates a new tree. */
 
 export type Json = string | number | boolean | null | JsonList | JsonObject;
 export type JsonList = ReadonlyArray<Json>;

@@ -8,7 +8,7 @@
 export const SPEC_DEPTH_MAX = 64;
 export const SPEC_VALUES_MAX = 20_000;
 
-/** Findings of one resource that are reported one by one; nobody fixes more of them at a time. */
+/** Findings of one resource that are reported one by one; more are not useful at a time. */
 export const FINDINGS_MAX = 32;
 
 /** Different Secrets and ConfigMaps that one resource may name; each is read in every reconciliation. */
@@ -23,7 +23,7 @@ export const VARIABLE_BYTES_MAX = 128 * 1024 - 512;
 /** All values of Secrets that one resource uses, in bytes; the environment of a process on Linux has at most 2 MiB. */
 export const SECRET_VALUES_BYTES_MAX = 1024 * 1024;
 
-/** All content of ConfigMaps that one resource uses, in bytes: a config of one's own and a bundle of certificates of 1 MiB each. */
+/** All content of ConfigMaps that one resource uses, in bytes: a config and a bundle of certificates of 1 MiB each. */
 export const CONFIG_MAPS_BYTES_MAX = 2 * 1024 * 1024;
 
 /** Longest config.yaml that is read, in bytes: 512 KiB take js-yaml about 200 ms. The largest one seen has 20 kB. */
@@ -80,7 +80,7 @@ export const REVIEW_DEPTH_MAX = 10_100;
 /** Looking for referenced Secrets and ConfigMaps may take this long, in milliseconds; the API server waits 5 s in all. */
 export const ADMISSION_LOOK_MS = 2000;
 
-/** References that one admission looks for; the others are told in the status. */
+/** References that one admission request checks; the others are reported in the status. */
 export const ADMISSION_REFERENCES_MAX = 64;
 
 /** Warnings of one admission; beyond 4096 characters in all the API server cuts them. */
@@ -90,15 +90,19 @@ export const ADMISSION_WARNINGS_MAX = 16;
 export const ADMISSION_WARNING_MAX = 250;
 
 /**
- * Pause before the next look at a server that is not ready, in milliseconds. Watches tell of everything that a decision rests
- * on, so this is for what a watch may have kept from us; often, it would be the largest load of a cluster full of starting servers.
+ * Delay before the operator checks a server that is not ready again, in milliseconds. Watches report everything that a
+ * decision depends on, so this only covers missed events; a short delay would be the largest load in a cluster full of
+ * starting servers.
  */
 export const LOOK_AGAIN_MS = 300_000;
 
-/** Pause between two looks at objects whose labels a policy changed, so that no watch tells of them, in milliseconds. */
+/** Delay between two reads of objects whose labels a policy changed, so that no watch reports them, in milliseconds. */
 export const UNWATCHED_LOOK_MS = 10_000;
 
-/** Longest time for which one upgrade may hold a slot, in milliseconds; a slow start is the author's choice, the queue is everybody's. */
+/**
+ * Longest time for which one upgrade may hold a slot, in milliseconds: a slow start is the author's choice, but the
+ * queue is shared.
+ */
 export const UPGRADE_SLOT_MS_MAX = 30 * 60_000;
 
 /** So many namespaces with a failed upgrade to the same image and base config stop it in all of them. */

@@ -5,7 +5,7 @@ import { type JsonObject, stringAt } from "./json.ts";
 export const newestFirst = (objects: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> =>
   objects.toSorted((a, b) => madeAt(b).localeCompare(madeAt(a)) || versionOf(b) - versionOf(a));
 
-/** Kubernetes gives resourceVersions of one kind an order; NaN for what is no number. */
+/** Kubernetes orders the resourceVersions of one kind; NaN if it is not a number. */
 export const versionOf = (object: JsonObject): number => Number(stringAt(object, "metadata", "resourceVersion"));
 
 const madeAt = (object: JsonObject): string => stringAt(object, "metadata", "creationTimestamp") ?? "";

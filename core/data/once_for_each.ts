@@ -1,6 +1,6 @@
 /**
- * What `make` makes of a value, made once for each object: for values that are never changed. Weak, so that what was made goes
- * with its value.
+ * The result of `make` for a value, computed once for each object: for values that never change. Weak, so that the
+ * result is collected with its value.
  */
 export const onceForEach = <A extends object, B extends object>(make: (value: A) => B): (value: A) => B => {
   const all = new WeakMap<A, B>();

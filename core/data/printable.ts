@@ -1,4 +1,4 @@
-/** Text of others on a terminal, and words of others in a command to type. */
+/** External text on a terminal, and external words in a shell command. */
 
 /** Control characters but tab and line feed, and those that change the direction of what follows. */
 // deno-lint-ignore no-control-regex
@@ -12,6 +12,6 @@ export const printable = (text: string): string =>
 export const shellWord = (text: string): string =>
   /^[A-Za-z0-9_.:,=@%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A command of literal text and of words that others chose: shell`kubectl get secret ${name}`. */
+/** A command of literal text and of external words: shell`kubectl get secret ${name}`. */
 export const shell = (texts: TemplateStringsArray, ...words: ReadonlyArray<string>): string =>
   texts.map((text, index) => `${text}${index < words.length ? shellWord(words[index] ?? "") : ""}`).join("");

@@ -1,10 +1,10 @@
-/** How large a JSON tree is, told without recursion: a hostile one must not end the process that measures it. */
+/** The size of a JSON tree, computed without recursion: a hostile tree must not end the process that measures it. */
 import { isList, isObject, type Json } from "./json.ts";
 
 export interface TreeBounds {
   /** Levels of maps and lists; a scalar has none. */
   readonly depth: number;
-  /** Maps, lists and scalars together. Where one value stands in several places, it counts in each. */
+  /** Maps, lists and scalars together. A value that occurs in several places counts in each. */
   readonly values: number;
 }
 

@@ -37,7 +37,10 @@ import {
 } from "./limits.ts";
 import { excessOf } from "./tree_size.ts";
 
-/** A text that is not YAML, or is YAML that no config may be: `detail` says where and why, without quoting the text. */
+/**
+ * A text that is not YAML, or that is not allowed as a config: `detail` is the location and the reason, without quoting
+ * the text.
+ */
 export class NotYaml extends Data.TaggedError("NotYaml")<{ readonly detail: string }> {
   override get message(): string {
     return `Cannot read YAML: ${this.detail}`;
@@ -78,7 +81,9 @@ export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, 
       within(MANIFEST_VALUES_MAX),
     );
 
-/** A mapping that holds itself, or few anchors that stand for millions of values, would end whoever walks it. */
+/**
+ * A mapping that contains itself, or few anchors that expand to millions of values, would end any code that walks it.
+ */
 const within = (values: number) => <A extends Json>(tree: A): Result.Result<A, NotYaml> =>
   // A list of documents is a level of its own.
   excessOf(tree, { depth: YAML_DEPTH_MAX + 1, values }) === undefined
@@ -101,7 +106,10 @@ const reading = <A>(read: () => A): Result.Result<A, NotYaml> =>
       new NotYaml({ detail: cause instanceof YAMLException ? sentenceOf(cause) : "unreadable document" }),
   });
 
-/** js-yaml's `message` quotes the lines around the mistake, and such a line may hold a secret: reason and place only. */
+/**
+ * js-yaml's `message` quotes the lines around the mistake, and such a line may contain a secret: use reason and
+ * location only.
+ */
 const sentenceOf = (exception: YAMLException): string => {
   const { mark, reason } = exception;
   const plain = reason.replaceAll(/"[^"]*"|'[^']*'|<[^>]*>/g, "…");

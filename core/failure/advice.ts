@@ -1,4 +1,4 @@
-/** What a person does about a failure: one sentence, and a command that can be pasted. */
+/** How to fix a failure: one sentence, and a command to paste. */
 import * as Result from "effect/Result";
 import { decodeResource } from "../api/decode.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";

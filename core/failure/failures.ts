@@ -101,7 +101,7 @@ export class OverrideOfAnotherLine extends Data.TaggedError("OverrideOfAnotherLi
 /** The base config cannot be read. */
 export class BaseUnreadable extends Data.TaggedError("BaseUnreadable")<{
   readonly path: FieldPath;
-  /** Where the base comes from, e.g. `embedded base starter`. */
+  /** The source of the base config, e.g. `embedded base starter`. */
   readonly origin: string;
   readonly detail: string;
 }> {
@@ -389,7 +389,7 @@ export class ReferenceTooLarge extends Data.TaggedError("ReferenceTooLarge")<{
   }
 }
 
-/** The author's own config is not valid. */
+/** The user-provided config is not valid. */
 export class OverrideConfigInvalid extends Data.TaggedError("OverrideConfigInvalid")<{
   readonly path: FieldPath;
   /** ConfigMap and key, e.g. `my-config/config.yaml`. */
@@ -414,7 +414,7 @@ export class CaBundleInvalid extends Data.TaggedError("CaBundleInvalid")<{
   }
 }
 
-/** An object with a name that the resource needs is managed by somebody else. */
+/** An object with a required name is not managed by this resource. */
 export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
   readonly path: FieldPath;
   readonly kind: string;
@@ -452,7 +452,7 @@ export class WriteFailed extends Data.TaggedError("WriteFailed")<{
   readonly path: FieldPath;
   readonly kind: string;
   readonly name: string;
-  /** Status code and the API server's own sentence. */
+  /** Status code and message of the API server. */
   readonly detail: string;
   /** Whether the Deployment needs it, so that it is not written either. */
   readonly blocks: boolean;
@@ -469,7 +469,7 @@ export class LineChangeLosesData extends Data.TaggedError("LineChangeLosesData")
   readonly from: string;
   readonly to: string;
   readonly losses: ReadonlyArray<string>;
-  /** The annotation that lets the change through, as a line of YAML. */
+  /** The annotation that accepts the change, as a line of YAML. */
   readonly accept: string;
 }> {
   override get message(): string {
@@ -506,7 +506,7 @@ export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
   readonly path: FieldPath;
   readonly kind: string;
   readonly name: string;
-  /** The API server's own sentence. */
+  /** The message of the API server. */
   readonly detail: string;
   /** Whether the Deployment needs it, so that it is not written either. */
   readonly blocks: boolean;
@@ -516,5 +516,5 @@ export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
   }
 }
 
-/** What only a look at the cluster can show. */
+/** Failures that only a read of the cluster can find. */
 export type ReferenceFailure = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;

@@ -1,4 +1,4 @@
-/** Everything that can keep a resource from being reconciled: what the steps of a reconciliation say that they can fail with. */
+/** Every failure that can prevent the reconciliation of a resource, as declared by the steps of a reconciliation. */
 import type { PreparationFailure } from "../plan/prepare.ts";
 import type { DataFailure } from "../plan/stored_data/stored_data.ts";
 import type { DeletionPending, OwnershipConflict, Unwritten } from "./failures.ts";

@@ -1,6 +1,6 @@
 /**
- * What follows from each failure: one row for each class. A class without a row does not compile, and neither does a row that
- * leaves something out. The sentence of a failure is its `message`.
+ * The consequences of each failure: one row for each class. A class without a row does not compile, and neither does an
+ * incomplete row. The text of a failure is its `message`.
  */
 import type { ConditionType } from "../status/conditions.ts";
 import * as events from "../status/events.ts";
@@ -25,15 +25,15 @@ export interface Row<F> {
   readonly meaning: string;
   /** The word that conditions, metrics and `lint -o json` carry. */
   readonly reason: string | ((failure: F) => string);
-  /** When the operator tries again: once the resource or an object it references changed, or after growing pauses as well. */
+  /** When the operator retries: after a change of the resource or of a referenced object, or also with backoff. */
   readonly retry: "after a change" | "with growing pauses";
   /** Which condition reports it. */
   readonly condition: ConditionType | ((failure: F) => ConditionType);
-  /** Whether nothing goes on without somebody's help (condition `Stalled`). */
+  /** Whether the resource needs manual help (condition `Stalled`). */
   readonly stalls: boolean | ((failure: F) => boolean);
   /** Undefined: it is over soon, and not worth an Event. */
   readonly event: ((sentence: string) => events.Note) | undefined;
-  /** Who can end it: the author of the resource, or who runs the cluster and the operator. */
+  /** Who can fix it: the author of the resource, or the administrator of the cluster and the operator. */
   readonly owner: "author" | "administrator";
   /** What that person does. */
   readonly advice: Advise<F>;
@@ -208,7 +208,7 @@ export const FAILURES: Rows = {
   OwnershipConflict: {
     meaning: "an object with a required name already exists and is not managed by this resource",
     reason: "OwnershipConflict",
-    // Objects of others are not watched: nobody tells when the name becomes free.
+    // Objects of others are not watched, so no event reports that the name is free.
     retry: "with growing pauses",
     condition: conditionOfKind,
     stalls: true,

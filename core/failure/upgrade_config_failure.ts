@@ -12,8 +12,8 @@ export interface OperatorInputs {
 }
 
 /**
- * The operator cannot make the config of a resource that it could make before: its version, its settings, the image or the base
- * config changed, and nothing that the author of the resource decides.
+ * The operator can no longer generate the config of a resource because its own version, its settings, the image or the
+ * base config changed, and not because of an edit by the author.
  */
 export class UpgradeConfigFailure extends Data.TaggedError("UpgradeConfigFailure")<{
   /** With which the last good config was made. */

@@ -1,4 +1,4 @@
-/** What the author of a resource should know though the config is made: a code, the field, a sentence with the way out. */
+/** A remark for the author although the config was generated: a code, the field, and a message with the fix. */
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 
 export interface Warning {

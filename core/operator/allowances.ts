@@ -1,7 +1,8 @@
 /**
- * What the author of a resource may make the operator do to nodes and to the network. The operator creates pods, Ingresses and
- * Routes with its own rights: without these limits, whoever may edit resources could do through it what a cluster otherwise
- * forbids him. The operator's settings widen or narrow them; the defaults stay within the restricted Pod Security Standard.
+ * What an author of resources may make the operator do to nodes and to the network. The operator creates pods,
+ * Ingresses and Routes with its own rights: without these limits, anyone who may edit resources could do things that
+ * the cluster otherwise forbids. The operator's settings widen or narrow them; the defaults stay within the restricted
+ * Pod Security Standard.
  */
 import type { Spec } from "../api/v1alpha2.ts";
 import { NotAllowed } from "../failure/failures.ts";
@@ -13,11 +14,14 @@ export interface Allowances {
   readonly volumes: ReadonlyArray<string>;
   /** Root users, unconfined profiles, unsafe sysctls, host processes, mounts that reach the host. */
   readonly privileged: boolean;
-  /** Patterns with `*`; one that begins with `!` excludes. A name needs one that includes it and none that excludes it. */
+  /**
+   * Patterns with `*`; one that begins with `!` excludes. A name must match a pattern that includes it, and none that
+   * excludes it.
+   */
   readonly ingressAnnotations: ReadonlyArray<string>;
   readonly ingressHosts: ReadonlyArray<string>;
   readonly serviceAccounts: ReadonlyArray<string>;
-  /** Namespaces, beside that of the resource, in which `networking.tls.caBundle` may name a ConfigMap. */
+  /** Namespaces, besides that of the resource, whose ConfigMaps `networking.tls.caBundle` may reference. */
   readonly caBundleNamespaces: ReadonlyArray<string>;
 }
 
@@ -40,11 +44,11 @@ export const ALLOWANCES_DEFAULT: Allowances = {
   caBundleNamespaces: [],
 };
 
-/** Whether an object of that namespace may be read for a resource; undefined stands for the namespace of the resource. */
+/** Whether an object of that namespace may be read for a resource; undefined means the namespace of the resource. */
 export const mayRead = (namespace: string | undefined, own: string | undefined, allowances: Allowances): boolean =>
   namespace === undefined || namespace === own || matches(namespace, allowances.caBundleNamespaces);
 
-/** Everything in the spec that goes beyond the allowances; `namespace` is that of the resource, where it is known. */
+/** Every part of the spec that exceeds the allowances; `namespace` is that of the resource, if known. */
 export const notAllowedIn = (
   spec: Spec,
   namespace: string | undefined,
@@ -182,7 +186,7 @@ export const matches = (name: string, patterns: ReadonlyArray<string>): boolean 
     !patterns.some((pattern) => pattern.startsWith("!") && fits(pattern.slice(1)));
 };
 
-/** `*` stands for any text. Each part is searched for once, so that the time grows with the length of the text alone. */
+/** `*` matches any text. Each part is searched for once, so that the time is linear in the length of the text. */
 const isLike = (text: string, pattern: string): boolean => {
   const parts = pattern.split("*");
   const [first = "", ...others] = parts;

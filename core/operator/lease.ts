@@ -3,9 +3,9 @@ import * as Data from "effect/Data";
 import { type JsonObject, member, objectAt, put, stringAt } from "../data/json.ts";
 
 export type LeaseMove = Data.TaggedEnum<{
-  /** There is no lease yet. */
+  /** The lease does not exist yet. */
   Create: Record<never, never>;
-  /** It is ours already, free, or run out. */
+  /** The lease is held by this replica, free, or expired. */
   Claim: Record<never, never>;
   /** Another replica has it; at the end of this pause, in milliseconds, it has run out unless it was renewed. */
   Wait: { readonly forMs: number };
@@ -21,10 +21,10 @@ export const leaseMove = (lease: JsonObject | undefined, me: string, unchangedMs
   return forMs <= 0 ? LeaseMove.Claim() : LeaseMove.Wait({ forMs });
 };
 
-/** Empty when nobody has it. */
+/** Empty if it has no holder. */
 export const holderOf = (lease: JsonObject): string => stringAt(lease, "spec", "holderIdentity") ?? "";
 
-/** Whether two looks saw the same: nobody claimed, renewed or released it between them. */
+/** Whether two reads are equal: the lease was not claimed, renewed or released in between. */
 export const sameLease = (a: JsonObject | undefined, b: JsonObject | undefined): boolean =>
   JSON.stringify(a === undefined ? null : [a.spec ?? null, objectAt(a, "metadata").uid ?? null]) ===
     JSON.stringify(b === undefined ? null : [b.spec ?? null, objectAt(b, "metadata").uid ?? null]);

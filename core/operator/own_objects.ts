@@ -3,13 +3,13 @@
 /** Where every way of installation but OLM's puts the operator. */
 export const OPERATOR_NAMESPACE = "llama-stack-operator-system";
 
-/** Says which replica works. */
+/** Names the active replica. */
 export const LEASE = "llama-stack-operator";
 
-/** Key `key`: what digests of Secret values are made with. Without it every pod with Secrets is restarted once. */
+/** Key `key`: the HMAC key for digests of Secret values. If it is lost, every pod with Secrets is restarted once. */
 export const HMAC_SECRET = "llama-stack-operator-hmac";
 
-/** The authorities that sign the certificates of the webhooks. */
+/** The CAs that sign the certificates of the webhooks. */
 export const AUTHORITY_SECRET = "llama-stack-operator-webhook-ca";
 
 /** The Service through which the API server calls the webhooks, and the paths that it calls. */

@@ -11,11 +11,11 @@ export const SETTINGS_CONFIG_MAP = "llama-stack-operator-config";
 export interface Settings {
   /** Image by name of a distribution. */
   readonly imageOverrides: ReadonlyMap<string, string>;
-  /** A NetworkPolicy for every server, not only where a resource asks for one. */
+  /** A NetworkPolicy for every server, not only for resources that request one. */
   readonly networkPolicies: boolean;
-  /** Whether a pod template that only a new operator version changed is held, or rolls in turns. */
+  /** Whether a pod template changed only by a new operator version is held, or rolled out in the upgrade queue. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
-  /** Resources that an upgrade may have away at a time, 1 – 1,000. */
+  /** Maximum number of concurrent upgrades, 1 – 1,000. */
   readonly upgradeParallelism: number;
   /** Whether admission warns of a missing Secret or ConfigMap, or refuses the resource. */
   readonly admissionReferences: "Warn" | "Reject";
@@ -46,7 +46,7 @@ export interface SettingRow {
 
 interface Reading {
   readonly settings: Settings;
-  /** What is wrong, each as an end of a sentence that begins with the key. */
+  /** The errors, each as the end of a sentence that begins with the key. */
   readonly complaints: ReadonlyArray<string>;
 }
 
@@ -92,8 +92,8 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
 ];
 
 /**
- * The settings after a look at the ConfigMap; `data` is undefined where there is none, and then every default holds. What
- * cannot be read keeps its last good value, alone: the lines beside it count.
+ * The settings from the ConfigMap; `data` is undefined if it does not exist, and then defaults apply. An invalid entry
+ * keeps its last valid value; the other entries still apply.
  */
 export const readSettings = (
   data: Readonly<Record<string, string>> | undefined,

@@ -8,7 +8,7 @@ export const CRD_PATH = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 const storageVersion = (crd: JsonObject): string | undefined =>
   stringAt(listAt(crd, "spec", "versions").filter(isObject).find(({ storage }) => storage === true) ?? null, "name");
 
-/** Former storage versions; resources that nobody has written since are stored in them. */
+/** Former storage versions; resources that were not written since are stored in them. */
 export const versionsLeft = (crd: JsonObject): ReadonlyArray<string> =>
   listAt(crd, "status", "storedVersions").map(String).filter((text) => text !== storageVersion(crd));
 

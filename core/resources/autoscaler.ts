@@ -6,13 +6,13 @@ import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 export const autoscalerName = (name: string): string => `${name}-hpa`;
 
-/** Percent of the CPU request, where the resource names no target. Source: the Go operator, whose servers are taken over. */
+/** Percent of the CPU request, if the resource sets no target. Source: the Go operator, whose servers are adopted. */
 const CPU_PERCENT_DEFAULT = 80;
 
 /** A maximum of 0 switches it off (such objects of the older API stay writable). */
 export const autoscales = ({ spec }: Blueprint): boolean => (spec.workload?.autoscaling?.maxReplicas ?? 0) > 0;
 
-/** Never below what the resource asks for, and never above its own maximum. Source: the Go operator. */
+/** Never below the replicas of the resource, and never above its maximum. Source: the Go operator. */
 export const autoscalerMinimum = ({ spec }: Blueprint): number => {
   const { minReplicas = 1, maxReplicas = 1 } = spec.workload?.autoscaling ?? {};
   return Math.min(Math.max(1, maxReplicas), Math.max(1, replicasOf(spec), minReplicas));

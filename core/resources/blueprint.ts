@@ -8,11 +8,11 @@ import type { JsonObject } from "../data/json.ts";
 export interface Blueprint {
   readonly name: string;
   readonly namespace: string;
-  /** Of the resource in the cluster; undefined where there is no cluster, and then no owner references are written. */
+  /** Of the resource in the cluster; undefined without a cluster, and then no owner references are written. */
   readonly uid: string | undefined;
   readonly spec: Spec;
   readonly image: string;
-  /** Undefined when nothing tells which server the image holds. */
+  /** Undefined if the server of the image is unknown. */
   readonly family: ServerFamily | undefined;
   /** The file that the server is started with; undefined: the image starts what it brings. */
   readonly configFile: ConfigFile | undefined;
@@ -54,7 +54,7 @@ export const portOf = (spec: Spec): number => spec.networking?.port ?? PORT_DEFA
 
 export const servesTls = (spec: Spec): boolean => spec.networking?.tls?.enabled === true;
 
-/** Pods that the resource asks for; the autoscaler may want others. */
+/** Desired number of pods in the resource; an autoscaler may set another one. */
 export const replicasOf = (spec: Spec): number => spec.workload?.replicas ?? 1;
 
 export const isExposed = (spec: Spec): boolean =>

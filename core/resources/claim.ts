@@ -1,14 +1,14 @@
-/** The PersistentVolumeClaim `<cr>-pvc`: kept when the resource goes, unless the author wants otherwise. */
+/** The PersistentVolumeClaim `<cr>-pvc`: kept when the resource is deleted, unless `retentionPolicy` is Delete. */
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
 import { manifest } from "./kubernetes_objects.ts";
 
 export const claimName = (name: string): string => `${name}-pvc`;
 
-/** Size of a claim where the resource names none. Source: the Go operator, whose claims are taken over. */
+/** Size of a claim, if the resource sets none. Source: the Go operator, whose claims are adopted. */
 const SIZE_DEFAULT = "10Gi";
 
-/** Undefined without `workload.storage`, and where a claim is there already. */
+/** Undefined without `workload.storage`, and with an existing claim. */
 export const claim = (blueprint: Blueprint): Manifest | undefined => {
   const storage = blueprint.spec.workload?.storage;
   if (storage === undefined || storage.existingClaim !== undefined) return undefined;

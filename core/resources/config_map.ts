@@ -16,7 +16,7 @@ export interface ConfigContent {
   readonly digest: string;
 }
 
-/** Named after its content; the full digest stands in an annotation, since eight digits of a name prove nothing. */
+/** Named after its content; the full digest is in an annotation, because eight digits in a name are no proof. */
 export const configMap = (blueprint: Blueprint, { data, binaryData, digest }: ConfigContent): Manifest =>
   manifest<"ConfigMap">({
     apiVersion: "v1",

@@ -24,8 +24,8 @@ export const connectionSecrets = (
       kind: "Secret",
       metadata: metadataOf(blueprint, name, { component: "storage-connection" }),
       type: "Opaque",
-      // Offline nobody knows the values: the Secret is shown without data.
-      // Not stringData: the API server never stores it, so each apply of it would count as a change.
+      // Offline the values are unknown: the Secret is rendered without data. Not stringData: the API server never
+      // stores it, so each apply of it would count as a change.
       ...(data === undefined ? {} : { data: encoded(data) }),
     })
   );

@@ -30,7 +30,7 @@ export const deployment = (blueprint: Blueprint, annotations: Readonly<Record<st
     kind: "Deployment",
     metadata: metadataOf(blueprint, name, { annotations }),
     spec: {
-      // Under an autoscaler the field is its own; a value here would undo each of its decisions.
+      // With an autoscaler, the field belongs to it; a value here would revert each of its decisions.
       ...(autoscales(blueprint) ? {} : { replicas: replicasOf(spec) }),
       selector: { matchLabels: selectorOf(name) },
       strategy: strategy(blueprint),
@@ -110,9 +110,9 @@ const container = (
       : { envFrom: own.envFrom as unknown as NonNullable<AsJson<V1Container>["envFrom"]> }),
     resources: resources(blueprint),
     ...probes(blueprint),
-    // The last lines of the log say why a start failed; status quotes the very last one.
+    // The last lines of the log explain a failed start; status quotes the very last one.
     terminationMessagePolicy: "FallbackToLogsOnError",
-    // New connections still arrive for a moment after a pod is told to stop; a pause lets them go elsewhere.
+    // New connections still arrive for a moment after a pod begins to stop; a delay lets them go elsewhere.
     lifecycle: { preStop: { exec: { command: ["sleep", String(DRAIN_SECONDS)] } } },
     securityContext: RESTRICTED,
     volumeMounts: mounts,
@@ -127,7 +127,10 @@ const RESTRICTED: AsJson<V1SecurityContext> = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
-/** Runs the server's own image, whose public authorities it copies. It asks for no more than the server that follows it. */
+/**
+ * Runs the server's own image, whose public CAs it copies. It requests no more resources than the server that follows
+ * it.
+ */
 const authorities = (blueprint: Blueprint): AsJson<V1Container> => {
   const { spec, image } = blueprint;
   const own = spec.workload?.overrides ?? {};
@@ -147,7 +150,7 @@ const authorities = (blueprint: Blueprint): AsJson<V1Container> => {
 /** Seconds between the order to stop and the stop; endpoint changes reach the nodes within about two. */
 const DRAIN_SECONDS = 5;
 
-/** One core per worker and 1 GiB, where the resource says nothing. Source: the Go operator, whose pods are taken over. */
+/** One core per worker and 1 GiB, if the resource sets none. Source: the Go operator, whose pods are adopted. */
 const resources = ({ spec }: Blueprint): AsJson<V1ResourceRequirements> => {
   const { limits = {}, requests = {}, claims } = (spec.workload?.resources ?? {}) as {
     readonly limits?: Readonly<Record<string, string>>;
@@ -164,7 +167,7 @@ const resources = ({ spec }: Blueprint): AsJson<V1ResourceRequirements> => {
   };
 };
 
-/** Seconds between two looks at a starting server. */
+/** Seconds between two probes of a starting server. */
 const STARTUP_PERIOD_SECONDS = 5;
 
 /** Liveness stays off: a server that is busy with a long answer is not dead. Numeric ports, see service.ts. */

@@ -1,4 +1,4 @@
-/** The PodDisruptionBudget `<cr>-pdb`: asked for, or made for more than one pod. */
+/** The PodDisruptionBudget `<cr>-pdb`: if requested, or for more than one pod. */
 import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { manifest } from "./kubernetes_objects.ts";

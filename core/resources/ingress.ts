@@ -44,7 +44,7 @@ export const route = (blueprint: Blueprint): Manifest | undefined => {
       ...(hostname === undefined ? {} : { host: hostname }),
       to: { kind: "Service", name: serviceName(name), weight: 100 },
       port: { targetPort: "http" },
-      // The router passes TLS of the server through untouched; without it, the router's own certificate serves.
+      // The router passes the server's TLS through; otherwise the router's own certificate is used.
       tls: servesTls(spec)
         ? { termination: "passthrough", insecureEdgeTerminationPolicy: "None" }
         : { termination: "edge", insecureEdgeTerminationPolicy: "Redirect" },

@@ -46,8 +46,8 @@ interface Kinds {
 }
 
 /**
- * A type of the library as JSON has it: nothing is changed in place, times are texts, and fields that are words of JavaScript have
- * their own names (`_from` is `from`).
+ * A type of the library in its JSON form: read-only, times are strings, and fields with a reserved name in JavaScript
+ * have their real name (`_from` is `from`).
  */
 export type AsJson<T> = T extends Date ? string
   : T extends ReadonlyArray<infer Item> ? ReadonlyArray<AsJson<Item>>

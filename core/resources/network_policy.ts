@@ -6,7 +6,7 @@ import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 export const networkPolicyName = (name: string): string => `${name}-network-policy`;
 
-/** Undefined where nobody asked for one: neither `allowedFrom` nor the operator's flag. */
+/** Undefined unless requested by `allowedFrom` or by the operator's settings. */
 export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
   if (spec.networking?.allowedFrom === undefined && !platform.networkPolicies) return undefined;
@@ -26,7 +26,10 @@ const byName = (namespace: string): AsJson<V1NetworkPolicyPeer> => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
 });
 
-/** Own namespace and operator always; then what is asked for; the ingress controller of OpenShift only when exposed. */
+/**
+ * The own namespace and the operator always; then the requested ones; the ingress controller of OpenShift only if the
+ * server is exposed.
+ */
 const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   if (namespaces.includes("*")) return [{ namespaceSelector: {} }];

@@ -14,7 +14,7 @@ import { networkPolicy } from "./network_policy.ts";
 import { service } from "./service.ts";
 import { serviceAccount } from "./service_account.ts";
 
-/** What comes from outside the resource; each is undefined where it has not been read. */
+/** Inputs from outside the resource; each is undefined if it has not been read. */
 export interface Contents {
   readonly config: ConfigContent | undefined;
   readonly connections: ConnectionParts;
@@ -27,7 +27,7 @@ export interface Objects {
   readonly deployment: Manifest;
   /** Follow only after the Deployment was written. */
   readonly after: ReadonlyArray<Manifest>;
-  /** A refusal of one of these is told and blocks nothing else. */
+  /** A rejection of one of these is reported and blocks nothing else. */
   readonly optional: ReadonlyArray<Manifest>;
 }
 
@@ -47,7 +47,7 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
   };
 };
 
-/** sha256 of the manifest without its owner; tells that a field was taken out, which a look at the live object cannot. */
+/** sha256 of the manifest without its owner; detects removed fields, which the live object does not show. */
 export const MANIFEST_ANNOTATION = "llamastack.io/manifest-digest";
 
 /** The manifest with its own digest on it; asked when it is planned, and after the writes again for the status. */

@@ -12,7 +12,7 @@ export interface Place {
   readonly namespace: string;
   readonly uid: string | undefined;
   readonly platform: Platform;
-  /** The copy of the author's own config; undefined where its ConfigMap has not been read. */
+  /** The copy of the user-provided config; undefined if its ConfigMap has not been read. */
   readonly ownConfig: ConfigContent | undefined;
   readonly podAnnotations: Readonly<Record<string, string>>;
 }
@@ -64,7 +64,7 @@ const configFileOf = ({ name }: Resource, derived: Derived, place: Place): Confi
     case "Generated":
       return { configMapName: configMapName(name, derived.config.digest), key: "config.yaml" };
     case "Override":
-      // Without a look at the author's ConfigMap its copy has no name yet: the original stands for it.
+      // If the user's ConfigMap has not been read, its copy has no name yet: use the original.
       return {
         configMapName: content === undefined ? derived.configMapName : configMapName(name, content.digest),
         key: derived.key,
@@ -74,7 +74,10 @@ const configFileOf = ({ name }: Resource, derived: Derived, place: Place): Confi
   }
 };
 
-/** Only a generated config can be looked into; the image's own and the author's own are taken for sqlite, which is the safe side. */
+/**
+ * Only a generated config can be inspected; the image's own config and user-provided ones are assumed to use sqlite,
+ * which is the safe side.
+ */
 const usesSqlite = (derived: Derived): boolean =>
   derived._tag !== "Generated" ||
   Object.values(objectAt(derived.config.tree, "storage", "backends")).some((backend) =>

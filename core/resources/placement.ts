@@ -1,4 +1,4 @@
-/** Where pods go: spread over nodes and zones where there is more than one, unless the author says otherwise. */
+/** Scheduling of pods: spread over nodes and zones if there are several, unless the resource sets constraints. */
 import type { V1Affinity, V1LabelSelector, V1PodSpec } from "@kubernetes/client-node";
 import type { Blueprint } from "./blueprint.ts";
 import { selectorOf } from "./metadata.ts";

@@ -1,4 +1,4 @@
-/** What a pod's spec says, wherever it stands: in a pod, or in the template of a Deployment or ReplicaSet. */
+/** Parts of a pod spec, in a pod or in the template of a Deployment or ReplicaSet. */
 import { type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../data/json.ts";
 
 /** Of a Deployment or ReplicaSet; empty when there is none. */

@@ -13,7 +13,7 @@ export const CA_BUNDLE_KEY = "ca-bundle.crt";
 const TRUSTED_FOLDER = CA_BUNDLE_FILE.slice(0, CA_BUNDLE_FILE.lastIndexOf("/"));
 const TRUSTED_VOLUME = "trusted-authorities";
 
-/** Whether the authorities of the resource are added to those of the image, which only the pod can do. */
+/** Whether the CAs of the resource are added to those of the image, which only the pod can do. */
 export const addsAuthorities = ({ networking }: Blueprint["spec"]): boolean =>
   networking?.tls?.caBundle !== undefined && networking.tls.caBundle.exclusive !== true;
 

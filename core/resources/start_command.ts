@@ -1,4 +1,4 @@
-/** How the container starts: explicitly, so that a wrong path can never start the config that the image brings along. */
+/** How the container starts: explicitly, so that a wrong path can never start the config built into the image. */
 import type { V1Container } from "@kubernetes/client-node";
 import { CONFIG_FILE } from "../config/environment.ts";
 import type { ServerFamily } from "../config/servers/families/family.ts";
@@ -20,9 +20,9 @@ export const startCommand = (blueprint: Blueprint): AsJson<Pick<V1Container, "co
 };
 
 /**
- * One `exec`, so that the server is process 1 and hears SIGTERM. The folders are made first, since the server makes
- * those of its key-value file only. `opentelemetry-instrument` stands in front where OTEL_* is set and the image
- * has one that runs: a broken one costs the traces, never the server.
+ * One `exec`, so that the server is process 1 and receives SIGTERM. The directories are created first, because the
+ * server creates only those of its key-value file. `opentelemetry-instrument` is prepended if OTEL_* is set and the
+ * image has a working one: a broken one disables traces, never the server.
  */
 export const startScript = (blueprint: Blueprint): string => {
   const { family, env } = blueprint;

@@ -1,24 +1,25 @@
 /**
- * The annotations that carry leftovers: one for each field of spec, and one for everything else.
+ * The annotations that contain leftovers: one for each field of spec, and one for everything else.
  *
- * One for each field, because server-side apply removes a field of one version from an object that has managers in the
- * other only where its path goes away there too; in one annotation for all of them it would come back (seen on 1.36).
+ * One for each field, because server-side apply removes a field of one version from an object with managers in the
+ * other version only if its path disappears there, too; in a single annotation it would reappear (observed on
+ * Kubernetes 1.36).
  */
 import { isList, isObject, type Json, type JsonObject, member, objectAt, omitAll } from "../../data/json.ts";
 import { LEFTOVER_STEPS_MAX } from "../../data/limits.ts";
 import { fromGoAnnotations } from "./go_annotations.ts";
 import type { Leftover, Of } from "./leftovers.ts";
 
-/** Status, and fields whose path is no name of an annotation. */
+/** Status, and fields whose path is not a valid annotation name. */
 export const LEFTOVERS_ANNOTATION = "llamastack.io/conversion-leftovers";
 
 /** `v1alpha2.leftovers.llamastack.io/spec.providers.inference`. */
 export const leftoverPrefix = (of: Of): string => `${of}.leftovers.llamastack.io/`;
 
-/** What the annotations of an object say to conversion. */
+/** The leftovers in the annotations of an object. */
 export interface Carried {
   readonly leftovers: ReadonlyArray<Leftover>;
-  /** All annotations that are not ours, as they were; also what is under our keys and is not ours. */
+  /** All other annotations, unchanged; also values under the operator's keys that conversion did not write. */
   readonly others: Json | undefined;
   /** Fields of v1alpha2 that are read from annotations of the Go operators from now on. */
   readonly moved: ReadonlyArray<ReadonlyArray<string>>;
@@ -48,13 +49,13 @@ export const carriedBy = (resource: JsonObject, of: Of): Carried => {
 export const withLeftovers = ({ others }: Carried, of: Of, leftovers: ReadonlyArray<Leftover>): Json | undefined => {
   if (others !== undefined && !isObject(others) && leftovers.length === 0) return others;
   const given = isObject(others) ? others : {};
-  // What would be read as ours on the way back is wrapped, so that it stays what it is.
+  // A value that would be parsed as a leftover on the way back is wrapped, so that it is preserved.
   const kept = Object.fromEntries(Object.entries(given).filter(([key, text]) => isOurs(key, text, of)));
   const open = omitAll(given, new Set(Object.keys(kept)));
   const texts = leftovers.flatMap((leftover): ReadonlyArray<[key: string, text: string]> =>
     isNameable(leftover) ? [[keyOf(leftover, of), fieldText(leftover)]] : []
   );
-  // Where these alone are too long, nothing is made of them in vain.
+  // If these alone are too long, do not build the rest.
   const shortest = texts.reduce((sum, [key, text]) => sum + key.length + text.length, 0);
   if (shortest > ANNOTATION_BYTES_MAX) return shrunk(open, of, texts, kept);
   const fields = texts.filter(([key]) => !Object.hasOwn(given, key));
@@ -72,7 +73,7 @@ export const leftoverPaths = (resource: JsonObject, of: Of): ReadonlyArray<strin
     return all.map(({ at }) => at.join("."));
   });
 
-/** True for one that conversion made, so that a person need not read it. */
+/** True for annotations written by conversion, which people need not read. */
 export const isLeftoverAnnotation = (key: string): boolean =>
   key === LEFTOVERS_ANNOTATION ||
   (["v1alpha1", "v1alpha2"] as const).some((of) =>
@@ -180,8 +181,8 @@ const sizeOf = (annotations: JsonObject): number =>
 const fits = (annotations: JsonObject): boolean => sizeOf(annotations) <= ANNOTATION_BYTES_MAX;
 
 /**
- * A conversion that fails would take every list of resources down with it: the biggest parts stay behind instead. Status is
- * first among them, since the next pass of the operator writes it again.
+ * A conversion that fails would fail every list of resources, so the largest parts are omitted instead. Status is
+ * omitted first, because the next reconciliation writes it again.
  */
 const shrunk = (
   open: JsonObject,

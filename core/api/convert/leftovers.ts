@@ -1,13 +1,13 @@
 /**
- * What one version holds and the other has no place for: as differences between what conversion alone gives back and what
- * was there. `applied(made, differences(made, wanted))` is `wanted`.
+ * Fields that one version has and the other lacks, as differences between the plain conversion and the original object.
+ * `applied(made, differences(made, wanted))` is `wanted`.
  *
- * A difference is bound to what stood in its place, and a sub-field to the value that it belongs to: when somebody edits
- * that in the other version, the difference has nothing to say any more.
+ * A difference is bound to the value in its place, and a sub-field to the value that it belongs to: if that is edited
+ * in the other version, the difference no longer applies.
  */
 import { isList, isObject, type Json, type JsonObject, member, putAll } from "../../data/json.ts";
 
-/** Which version the leftovers are of; they stand on an object of the other one. */
+/** The version that the leftovers belong to; they are stored on an object of the other one. */
 export type Of = "v1alpha1" | "v1alpha2";
 
 /** One difference: at this place belongs `to`; without `to` nothing belongs there. */
@@ -150,7 +150,7 @@ const belongs = (made: JsonObject, leftover: Leftover, shape: Shape, keyCount: K
   let found: Json | undefined = made;
   let name = "";
   for (const [depth, key] of leftover.at.entries()) {
-    // A field cannot be put into a value that is no object, and a field of a closed object not into none.
+    // A field cannot be set in a value that is not an object, nor in a missing object with a fixed set of fields.
     if (depth > 0 && (found === undefined ? shape.closed.has(name) : !isObject(found))) return false;
     name = depth === 0 ? key : `${name}.${key}`;
     found = member(found, key);

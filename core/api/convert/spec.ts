@@ -1,4 +1,4 @@
-/** The fields that both versions have, and where each stands in the other one. */
+/** The fields that both versions have, with their path in each. */
 import { at, isList, isObject, type Json, type JsonObject, listAt, member, omit, put } from "../../data/json.ts";
 import { CONTAINER_NAME_DEFAULT } from "../v1alpha1.ts";
 
@@ -55,7 +55,7 @@ const MOVED: ReadonlyArray<Moved> = [
   { old: ["server", "userConfig", "configMapName"], now: ["overrideConfig", "configMapName"], holds: named },
 ];
 
-/** Blocks that say something by being there, even empty. */
+/** Blocks that have a meaning even if empty. */
 const BLOCKS: ReadonlyArray<Moved> = [
   { old: ["server", "distribution"], now: ["distribution"] },
   { old: ["server", "storage"], now: ["workload", "storage"] },
