@@ -3,7 +3,7 @@
 /** A call without an answer counts as failed after this, in milliseconds; the API server ends its own calls after 60 s. */
 export const CALL_TIMEOUT_MS = 30_000;
 
-/** Attempts of one call that may pass: overload, restart of the API server. */
+/** Attempts of one call that may succeed later: overload, restart of the API server. */
 export const CALL_ATTEMPTS_MAX = 4;
 
 /** Longest pause that a Retry-After header may impose, in milliseconds. */
@@ -19,8 +19,8 @@ export const CA_READ_MS = 60_000;
 export const LIST_PAGE_ITEMS = 500;
 
 /**
- * Longest page of a list, in bytes. A longer one is asked for again with a quarter of the objects, down to one: objects of
- * 1.5 MiB each would otherwise make a page of 750 MiB.
+ * Longest page of a list, in bytes. A longer one is requested again with a quarter of the objects, down to one: objects
+ * of 1.5 MiB each would otherwise make a page of 750 MiB.
  */
 export const LIST_PAGE_BYTES_MAX = 8 * 1024 * 1024;
 export const LIST_PAGE_SHRINK = 4;
@@ -38,13 +38,10 @@ export const WATCH_PAUSE_CHARACTERS = 256 * 1024;
 export const RELIST_MS_MIN = 500;
 export const RELIST_MS_MAX = 10_000;
 
-/**
- * Pause between two looks whether the database is still the one that the watch began in, in milliseconds. A list of one object;
- * only one watch looks by itself.
- */
+/** Delay between two checks for a restored etcd, in milliseconds. A list of one object; only one watch checks it. */
 export const DATABASE_LOOK_MS = 60_000;
 
-/** One such look, and the pause after one that failed, in milliseconds. */
+/** Timeout of one such check, and delay after a failed one, in milliseconds. */
 export const DATABASE_LOOK_TIMEOUT_MS = 5000;
 export const DATABASE_LOOK_AGAIN_MS = 1000;
 
@@ -57,17 +54,17 @@ export const WATCH_LIVED_MS = 1000;
  */
 export const WORKERS = 64;
 
-/** Writes of one pass at the same time; a resource has about five objects before and after its Deployment. */
+/** Concurrent writes of one reconciliation; a resource has about five objects before and after its Deployment. */
 export const WRITES_AT_ONCE = 4;
 
-/** Pause after a failed pass of one resource, in milliseconds: first and longest; doubled each time. */
+/** Delay after a failed reconciliation of one resource, in milliseconds: first and longest; doubled each time. */
 export const BACKOFF_MS_MIN = 500;
 export const BACKOFF_MS_MAX = 300_000;
 
 /** Of so many keys taken from the work queue, one is a follow-up of our own writes while there are keys of both kinds. */
 export const FOLLOW_UP_SHARE = 4;
 
-/** What follows of our own writes within this many milliseconds becomes one pass. */
+/** Events caused by the operator's own writes within this many milliseconds are combined into one reconciliation. */
 export const COALESCE_MS = 5;
 
 /** Time in seconds after which another replica may take a lease that was not renewed; the value of Kubernetes' own components. */
@@ -82,7 +79,7 @@ export const LEASE_RENEW_MS = 2000;
 /** One attempt to renew, in milliseconds: a dead connection must not eat the whole deadline. */
 export const LEASE_CALL_MS = 4000;
 
-/** Pause between two looks of a waiting replica, in milliseconds; jitter is added. A released lease is taken within it. */
+/** Delay between two reads of the lease by a waiting replica, in milliseconds; jitter is added. */
 export const LEASE_LOOK_MS = 1000;
 
 /** Giving up the lease must not hold up the end of the process for longer, in milliseconds; it has 10 s in all. */
@@ -115,8 +112,8 @@ export const WEBHOOK_HEADERS_MS = 10_000;
 export const WEBHOOK_BODY_MS = 30_000;
 
 /**
- * An idle connection of a caller is kept for this long, in milliseconds: longer than the API server keeps it (90 s), so that
- * it is never closed while a request is on its way.
+ * An idle connection of a caller is kept open for this long, in milliseconds: longer than the API server keeps it (90
+ * s), so that it is never closed while a request is on its way.
  */
 export const WEBHOOK_IDLE_MS = 120_000;
 
@@ -145,8 +142,8 @@ export const LARGE_REVIEW_BYTES = 256 * 1024;
 export const CONVERSION_SLICE_MS = 20;
 
 /**
- * A replica that was asked to stop goes on answering webhooks for this long, in milliseconds: until the Service no longer
- * names it. The process has 10 s in all.
+ * A stopping replica continues to serve webhooks for this long, in milliseconds: until the Service no longer includes
+ * it. The process has 10 s in total.
  */
 export const WEBHOOK_DRAIN_MS = 4000;
 
@@ -157,28 +154,28 @@ export const SETTINGS_FRESH_MS = 10_000;
 export const MIGRATED_AT_ONCE = 4;
 export const MIGRATE_AGAIN_MS = 60_000;
 
-/** Deleted objects that the mirror remembers, so that the answer to a late write does not bring one back. */
+/** Deletions to remember, so that the response to a late write does not restore a deleted object in the cache. */
 export const DELETED_REMEMBERED = 4096;
 
 /** Certificates, their Secret and the caBundles are looked at this often, in milliseconds: what is broken is whole again within a minute. */
 export const CERTIFICATE_LOOK_MS = 10_000;
 
-/** After a failed look, in milliseconds. */
+/** After a failed read, in milliseconds. */
 export const CERTIFICATE_RETRY_MS = 2000;
 
-/** Objects of one kind that others of it may be packed behind; what fits none of them is packed alone. */
+/** Histories per kind for compression; an object that matches none of them is compressed on its own. */
 export const HISTORIES_PER_KIND = 8;
 
-/** One that nothing fitted for this many objects of the kind may be replaced: after an upgrade all look different. */
+/** A history that matched none of this many objects of the kind may be replaced, as after an upgrade. */
 export const HISTORY_KEPT_PACKS = 1000;
 
 /** Longer ones are no history: zlib finds nothing that lies further back than 32 KiB. */
 export const HISTORY_BYTES_MAX = 32_000;
 
-/** Pause between two looks whether there is memory to give back, in milliseconds. */
+/** Delay between two checks for memory to release, in milliseconds. */
 export const REST_LOOK_MS = 10_000;
 
-/** An operator in which no more passes than this ended between two looks is at rest. */
+/** The operator is idle if at most this many reconciliations ended between two checks. */
 export const REST_PASSES_MAX = 10;
 
 /** At rest it collects when it uses more than after the last time by this share of that. */
@@ -193,7 +190,10 @@ export const COLLECT_DONE_BYTES = 16 * 1024 * 1024;
 /** Texts of objects that wait to be deflated, in characters; beyond, the oldest are deflated at once. */
 export const PLAIN_CHARACTERS_MAX = 24 * 1024 * 1024;
 
-/** They are deflated when no more objects than this came in since a look, which is made so often, in milliseconds. */
+/**
+ * Objects are compressed when at most this many arrived since the last check; the second value is the interval of the
+ * checks, in milliseconds.
+ */
 export const STILL_OBJECTS_MAX = 20;
 export const PACK_LOOK_MS = 1000;
 
@@ -202,35 +202,38 @@ export const PACKED_AT_ONCE = 16;
 export const PACK_PAUSE_MS = 20;
 
 /**
- * Memory for what is kept of the cluster, in bytes of packed text: in all, and for one namespace. 5,000 usual resources with
- * their objects take about 12 MiB; new ones wait unpacked for a while (PLAIN_CHARACTERS_MAX).
+ * Memory for the cache, in bytes of compressed text: in total, and for one namespace. 5,000 usual resources with their
+ * objects take about 12 MiB; new ones wait uncompressed for a while (PLAIN_CHARACTERS_MAX).
  */
 export const KEPT_BYTES_MAX = 80 * 1024 * 1024;
 export const KEPT_NAMESPACE_BYTES_MAX = 40 * 1024 * 1024;
 
 /**
- * Longest text of one object that is kept, in characters: of a resource, and of an object made for one. Resources of a few KiB
- * are usual, a Deployment or generated config has about 12.
+ * Longest text of one cached object, in characters: of a resource, and of an object created for one. Resources of a few
+ * KiB are usual, a Deployment or generated config has about 12.
  */
 export const KEPT_RESOURCE_MAX = 64 * 1024;
 export const KEPT_OBJECT_MAX = 128 * 1024;
 
-/** Objects, pods and ReplicaSets that are kept for one resource; a few dozen are usual. */
+/** Cached objects, pods and ReplicaSets of one resource; a few dozen are usual. */
 export const KEPT_OBJECTS_MAX = 512;
 
-/** Reconciliations of resources too large to be kept wait for each other; one that found another at work looks again after this. */
+/** Delay before a resource that is too large for the cache asks again, while another one is in progress. */
 export const LARGE_RETRY_MS = 500;
 
-/** Secrets and ConfigMaps of others that are in memory at the same time, over all reconciliations; namespaces take turns. */
+/** Secrets and ConfigMaps of others in memory at the same time; round-robin over namespaces. */
 export const FOREIGN_READS_MAX = 2;
 
-/** Pause between two looks whether the time of an upgrade slot is over, in milliseconds. */
+/** Delay between two checks for expired upgrade slots, in milliseconds. */
 export const SLOTS_LOOK_MS = 10_000;
 
 /** A caller of the health and metrics ports has this long for its request, in milliseconds; the kubelet waits 1 s for an answer. */
 export const HEALTH_HEADERS_MS = 5000;
 
-/** An idle connection to these ports is kept for this long, in milliseconds: longer than the pause between two scrapes of Prometheus. */
+/**
+ * An idle connection to these ports is kept open for this long, in milliseconds: longer than the interval between two
+ * scrapes of Prometheus.
+ */
 export const HEALTH_IDLE_MS = 90_000;
 
 /** Connections to each of these ports at the same time; a kubelet and a few Prometheus servers hold one each. */
@@ -252,7 +255,7 @@ export const IDLE_CONNECTIONS_PER_ADDRESS_MAX = 32;
 export const REVIEWS_REMEMBERED = 64;
 export const REVIEW_FRESH_MS = 60_000;
 
-/** Reviews of tokens at the same time; more callers are told to come back. */
+/** Concurrent token reviews; further callers are asked to retry. */
 export const REVIEWS_AT_ONCE = 4;
 
 /** Longest token that is reviewed, in characters; those of ServiceAccounts have about 1,000. */
@@ -277,7 +280,7 @@ export const CONTEST_OVERWRITES_OF_ANYBODY = 6;
 export const CONTEST_PAUSE_MS_MIN = 10_000;
 export const CONTEST_PAUSE_MS_MAX = 300_000;
 
-/** A field that is not overwritten for this long after its repair is no longer called contested, in milliseconds. */
+/** Milliseconds without an overwrite after which a repaired field is no longer reported as contested. */
 export const CONTEST_OVER_MS = 10_000;
 
 /** Fields of one resource whose overwrites are counted; the oldest are forgotten. */

@@ -56,8 +56,8 @@ const once = <A extends object>(texts: WeakMap<A, Text>, key: string, value: A, 
 const afterLine = (text: string): string => text.slice(text.indexOf("\n") + 1);
 
 /**
- * The keys that a reader looks for first, in reading order; all others follow by name. Lists keep their order, which has
- * a meaning to the server.
+ * The keys that a reader looks for first, in reading order; all others follow by name. Lists keep their order, which is
+ * significant to the server.
  */
 const FIRST = [
   "version",

@@ -18,5 +18,5 @@ export const foldersOf = (spec: Spec): DataFolders => {
   return { mount, state, files: `${state}/files` };
 };
 
-/** Where the data volume is mounted, on every line. */
+/** Mount path of the data volume, for every server. */
 export const MOUNT_DEFAULT = "/.llama";

@@ -1,4 +1,4 @@
-/** A decoded resource → what its server is configured with: a generated config, the author's own, or the image's own. */
+/** A decoded resource → the config of its server: generated, provided by the user, or built into the image. */
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
@@ -25,7 +25,7 @@ import { BaseConfigRequired, UnsupportedServer } from "../failure/failures.ts";
 export interface Surroundings {
   readonly distributions: DistributionTable;
   readonly overrides: ImageOverrides;
-  /** What authors of resources may ask for; without it the defaults. */
+  /** What authors of resources may request; if unset, the defaults. */
   readonly allow?: Allowances;
   /** A server version that replaces that of the distribution (`--server-version`). */
   readonly serverVersion?: string;
@@ -40,7 +40,7 @@ export type Derived = Data.TaggedEnum<{
     readonly config: Generated;
     readonly env: ReadonlyArray<EnvVar>;
   };
-  /** The author's ConfigMap is used unchanged. */
+  /** The user's ConfigMap is used unchanged. */
   Override: {
     readonly distribution: ResolvedDistribution;
     readonly configMapName: string;
@@ -67,7 +67,7 @@ export const derivation = Effect.fnUntraced(function* (resource: Resource, surro
   return yield* Effect.fail({ failures: [...denied, ...failures], warnings });
 });
 
-/** Everything that can keep a decoded resource from what its server is configured with, as the steps say it. */
+/** Every failure that can prevent a decoded resource from getting a config, as declared by the steps. */
 export type DerivationFailure = Effect.Error<ReturnType<typeof derivation>>["failures"][number];
 
 const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surroundings: Surroundings) {

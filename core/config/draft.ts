@@ -9,12 +9,12 @@ import { type DataFolders, foldersOf } from "./data_folders.ts";
 import type { Server } from "./servers/families/families.ts";
 import { serverName } from "./servers/families/families.ts";
 
-/** What a stage may look at: the resource, its server, its place in the pod. Never changes during one generation. */
+/** Inputs of a stage: the resource, its server, its place in the pod. Constant during one generation. */
 export interface Facts {
   readonly name: string;
   readonly spec: Spec;
   readonly server: Server;
-  /** `Llama Stack 0.7.1`, for sentences. */
+  /** `Llama Stack 0.7.1`, for messages. */
   readonly serverName: string;
   readonly folders: DataFolders;
 }
@@ -28,7 +28,7 @@ export interface Declared {
   readonly config: JsonObject;
 }
 
-/** An environment variable of the pod, and the field that asked for it. */
+/** An environment variable of the pod, and the field that requires it. */
 export interface EnvEntry {
   readonly env: EnvVar;
   readonly path: FieldPath;
@@ -49,7 +49,7 @@ export const factsOf = (name: string, spec: Spec, server: Server): Facts => ({
   folders: foldersOf(spec),
 });
 
-/** The draft with more of everything; nothing that is there goes away. */
+/** The draft with additions; nothing is removed. */
 export const noted = (draft: Draft, more: Partial<Omit<Draft, "config">>): Draft => ({
   config: draft.config,
   declared: [...draft.declared, ...(more.declared ?? [])],
@@ -63,7 +63,7 @@ export const withConfig = (draft: Draft, config: JsonObject): Draft => ({ ...dra
 export const entriesOf = (config: JsonObject, api: string): ReadonlyArray<JsonObject> =>
   listAt(config, "providers", api).filter(isObject);
 
-/** The entry of one API that goes by `id`. */
+/** The entry of an API with this id. */
 export const entryOf = (config: JsonObject, api: string, id: string): JsonObject | undefined =>
   entriesOf(config, api).find((entry) => baseId(entry) === id);
 

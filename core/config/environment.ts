@@ -1,4 +1,6 @@
-/** The environment of the server's container: what the operator sets, what the config refers to, what the author adds. */
+/**
+ * The environment of the server's container: the operator's variables, those that the config refers to, and the user's.
+ */
 import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "./data_folders.ts";
@@ -11,8 +13,8 @@ export const CONFIG_FOLDER = "/etc/llama-stack";
 export const CONFIG_FILE = `${CONFIG_FOLDER}/config.yaml`;
 
 /**
- * The authorities that the server trusts, in one file: those of `networking.tls.caBundle`, behind the public ones of the image
- * unless the resource wants them alone.
+ * The CAs that the server trusts, in one file: those of `networking.tls.caBundle`, after the public ones of the image
+ * unless `exclusive` is set.
  */
 export const CA_BUNDLE_FILE = "/etc/ssl/certs/ca-bundle/ca-bundle.crt";
 
@@ -20,8 +22,8 @@ export const CA_BUNDLE_FILE = "/etc/ssl/certs/ca-bundle/ca-bundle.crt";
 const CA_VARIABLES = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"];
 
 /**
- * One entry per name, sorted by name. Later sources win: folders and ports, then what the config needs, then
- * `workload.overrides.env` of the author.
+ * One entry per name, sorted by name. Later sources take precedence: directories and ports, then the variables of the
+ * config, then `workload.overrides.env`.
  */
 export const containerEnv = (
   spec: Spec,
@@ -31,7 +33,7 @@ export const containerEnv = (
   hasConfigFile: boolean,
 ): ReadonlyArray<EnvVar> => {
   const port = String(spec.networking?.port ?? PORT_DEFAULT);
-  // The environment of an unknown server gets the names of every line: it reads its own and ignores the others.
+  // An unknown server gets the variables of every server family: it reads its own and ignores the others.
   const lines = line === undefined ? SERVER_FAMILIES : [line];
   const byName = new Map<string, EnvVar>();
   const set = (env: EnvVar) => byName.set(env.name, env);

@@ -1,9 +1,9 @@
 /**
  * START HERE: from a resource to a config.yaml, the stages in order.
  *
- * Each stage is one file. Its type says what it can fail with, and `PipelineFailure` follows from them. Nothing here reads a
- * clock, a cluster or a file: the pipeline is a description, which `derive` runs.
- * Read next: stage.ts (how stages fail), draft.ts (what is handed on), then the stage that interests you.
+ * Each stage is one file. Its type declares its failures, and `PipelineFailure` is inferred from them. Nothing here
+ * reads a clock, a cluster or a file: the pipeline is a description, which `derive` runs. Read next: stage.ts (how
+ * stages fail), draft.ts (their data), then the stage that interests you.
  */
 import * as Effect from "effect/Effect";
 import { type JsonObject, listAt, objectAt } from "../data/json.ts";
@@ -28,7 +28,7 @@ import { provideTools } from "./stages/tools.ts";
 
 export interface Generated {
   readonly yaml: string;
-  /** What `yaml` says, as a value. */
+  /** The content of `yaml` as a value. */
   readonly tree: JsonObject;
   /** sha256 of the UTF-8 bytes of `yaml`, in hex. */
   readonly digest: string;
@@ -36,11 +36,11 @@ export interface Generated {
   readonly env: ReadonlyArray<EnvEntry>;
   readonly warnings: ReadonlyArray<Warning>;
   readonly providerCount: number;
-  /** Models, tools and shields that the resource asks for. */
+  /** Models, tools and shields of the resource. */
   readonly resourceCount: number;
 }
 
-/** Why there is no config, and what else was noticed on the way. */
+/** Why there is no config, and the warnings found so far. */
 export interface Refusal<E> {
   /** At least one. */
   readonly failures: ReadonlyArray<E>;
@@ -58,7 +58,8 @@ export const generation = (base: BaseSource) =>
         thenStage(exportTelemetry),
         thenStage(overlayProviders),
         thenStage(addExternalProviders),
-        // Before the resources are registered: one that lost its provider is then a failure and not silently gone.
+        // Before the resources are registered: a resource that lost its provider then fails, instead of disappearing
+        // silently.
         thenStage(switchOff),
         thenStage(registerModels),
         thenStage(provideTools),
@@ -74,7 +75,7 @@ export const generation = (base: BaseSource) =>
     Effect.flatMap(generated),
   );
 
-/** Everything that can keep a resource from getting a config, as the stages say it. */
+/** Every failure that can prevent the generation of a config, as declared by the stages. */
 export type PipelineFailure = Effect.Error<ReturnType<typeof generation>>["failures"][number];
 
 const readDraft = Effect.fnUntraced(function* (base: BaseSource) {

@@ -1,12 +1,12 @@
-/** Stage 1: where the config comes from. */
+/** Stage 1: the source of the config. */
 import * as Data from "effect/Data";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 
 export type Source = Data.TaggedEnum<{
-  /** The author's own config.yaml in a ConfigMap, copied as it is. */
+  /** The user's own config.yaml in a ConfigMap, copied unchanged. */
   Override: { readonly configMapName: string; readonly key: string };
-  /** Nothing is asked for that the image's own config does not do. */
+  /** The resource requires nothing beyond the image's own config. */
   DistributionDefault: object;
   /** `causes` are the fields that ask for a generated config, e.g. `spec.providers`. */
   Generated: { readonly causes: ReadonlyArray<string> };

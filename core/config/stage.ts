@@ -1,8 +1,10 @@
 /**
- * A stage of the generation of a config. Its type says what it can fail with; the union of all of them is inferred (pipeline.ts).
+ * A stage of the generation of a config. Its type declares its failures; the union of all of them is inferred
+ * (pipeline.ts).
  *
- * A stage that finds faults hands on what is sound of its draft together with them, so that the stages behind it still run and
- * `lint` reports everything at once. Stages are descriptions: nothing runs before `Effect.runSync`, and nothing suspends.
+ * A stage that finds errors returns the valid part of its draft together with them, so that later stages still run and
+ * `lint` reports everything at once. Stages are descriptions: nothing runs before `Effect.runSync`, and nothing
+ * suspends.
  */
 import * as Arr from "effect/Array";
 import * as Context from "effect/Context";
@@ -10,7 +12,7 @@ import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import type { Draft, Facts } from "./draft.ts";
 
-/** What every stage may look at; the same during one generation. */
+/** The inputs of every stage; constant during one generation. */
 export class GenerationFacts
   extends Context.Service<GenerationFacts, Facts>()("llama-stack-operator/core/GenerationFacts") {}
 
@@ -25,7 +27,7 @@ export class StageFailed<out E> extends Data.TaggedClass("StageFailed")<{
 
 export type Stage<E> = (draft: Draft) => Effect.Effect<Draft, StageFailed<E>, GenerationFacts>;
 
-/** What the work of a stage made of its draft. */
+/** The result of a stage. */
 export interface Staged<E> {
   /** What is sound. */
   readonly draft: Draft;

@@ -1,6 +1,6 @@
 /**
- * Whether a pod template that stands in the cluster asks for no more than the operator itself would write. Whoever may write
- * ReplicaSets or Deployments can prepare one; applied by the operator, it would pass every policy that trusts the operator.
+ * Whether a live pod template requests no more than the operator itself would write. Anyone who may write ReplicaSets
+ * or Deployments can prepare one; applied by the operator, it would pass every policy that trusts the operator.
  */
 import type { Spec } from "../api/v1alpha2.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, omit, stringAt } from "../data/json.ts";
@@ -18,7 +18,7 @@ export const isAllowedTemplate = (
   return hasOurAccount(pod, resource) &&
     HOST_NAMESPACES.every((field) => member(pod, field) !== true) &&
     containers.every(isUnprivileged) &&
-    // As if the author of the resource asked for it.
+    // As if the author of the resource had requested it.
     [pod, ...containers].every((holder) =>
       notAllowedIn(
         {

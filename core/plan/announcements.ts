@@ -1,4 +1,4 @@
-/** What is said in Events, each thing once: failures, changes, what was undone or stopped. */
+/** Events, each reported once: failures, changes, rollbacks and stopped upgrades. */
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { rowOf } from "../failure/table.ts";
@@ -19,8 +19,8 @@ const FAILURES_TOLD_MAX = 8;
 const KNOWN_BY_CHARACTERS = 256;
 
 /**
- * Each failure is said once: when it comes into the text of a condition, and not again while it stays there. What no condition
- * has room for is not said, or it would be said again and again.
+ * Each failure is reported once: when it appears in the message of a condition. A failure that no condition can contain
+ * is not reported, because it would be repeated in every reconciliation.
  */
 export const announcements = (
   snapshot: ClusterSnapshot,
@@ -41,7 +41,7 @@ export const announcements = (
   });
 };
 
-/** Objects of ours that had no owner, as after a restore from a backup that leaves owners out. */
+/** Objects of the operator that had no owner, as after a restore from a backup without owner references. */
 export const adoptionsTold = (
   snapshot: ClusterSnapshot,
   manifests: ReadonlyArray<Manifest>,
@@ -81,7 +81,7 @@ export const changesTold = (
   ];
 };
 
-/** Said when the condition turns, and not again while it stays. */
+/** Reported when the condition changes, and not again. */
 export const stopTold = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
   const failed = (list: ReadonlyArray<unknown>) =>
     (list as ReadonlyArray<Condition>).find(({ type, reason, message }) =>
@@ -93,7 +93,7 @@ export const stopTold = (snapshot: ClusterSnapshot, status: Status): ReadonlyArr
     : [Step.Announce({ note: events.upgradeStopped(now.message) })];
 };
 
-/** Said when the first pause of a field begins. */
+/** Reported when the first delay for a field begins. */
 export const contestsTold = (snapshot: ClusterSnapshot): ReadonlyArray<Announcement> => {
   const before = stringAt(
     listAt(snapshot.resource, "status", "conditions").find((condition) => stringAt(condition, "type") === "Contested"),
@@ -105,7 +105,7 @@ export const contestsTold = (snapshot: ClusterSnapshot): ReadonlyArray<Announcem
   return news.length === 0 ? [] : [Step.Announce({ note: events.contested(news) })];
 };
 
-/** The pods that failed are gone a moment later: what they said is said now. */
+/** The failed pods are about to be removed, so their messages are reported now. */
 export const rolledBackTold = (
   snapshot: ClusterSnapshot,
   live: JsonObject | undefined,

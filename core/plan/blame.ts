@@ -1,4 +1,4 @@
-/** Whose doing a failure is: the author of the resource, or the operator. */
+/** Who caused a failure: the author of the resource, or the operator. */
 import type { OperatorInputs } from "../failure/upgrade_config_failure.ts";
 import { member, objectAt, stringAt } from "../data/json.ts";
 import type { Inputs } from "./inputs.ts";

@@ -1,4 +1,4 @@
-/** The certificates of `networking.tls.caBundle`: taken from the author's ConfigMaps, checked, sorted, without doubles. */
+/** The certificates of `networking.tls.caBundle`: read from the user's ConfigMaps, validated, sorted, deduplicated. */
 import * as Result from "effect/Result";
 import { isCertificate } from "../data/digest.ts";
 import { CaBundleInvalid } from "../failure/failures.ts";
@@ -11,7 +11,7 @@ export const CA_BUNDLE_BYTES_MAX = 1000 * 1024;
 /** Certificates in one bundle: the public authorities of Mozilla are 144; checking 1,000 takes about 60 ms. */
 const CERTIFICATES_MAX = 1000;
 
-/** Undefined when the resource names no bundle, or none of its keys is there (that is told elsewhere). */
+/** Undefined if the resource has no bundle, or none of its keys exists (which is reported elsewhere). */
 export const bundled = (
   references: ReadonlyArray<Reference>,
   maps: ReadonlyMap<string, ConfigMapContent>,

@@ -1,4 +1,4 @@
-/** Fields of ours that somebody changes back after each repair: another controller, say. */
+/** Fields of the operator that are changed back after each repair, for example by another controller. */
 import type { Manifest } from "../resources/blueprint.ts";
 import type { ForeignField } from "../snapshot/contest.ts";
 import { changedFields } from "./field_owners.ts";
@@ -10,13 +10,14 @@ import type { Contest } from "../snapshot/contest.ts";
 /** What the steps repair. */
 export const repairsIn = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot): ReadonlyArray<ForeignField> =>
   steps.flatMap((step) => step._tag === "Apply" ? foreignIn(step.manifest, snapshot) : [])
-    // Nobody overwrites anything where the number of pods goes from one manager of ours to the other.
+    // A change of the field manager for the number of pods, from one of the operator's managers to another, is not a
+    // contest.
     .filter(({ manager }) => manager !== SCALE_MANAGER);
 
 const foreignIn = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<ForeignField> =>
   changedFields(manifest, snapshot.live.get(liveKey(manifest.kind, manifest.metadata.name))).byOthers;
 
-/** Contests that go on at this moment. */
+/** Contests in progress. */
 export const contestsNow = ({ contests = [], nowMs }: ClusterSnapshot): ReadonlyArray<Contest> =>
   contests.filter(({ overAtMs }) => overAtMs > nowMs);
 
@@ -43,7 +44,7 @@ export const withoutHeld = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSn
   });
 };
 
-/** Pause until the next contest may go on or is over, in milliseconds; undefined where there is none. */
+/** Delay until the next contest may be retried or is over, in milliseconds; undefined if there is none. */
 export const nextContestMs = (snapshot: ClusterSnapshot): number | undefined => {
   const times = contestsNow(snapshot).map(({ heldUntilMs, overAtMs }) =>
     heldUntilMs > snapshot.nowMs ? heldUntilMs : overAtMs

@@ -1,9 +1,9 @@
 /**
- * START HERE: observed state → decision. One look at the cluster in, the writes with their reasons out; nothing is read or written
- * here, and nothing is said yet.
+ * START HERE: observed state → decision. The input is one cluster snapshot, the output is the writes with their
+ * reasons; nothing is read, written or reported here.
  *
- * Read next: prepare.ts (the desired objects), preserve.ts (what happens when that fails), rollout.ts (what is applied now),
- * ownership.ts (what is not ours), prune.ts (what goes), report.ts (Events and status, once the writes are done).
+ * Read next: prepare.ts (the desired objects), preserve.ts (what happens if that fails), rollout.ts (what is applied
+ * now), ownership.ts (objects of others), prune.ts (deletions), report.ts (Events and status after the writes).
  */
 import * as Result from "effect/Result";
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
@@ -28,10 +28,10 @@ import { deploymentFor, isWaiting, liveOf, notShrunk } from "./wanted_objects.ts
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { isAnswered, writes } from "./writes.ts";
 
-/** `before` is what `prepare` made of the same snapshot, where that was needed earlier. */
+/** `before` is the result of `prepare` for the same snapshot, if already computed. */
 export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepared, Unprepared>): Decision => {
   const { resource } = snapshot;
-  // Owner references do the rest of a deletion; a kept claim has none.
+  // Owner references complete a deletion; a claim to keep has none.
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return { kind: "nothing", steps: [] };
   if (member(objectAt(resource, "spec"), "suspend") === true) return { kind: "suspended", steps: [] };
   const prepared = before ?? prepare(snapshot);
@@ -62,7 +62,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
   }, snapshot);
 };
 
-/** The decision without repairs that somebody would only overwrite again. */
+/** The decision without repairs that would only be overwritten again. */
 export const withoutContested = (decision: RolloutDecision, snapshot: ClusterSnapshot): RolloutDecision => {
   const steps = withoutHeld(decision.steps, snapshot);
   return {

@@ -41,7 +41,7 @@ export interface RolloutDecision {
 /** Whether a rollout takes part in an upgrade, which few resources at a time do. */
 export type SlotUse =
   | { readonly kind: "none" }
-  /** Decide again with a look at the other resources. */
+  /** Decide again with the upgrade slots of the other resources. */
   | { readonly kind: "wanted" }
   /** It takes a slot, which counts from now on and not only once its Deployment is written. */
   | { readonly kind: "taken"; readonly slot: RollingUpgrade }

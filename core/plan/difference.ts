@@ -1,4 +1,4 @@
-/** Is a write needed at all: does a live object still say what its manifest says? */
+/** Whether a write is needed: does a live object match its manifest? */
 import { isList, isObject, type Json, type JsonObject, member } from "../data/json.ts";
 
 /** A member of a map, or an item of a list that is known by the field `key`. */
@@ -6,8 +6,9 @@ export type PathStep = string | { readonly key: string; readonly item: JsonObjec
 export type DifferencePath = ReadonlyArray<PathStep>;
 
 /**
- * True when every field of `wanted` stands in `live` with the same meaning. Fields that only `live` has are the API
- * server's defaults, or somebody else's; a field that we no longer set is seen by the digest of the manifest instead.
+ * True if every field of `wanted` is in `live` with the same meaning. Fields that only `live` has are defaults of the
+ * API server, or belong to other managers; a field that the operator no longer sets is detected by the digest of the
+ * manifest.
  */
 export const matchesDesired = (wanted: Json, live: Json | undefined, isQuantity = false): boolean => {
   if (isObject(wanted)) {
@@ -25,7 +26,7 @@ export const matchesDesired = (wanted: Json, live: Json | undefined, isQuantity 
   return wanted === live || isQuantity && sameQuantity(wanted, live);
 };
 
-/** The fields of `wanted` that do not stand in `live` with the same meaning. A list whose items have no key is one field. */
+/** The fields of `wanted` that are not in `live` with the same meaning. A list whose items have no key is one field. */
 export const differences = (
   wanted: Json,
   live: Json | undefined,
@@ -58,7 +59,7 @@ export const holdsQuantities = (field: string): boolean => QUANTITIES.has(field)
 
 const QUANTITIES: ReadonlySet<string> = new Set(["limits", "requests", "sizeLimit", "divisor", "averageValue"]);
 
-/** Lists whose items have a name are merged by the API server: ours must be among them, in whatever order. */
+/** The API server merges lists whose items have a name: the operator's items must be among them, in any order. */
 const KEYS = ["name", "mountPath", "containerPort", "topologyKey", "uid", "key"];
 
 const keyed = (wanted: ReadonlyArray<Json>, live: ReadonlyArray<Json>): boolean | undefined => {

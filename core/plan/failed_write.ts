@@ -1,4 +1,4 @@
-/** What the API server answers to a write that fails → a failure that the status tells. */
+/** The API server's response to a failed write → a failure for the status. */
 import { ObjectRefused, WriteFailed } from "../failure/failures.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
@@ -8,11 +8,11 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 /** What the API server, or a webhook behind it, answered to a write. */
 export interface Answered {
   readonly status: number;
-  /** Its own sentence, which may quote what it was sent. */
+  /** The API server's message, which may quote the request. */
   readonly detail: string;
 }
 
-/** Errors of the server's own pass by themselves; everything else is about the object. */
+/** Server errors resolve themselves; every other error is about the object. */
 export const failedWrite = (
   { manifest, blocks }: Extract<Step, { readonly _tag: "Apply" }>,
   { status, detail }: Answered,

@@ -1,9 +1,9 @@
 /**
- * Who owns the fields that an object shows otherwise than we applied it. Admission changes an object after the API server has
- * recorded who set which field (source: `patchResource` and the create and update handlers of Kubernetes 1.36): a field that our
- * own apply owns alone, with another value or none, was rewritten by a policy in our own request. What the API server answered
- * is then as wanted, at every later look and for every leader, since it stands on the object. Whoever edits a field takes it
- * from us.
+ * Owners of the fields whose live value differs from the applied one. Admission changes an object after the API server
+ * has recorded the field managers (source: `patchResource` and the create and update handlers of Kubernetes 1.36): a
+ * field that only the operator's apply owns, with another value or none, was rewritten by a policy in the operator's
+ * own request. The API server's response is then the desired value, in every later reconciliation and for every leader,
+ * because it is recorded on the object. Anyone who edits a field takes over its ownership.
  */
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
@@ -16,11 +16,11 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import type { ForeignField } from "../snapshot/contest.ts";
 
-/** Fields that do not stand in the object as they were applied. */
+/** Fields whose live value differs from the applied one. */
 export interface Changed {
   /** By a policy, in our own request: text of the field paths. */
   readonly byPolicy: ReadonlyArray<string>;
-  /** By somebody else. */
+  /** By another field manager. */
   readonly byOthers: ReadonlyArray<ForeignField>;
 }
 
@@ -32,7 +32,10 @@ export const changedFields = (manifest: Manifest, live: JsonObject | undefined):
     ? NOTHING
     : sortedOut(manifest, live, differences(manifest, live));
 
-/** Whether somebody changed the template of a Deployment that was made from this one, so that a repair replaces its pods. */
+/**
+ * Whether the live template of a Deployment was changed since this manifest was applied, so that a repair replaces its
+ * pods.
+ */
 export const isTemplateForeign = (deployment: Manifest, live: JsonObject | undefined): boolean => {
   const path = ["spec", "template"];
   const found = differences(at(deployment, ...path) ?? null, at(live, ...path), false, path);
@@ -93,7 +96,7 @@ const isOwnApply = (entry: Json): boolean =>
   stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
   stringAt(entry, "subresource") === undefined;
 
-/** Whether a set of fields (FieldsV1) has the field; one that holds others is owned by whoever owns it as a whole. */
+/** Whether a set of fields (FieldsV1) contains the field; a parent field is owned by the owner of the whole. */
 const owns = (fields: JsonObject, path: DifferencePath): boolean => {
   let node = fields;
   for (const [index, step] of path.entries()) {

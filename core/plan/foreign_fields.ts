@@ -1,7 +1,8 @@
 /**
- * Fields of others in our objects stay, with two exceptions that would otherwise last for ever: the other half of an either-or
- * field that we set, which makes every later apply invalid, and what an earlier template of ours held and `kubectl rollout undo`
- * brought back. These become ours, so that the apply that follows takes them away in the same write that repairs the rest.
+ * Fields of other managers in the operator's objects are kept, with two exceptions that would otherwise persist: the
+ * other half of an either-or field that the operator sets, which makes every later apply invalid, and fields of an
+ * earlier template that `kubectl rollout undo` restored. The operator takes ownership of these, so that the following
+ * apply removes them in the same write that repairs the rest.
  */
 import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
@@ -32,8 +33,9 @@ const EITHER_OR: ReadonlyArray<ReadonlyArray<string>> = [
 ];
 
 /**
- * What goes with the apply of the manifest; `replicaSets` are those of the Deployment. `isAnswered`: the object is as the API
- * server made it of our apply; what then contradicts was set by a policy, which would set it again.
+ * Fields to remove with the apply of the manifest; `replicaSets` are those of the Deployment. `isAnswered`: the object
+ * is the API server's response to an apply of the operator; remaining conflicts were set by a policy, which would set
+ * them again.
  */
 export const foreignFields = (
   manifest: Manifest,

@@ -1,4 +1,4 @@
-/** What the objects of a resource are made from, as digests: who changed something is told by comparing them. */
+/** The inputs of a resource's objects, as digests: comparing them identifies who changed something. */
 import type { Resource } from "../api/decode.ts";
 import type { Derived } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
@@ -23,7 +23,9 @@ export interface InputContent {
   readonly secretsDigest: string;
 }
 
-/** `suspend` and the number of pods are no inputs of the template: a change of them restarts nothing and ends no turn. */
+/**
+ * `suspend` and the number of pods are not inputs of the template: changing them restarts no pod and ends no upgrade.
+ */
 export const inputsOf = ({ spec }: Resource, snapshot: Sources, content: InputContent): Inputs => {
   const raw = put(objectAt(snapshot.resource, "spec"), ["workload", "replicas"], undefined);
   const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));

@@ -1,4 +1,4 @@
-/** The author's own config.yaml (`spec.overrideConfig`). */
+/** The user-provided config.yaml (`spec.overrideConfig`). */
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { sha256Hex } from "../data/digest.ts";
@@ -7,7 +7,7 @@ import type { ConfigContent } from "../resources/config_map.ts";
 import { readYaml11 } from "../data/yaml.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
-/** All keys of the author's ConfigMap are copied; the one that is the config must be a YAML map. */
+/** All keys of the user's ConfigMap are copied; the config must be a YAML map. */
 export const ownConfigOf = (
   { spec }: Resource,
   snapshot: Sources,

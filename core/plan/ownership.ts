@@ -1,4 +1,4 @@
-/** Whose object is it? One that is not ours is never touched. */
+/** Ownership of an object. An object of another owner is never changed. */
 import { KIND } from "../api/v1alpha2.ts";
 import { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
@@ -13,7 +13,7 @@ import { isAllowedTemplate } from "./allowed_template.ts";
 /** The resource, and the operator with its allowances. */
 type Whose = Pick<ClusterSnapshot, "resource" | "operator">;
 
-/** Undefined when the live object is absent, ours, or may be adopted. */
+/** Undefined if the live object does not exist, is managed by this resource, or may be adopted. */
 export const conflictOf = (
   { kind, metadata }: Manifest,
   live: JsonObject | undefined,
@@ -40,13 +40,16 @@ export const conflictOf = (
   });
 };
 
-/** Controlled by the resource, or our own work that nobody controls: a claim that was kept, or restored from a backup. */
+/**
+ * Controlled by the resource, or created by the operator and without a controller: a kept claim, or an object restored
+ * from a backup.
+ */
 export const isOurs = (live: JsonObject, uid: string | undefined): boolean => {
   const controller = controllerOf(live);
   return controller === undefined ? isOrphan(live) : stringAt(controller, "uid") === uid;
 };
 
-/** An object of ours without an owner, which is adopted: backups often leave owner references out. */
+/** An object of the operator without an owner, which is adopted: backups often omit owner references. */
 export const isOrphan = (live: JsonObject): boolean =>
   controllerOf(live) === undefined && !isGoing(live) &&
   (stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY || isAppliedByUs(live)) &&
@@ -54,8 +57,8 @@ export const isOrphan = (live: JsonObject): boolean =>
     stringAt(live, "metadata", "annotations", MANIFEST_ANNOTATION) !== undefined);
 
 /**
- * Labels and digest are no secret: somebody may prepare a Deployment under the name of a resource to come. An apply would
- * leave in it what the operator does not set, such as a volume of the node.
+ * Labels and digest are not secret: anyone may prepare a Deployment under the name of a future resource. An apply would
+ * keep fields in it that the operator does not set, such as a hostPath volume.
  */
 export const isAdoptable = (live: JsonObject, snapshot: Whose): boolean =>
   stringAt(live, "kind") !== "Deployment" || !isOrphan(live) || isAllowedTemplate(podTemplateOf(live), snapshot);
@@ -67,7 +70,7 @@ const isAppliedByUs = (live: JsonObject): boolean =>
     Object.hasOwn(objectAt(entry, "fieldsV1", "f:metadata", "f:labels"), "f:app.kubernetes.io/managed-by")
   );
 
-/** Whether watches tell of the object: they select by these labels, which anybody may change. */
+/** Whether watches report the object: they select by these labels, which anyone may change. */
 export const isWatched = (live: JsonObject, resource: string): boolean =>
   stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY &&
   stringAt(live, "metadata", "labels", "app.kubernetes.io/instance") === resource;

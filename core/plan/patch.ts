@@ -10,7 +10,7 @@ import type { ObjectKey } from "../snapshot/object_key.ts";
 /** An apply is rejected with 409 where it does not hold, and nothing changes. */
 export type Precondition = "must not exist" | "any" | { readonly version: string };
 
-/** An object, or the part of one that is applied. */
+/** An object, or the applied part of one. */
 export type Applied = JsonObject & {
   readonly apiVersion: string;
   readonly kind: string;
@@ -18,7 +18,9 @@ export type Applied = JsonObject & {
 };
 
 export type Patch = Data.TaggedEnum<{
-  /** Server-side apply. Forced: the fields that it names are ours, whoever wrote them before. */
+  /**
+   * Server-side apply. Forced: the operator takes ownership of the fields that it contains, whoever wrote them before.
+   */
   ServerSideApply: {
     readonly object: Applied;
     readonly fieldManager: string;
@@ -40,7 +42,7 @@ export type Patch = Data.TaggedEnum<{
     readonly status: Status;
     readonly fieldManager: string;
   };
-  /** Deletes the object with that uid; an empty version stands for any. */
+  /** Deletes the object with that uid; an empty version matches any. */
   Delete: { readonly key: ObjectKey; readonly uid: string; readonly version: string };
   /** `collection` is a path, as `/api/v1/namespaces/a/secrets`. */
   Create: { readonly collection: string; readonly object: JsonObject };

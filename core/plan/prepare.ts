@@ -1,8 +1,8 @@
 /**
- * From the observed state to the desired objects of a resource, or everything that stands in the way.
+ * From the observed state to the desired objects of a resource, or all failures.
  *
- * Resolve references → derive the config → resolve connections → build objects. The failures of all of them are collected, and
- * `PreparationFailure` follows from what each step says that it can fail with.
+ * Resolve references → derive the config → resolve connections → build objects. The failures of all steps are
+ * collected, and `PreparationFailure` is inferred from the failures that each step declares.
  */
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";

@@ -1,8 +1,8 @@
 /**
- * Failure preservation: while a resource cannot be reconciled, its Deployment, ConfigMaps and Secrets stay as they are.
+ * Failure preservation: while a resource cannot be reconciled, its Deployment, ConfigMaps and Secrets are unchanged.
  *
- * The type of the decision says so: none of its steps can write one of them. The number of replicas, Events and the status still
- * follow.
+ * The type of the decision guarantees this: none of its steps can write one of them. The number of replicas, Events and
+ * the status are still updated.
  */
 import { isReadonlyArrayNonEmpty } from "effect/Array";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";

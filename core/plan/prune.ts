@@ -1,4 +1,4 @@
-/** What goes: objects that the resource does not ask for any more, and configs that nothing runs on. */
+/** Deletions: objects that the resource no longer requires, and configs that no workload uses. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { OWN_KINDS, ROUTES } from "../snapshot/kinds.ts";
@@ -22,8 +22,8 @@ export const prunedObjects = (
   ).map(([, live]) => prune(live, "no longer required by the resource"));
 
 /**
- * The copy of a CA bundle that the resource does not ask for any more. Pods of an older template, and a rollback to it, need it
- * until the rollout is complete.
+ * The copy of a CA bundle that the resource no longer requires. Pods of an older template, and a rollback to it, need
+ * it until the rollout is complete.
  */
 export const prunedBundles = (
   snapshot: ClusterSnapshot,
@@ -45,13 +45,13 @@ export const prunedBundles = (
   ).map(([, live]) => prune(live, "no longer required by the resource"));
 };
 
-/** Newest configs kept beside the one that this pass wants: the one before, for a way back. */
+/** Newest configs to keep besides the current one: the previous one, for a rollback. */
 const CONFIGS_KEPT = 1;
 
 /**
- * Generated ConfigMaps that are neither among the newest nor named by a Deployment, ReplicaSet or Pod. `current` is
- * the one that this pass wants; it is never pruned, even if the cluster does not show it yet, and it is not always the
- * newest: an edit that is taken back returns to a former one, and configs of one second have no order.
+ * Generated ConfigMaps that are neither among the newest nor used by a Deployment, ReplicaSet or Pod. `current` is the
+ * desired one of this reconciliation; it is never pruned, even if the cluster does not show it yet, and it is not
+ * always the newest: reverting an edit returns to a former one, and configs of one second have no order.
  */
 export const prunedConfigs = (
   snapshot: ClusterSnapshot,

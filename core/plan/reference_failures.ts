@@ -10,10 +10,10 @@ import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../data/limits.t
 import type { Reference } from "../snapshot/references.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
-/** What only a look at the cluster can show. */
+/** Findings that require a read of the cluster. */
 export type MissingReference = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;
 
-/** Of references that are too large nothing was kept: what they seem to lack they may well have. */
+/** References that are too large were not cached, so their keys are unknown. */
 export const referenceFailures = (
   references: ReadonlyArray<Reference>,
   snapshot: Sources,

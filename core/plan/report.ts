@@ -1,4 +1,4 @@
-/** What is said of a decision once its writes are done: Events and the status. Nothing else is written from here. */
+/** The report of a decision after its writes: Events and the status. Nothing else is written here. */
 import type { Status } from "../api/v1alpha2.ts";
 import type { Unwritten } from "../failure/failures.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
@@ -25,9 +25,9 @@ export interface Outcomes {
 
 export interface Report {
   readonly steps: ReadonlyArray<Announcement | StatusUpdate>;
-  /** Look again after this many milliseconds, even if nothing changes; undefined: wait for a change. */
+  /** Reconcile again after this many milliseconds, even without a change; undefined: wait for a change. */
   readonly lookAgainMs: number | undefined;
-  /** What stands in the way, for log and metrics. */
+  /** The failures, for log and metrics. */
   readonly failures: ReadonlyArray<ReconcileFailure>;
 }
 
@@ -67,7 +67,7 @@ const ofRollout = (
 ): Report => {
   const { objects, warnings } = prepared;
   const failures = [...conflicts, ...refusals];
-  // After an undo nobody can see any more why it was done.
+  // After a rollback the reason can no longer be observed.
   const seen = rollout.kind === "undo" ? before : done;
   const status = summarise(seen, {
     prepared,
@@ -96,7 +96,7 @@ const ofRollout = (
   };
 };
 
-/** Of these pauses the shortest; undefined: watches tell of everything. */
+/** The shortest of these delays; undefined: watches report everything. */
 const nextLookMs = (snapshot: ClusterSnapshot, { conditions = [] }: Status): number | undefined => {
   const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
   const pauses = [nextContestMs(snapshot), unwatchedMs(snapshot), isUnavailable ? LOOK_AGAIN_MS : undefined];

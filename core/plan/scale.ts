@@ -8,7 +8,7 @@ import { keyOf } from "../snapshot/object_key.ts";
 import { type Scaling, Step, type StepPrecondition } from "./step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
-/** Scaling goes on whatever else is wrong, unless an autoscaler has the number. */
+/** Scaling continues despite other failures, unless an autoscaler controls the number of replicas. */
 export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
   const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
   const live = snapshot.live.get(liveKey("Deployment", name));

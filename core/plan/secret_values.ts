@@ -1,4 +1,7 @@
-/** Every use of the values of Secrets: what goes into our own Secrets, what is hashed, and what a server could not take. */
+/**
+ * Every use of the values of Secrets: the contents of the operator's Secrets, digests, and values that a server cannot
+ * read.
+ */
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
@@ -23,7 +26,10 @@ export const usedValues = (
         .map(([one, value]): readonly [string, Redacted.Redacted<string>] => [`${name}/${one}`, value]);
     });
 
-/** A provider key that the server would not take as text stops the start; the reason is told before (never the value). */
+/**
+ * A provider key that the server would not read as text fails the start; the reason is reported in advance (never the
+ * value).
+ */
 export const trappedKeys = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<SecretValueUnusable> =>
   referencesOf(spec).filter(({ path }) => path[1] === "providers" && path[2] !== "telemetry").flatMap(
     ({ name, key, path }) => {

@@ -1,4 +1,4 @@
-/** The status is written where it says something else than before. */
+/** The status is only written if it changes. */
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../data/json.ts";
 import { type StatusUpdate, Step } from "./step.ts";

@@ -7,13 +7,16 @@ import type { ClaimedField } from "./foreign_fields.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
 import type { Precondition } from "./patch.ts";
 
-/** Under which a step is written: there is no such object, it has this version, or that which an earlier step of the plan left. */
+/**
+ * The precondition of a write: the object does not exist, has this version, or the version that an earlier step of the
+ * plan left.
+ */
 export type StepPrecondition = Exclude<Precondition, "any"> | "as just written";
 
 export type Step = Data.TaggedEnum<{
   /**
-   * Server-side apply of one object. Where the precondition does not hold, the object stays as it is.
-   * `blocks` says whether a refusal stops the steps behind it.
+   * Server-side apply of one object. If the precondition fails, the object is unchanged. `blocks` is whether a
+   * rejection stops the later steps.
    */
   Apply: {
     readonly manifest: Manifest;
@@ -25,11 +28,11 @@ export type Step = Data.TaggedEnum<{
   TakeOver: {
     readonly key: ObjectKey;
     readonly managers: ReadonlyArray<string>;
-    /** Fields of whomever that the apply behind this step takes away. */
+    /** Fields of any manager that the following apply removes. */
     readonly claims: ReadonlyArray<ClaimedField>;
     readonly why: string;
   };
-  /** Deletes one object of ours, and only as it was seen. */
+  /** Deletes one object of the operator, only in the observed version. */
   Prune: { readonly key: ObjectKey; readonly uid: string; readonly version: string; readonly why: string };
   /** Changes the number of pods and nothing else. */
   Scale: {
@@ -38,7 +41,7 @@ export type Step = Data.TaggedEnum<{
     readonly precondition: StepPrecondition;
     readonly why: string;
   };
-  /** Says something to the owner of the resource, once. */
+  /** Reports an Event to the owner of the resource, once. */
   Announce: { readonly note: Note };
   SetStatus: { readonly status: Status; readonly why: string };
 }>;

@@ -1,7 +1,7 @@
 /**
- * Objects that an operator before us made for the same resource: they are ours by their owner, but their fields still belong to
- * its field managers, and what they set and we do not would stay for ever. Once, those fields become ours; the apply that
- * follows then removes what it does not name.
+ * Objects that a former operator created for the same resource: they have the resource as owner, but their fields still
+ * belong to its field managers, so fields that the operator does not set would stay forever. Once, the operator takes
+ * ownership of those fields; the following apply then removes what it does not contain.
  */
 import {
   isObject,
@@ -42,7 +42,9 @@ export const takeOvers = (
   ];
 };
 
-/** `metadata.managedFields` of an object as it should be: the fields of the former operator are ours, applied. */
+/**
+ * The desired `metadata.managedFields` of an object: the fields of the former operator belong to the apply of this one.
+ */
 export const takenOver = (
   live: JsonObject,
   resource: JsonObject,
@@ -90,7 +92,7 @@ const isOwnApply = (entry: Json): boolean =>
 
 const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
 
-/** What the API server filled in there when they were made, and lets nobody take away again. */
+/** Fields that the API server filled in at creation and does not allow to remove. */
 const SPEC_STAYS: ReadonlySet<string> = new Set(["PersistentVolumeClaim", "Service"]);
 
 /** Not the number of pods: an apply that leaves it to an autoscaler would set it back to one. */

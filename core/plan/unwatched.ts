@@ -3,7 +3,7 @@ import { UNWATCHED_LOOK_MS } from "../data/limits.ts";
 import { isOurs, isWatched } from "./ownership.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
-/** Pause in milliseconds before the next look at objects of ours that no watch follows; undefined: there are none. */
+/** Delay in milliseconds before the next read of objects that no watch reports; undefined if there are none. */
 export const unwatchedMs = ({ live, resource }: ClusterSnapshot): number | undefined => {
   const { uid, name } = objectAt(resource, "metadata");
   return [...live.values()].some((object) => isOurs(object, String(uid)) && !isWatched(object, String(name)))

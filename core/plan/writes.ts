@@ -23,7 +23,7 @@ export const writes = (
       Step.Apply({ manifest, why, precondition: preconditionOf(snapshot, manifest, changed), blocks })
     );
 
-/** A replica that wakes without its lease, or a look that is out of date, must not undo what was written since. */
+/** A replica that wakes up without its lease, or a stale read, must not undo later writes. */
 const preconditionOf = (
   snapshot: ClusterSnapshot,
   manifest: Manifest,
@@ -38,12 +38,12 @@ const preconditionOf = (
 
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
   if (live === undefined) return false;
-  // A claim's own fields can hardly change; a size that grew beyond what is asked for stays (never shrunk).
+  // The fields of a claim are mostly immutable; a size larger than desired is kept (claims never shrink).
   if (manifest.kind === "PersistentVolumeClaim" && stringAt(live, "status", "phase") === "Lost") return true;
   return isAppliedFrom(manifest, live) && isAnswered(manifest, live) && !isOwnedTooMuch(manifest, live);
 };
 
-/** It says what the manifest says, or what a policy of the cluster made of that when it was applied. */
+/** It matches the manifest, or the manifest as changed by a policy of the cluster when it was applied. */
 export const isAnswered = (manifest: Manifest, live: JsonObject | undefined): boolean =>
   matchesDesired(manifest, live) || isOnlyRewritten(manifest, live);
 
@@ -52,7 +52,7 @@ const isOnlyRewritten = (manifest: Manifest, live: JsonObject | undefined): bool
   return byPolicy.length > 0 && byOthers.length === 0;
 };
 
-/** The digest leaves the owner out, which is another one for each copy of a resource: a claim to be kept must not have ours. */
+/** The digest excludes the owner, which differs for each copy of a resource: a claim to keep must not have an owner. */
 const isOwnedTooMuch = (manifest: Manifest, live: JsonObject): boolean =>
   listAt(manifest, "metadata", "ownerReferences").length === 0 &&
   listAt(live, "metadata", "ownerReferences").some((owner) => stringAt(owner, "kind") === KIND);

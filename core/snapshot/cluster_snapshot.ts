@@ -1,4 +1,4 @@
-/** What one look at the cluster yields: everything that a decision about one resource rests on. */
+/** The result of one read of the cluster: everything that a decision about one resource depends on. */
 import type { Redacted } from "effect/Redacted";
 import type { Unwritten } from "../failure/failures.ts";
 import type { Surroundings } from "../config/derive.ts";
@@ -28,9 +28,9 @@ export interface ClusterSnapshot {
   readonly pods: ReadonlyArray<JsonObject>;
   /** Writes of this reconciliation that did not succeed. */
   readonly refusals: ReadonlyArray<Unwritten>;
-  /** Fields of the resource's objects that somebody overwrites again and again. */
+  /** Fields of the resource's objects that are repeatedly overwritten. */
   readonly contests?: ReadonlyArray<Contest>;
-  /** Every resource that an upgrade has away from its new state; undefined while nobody has looked. */
+  /** Every resource that holds an upgrade slot; undefined until they have been checked. */
   readonly rollingUpgrades: ReadonlyArray<RollingUpgrade> | undefined;
   /** What the server answered, when it was asked. */
   readonly server: ServerAnswers | undefined;
@@ -48,7 +48,7 @@ export interface ConfigMapContent {
   readonly binaryData: Readonly<Record<string, string>>;
 }
 
-/** The operator itself: its version, what it brings along, how it is set. */
+/** The operator itself: its version, the distributions it ships, its settings. */
 export interface Operator {
   readonly version: string;
   readonly surroundings: Surroundings;
@@ -57,7 +57,7 @@ export interface Operator {
   readonly hmacKey: Redacted<string>;
   /** Whether a template that only the operator changed is applied without being asked. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
-  /** Resources that an upgrade may have away at a time. */
+  /** Maximum number of concurrent upgrades. */
   readonly upgradeParallelism: number;
 }
 

@@ -1,15 +1,15 @@
-/** Fields that somebody else overwrites. */
+/** Fields that another manager overwrites. */
 
-/** A field of ours that somebody else changed. */
+/** A field of the operator that another manager changed. */
 export interface ForeignField {
   /** `Kind name`. */
   readonly object: string;
   readonly field: string;
-  /** Field manager, as the API server recorded it; empty where nobody owns the field, as after it was removed. */
+  /** Field manager as recorded by the API server; empty if nobody owns the field, as after its removal. */
   readonly manager: string;
 }
 
-/** A field that was overwritten again and again; `manager` is undefined where several managers do it by turns. */
+/** A field that is repeatedly overwritten; `manager` is undefined if several managers alternate. */
 export interface Contest extends Omit<ForeignField, "manager"> {
   readonly manager: string | undefined;
   /** Until when it is not repaired, in milliseconds since 1970; a time that is past: it was repaired, and may be overwritten again. */

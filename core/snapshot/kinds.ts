@@ -1,12 +1,12 @@
 /**
- * Every kind of object that belongs to a resource: where the API server has it, and what the operator does with it. The
- * mirrors, the paths, the clean-up and the RBAC rules of the installation follow from this table.
+ * Every kind of object that belongs to a resource: its API path, and what the operator does with it. The watches, the
+ * paths, pruning and the RBAC rules of the installation are derived from this table.
  */
 export interface Kind {
   readonly kind: string;
   readonly apiVersion: string;
   readonly plural: string;
-  /** Comes and goes with a field of the resource. */
+  /** Created and deleted with a field of the resource. */
   readonly prunable: boolean;
 }
 
@@ -17,7 +17,10 @@ const written = (apiVersion: string, kind: string, plural: string, prunable = fa
   prunable,
 });
 
-/** What is made for a resource. Claims, accounts and Services stay; a ConfigMap goes when nothing runs on it any more. */
+/**
+ * Objects of a resource. Claims, ServiceAccounts and Services are kept; a ConfigMap is deleted when no workload uses it
+ * any longer.
+ */
 export const OWN_KINDS: ReadonlyArray<Kind> = [
   written("apps/v1", "Deployment", "deployments"),
   written("v1", "ConfigMap", "configmaps"),

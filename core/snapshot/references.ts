@@ -14,7 +14,7 @@ export interface Reference {
   readonly path: FieldPath;
   /** The pod starts without it. */
   readonly optional: boolean;
-  /** The other keys are used too: all keys of the author's own config are mounted. */
+  /** The other keys are used, too: all keys of the user-provided config are mounted. */
   readonly wholeObject?: true;
   /** Read by the operator alone, and not by the pod: a change of it restarts nothing. */
   readonly operatorOnly?: true;
@@ -48,7 +48,9 @@ export const referencedObjects = (references: ReadonlyArray<Reference>): Readonl
   }));
 };
 
-/** What may be read for a resource of that namespace; the rest is refused, and must not even be asked for. */
+/**
+ * The objects that may be read for a resource of that namespace; others are rejected, and must not even be requested.
+ */
 export const permitted = (
   references: ReadonlyArray<Reference>,
   namespace: string | undefined,

@@ -39,7 +39,7 @@ const ofDecimals = (list: string): string => {
   return numbers.some((number) => number > 255) ? list : textOf(numbers);
 };
 
-/** A shorter list says less of a value than any that is sought. */
+/** A shorter list reveals less than the shortest piece that is searched for. */
 const BYTES_MIN = 4;
 
 /** What is base64 again when it is decoded once; at each place at which it may begin within a longer run. */

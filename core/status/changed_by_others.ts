@@ -1,4 +1,4 @@
-/** What conditions say of fields that a policy or another controller changed. */
+/** Messages of conditions about fields that a policy or another controller changed. */
 import { listAt, stringAt } from "../data/json.ts";
 import { contestText } from "../plan/contest.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -16,7 +16,7 @@ export const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Fi
     ),
   ];
 
-/** Not abnormal: what admission made of our objects is as wanted. Values are left out, since a policy may have put anything there. */
+/** Not abnormal: the result of admission counts as desired. Values are omitted, because a policy may have set any. */
 export const policyFindings = ({ byPolicy }: Decided, { resource }: ClusterSnapshot): ReadonlyArray<Finding> => {
   if (byPolicy === undefined) {
     const before = listAt(resource, "status", "conditions").find((condition) =>

@@ -26,7 +26,7 @@ export type ConditionType = typeof CONDITION_TYPES[number];
 /** And those that an operator before it wrote. */
 const OWN_TYPES: ReadonlySet<string> = new Set([...CONDITION_TYPES, "DeploymentReady"]);
 
-/** What a condition says, before it is known when that last changed. */
+/** The content of a condition, before the time of its last change is known. */
 export interface Finding {
   readonly type: ConditionType;
   readonly status: "True" | "False" | "Unknown";
@@ -36,8 +36,8 @@ export interface Finding {
 }
 
 /**
- * The new list in the order of `findings`. Our types that are not found any more go: abnormal ones such as Stalled are
- * removed when they are over. Conditions of others stay, behind ours.
+ * The new list in the order of `findings`. The operator's own types that are no longer found are removed: abnormal ones
+ * such as Stalled disappear when they are over. Conditions of others are kept, after the operator's.
  */
 export const conditionsOf = (
   findings: ReadonlyArray<Finding>,

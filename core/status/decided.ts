@@ -4,7 +4,7 @@ import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import type { Contest } from "../snapshot/contest.ts";
 
-/** What a reconciliation decided, as far as status tells of it. */
+/** The decision of a reconciliation, as far as the status reports it. */
 export interface Decided {
   /** Undefined when the resource could not be prepared. */
   readonly prepared: Prepared | undefined;
@@ -13,8 +13,8 @@ export interface Decided {
   /** What becomes of the pod template; undefined when nothing could be decided about it. */
   readonly rollout: Rollout | undefined;
   readonly suspended: boolean;
-  /** Fields that somebody overwrites again and again. */
+  /** Fields that are repeatedly overwritten. */
   readonly contested?: ReadonlyArray<Contest>;
-  /** Fields as a policy of the cluster rewrote them, as `Kind name: path`; undefined when nobody looked. */
+  /** Fields as rewritten by a policy of the cluster, as `Kind name: path`; undefined if not checked. */
   readonly byPolicy?: ReadonlyArray<string>;
 }

@@ -1,4 +1,4 @@
-/** What a text may stand for: programs escape what they show, some of them twice. */
+/** The decodings of a text: programs escape their output, some of them twice. */
 import { textOf, unlisted } from "./byte_lists.ts";
 
 /** The text and what it is without its escapes, in the usual ways and orders. */
@@ -17,7 +17,7 @@ export const decodings = (text: string): ReadonlyArray<string> => {
     const twice = plain(once);
     found.add(once);
     found.add(twice);
-    // A line break in JSON is an escape.
+    // A line break in JSON is escaped.
     for (const list of unlisted(twice)) found.add(list);
   }
   // In a form a blank is a plus sign.

@@ -1,4 +1,4 @@
-/** Which conditions hold after a pass, each with its reason word and sentence; the order is that of the status. */
+/** The conditions after a reconciliation, each with reason and message, in the order of the status. */
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
@@ -25,7 +25,7 @@ export const findingsOf = (
   const updated = updatedFinding(snapshot, decided, deployment);
   const available = availableFinding(snapshot, decided, deployment);
   const rest = objectFindings(snapshot, decided);
-  // Waiting for a turn is no failure: what runs is what its owner asked for.
+  // Waiting for an upgrade slot is not a failure: the running Deployment is what its owner requested.
   const failing = [secrets, config, updated, available, ...rest].find(({ status, type, reason }) =>
     status === "False" && type !== "HealthCheck" && reason !== "UpgradeQueued"
   );
@@ -170,7 +170,7 @@ const updatedWith = (config: string | undefined): Finding =>
 export const configIn = (deployment: JsonObject | undefined): string | undefined =>
   configMapsOf(templateSpec(deployment)).find((name) => /-config-[0-9a-f]{8}$/.test(name));
 
-/** No counts: the sentence would change with every turn of another resource. */
+/** No counts: the message would change with every upgrade of another resource. */
 const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot: ClusterSnapshot): string => {
   const { obstacle, waiting: { queue }, digest } = rollout;
   const way = `To upgrade now, edit the resource or set its annotation llamastack.io/rollout to ${digest}`;
@@ -200,7 +200,7 @@ const availableFinding = (
   const available = Number(member(status, "availableReplicas") ?? 0);
   const said = `${available}/${wanted} replicas available with current config`;
   if (wanted === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
-  // Pods of an older template serve, but not what the resource asks for.
+  // Pods of an older template serve requests, but not with the desired config.
   if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") {
     return conditionTrue("Available", "MinimumReplicasAvailable", said);
   }

@@ -1,4 +1,4 @@
-/** Which pieces of eight characters stand in some texts, found in a time that grows with texts and values together. */
+/** Finds which pieces of eight characters occur in some texts, in time linear in texts and values together. */
 
 import { REDACTED_CHAIN_MAX } from "../data/limits.ts";
 

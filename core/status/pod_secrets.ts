@@ -11,8 +11,8 @@ export const knownValues = ({ secrets }: Pick<ClusterSnapshot, "secrets">): Read
   [...secrets.values()].flatMap((values) => Object.values(values).map(Redacted.value));
 
 /**
- * True only where the operator has read, as it is now, every Secret that the pod was started with. A Secret may have been
- * changed or taken out of the resource since, and volumes of the author's own are not read at all.
+ * True only if the operator has read the current content of every Secret that the pod was started with. A Secret may
+ * have been changed or removed from the resource since, and the user's own volumes are not read at all.
  */
 export const knowsSecretsOf = (pod: JsonObject, snapshot: ClusterSnapshot, prepared: Prepared | undefined): boolean => {
   const name = stringAt(snapshot.resource, "metadata", "name") ?? "";

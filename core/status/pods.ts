@@ -1,4 +1,4 @@
-/** Why pods are not ready, in one sentence: pod, container, reason, exit code, last words, next step. */
+/** Why pods are not ready, in one message: pod, container, reason, exit code, end of the log, next step. */
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { newestFirst } from "../data/newest_first.ts";
 import { printable } from "../data/printable.ts";
@@ -103,7 +103,7 @@ const endedState = (status: JsonObject): Json | undefined => {
   return member(objectAt(status, "state"), "terminated") ?? member(objectAt(status, "lastState"), "terminated");
 };
 
-/** Longest part of a log that a sentence quotes, in characters. */
+/** Longest part of a log that a message quotes, in characters. */
 const QUOTED_MAX = 300;
 
 /** What a Python traceback comes down to, wherever it stands; else the very last line. */

@@ -1,9 +1,9 @@
 /**
- * What may be shown of a text that somebody else wrote, as the last lines of a server's log: nothing that holds a piece of a
+ * The part of an external text that may be shown, such as the end of a server's log: nothing that contains a piece of a
  * secret value, in any of the usual encodings.
  *
- * Texts are compared by pieces of eight characters and not by whole values, because the kubelet and Python cut what they show;
- * beside the place of a cut a shorter piece is enough.
+ * Texts are compared by pieces of eight characters and not by whole values, because the kubelet and Python truncate
+ * their output; next to a cut a shorter piece is enough.
  */
 import {
   REDACTED_CHARACTERS_MAX,
@@ -15,7 +15,7 @@ import { decodings, unescaped, unpercented } from "./decodings.ts";
 import { PIECE, type PieceIndex, pieceIndex } from "./piece_index.ts";
 import { secretParts } from "./secret_parts.ts";
 
-/** Whole shorter values count as well, and pieces beside a cut, down to four characters. */
+/** Shorter whole values count as well, and pieces next to a cut, down to four characters. */
 const SHORT_CHARACTERS_MIN = 4;
 
 /** Whether the text holds a piece of one of the values. */
@@ -34,7 +34,7 @@ export const withoutSecrets = (text: string, values: ReadonlyArray<string>): str
   if (!hasAny(found)) return text;
   const lines = text.split("\n");
   const shown = lines.map((line, index) => holds(line, found, endsOf(text, index, lines.length)) ? WITHHELD : line);
-  // A value of several lines, of which none says enough alone.
+  // A value of several lines, each of which is too short on its own.
   return shown.includes(WITHHELD) ? shown.join("\n") : WITHHELD;
 };
 
@@ -47,10 +47,10 @@ export const exceptionClass = (text: string): string | undefined => {
 const EXCEPTION = /^([A-Za-z_][A-Za-z0-9_.]*(?:Error|Exception))\b/;
 const CLASS_CHARACTERS_MAX = 80;
 
-/** Eight letters say enough in whatever case they are; a Greek word ends with a letter of its own. */
+/** Eight letters are enough in either case; a final sigma in Greek has its own letter. */
 const folded = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
 
-/** What of the values stands in a text. */
+/** The pieces of values that occur in a text. */
 interface Findings {
   /** Pieces of eight characters, folded. */
   readonly pieces: Set<string>;
@@ -108,7 +108,7 @@ const seek = (
   }
 };
 
-/** Whether one of these findings stands in the line. */
+/** Whether one of these findings is in the line. */
 const holds = (line: string, { pieces, short, cut }: Findings, ends: Ends): boolean => {
   const texts = decodings(line);
   for (const text of texts) {
@@ -124,7 +124,7 @@ const holds = (line: string, { pieces, short, cut }: Findings, ends: Ends): bool
   return false;
 };
 
-/** Stand in many values and say nothing of them. */
+/** Occur in many values and reveal nothing about them. */
 const GENERIC = [
   "https://www.",
   "http://localhost",
@@ -132,11 +132,11 @@ const GENERIC = [
   "-----END CERTIFICATE-----",
   "-----BEGIN PRIVATE KEY-----",
   "-----END PRIVATE KEY-----",
-  // A key of connection Secrets; the word alone gives nothing away.
+  // A key of connection Secrets; the word alone reveals nothing.
   "PGPASSWORD",
 ].map(folded);
 
-/** What stands beside the places at which a text was cut: four to seven characters. */
+/** The text next to the places where it was cut: four to seven characters. */
 interface Cuts {
   readonly before: ReadonlySet<string>;
   readonly behind: ReadonlySet<string>;

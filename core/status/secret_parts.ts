@@ -1,8 +1,8 @@
 import { REDACTED_CONNECTION_CHARACTERS_MAX } from "../data/limits.ts";
 
 /**
- * What of a value is secret: all of it, or user, password, options and tokens of a connection. Its host and database are what a
- * person needs to read in the error of a server, and so are words that everybody uses.
+ * The secret parts of a value: all of it, or user, password, options and tokens of a connection. Its host and database
+ * are needed to understand the error of a server, and so are common words.
  */
 export const secretParts = (value: string): ReadonlyArray<string> => {
   const text = value.trim();
@@ -57,14 +57,14 @@ const split = (text: string, separator: string): readonly [string, string] => {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + separator.length)];
 };
 
-/** A step of a path that nobody chose for people to read. */
+/** A path segment that is not a word. */
 const isToken = (step: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i.test(step) ||
   step.split(/[-_.~@:]/).some((part) =>
     part.length >= 9 && /\d/.test(part) && /[A-Za-z]/.test(part) || part.length >= 20
   );
 
-/** Of a connection in words, as PostgreSQL's library takes it; undefined where the text is none. */
+/** Of a connection in libpq keywords; undefined if the text is not one. */
 const partsOfPairs = (text: string): ReadonlyArray<string> | undefined => {
   if (!/(^|\s)host\s*=/.test(text)) return undefined;
   const given = [...text.matchAll(/(?:^|\s)(?:password|user|passfile)\s*=\s*('(?:[^'\\]|\\.)*'|[^\s']*)/gi)];
@@ -72,7 +72,7 @@ const partsOfPairs = (text: string): ReadonlyArray<string> | undefined => {
   return given.map(([, part = ""]) => part.replace(/^'|'$/g, "").replaceAll(/\\(.)/g, "$1"));
 };
 
-/** Stands in Secrets beside what is secret, and in the messages of every server: ports, addresses, names of hosts. */
+/** Stored in Secrets next to secret values, and found in the messages of every server: ports, addresses, host names. */
 const isOrdinary = (text: string): boolean =>
   /^\d{1,5}$/.test(text) || ORDINARY.has(text.toLowerCase()) ||
   text.length <= HOST_CHARACTERS_MAX && (ADDRESS.test(text) || HOST.test(text));

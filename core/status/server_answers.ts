@@ -1,4 +1,7 @@
-/** What a server is asked, and what of its answers goes into status: bounded, sorted, without configs. */
+/**
+ * The requests to a server, and the parts of its answers that are written to the status: bounded, sorted, without
+ * configs.
+ */
 import * as Redacted from "effect/Redacted";
 import type { Spec } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
@@ -105,7 +108,7 @@ const modelOf = (model: Json): ReadonlyArray<string> => {
 const sorted = <A>(all: ReadonlyArray<A>, by: (item: A) => string): ReadonlyArray<A> =>
   all.toSorted((a, b) => by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0);
 
-/** What a server answers goes into the status: nothing of it where it repeats a Secret's value, and no control characters. */
+/** Answers of a server are written to the status: no part that repeats a Secret's value, and no control characters. */
 export const shownAnswers = (
   answers: ServerAnswers | undefined,
   secrets: ReadonlyArray<SecretValues>,

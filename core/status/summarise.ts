@@ -12,7 +12,7 @@ import { conditionsOf, type Finding } from "./conditions.ts";
 import { configIn, findingsOf } from "./findings.ts";
 import type { Decided } from "./decided.ts";
 
-/** Warnings kept in status, and characters of each; the schema allows 32 of 1,024. */
+/** Warnings in the status, and characters of each; the schema allows 32 of 1,024. */
 const WARNINGS_MAX = 32;
 const WARNING_CHARACTERS_MAX = 1024;
 
@@ -45,7 +45,7 @@ const phaseOf = (
 ): Status["phase"] => {
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return "Terminating";
   const available = findings.find(({ type }) => type === "Available");
-  // What runs counts more than an edit that failed: Ready=False and Stalled tell of that one.
+  // The running Deployment counts more than a failed edit: Ready=False and Stalled report that one.
   if (available?.status === "True") return "Ready";
   if (findings.some(({ type, status }) => type === "Stalled" && status === "True")) return "Failed";
   if (available?.reason === "ScaledToZero") return "Ready";
@@ -65,7 +65,7 @@ const configStatus = (
   );
   if (isRefused && deployment !== undefined) return runningStatus(before, deployment, true);
   if (prepared === undefined || (rollout?.kind !== "apply" && before.resolvedDistribution !== undefined)) {
-    // What the last good pass said of the config that still runs stays.
+    // Keep the status of the last successful reconciliation, which describes the running config.
     return runningStatus(before, deployment, rollout?.kind === "undone");
   }
   const { derived, resource } = prepared;
@@ -94,7 +94,7 @@ const configStatus = (
   };
 };
 
-/** `isOther`: the config that runs may be another one than the last that was told of, as after a rollback. */
+/** `isOther`: the running config may differ from the last one in the status, as after a rollback. */
 const runningStatus = (before: Status, deployment: JsonObject | undefined, isOther: boolean) => {
   const { resolvedDistribution, configGeneration } = before;
   const name = configIn(deployment);
@@ -148,7 +148,7 @@ const urls = ({ resource, live }: ClusterSnapshot, { prepared }: Decided) => {
   };
 };
 
-/** Empty while nobody has given the Ingress or Route an address. */
+/** Empty until the Ingress or Route has an address. */
 const routeUrl = (name: string, live: ReadonlyMap<string, JsonObject>): string => {
   const route = live.get(liveKey("Route", name));
   if (route !== undefined) {

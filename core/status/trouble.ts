@@ -1,4 +1,4 @@
-/** Why a rollout failed or pods are not ready, in sentences that show no Secret's value. */
+/** Why a rollout failed or pods are not ready, in messages without values of Secrets. */
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
@@ -9,7 +9,7 @@ import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
 import { podTrouble, type Shown } from "./pods.ts";
 import { reveals, withoutSecrets } from "./redaction.ts";
 
-/** Kept as it was first said: the pods that it speaks of are gone. */
+/** Kept from the first report: the pods that it describes are gone. */
 export const rolledBack = (
   snapshot: ClusterSnapshot,
   deployment: JsonObject | undefined,
@@ -54,7 +54,7 @@ export const troubleIn = (
   prepared: Prepared | undefined,
 ): string => podTrouble(pods, shownOf(snapshot, prepared))?.message ?? "the pods were not ready in time";
 
-/** A server may log what it was given: no value of a Secret goes into status. */
+/** A server may log its inputs: no value of a Secret may be written to the status. */
 export const shownOf = (snapshot: ClusterSnapshot, prepared: Prepared | undefined): Shown => {
   const values = knownValues(snapshot);
   return {

@@ -1,9 +1,9 @@
 /**
- * How much of the cluster is kept in memory, per namespace and in all. A tenant chooses how large and how many his objects
- * are; what is beyond the bounds is read again when it is needed, so that it costs time of his own and nobody's memory.
+ * Limits of the memory for the cache, per namespace and in total. Tenants choose the size and number of their objects;
+ * objects beyond the limits are read again when they are needed, which costs their own time and no shared memory.
  *
- * Where all of it is used, the namespace that keeps the most gives up its oldest entries for one that keeps less: whatever
- * others keep, a namespace has an equal share.
+ * When all of it is used, the namespace with the largest share evicts its oldest entries for one with a smaller share:
+ * every namespace gets an equal share, whatever the others store.
  */
 import type { Packed } from "./packed.ts";
 import { KEPT_BYTES_MAX, KEPT_NAMESPACE_BYTES_MAX } from "../limits.ts";
@@ -12,8 +12,8 @@ export interface KeptBytes {
   /** Makes room for `bytes` more of this namespace; false: it keeps as much as anybody, or as much as it may. */
   readonly makeRoom: (namespace: string, bytes: number) => boolean;
   /**
-   * Counts an entry; call again after its text was deflated. `giveUp` is called once, when its room is given to another
-   * namespace, after the entry was forgotten here; an entry without it stays.
+   * Counts an entry; call again after its text was compressed. `giveUp` is called once, when its memory is given to
+   * another namespace, after the entry was removed here; an entry without it is never evicted.
    */
   readonly count: (namespace: string, entry: object, bytes: number, giveUp?: () => void) => void;
   readonly forget: (namespace: string, entry: object) => void;

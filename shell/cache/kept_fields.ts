@@ -4,9 +4,10 @@ import { FIELD_MANAGER } from "../../core/snapshot/field_manager.ts";
 import { POD_KINDS } from "../../core/snapshot/kinds.ts";
 
 /**
- * Managed fields are most of an object's bytes. It is asked whether a Deployment's number of pods is ours, and whether an
- * operator before us still owns fields; of pods and ReplicaSets nothing is asked. The template of a Deployment stands in each
- * of its pods again, of which only the mounted ConfigMaps are asked.
+ * Managed fields are most of an object's bytes. They are only needed to find out whether the operator manages a
+ * Deployment's number of pods, and whether a former operator still owns fields; of pods and ReplicaSets they are not
+ * needed. The template of a Deployment is repeated in each of its pods, of which only the mounted ConfigMaps are
+ * needed.
  */
 export const trimmed = (object: JsonObject): JsonObject => {
   if (object.kind !== "Pod") return withFewerManagers(object);
@@ -14,8 +15,8 @@ export const trimmed = (object: JsonObject): JsonObject => {
 };
 
 /**
- * What is kept of an object that is too large to be kept: who it is and whose. Of a resource also what other resources' turns
- * in an upgrade depend on. Its text is short, whatever somebody wrote into the object.
+ * The part of an object that is cached if the object is too large: its identity and owner. For a resource also the
+ * state that the upgrade slots of other resources depend on. The text is short, whatever the object contains.
  */
 export const essential = (object: JsonObject): JsonObject => {
   const metadata = objectAt(object, "metadata");
@@ -83,7 +84,7 @@ const withFewerManagers = (object: JsonObject): JsonObject => {
     return !isAsked || stringAt(field, "subresource") !== undefined ? [] : [{
       manager,
       operation,
-      // Nothing that would say of all fields of the spec that they are ours.
+      // Nothing that would claim ownership of all fields of the spec.
       fieldsV1: ours
         ? Object.keys(replicas).length === 0 ? {} : { "f:spec": replicas }
         : { "f:metadata": { "f:ownerReferences": owners } },
@@ -94,5 +95,5 @@ const withFewerManagers = (object: JsonObject): JsonObject => {
 
 const onlyReplicas = (spec: JsonObject): JsonObject => Object.hasOwn(spec, "f:replicas") ? { "f:replicas": {} } : {};
 
-/** Nobody asks who owns the fields of what Kubernetes makes. */
+/** The field managers of objects created by Kubernetes are never needed. */
 const UNASKED = new Set(POD_KINDS.map(({ kind }) => kind));

@@ -1,18 +1,18 @@
 /**
- * Objects as they are kept between looks: text, the longer ones deflated, sooner or later (shell/cache/packed_later.ts). A parsed
- * Deployment takes about five times the memory of its text, and most objects are looked at once in hours.
+ * Cached objects: as text, longer ones compressed, sooner or later (shell/cache/packed_later.ts). A parsed Deployment
+ * takes about five times the memory of its text, and most objects are read once in hours.
  *
- * Objects of one kind say mostly the same, so each is deflated behind one that was seen before, its history. The preset
- * dictionary of zlib is meant for that, but this runtime ignores it (Deno 2.9.6). Therefore history and text are deflated
- * together, with the fixed code, in which the same text begins with the same bytes; what the streams have in common is cut off
- * and stands once, in the history. A ConfigMap of 12 KB needs 0.9 instead of 4.4, in about the same time.
+ * Objects of one kind are similar, so each is compressed with a previous one as its history. zlib's preset dictionary
+ * has this purpose, but Deno 2.9.6 ignores it. Therefore history and text are compressed together, with the fixed code,
+ * in which equal text begins with equal bytes; the common part of the streams is cut off and stored once, in the
+ * history. A ConfigMap of 12 KB needs 0.9 instead of 4.4, in about the same time.
  */
 import { Buffer } from "node:buffer";
 import { constants, deflateRawSync, inflateRawSync } from "node:zlib";
 import type { JsonObject } from "../../core/data/json.ts";
 import { HISTORIES_PER_KIND, HISTORY_BYTES_MAX, HISTORY_KEPT_PACKS } from "../limits.ts";
 
-/** Changed once, from text to what is deflated; says the same object before and after. */
+/** Changes once, from text to compressed bytes; it represents the same object before and after. */
 export interface Packed {
   /** None: the rest is JSON. */
   history: History | undefined;
@@ -46,7 +46,10 @@ export const textOf = (object: JsonObject): string | undefined => {
 /** Whether deflating pays; below, the call costs more than it saves. */
 export const isLong = ({ history, rest }: Packed): boolean => history === undefined && rest.length >= DEFLATED_FROM;
 
-/** Deflates the text of an object, and remembers for each kind what the next ones may stand behind; bounded by shell/limits.ts. */
+/**
+ * Compresses the text of an object, and remembers for each kind the histories for the next ones; bounded by
+ * shell/limits.ts.
+ */
 export const packer = (): (kind: string, json: string) => Packed => {
   const kinds = new Map<string, Candidates>();
   return (kind, json) => {
@@ -74,7 +77,7 @@ const FITS = 1 / 4;
 interface Candidates {
   /** Objects of the kind so far. */
   packs: number;
-  /** The one that fitted last comes first, with the number of that pack. */
+  /** The history that matched last comes first, with the number of that compression. */
   readonly lastFirst: Array<{ readonly history: History; usedAt: number }>;
 }
 

@@ -9,8 +9,8 @@ import { isLong, type Packed, packer } from "./packed.ts";
 
 export interface PackedLater {
   /**
-   * Takes the place of what was given for the same place before; `kept` is changed when its text is deflated, and `deflated`
-   * is called then.
+   * Replaces the previous entry of the same place; `kept` is changed when its text is compressed, and `deflated` is
+   * called then.
    */
   readonly add: (place: string, kind: string, kept: Packed, deflated?: () => void) => void;
   /** What a deleted object held is forgotten with it. */

@@ -1,9 +1,9 @@
-/** Which resources name a Secret or ConfigMap, as of the last look at each of them. */
+/** Which resources reference a Secret or ConfigMap, as of the last reconciliation of each. */
 import * as Context from "effect/Context";
 import type { Reference } from "../../core/snapshot/references.ts";
 import { namespaceOf } from "../controller/namespace_turns.ts";
 
-/** Of the operator that runs: what a pass reads is what wakes the next one. */
+/** Of the running operator: an object read in a reconciliation triggers the next one. */
 export const ReferenceIndex: Context.Reference<ReferenceIndex> = Context.Reference("llama-stack-operator/shell/Named", {
   defaultValue: () => referenceIndex(),
 });

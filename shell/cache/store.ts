@@ -1,6 +1,6 @@
 /**
- * What was last seen of resources and of the objects made for them. Only what belongs to a resource that exists is kept, and no
- * more of it than the bounds allow (kept_bytes.ts): the rest is read again by whoever needs it.
+ * The last observed state of resources and of their objects. Only objects of existing resources are cached, within the
+ * limits (kept_bytes.ts): the rest is read again when needed.
  *
  * It is over 300 lines because all of its functions change the same few maps.
  */
@@ -30,7 +30,7 @@ interface ResourceEntry {
   readonly replicaSets: Map<string, CacheEntry>;
   resource: CacheEntry | undefined;
   doubted: boolean;
-  /** The resource was told of by a watch: what was there before it was not kept. */
+  /** The resource was reported by a watch: objects that existed before it were not cached. */
   mayLack: boolean;
 }
 
@@ -39,7 +39,7 @@ interface CacheEntry extends Packed {
   readonly version: number;
   /** False: only the essential part of it, since the whole is too large. */
   readonly whole: boolean;
-  /** Of a resource that is not whole: digest of what asks for a reconciliation when it changes. */
+  /** For a resource that is not cached completely: digest of the fields whose change triggers a reconciliation. */
   readonly asks: string | undefined;
   /** Of a resource, else undefined. */
   readonly phase: string | undefined;
@@ -47,23 +47,23 @@ interface CacheEntry extends Packed {
 
 export interface StoreShape {
   /**
-   * Whether it was news. A list is believed. What a watch tells and what a write of ours returns overtake each other, so of
-   * those only the newer one is kept, and neither where the object was deleted meanwhile: believed, it would stay wrong
-   * until the next change. Thus the watch's echo of a write of ours is no news.
+   * Whether it was a change. A list is always believed. Watch events and responses to the operator's own writes
+   * overtake each other, so only the newer one is cached, and neither if the object was deleted meanwhile: otherwise
+   * the cache would be wrong until the next change. So the watch event of an own write is not a change.
    */
   readonly put: (object: JsonObject, from: "list" | "watch") => Effect.Effect<boolean>;
   /**
-   * Runs a write of ours of the object `target` and keeps what the API server made of it. What a watch tells of the object
-   * meanwhile waits for the answer: most often it is the echo of this very write. What is somebody else's is told by
-   * `disturbed`.
+   * Performs a write of the object `target` and caches the API server's response. Watch events of the object meanwhile
+   * are deferred until the response arrives: most often they are the echo of this very write. Changes by others are
+   * reported by `disturbed`.
    */
   readonly writing: <E, R>(
     target: JsonObject,
     write: Effect.Effect<JsonObject, E, R>,
   ) => Effect.Effect<JsonObject, E, R>;
-  /** Waits for a resource `namespace/name` of which somebody else wrote an object while we wrote it. */
+  /** Defers a resource `namespace/name` of which another client wrote an object during a write of the operator. */
   readonly conflictingWrites: Effect.Effect<string>;
-  /** An object that was to be made was there, or was another one: what the mirrors know of this resource is not the whole. */
+  /** An object to be created already existed, or was another one: the cache of this resource is incomplete. */
   readonly markStale: (resource: JsonObject) => Effect.Effect<void>;
   readonly isStale: (key: string) => Effect.Effect<boolean>;
   /** Whether objects of the resource may have been there before the store knew it. */
@@ -72,27 +72,30 @@ export interface StoreShape {
   readonly markComplete: (key: string) => Effect.Effect<void>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
-   * Forgets an object where its labels no longer say that it belongs: somebody changed them. The resources that lost it. Costs
-   * nothing for an object that is kept where its labels say.
+   * Removes an object whose labels no longer match, because they were changed. Returns the resources that lost it. Free
+   * of cost for an object whose labels match.
    */
   readonly moved: (object: JsonObject) => Effect.Effect<ReadonlyArray<string>>;
   /**
-   * Forgets objects of a kind that a complete list did not show; `inScope` tells which resources (`namespace/name`) the
-   * list speaks of, `seen` are the keys `namespace/name` of what it showed. The resources that lost something.
+   * Removes objects of a kind that were missing in a complete list; `inScope` is which resources (`namespace/name`) the
+   * list covers, `seen` are the keys `namespace/name` of its items. Returns the resources that lost an object.
    */
   readonly retain: (
     kind: string,
     inScope: (key: string) => boolean,
     seen: ReadonlySet<string>,
   ) => Effect.Effect<ReadonlyArray<string>>;
-  /** The resource of `namespace/name`, as it was last seen; not whole where it is too large to be kept. */
+  /** The resource of `namespace/name`, as last observed; incomplete if it is too large for the cache. */
   readonly resource: (
     key: string,
   ) => Effect.Effect<{ readonly object: JsonObject; readonly whole: boolean } | undefined>;
-  /** The same for later, which costs nothing as long as nobody looks at it: whether it asks for the same as `now`. */
+  /** The same, evaluated later, at no cost until then: whether its desired state equals that of `now`. */
   readonly resourceNow: (key: string) => Effect.Effect<(now: JsonObject) => boolean>;
   readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>;
-  /** How many resources are in each phase; counted along, since a look at every resource for each scrape would not scale. */
+  /**
+   * Number of resources in each phase; counted incrementally, because iterating over every resource for each scrape
+   * would not scale.
+   */
   readonly phases: Effect.Effect<ReadonlyMap<string, number>>;
   /** The same as names, `namespace/name`. */
   readonly keys: Effect.Effect<ReadonlyArray<string>>;
@@ -109,8 +112,8 @@ export interface StoreShape {
   ) => Effect.Effect<A>;
   readonly releaseSlot: (key: string) => Effect.Effect<void>;
   /**
-   * Objects that carry the label of the resource, by `Kind/name`; pods and ReplicaSets apart. `partial` are ConfigMaps of which
-   * only the essential part is kept.
+   * Objects with the label of the resource, by `Kind/name`; pods and ReplicaSets separately. `partial` are ConfigMaps
+   * of which only the essential part is cached.
    */
   readonly objectsOf: (key: string) => Effect.Effect<{
     readonly objects: ReadonlyMap<string, JsonObject>;
@@ -146,10 +149,10 @@ export const ownerOf = (object: JsonObject): string | undefined => {
 const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redacted.Redacted<string>): StoreShape => {
   const shelves = new Map<string, ResourceEntry>();
   const away = new Map<string, RollingUpgrade>();
-  // By uid, the version of the deletion. An object that left the selection of a watch is told as deleted as well: whatever is
-  // told of it later shows that it is there.
+  // The version of each deletion, by uid. An object that left the selection of a watch is reported as deleted as well;
+  // any later event shows that it exists.
   const gone = new Map<string, number>();
-  // Objects that a write of ours is under way for, with the newest that a watch told of them since; bounded by the workers.
+  // Objects with a write in progress, with the newest watch event since; bounded by the number of workers.
   const underWay = new Map<string, JsonObject | undefined>();
   let awayVersion = 0;
   // Slots of upgrades that are decided and whose Deployment is not written yet.
@@ -179,7 +182,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
       shelves.delete(key);
     }
   };
-  /** Kept along with each change, since a look at every resource for every decision would not scale. */
+  /** Updated with each change, because iterating over every resource for every decision would not scale. */
   const noteAway = (key: string, shelf: ResourceEntry, deployment: JsonObject | undefined): void => {
     const now = shelf.resource === undefined || deployment === undefined
       ? undefined
@@ -190,7 +193,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     else away.set(key, now);
     awayVersion++;
   };
-  /** Only a Deployment can begin to be away; for one that is, every change of its surroundings counts. */
+  /** Only a Deployment can begin to hold a slot; while it does, every change of related objects counts. */
   const changed = (key: string, shelf: ResourceEntry, kind: string, object: JsonObject | undefined): void => {
     if (kind === "Deployment") return noteAway(key, shelf, object);
     if (!away.has(key)) return;
@@ -205,7 +208,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
       return false;
     }
     const known = shelves.get(found.key);
-    // Labels are anybody's to write: what belongs to no resource is not kept.
+    // Anyone can set labels: objects that belong to no resource are not cached.
     if (found.part !== "resource" && known?.resource === undefined) return false;
     const shelf = known ?? shelfOf(found.key);
     const version = versionOf(object);
@@ -253,7 +256,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     if (place.part === "resource") shelf.resource = entry;
     else shelf[place.part].set(place.name, entry);
   };
-  /** Undefined: there is no room for it. A resource and a ConfigMap then leave their essential part. */
+  /** Undefined: the limits do not allow it. For a resource and a ConfigMap the essential part is cached instead. */
   const entryOf = (place: Place, shelf: ResourceEntry, object: JsonObject, version: number): CacheEntry | undefined => {
     const isResource = place.part === "resource";
     const size = shelf.objects.size + shelf.pods.size + shelf.replicaSets.size;
@@ -309,10 +312,10 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
         if (underWay.has(nameOfPlace(found))) underWay.set(nameOfPlace(found), undefined);
         const shelf = shelves.get(found.key);
         if (shelf === undefined) return;
-        // Made anew under the same name before its end was told.
+        // Created again under the same name before its deletion was reported.
         if (newerThan(versionOf(object), keptAt(shelf, found))) return;
         remove(shelf, found);
-        // What was made for it goes with it; until then it is nobody's.
+        // Its objects are deleted with it; until then they have no resource.
         if (found.part === "resource") forgetObjects(found.key, shelf);
         changed(found.key, shelf, found.kind, undefined);
         removeIfEmpty(found.key, shelf);
@@ -407,7 +410,10 @@ const partialOf = (
   return { version, whole: false, asks: isResource ? asksOf(object) : undefined, phase, ...text };
 };
 
-/** What of a resource asks for a reconciliation: our own status writes come back as changes, and ask for nothing. */
+/**
+ * The part of a resource whose change triggers a reconciliation: the operator's own status writes come back as changes,
+ * and trigger none.
+ */
 const asking = (resource: JsonObject) => [
   uidOf(resource),
   resource.spec ?? null,
@@ -418,7 +424,10 @@ const asking = (resource: JsonObject) => [
 const asksSame = (before: JsonObject, now: JsonObject): boolean =>
   uidOf(before) === uidOf(now) && asksOf(before) === asksOf(now);
 
-/** What cannot be written is told by its generation, which the API server counts up with each change of the spec. */
+/**
+ * A change that cannot be serialized is detected by the generation, which the API server increments with each change of
+ * the spec.
+ */
 const asksOf = (resource: JsonObject): string => {
   const text = textOf({ asking: asking(resource) });
   if (text === undefined) return `${uidOf(resource)} ${Number(objectAt(resource, "metadata").generation)}`;
@@ -430,13 +439,13 @@ const all = (map: ReadonlyMap<string, CacheEntry>): ReadonlyArray<JsonObject> =>
 const keptAt = (shelf: ResourceEntry, { part, name }: Place): CacheEntry | undefined =>
   part === "resource" ? shelf.resource : shelf[part].get(name);
 
-/** What is no number is never newer, and taken as it comes. */
+/** A version that is not a number is never newer, and accepted as it is. */
 const newerThan = (version: number, kept: CacheEntry | undefined): boolean =>
   kept !== undefined && kept.version > version;
 
 const uidOf = (object: JsonObject): string => stringAt(object, "metadata", "uid") ?? "";
 
-/** The oldest is forgotten: no write of ours is under way for so long. */
+/** The oldest is forgotten: no write takes that long. */
 const remember = (gone: Map<string, number>, uid: string, version: number): void => {
   if (uid === "") return;
   gone.delete(uid);
@@ -449,7 +458,7 @@ interface Place {
   readonly key: string;
   readonly kind: string;
   readonly part: Exclude<keyof ResourceEntry, "doubted" | "mayLack">;
-  /** In its part of the shelf. */
+  /** In its part of the cache. */
   readonly name: string;
 }
 

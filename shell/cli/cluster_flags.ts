@@ -1,4 +1,4 @@
-/** Flags of the commands that ask a cluster, and what they come to. */
+/** Flags of the commands that use a cluster, and their values. */
 import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import { Flag } from "effect/cli";

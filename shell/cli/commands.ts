@@ -21,7 +21,7 @@ import type { FileUnreadable } from "./files.ts";
 import { platform, write } from "./platform.ts";
 import type { Ended } from "./say.ts";
 
-/** Runs the command line and returns its exit code. Writes to the standard streams; never exits by itself. */
+/** Runs the command line and returns its exit code. Writes to the standard streams; never exits itself. */
 export const runCli = (args: ReadonlyArray<string>): Promise<ExitCode> =>
   Command.runWith(program, { version: OPERATOR_VERSION })(args).pipe(
     Effect.as<ExitCode>(0),
@@ -43,7 +43,7 @@ const exitCodeOf = (
     write(Deno.stderr, `${failure.message}\n`);
     return 2;
   }
-  // Help that was asked for is no misuse; help that answers a mistake is.
+  // Help on request is not a usage error; help in response to a mistake is.
   return failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : 2;
 };
 

@@ -1,4 +1,4 @@
-/** One look at a cluster, for the commands that ask it once: the operator's own eyes, without watching and without writing. */
+/** A single read of a cluster for the commands, with the operator's own code, without watches and without writes. */
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
@@ -50,7 +50,7 @@ export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{
   }
 }
 
-/** Gives a program what `observe` needs; nothing that it provides can write by itself. */
+/** Provides the services that `observe` needs; none of them can write. */
 export const looking = <A, E>(
   program: Effect.Effect<A, E, Cluster | Store | OperatorFacts | ServerProbe>,
   options: LookOptions,
@@ -69,7 +69,7 @@ export const looking = <A, E>(
     Effect.scoped,
   );
 
-/** The operator's settings as they are; defaults where they cannot be read. What is wrong in them the operator says itself. */
+/** The operator's settings; defaults if they cannot be read. The operator itself reports errors in them. */
 const settingsNow = Effect.fnUntraced(function* (namespace: string, distributions: ReadonlyArray<string>) {
   const map = yield* readable({ apiVersion: "v1", kind: "ConfigMap", namespace, name: SETTINGS_CONFIG_MAP });
   return map === undefined
@@ -77,7 +77,7 @@ const settingsNow = Effect.fnUntraced(function* (namespace: string, distribution
     : readSettings(settingsData(map), SETTINGS_DEFAULT, distributions).settings;
 });
 
-/** A single look has no time to wait for servers: what they said stands in the status. */
+/** A single read does not wait for servers: their answers are in the status. */
 const NOBODY_ASKED = Layer.succeed(ServerProbe, {
   answers: () => Effect.succeed(undefined),
   changed: Effect.never,
@@ -122,7 +122,7 @@ export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObjec
   return snapshot ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
 });
 
-/** Puts what belongs to the resource into the store, as the operator's mirrors would. */
+/** Puts the objects of the resource into the store, as the operator's watches would. */
 const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
@@ -149,7 +149,9 @@ const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) 
 
 const LISTS_AT_ONCE = 6;
 
-/** ReplicaSets and pods of a resource, and what Kubernetes and the operator said of all of it. What we may not read is left out. */
+/**
+ * ReplicaSets and pods of a resource, and the Events on all of its objects. Objects that may not be read are omitted.
+ */
 export const surroundingsOf = Effect.fn("surroundingsOf")(function* (resource: JsonObject) {
   const cluster = yield* Cluster;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
@@ -189,15 +191,15 @@ export interface Intended {
 }
 
 /**
- * Asked of the API server by a dry run: its defaults, its rules and its generation are in the answer, and nothing is
- * written. Where a dry run is not possible, the document is laid over what is there.
+ * A dry run by the API server: the response contains its defaults, rule violations and generation, and nothing is
+ * written. If a dry run is not possible, the document is merged into the live object.
  */
 export const intended = Effect.fn("intended")(function* (document: JsonObject, namespace: string) {
   const cluster = yield* Cluster;
   const name = stringAt(document, "metadata", "name") ?? "";
   const key = keyOfResource(namespace, name);
   const live = yield* cluster.get(key);
-  // Laid over in its own version: what only v1alpha2 has stays, as it does under `kubectl apply`.
+  // Merged in its own version: fields that only v1alpha2 has are kept, as with `kubectl apply`.
   const before = live === undefined ? undefined : converted(live, stringAt(document, "apiVersion") ?? "");
   const wanted = converted(laidOver(document, namespace, before), API_VERSION);
   const query = `?${new URLSearchParams({ dryRun: "All", fieldValidation: "Strict" })}`;
@@ -212,7 +214,7 @@ export const intended = Effect.fn("intended")(function* (document: JsonObject, n
     return stored;
   }
   const error: ClusterError = answer.failure;
-  // No permission, no definition, no namespace: the operator's own rules are still told.
+  // No permission, no CRD, no namespace: the operator's own rules are still checked.
   if (error.status !== 403 && error.status !== 404) return yield* error;
   const guessed: Intended = {
     resource: wanted,

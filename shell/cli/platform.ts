@@ -25,7 +25,7 @@ export const platform = (args: ReadonlyArray<string>) =>
     ),
   );
 
-/** Writes all of `text`; a reader that went away (`| head`) is no failure of ours. */
+/** Writes all of `text`; a closed pipe (`| head`) is not an error. */
 export const write = (stream: typeof Deno.stdout, text: string): void => {
   const bytes = new TextEncoder().encode(text);
   try {
@@ -54,7 +54,7 @@ const stdio = (args: ReadonlyArray<string>): Stdio.Stdio =>
     stdin: Stream.empty,
   });
 
-/** Width of help texts in columns where the output is no terminal. */
+/** Width of help texts in columns, if the output is not a terminal. */
 const COLUMNS_DEFAULT = 100;
 
 const terminal: Terminal.Terminal = Terminal.make({

@@ -13,17 +13,17 @@ import {
 import { printable } from "../../core/data/printable.ts";
 import { write } from "./platform.ts";
 
-/** A command that ended with something else than 0; what it had to say is written already. */
+/** A command that ended with an exit code other than 0; its output has been written. */
 export class Ended extends Data.TaggedError("Ended")<{ readonly code: ExitCode }> {}
 
 export const say = Effect.fn("say")(function* ({ stdout, stderr, code }: Outcome) {
-  // Data for another program passes as it is; a person at a terminal must not be at the mercy of what is in it.
+  // Output for another program is unchanged; on a terminal, control characters in external text are escaped.
   write(Deno.stdout, withColours(Deno.stdout.isTerminal() ? printable(stdout) : stdout, MARK));
   write(Deno.stderr, withColours(printable(stderr), MARK));
   if (code !== 0) return yield* new Ended({ code });
 });
 
-/** Ends the command with exit code 2 and one sentence. */
+/** Ends the command with exit code 2 and a message. */
 export const misuse = Effect.fn("misuse")(function* (sentence: string) {
   write(Deno.stderr, lines([sentence]));
   return yield* new Ended({ code: 2 });

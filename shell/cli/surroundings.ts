@@ -19,7 +19,7 @@ export const readFiles = Effect.fn("readFiles")(function* (flags: ReadonlyArray<
   return yield* Effect.forEach(names, readText);
 });
 
-/** What a cluster would tell, from files and flags instead. */
+/** The facts of a cluster, from files and flags instead. */
 export const clusterFacts = Effect.fn("clusterFacts")(function* (
   settingsFile: Option.Option<string>,
   openshift: boolean,

@@ -50,7 +50,7 @@ export const newContests = (): ContestedFields => {
     const before = found === undefined || isQuiet(found, nowMs) ? undefined : found;
     if (before?.isRepaired === false) return false;
     const atMs = [...before?.atMs ?? [], nowMs].filter((item) => nowMs - item < CONTEST_WINDOW_MS);
-    // The first repair after a pause tells whether it is over.
+    // The first repair after a delay shows whether the contest is over.
     const goesOn = before !== undefined && before.pauses > 0;
     const isContested = goesOn || atMs.length >= max;
     const pauseMs = Math.min(CONTEST_PAUSE_MS_MIN * 2 ** (before?.pauses ?? 0), CONTEST_PAUSE_MS_MAX);

@@ -1,4 +1,7 @@
-/** Changes in the cluster → keys → passes; what follows a pass is decided in one place, the switch on its outcome. */
+/**
+ * Changes in the cluster → keys → reconciliations; the follow-up of a reconciliation is decided in one place, the
+ * switch on its outcome.
+ */
 import * as Cause from "effect/Cause";
 import * as Clock from "effect/Clock";
 import * as Duration from "effect/Duration";
@@ -32,10 +35,10 @@ export const controller = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis;
     for (const key of waiting.called(upgrades, nowMs, upgradeParallelism)) yield* queue.add(key);
   });
-  // A slot whose time is over is no event.
+  // The expiry of a slot causes no event.
   const slotsEnd = Effect.forever(Effect.andThen(Effect.sleep(Duration.millis(SLOTS_LOOK_MS)), wake));
   const { running, complete } = yield* mirrors(queue, wake);
-  // Failed passes in a row, by key; gone with the first good one.
+  // Consecutive failed reconciliations, by key; removed after a successful one.
   const failed = new Map<string, number>();
   const workers = Array.from(
     { length: WORKERS },
@@ -51,7 +54,7 @@ export const controller = Effect.gen(function* () {
   });
 }).pipe(Effect.scoped);
 
-/** Nothing tells of a changed Secret: each resource that names one looks at it now and then. */
+/** Changed Secrets are not reported: each resource that references one is reconciled periodically. */
 const pollSecrets = (queue: WorkQueue) =>
   Effect.gen(function* () {
     const named = yield* ReferenceIndex;
@@ -59,7 +62,7 @@ const pollSecrets = (queue: WorkQueue) =>
     for (const key of named.resourcesNaming("Secret")) yield* queue.add(key);
   }).pipe(Effect.forever);
 
-/** One pass with its outcome: an error backs off, a pause is kept, everything else waits for a change. */
+/** One reconciliation with its outcome: an error backs off, a delay is observed, everything else waits for a change. */
 const pass = Effect.fnUntraced(function* (
   queue: WorkQueue,
   failed: Map<string, number>,
@@ -67,7 +70,8 @@ const pass = Effect.fnUntraced(function* (
   wake: Effect.Effect<void>,
 ) {
   const { key, priority } = yield* queue.take;
-  // Our own writes answer in bursts, which become one pass; somebody who asked does not wait for one.
+  // The operator's own writes cause bursts of events, which are combined into one reconciliation; an edit does not wait
+  // for that.
   if (priority === "follow-up") yield* Effect.sleep(Duration.millis(COALESCE_MS));
   const [namespace = "", name = ""] = key.split("/");
   const startNanos = yield* Clock.monotonicTimeNanos;
@@ -93,7 +97,10 @@ const pass = Effect.fnUntraced(function* (
   yield* queue.done(key);
 });
 
-/** What the API server answers is no error of ours: one line without a stack. Somebody else's write is no news at all. */
+/**
+ * A response of the API server is not a bug: one line without a stack trace. A concurrent write is not logged as a
+ * problem at all.
+ */
 const toldOf = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const error = Cause.squash(cause);
   if (!(error instanceof ClusterError)) {
@@ -112,7 +119,7 @@ const toldOf = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   }
 };
 
-/** The words of controller-runtime. */
+/** The label values of controller-runtime. */
 const resultOf = (exit: Exit.Exit<Outcome | undefined, unknown>) =>
   Exit.isFailure(exit)
     ? "error"

@@ -4,8 +4,8 @@ import * as FiberHandle from "effect/FiberHandle";
 import { monotonicMs } from "../process/monotonic_clock.ts";
 
 /**
- * `addAfter(key, delayMs)` has `add(key)` run after the delay; a later call replaces an earlier one that has not come due.
- * Needs a scope, in which the alarm lives. Holds as many keys as there are resources.
+ * `addAfter(key, delayMs)` runs `add(key)` after the delay; a later call replaces an earlier one that is not due yet.
+ * Requires a scope for its timer. Holds as many keys as there are resources.
  */
 export const delayedKeys = Effect.fnUntraced(function* (add: (key: string) => Effect.Effect<void>) {
   const alarm = yield* FiberHandle.make();

@@ -1,18 +1,19 @@
 /**
- * Who may work on a resource that is too large to be kept: one at a time, since it takes much memory, and namespaces take turns.
- * Nobody waits here, because a worker that waited would be missed by everybody else: who finds another at work asks again.
+ * Admission of resources that are too large for the cache: one at a time, because each needs much memory, and
+ * round-robin over namespaces. Callers do not wait here, because a waiting worker would be missing elsewhere: they ask
+ * again.
  */
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { namespaceOf } from "./namespace_turns.ts";
 
 export interface LargeTurns {
-  /** Whether it is the turn of the resource `namespace/name`; then it lasts until `end`. */
+  /** Whether the resource `namespace/name` may be processed; it holds the slot until `end`. */
   readonly begin: (key: string, nowMs: number) => boolean;
   readonly end: () => void;
 }
 
 export const largeTurns = (): LargeTurns => {
-  // Namespaces that were told to ask again, the one that waits the longest first, each with the time of its last question.
+  // Namespaces that have to ask again, the longest waiting first, each with the time of its last request.
   const waiting = new Map<string, number>();
   let isBusy = false;
   return {

@@ -1,17 +1,17 @@
-/** Keys `namespace/name` in the order in which they came, of which the namespaces take turns. */
+/** Keys `namespace/name` in order of arrival, round-robin over namespaces. */
 
 export interface NamespaceTurns {
   readonly add: (key: string) => void;
   readonly has: (key: string) => boolean;
   /** Whether the key was there. */
   readonly delete: (key: string) => boolean;
-  /** The oldest key of the namespace whose turn it is, among those that may have one now; it is removed. */
+  /** Removes and returns the oldest key of the next eligible namespace. */
   readonly take: (mayTake: (namespace: string) => boolean) => string | undefined;
   readonly size: () => number;
 }
 
 export const namespaceTurns = (): NamespaceTurns => {
-  // The namespace whose turn it is comes first; a Map keeps the order of insertion.
+  // The next namespace comes first; a Map keeps the order of insertion.
   const namespaces = new Map<string, Set<string>>();
   let size = 0;
   const remove = (namespace: string, keys: Set<string>, key: string): boolean => {
@@ -39,7 +39,7 @@ export const namespaceTurns = (): NamespaceTurns => {
         if (!mayTake(namespace)) continue;
         const [key] = keys;
         if (key === undefined) continue;
-        // Its next turn comes after everybody else's.
+        // It goes to the end of the order.
         namespaces.delete(namespace);
         namespaces.set(namespace, keys);
         remove(namespace, keys, key);

@@ -37,13 +37,13 @@ export const SecretPolling: Context.Reference<boolean> = Context.Reference("llam
   defaultValue: () => false,
 });
 
-/** A look at a resource, and what it should become: `prepare` was needed to know which names to look at. */
+/** The snapshot of a resource, and its desired state: `prepare` was needed to know which names to read. */
 export interface Observed {
   readonly snapshot: ClusterSnapshot;
   readonly prepared: ReturnType<typeof prepare>;
 }
 
-/** Undefined when there is no such resource any more. */
+/** Undefined if the resource no longer exists. */
 export const observe = Effect.fnUntraced(function* (key: string) {
   const store = yield* Store;
   const operator = operatorWith(yield* OperatorFacts, yield* Ref.get(yield* LiveSettings));
@@ -57,7 +57,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   // Before they are read: a change after the read must find the resource.
   (yield* ReferenceIndex).remember(key, references);
   const { secrets, configMaps, tooLarge } = yield* readReferences(references, namespace);
-  // The API server gives every new resource a status (`observedGeneration: -1`); conditions are ours.
+  // The API server gives every new resource a status (`observedGeneration: -1`); only the operator sets conditions.
   const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isStale(key));
   const { objects, partial, pods, replicaSets } = yield* filledShelf(key, resource, isFresh);
   const own = yield* resourceOwned(objects, partial);
@@ -83,7 +83,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const name = stringAt(resource, "metadata", "name") ?? "";
   if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.markComplete(key);
   const service = live.get(liveKey("Service", serviceName(name)));
-  // A Service of somebody else may lead anywhere.
+  // A Service of another owner may lead anywhere.
   const isOwn = service !== undefined && isOurs(service, stringAt(resource, "metadata", "uid")) &&
     stringAt(service, "spec", "type") !== "ExternalName";
   const question = Result.isSuccess(decoded) && isOwn
@@ -95,8 +95,8 @@ export const observe = Effect.fnUntraced(function* (key: string) {
 });
 
 /**
- * The same with whole objects where the decision depends on who owns their fields, which is seldom: somebody changed them. The
- * very same where it depends on none.
+ * The same with complete objects if the decision depends on field ownership, which is rare: the objects were changed by
+ * others. The same snapshot otherwise.
  */
 export const withOwners = Effect.fnUntraced(function* (observed: Observed, decision: Decision) {
   const asked = askedForOwners(decision.steps, observed.snapshot);
@@ -115,9 +115,9 @@ export const withOwners = Effect.fnUntraced(function* (observed: Observed, decis
 });
 
 /**
- * Objects without our label are not mirrored, and one of them may have a name that we need: each name that the mirror does
- * not know is asked for before it is written. For a resource that nobody has worked on only the Deployment is: what stands in
- * the way there would leave everything before it made in vain, and the other writes are refused where a name is taken.
+ * Objects without the operator's label are not watched, and one of them may have a required name: each name that the
+ * cache does not contain is looked up before it is written. For a new resource only the Deployment is: a conflict there
+ * would make all writes before it useless, and the other writes are rejected if a name is taken.
  */
 const withUnlabelled = Effect.fnUntraced(function* (
   mirrored: ClusterSnapshot["live"],
@@ -187,8 +187,9 @@ const wholeResource = Effect.fnUntraced(function* (key: string) {
 });
 
 /**
- * What the store has of a resource. Objects that were there before their resource, as after a restore from a backup, were not
- * kept when the watches told of them: they are listed once. A new resource has none, which the look at its Deployment shows.
+ * The cached objects of a resource. Objects that existed before their resource, as after a restore from a backup, were
+ * not cached when the watches reported them: they are listed once. A new resource has none, which the lookup of its
+ * Deployment shows.
  */
 const filledShelf = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
   const store = yield* Store;
@@ -210,6 +211,6 @@ const filledShelf = Effect.fnUntraced(function* (key: string, resource: JsonObje
   return yield* store.objectsOf(key);
 });
 
-/** More are refused by the core; they are not even asked for. */
+/** The core rejects more references; these are not even requested. */
 const readable = (references: ReadonlyArray<Reference>): ReadonlyArray<Reference> =>
   referencedObjects(references).length > REFERENCED_OBJECTS_MAX ? [] : references;

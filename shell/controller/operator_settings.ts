@@ -13,13 +13,16 @@ import {
 import * as events from "../../core/status/events.ts";
 import { announce } from "./perform.ts";
 
-/** Defaults where nobody follows the ConfigMap. */
+/** Defaults if the ConfigMap is not watched. */
 export const LiveSettings: Context.Reference<Ref.Ref<Settings>> = Context.Reference(
   "llama-stack-operator/shell/LiveSettings",
   { defaultValue: () => Ref.makeUnsafe(SETTINGS_DEFAULT) },
 );
 
-/** Takes over what the ConfigMap says now; undefined: it is gone. What cannot be read is said in the log and in an Event. */
+/**
+ * Applies the current content of the ConfigMap; undefined if it was deleted. Invalid entries are reported in the log
+ * and in an Event.
+ */
 export const takeOver = Effect.fn("takeOver")(function* (
   map: JsonObject | undefined,
   distributions: ReadonlyArray<string>,

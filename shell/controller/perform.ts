@@ -1,4 +1,4 @@
-/** Writes the steps of a decision, and says what its report says. Nothing is decided here. */
+/** Performs the steps of a decision and reports the result. Nothing is decided here. */
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
@@ -32,7 +32,7 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
   const refusals: Array<Unwritten> = [];
   const live = new Map(snapshot.live);
   for (const group of groupsOf(steps)) {
-    // What stands behind a rejected need of the Deployment would stand on nothing.
+    // Steps after a rejected requirement of the Deployment are skipped.
     if (refusals.some(({ blocks }) => blocks)) break;
     const results = yield* Effect.forEach(
       group,
@@ -55,7 +55,9 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
   return outcomes;
 });
 
-/** The API server, or a webhook that it calls, has an opinion; a conflict and an overload say nothing about the object. */
+/**
+ * Rejections by the API server, or by a webhook that it calls, are about the object; conflicts and overload are not.
+ */
 const isAnswer = ({ status, isPassing }: ClusterError): boolean =>
   status !== undefined && status !== 409 && (!isPassing || status >= 500);
 
@@ -76,15 +78,15 @@ export const say = (steps: ReadonlyArray<Announcement | StatusUpdate>, resource:
   );
 
 /**
- * What the API server made of a written object; undefined for a step that writes none. `before` is the object as earlier steps
- * of the plan left it.
+ * The API server's response to a written object; undefined for a step without a write. `before` is the object after
+ * earlier steps of the plan.
  */
 const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonObject, before?: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
   switch (step._tag) {
     case "Apply": {
-      // Seen at once: the next pass must not wait for the watch to bring back what was just written.
+      // Cached at once: the next reconciliation must not depend on the watch event of this write.
       const made = yield* store.writing(
         step.manifest,
         cluster.send(Patch.ServerSideApply({
@@ -100,7 +102,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
       return made;
     }
     case "TakeOver": {
-      // As it is now and whole: the mirror keeps next to nothing of these fields.
+      // The current and complete object: the cache omits most of these fields.
       const found = yield* cluster.get(step.key);
       if (found === undefined) return;
       const version = stringAt(found, "metadata", "resourceVersion") ?? "";

@@ -65,14 +65,17 @@ interface Decided {
   readonly decision: Decision;
 }
 
-/** Where somebody changed our objects, it is decided on the whole of them: the cache does not keep who owns their fields. */
+/**
+ * If the operator's objects were changed by others, decide on complete objects: the cache does not contain their field
+ * ownership.
+ */
 const decidedOnOwners = Effect.fnUntraced(function* (key: string, observed: Observed) {
   const decided = yield* decidedWithSlots(key, observed);
   const whole = yield* withOwners(observed, decided.decision);
   return whole === observed ? decided : yield* decidedWithSlots(key, whole);
 });
 
-/** With a look at the upgrade slots that others hold, in one step with taking one. */
+/** With the upgrade slots of the other resources, atomically with reserving one. */
 const decidedWithSlots = (key: string, { snapshot, prepared }: Observed): Effect.Effect<Decided, never, Store> =>
   Effect.flatMap(Store, (store) =>
     store.decideWithSlots(key, (rollingUpgrades) => {
@@ -82,7 +85,7 @@ const decidedWithSlots = (key: string, { snapshot, prepared }: Observed): Effect
       return { value: { snapshot: informed, decision }, slot: turn.kind === "taken" ? turn.slot : undefined };
     }));
 
-/** What somebody overwrites again and again waits: this very look may be the one that tells so. */
+/** Fields that are repeatedly overwritten wait: this very snapshot may be the one that shows it. */
 const withContests = Effect.fnUntraced(function* (key: string, { snapshot, decision }: Decided) {
   const decided: Decided = { snapshot, decision };
   if (decision.kind !== "rollout") return decided;
@@ -115,7 +118,7 @@ const NOTHING_DONE = { backOff: false, waiting: undefined } as const;
 /** What follows a reconciliation that ended without an error. */
 export interface Outcome {
   readonly lookAgainMs: number | undefined;
-  /** Try again with growing pauses, since something outside may change without telling us. */
+  /** Retry with backoff, because external causes may disappear without an event. */
   readonly backOff: boolean;
   /** Undefined unless the resource waits for an upgrade slot. */
   readonly waiting: Waiter | undefined;

@@ -1,6 +1,6 @@
 /**
- * The Secrets and ConfigMaps that a resource names. Each is read when it is needed; of its content only what the resource uses
- * is kept, within bounds, and forgotten after the reconciliation. Nothing foreign stays in memory.
+ * The Secrets and ConfigMaps that a resource references. Each is read when it is needed; only the used part of its
+ * content is held, within limits, and dropped after the reconciliation. Objects of others are not cached.
  */
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
@@ -14,8 +14,8 @@ import { Cluster } from "../kubernetes/cluster.ts";
 import { FOREIGN_READS_MAX } from "../limits.ts";
 
 /**
- * A Secret of 1 MiB takes ten times that while it is read: few are in memory at a time, over all reconciliations. Namespaces
- * take turns, so that one tenant's large objects do not hold up another's.
+ * A Secret of 1 MiB takes ten times that while it is read: the number of concurrent reads is limited over all
+ * reconciliations. Namespaces alternate, so that one tenant's large objects do not delay another's.
  */
 const Reads: Context.Reference<PartitionedSemaphore.PartitionedSemaphore<string>> = Context.Reference(
   "llama-stack-operator/shell/Reads",
@@ -29,7 +29,7 @@ export const readReferences = Effect.fnUntraced(function* (references: ReadonlyA
   const configMaps = new Map<string, ConfigMapContent>();
   const tooLarge: Array<ClusterSnapshot["tooLarge"][number]> = [];
   const left = { Secret: SECRET_VALUES_BYTES_MAX, ConfigMap: CONFIG_MAPS_BYTES_MAX };
-  /** Whether the content still fits; what does not is not kept. */
+  /** Whether the content fits the limit; content beyond it is dropped. */
   const fits = (object: ReferencedObject, content: ReadonlyArray<Readonly<Record<string, string>>>): boolean => {
     const bytes = content.flatMap((values) => Object.values(values)).reduce((sum, value) => sum + value.length, 0);
     if (bytes <= left[object.kind]) {

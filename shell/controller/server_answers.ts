@@ -1,4 +1,7 @@
-/** Asks ready servers for version, providers and models, beside the passes: a slow server holds up nothing but its own answer. */
+/**
+ * Requests version, providers and models from ready servers, independently of reconciliations: a slow server only
+ * delays its own answer.
+ */
 import * as Context from "effect/Context";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
@@ -112,7 +115,7 @@ const target = (connection: Connection, route: Route, { namespace, service, port
     const scheme = caPem === undefined ? "http" : "https";
     return { url: `${scheme}://${service}.${namespace}.svc:${port}`, headers: new Headers() };
   }
-  // Our token is for the API server, which does not pass it on.
+  // The operator's token is for the API server, which does not pass it on.
   const token = connection.token();
   return {
     url: `${connection.url}/api/v1/namespaces/${namespace}/services/http:${service}:${port}/proxy`,
@@ -143,8 +146,8 @@ const fetchJson = (
   });
 
 /**
- * An upper bound of the values in a JSON text, without making any of them: each but the first stands behind a comma or opens
- * a list or map. A few MiB of `{},{},…` would become a hundred times that in objects.
+ * An upper bound for the number of values in a JSON text, without parsing it: each but the first follows a comma or
+ * opens a list or map. A few MiB of `{},{},…` would become a hundred times that in objects.
  */
 const valuesIn = (text: string): number => {
   let count = 1;

@@ -1,6 +1,7 @@
 /**
- * Resources that are stored in a former version are written anew, once, and the definition then forgets that version: a later
- * release can drop it. What a resource says does not change, and no pass follows.
+ * Rewrites resources that are stored in a former version, once, and removes that version from the CRD's stored
+ * versions, so that a later release can drop it. The content of resources does not change, and no reconciliation
+ * follows.
  */
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
@@ -42,9 +43,9 @@ const migrated = Effect.gen(function* () {
       count++;
       return Effect.catch(writtenAnew(cluster, item), (error) => Effect.sync(() => void (failed = error)));
     }, { concurrency: MIGRATED_AT_ONCE, discard: true }));
-  // One that is left in the former version would be lost with it.
+  // A resource left in the former version would be lost with it.
   if (failed !== undefined) return yield* Effect.fail(failed);
-  // Read again: should it have changed meanwhile, its version tells, and all of it is done again.
+  // Read again: if it changed meanwhile, its version shows that, and the migration is repeated.
   const now = (yield* cluster.read(CRD_PATH)) as JsonObject;
   if (JSON.stringify(listAt(now, "spec", "versions")) !== JSON.stringify(listAt(before, "spec", "versions"))) {
     return false;
@@ -58,7 +59,7 @@ const migrated = Effect.gen(function* () {
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/llamastackdistributions";
 
-/** Gone, or written by somebody else meanwhile: done. */
+/** Deleted, or written by another client meanwhile: done. */
 const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.Effect<void, ClusterError> =>
   cluster.send(Patch.Touch({
     key: {

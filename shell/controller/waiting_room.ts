@@ -25,8 +25,9 @@ export interface WaitingRoom {
   /** After a reconciliation; undefined for a resource that does not wait, is gone, or could not be reconciled. */
   readonly reconciled: (key: string, waiter: Waiter | undefined) => void;
   /**
-   * Those to reconcile now: of each queue as many as slots are free, and each one that a failed upgrade stops, or stops no
-   * more, since its status says so. Namespaces that hold fewer slots come first, and within one the resources that came first.
+   * The resources to reconcile now: of each queue as many as there are free slots, and each one whose upgrade was
+   * stopped or released by a failed upgrade, because its status reports that. Namespaces with fewer slots come first,
+   * and within one the resources that arrived first.
    */
   readonly called: (upgrades: Upgrades, nowMs: number, parallelism: number) => ReadonlyArray<string>;
 }
@@ -35,7 +36,7 @@ export const waitingRoom = (): WaitingRoom => {
   const waiters = new Map<string, Waiter>();
   // Called, and not reconciled since: each may take a slot.
   const underWay = new Set<string>();
-  // What the last call rested on; a call that rests on the same has nothing new to say.
+  // The inputs of the last call; a call with equal inputs has no new result.
   let last = "";
   return {
     isEmpty: () => waiters.size === 0,

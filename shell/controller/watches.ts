@@ -28,12 +28,13 @@ import { API_VERSION } from "../../core/api/v1alpha2.ts";
 /** The namespaces that are watched; empty means all. */
 export class Scope extends Context.Service<Scope, ReadonlyArray<string>>()("llama-stack-operator/shell/Scope") {}
 
-/** All others. Ours are mirrored already: what is told of them twice is paid for twice, by the API server too. */
+/** All others. The operator's own objects are already watched, and each additional watch costs the API server, too. */
 const FOREIGN = "app.kubernetes.io/managed-by!=llama-stack-operator";
 
 /**
- * All mirrors, each of which runs until it is interrupted. `complete` ends with the first list of the last one; until then half a
- * picture would be reported as the whole. `wake`: calls the resources that may go on now, after each change of an own object.
+ * All watches, each of which runs until it is interrupted. `complete` resolves with the first list of the last one;
+ * until then an incomplete state would be reported as complete. `wake`: calls the resources that may continue now,
+ * after each change of an own object.
  */
 export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effect.Effect<void>) {
   const namespaces = yield* Scope;
@@ -82,7 +83,7 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
   };
 });
 
-/** Objects of one kind, and what follows from what is told of them. */
+/** Objects of one kind, and the reactions to their events. */
 interface Mirrored {
   /** Path of the API group and version, as `/apis/apps/v1`. */
   readonly group: string;
@@ -96,7 +97,7 @@ interface Mirrored {
 /** One part for each namespace, or one for all where none are named. */
 const partsIn = (namespaces: ReadonlyArray<string>, of: Mirrored) => {
   const { group, plural, which } = of;
-  // Two mirrors may read one collection, each another part of it: the name tells them apart.
+  // Two watches may read one collection, each another part of it: the name distinguishes them.
   const part = which.metadataOnly === true ? " (metadata)" : which.fields === undefined ? "" : ` (${which.fields})`;
   return (namespaces.length === 0 ? [undefined] : namespaces).map((namespace) => {
     const path = namespace === undefined ? `${group}/${plural}` : `${group}/namespaces/${namespace}/${plural}`;
@@ -128,7 +129,7 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
         const key = nameOf(object);
         if (how === "gone") {
           yield* forget(key, object);
-          // So that nobody waits for it any more.
+          // So that readiness no longer waits for it.
           return yield* queue.add(key);
         }
         const formerly = yield* store.resourceNow(key);
@@ -148,7 +149,10 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
   } satisfies Mirrored;
 });
 
-/** `followed`: resources may name objects of this kind that somebody else made, so that two lists show a part of them each. */
+/**
+ * `followed`: resources may reference objects of this kind that belong to others, so that two lists each cover a part
+ * of them.
+ */
 const ownObjects = Effect.fnUntraced(function* (
   queue: WorkQueue,
   wake: Effect.Effect<void>,
@@ -175,14 +179,14 @@ const ownObjects = Effect.fnUntraced(function* (
       }),
     listed: (seen, covers) =>
       Effect.gen(function* () {
-        // A deletion that no watch told of shows as an absence in the next list.
+        // A deletion without a watch event shows as an absence in the next list.
         yield* addAll(queue, yield* store.retain(kind, covers, seen));
         if (followed) yield* addAll(queue, named.missing(kind, seen));
       }),
   } satisfies Mirrored;
 });
 
-/** Secrets and ConfigMaps that resources name and others own: what they hold is never kept. */
+/** Secrets and ConfigMaps that resources reference and others own: their content is never cached. */
 const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: string) {
   const named = yield* ReferenceIndex;
   return {
@@ -190,8 +194,8 @@ const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: stri
     plural: `${kind.toLowerCase()}s`,
     which: { labels: FOREIGN, metadataOnly: true },
     changed: (object) => addAll(queue, named.dependants(kind, nameOf(object))),
-    // What is named and not there may have been deleted while no watch looked. Each of the two lists of a kind shows a part of
-    // it; a pass too many writes nothing.
+    // A referenced object that is missing may have been deleted between watches. Each of the two lists of a kind covers
+    // a part; an unnecessary reconciliation writes nothing.
     listed: (seen) => addAll(queue, named.missing(kind, seen)),
   } satisfies Mirrored;
 });
@@ -225,7 +229,7 @@ const logFailure = (what: string) => (error: ClusterError) => {
     : Effect.andThen(told, unreadable(what, status === 404 ? words : `${status} ${reason}: ${detail}`));
 };
 
-/** The API server's own answer to a path that it does not know has no words. */
+/** The API server's own response to an unknown path has no message. */
 const notServed = (what: string): string =>
   what.includes(`/apis/${API_VERSION}/`)
     ? `CustomResourceDefinition ${CRD_NAME} is not installed, or does not serve ${API_VERSION}`

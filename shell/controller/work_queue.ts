@@ -1,12 +1,13 @@
 /**
  * Keys to reconcile: each at most once at a time and queued once, however often it is added.
  *
- * There are two priorities. What somebody asked for (an edited resource, a changed Secret) goes before follow-ups of our own
- * writes (pods start, a status changes), so that a thousand new resources get their Deployments before the first of them is
- * reconciled again. Follow-ups are never starved: one of every `FOLLOW_UP_SHARE` keys is one.
+ * There are two priorities. Requested work (an edited resource, a changed Secret) goes before follow-ups of the
+ * operator's own writes (pods start, a status changes), so that a thousand new resources get their Deployments before
+ * the first of them is reconciled again. Follow-ups are never starved: one of every `FOLLOW_UP_SHARE` keys is one.
  *
- * Within a priority, namespaces take turns, and no namespace occupies all workers: however many resources one tenant has,
- * and however long each of them takes, the next resource of another tenant is reconciled soon.
+ * Within a priority, keys are taken round-robin over namespaces, and no namespace occupies all workers: however many
+ * resources one tenant has, and however long each of them takes, the next resource of another tenant is reconciled
+ * soon.
  */
 import * as Effect from "effect/Effect";
 import * as Queue from "effect/Queue";
@@ -18,13 +19,13 @@ import { namespaceOf, namespaceTurns } from "./namespace_turns.ts";
 export type Priority = "asked" | "follow-up";
 
 export interface WorkQueue {
-  /** Asks for a reconciliation of `namespace/name`; a key that is being reconciled gets another one afterwards. */
+  /** Requests a reconciliation of `namespace/name`; a key that is being reconciled is reconciled again afterwards. */
   readonly add: (key: string) => Effect.Effect<void>;
   /** As `add`, with the lower priority; a key that is queued already stays where it is. */
   readonly addFollowUp: (key: string) => Effect.Effect<void>;
-  /** Adds the key after a pause; a later call replaces an earlier one that has not come due. */
+  /** Adds the key after a delay; a later call replaces an earlier one that is not due yet. */
   readonly addAfter: (key: string, delayMs: number) => Effect.Effect<void>;
-  /** Waits for a key, and tells its priority; the key counts as being reconciled until `done`. */
+  /** Waits for a key and returns it with its priority; the key counts as being reconciled until `done`. */
   readonly take: Effect.Effect<{ readonly key: string; readonly priority: Priority }>;
   readonly done: (key: string) => Effect.Effect<void>;
   /** Keys that are queued or being reconciled. */

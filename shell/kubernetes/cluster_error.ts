@@ -1,4 +1,4 @@
-/** What can go wrong between us and the API server, born on the line where the foreign answer or exception arrives. */
+/** Errors between the operator and the API server, created where the external response or exception arrives. */
 import * as Data from "effect/Data";
 import { type Json, type JsonObject, member, stringAt } from "../../core/data/json.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
@@ -37,7 +37,7 @@ export const refusal = (verb: string, path: string, response: Response, text: st
   });
 };
 
-/** For names that no object can have: asked for as they stand, they would be a request for something else. */
+/** For invalid object names: used in a path unchanged, they would request something else. */
 export const unnameable = (verb: string, { kind, namespace }: ObjectKey): ClusterError =>
   new ClusterError({
     verb,
@@ -83,7 +83,7 @@ export const unreached = (verb: string, path: string, cause: unknown): ClusterEr
     retryAfterMs: undefined,
   });
 
-/** What went wrong and why, down to the first cause: an exception of fetch alone says no more than that it failed. */
+/** The error with its causes, down to the first one: an exception of fetch alone does not name the reason. */
 export const withCauses = (cause: unknown): string => {
   const words: Array<string> = [];
   let inner = cause;

@@ -18,10 +18,10 @@ export interface Credential {
 const RENEWED_BEFORE_MS = 30_000;
 
 /**
- * Asks the plugin when a credential is wanted and none is good any more. `exec` is that part of a kubeconfig's user, `folder`
- * the folder of the kubeconfig with a slash at its end, to which a command with a path is relative.
+ * Runs the plugin when a credential is needed and none is valid. `exec` is that part of a kubeconfig's user, `folder`
+ * the directory of the kubeconfig with a trailing slash, to which a command with a path is relative.
  *
- * Throws an Error whose message says what is wrong with the plugin and how to get it.
+ * Throws an Error whose message explains the problem with the plugin and how to fix it.
  */
 export const credentialPlugin = (exec: Json, folder: string, nowMs: () => number = Date.now): () => Credential => {
   let last: Credential | undefined;
@@ -39,7 +39,7 @@ const ask = (exec: Json, folder: string): Credential => {
   const failed = (what: string) =>
     new Error(`credential plugin "${command}" of the kubeconfig ${what}${hint === undefined ? "" : `. ${hint}`}`);
   const answer = started(command, exec, apiVersion, folder, failed);
-  // Its own words go to standard error, where it wrote them; they may say what nobody else should read.
+  // Its own output is on standard error; it may contain confidential text, so it is not quoted.
   if (!answer.success) throw failed(`ended with exit code ${answer.code}`);
   const status = objectAt(parsed(answer.stdout), "status");
   const [token, cert, key] = ["token", "clientCertificateData", "clientKeyData"].map((name) => stringAt(status, name));

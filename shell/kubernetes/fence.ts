@@ -1,4 +1,4 @@
-/** What stands between a replica that lost its lease and the API server. */
+/** Prevents writes of a replica that lost its lease. */
 import * as Context from "effect/Context";
 import { ClusterError } from "./cluster_error.ts";
 
@@ -8,7 +8,7 @@ export const Fence: Context.Reference<{ readonly mayWrite: () => boolean }> = Co
   { defaultValue: (): { readonly mayWrite: () => boolean } => ({ mayWrite: () => true }) },
 );
 
-/** Why nothing may be written. Counts as unreachable, so that nobody takes it for a refusal of the object. */
+/** Why writes are blocked. Counts as unreachable, so that it is not treated as a rejection of the object. */
 export const fenced = (verb: string, path: string): ClusterError =>
   new ClusterError({
     verb,
@@ -19,7 +19,7 @@ export const fenced = (verb: string, path: string): ClusterError =>
     retryAfterMs: undefined,
   });
 
-/** Trying again in a moment would not help: the pass starts anew where this replica leads again. */
+/** An immediate retry would not help: reconciliation starts again when this replica leads again. */
 export const isFenced = (error: ClusterError): boolean => error.reason === NOT_LEADING;
 
 const NOT_LEADING = "NotLeading";

@@ -8,7 +8,10 @@ import { CA_READ_MS } from "../limits.ts";
 import { monotonicMs } from "../process/monotonic_clock.ts";
 
 export interface RenewableClient {
-  /** A call that nobody answered, or that was given up (the lease), costs the client: the next one gets new connections. */
+  /**
+   * A call without a response, or a cancelled one (the lease), discards the client: the next call opens new
+   * connections.
+   */
   readonly using: <A, R>(
     call: (client: Deno.HttpClient) => Effect.Effect<A, ClusterError, R>,
   ) => Effect.Effect<A, ClusterError, R>;
@@ -139,8 +142,8 @@ export const textWithin = async (
 };
 
 /**
- * Rings once nothing was heard for `ms`. Bookmarks come about once a minute: silence means a connection that nobody holds any
- * more. The timer is set anew when it ends, not with each event.
+ * Fires if nothing was received for `ms`. Bookmarks arrive about once a minute: silence means a dead connection. The
+ * timer is reset when it expires, not with each event.
  */
 export const silenceAlarm = (ms: number, ring: () => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined;

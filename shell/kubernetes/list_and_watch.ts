@@ -9,7 +9,7 @@ import { asked } from "../process/metrics.ts";
 import { eventsOf } from "./watch_events.ts";
 import type { Transport } from "./transport.ts";
 
-/** A list and the version from which a watch can go on. */
+/** A list, and the version from which a watch can continue. */
 export interface Listed {
   readonly items: ReadonlyArray<JsonObject>;
   readonly resourceVersion: string;
@@ -44,7 +44,7 @@ export const listAndWatch = ({ call, watches, headersFor, patience, url }: Trans
       if (next !== "") query.set("continue", next);
       const answer = yield* call("list", "GET", `${path}?${query}`, {
         accept,
-        // One object always fits, or what somebody wrote would keep the whole list from being read.
+        // One object is always accepted; otherwise a single large object would prevent the whole list from being read.
         ...(limit === 1 ? {} : { bytesMax: LIST_PAGE_BYTES_MAX }),
       }).pipe(Effect.catchIf(isTooLong, () => Effect.succeed(TOO_LONG)));
       if (answer === TOO_LONG) {

@@ -1,4 +1,7 @@
-/** List, then watch, then list again when the API server says so: a mirror of a selection of objects that never falls behind silently. */
+/**
+ * Lists, then watches, then lists again when the API server requires it: a reflector of a selection of objects that
+ * never falls behind silently.
+ */
 import * as Clock from "effect/Clock";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
@@ -17,7 +20,7 @@ import {
 } from "../limits.ts";
 import { DatabaseSign } from "../process/restored_database.ts";
 
-/** What a mirror tells: each change once, and that the first list is complete. */
+/** The events of a reflector: each change once, and the completion of the first list. */
 export interface Mirror {
   /**
    * The object as a list shows it, as it came into the selection, or after a change; as it was last seen where it was deleted or
@@ -28,14 +31,14 @@ export interface Mirror {
   readonly listed: (seen: ReadonlySet<string>) => Effect.Effect<void>;
   /** Called for each list, event and bookmark: the watch lives. */
   readonly heard: Effect.Effect<void>;
-  /** A list or watch that failed; it is tried again by itself. */
+  /** A list or watch failed; it is retried automatically. */
   readonly failed: (error: ClusterError) => Effect.Effect<void>;
 }
 
 /** Runs until it is interrupted. */
 export const reflect = Effect.fn("reflect")(function* (
   selection: Selection & {
-    /** Whether it looks by itself if the database was restored, while the watch is silent and as each one begins. */
+    /** Whether it checks for a restored etcd, while the watch is silent and whenever one begins. */
     readonly looksAtDatabase?: boolean;
   },
   mirror: Mirror,
@@ -44,7 +47,7 @@ export const reflect = Effect.fn("reflect")(function* (
   const { isOlder } = yield* DatabaseSign;
   let version: string | undefined;
   let newest = 0;
-  /** Versions of one database only grow. What is no number says nothing. */
+  /** Versions of one etcd only grow. A version that is not a number is inconclusive. */
   const seenVersion = (seen: string) =>
     Effect.suspend(() => {
       if (Number(seen) < newest) return isOlder(selection.path);
@@ -70,7 +73,7 @@ export const reflect = Effect.fn("reflect")(function* (
     return from;
   });
 
-  // The API server takes a watch from a version that does not exist yet, and tells nothing until it does.
+  // The API server accepts a watch from a version that does not exist yet, and reports nothing until it does.
   const looked = Effect.suspend(() => cluster.read(`${selection.path}?limit=1`)).pipe(
     Effect.flatMap((list) => seenVersion(stringAt(list, "metadata", "resourceVersion") ?? "")),
     Effect.timeout(Duration.millis(DATABASE_LOOK_TIMEOUT_MS)),
@@ -101,7 +104,7 @@ export const reflect = Effect.fn("reflect")(function* (
     const from = version ?? (yield* relist);
     const startedMs = yield* Clock.currentTimeMillis;
     const exit = yield* Effect.result(Effect.raceFirst(follow(from), looks(isNew ? DATABASE_LOOK_MS : 0)));
-    // Whatever ended it: one that lived is no reason to wait for long before the next.
+    // Whatever ended it: after a watch that lived for a while, the next one needs no long delay.
     if ((yield* Clock.currentTimeMillis) - startedMs >= WATCH_LIVED_MS) {
       failures = expiries = 0;
       if (Result.isSuccess(exit)) return;
@@ -112,8 +115,8 @@ export const reflect = Effect.fn("reflect")(function* (
     Effect.catch((error) =>
       Effect.gen(function* () {
         yield* mirror.failed(error);
-        // Too old to go on from there; or it was not there, or not for us: that this is over shows in a list, while a watch may
-        // stay silent for long.
+        // Too old to continue, not found, or forbidden: a list shows when that is over, while a watch may stay silent
+        // for long.
         if ([403, 404, 410].includes(error.status ?? 0)) version = undefined;
         const pause = yield* pauseMs(error.status === 410 ? expiries++ : failures++);
         yield* Effect.sleep(Duration.millis(Math.max(pause, error.retryAfterMs ?? 0)));
@@ -127,6 +130,6 @@ export const reflect = Effect.fn("reflect")(function* (
 export const nameOf = (object: JsonObject): string =>
   `${stringAt(object, "metadata", "namespace") ?? ""}/${stringAt(object, "metadata", "name") ?? ""}`;
 
-/** Jittered, so that the mirrors of all replicas do not come back in one moment. */
+/** With jitter, so that the reflectors of all replicas do not retry at the same moment. */
 const pauseMs = (failures: number) =>
   Effect.map(Random.nextBetween(0.8, 1.2), (factor) => Math.min(RELIST_MS_MIN * 2 ** failures, RELIST_MS_MAX) * factor);

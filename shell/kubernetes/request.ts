@@ -17,7 +17,7 @@ const JSON_TYPE = "application/json";
 const APPLY_TYPE = "application/apply-patch+yaml";
 const MERGE_TYPE = "application/merge-patch+json";
 
-/** The key where its names are ones that no object can have: there is no path for it. */
+/** The key if its names are invalid object names: there is no path for it. */
 export const requestOf = (patch: Patch): WriteRequest | { readonly verb: string; readonly unnameable: ObjectKey } => {
   switch (patch._tag) {
     case "ServerSideApply": {
@@ -92,15 +92,15 @@ const keyOfResource = (resource: JsonObject): ObjectKey => ({
 });
 
 /**
- * Not validated beyond the schema, which rejects unknown fields all the same (seen on 1.36): the API server would parse each body
- * twice, for warnings that nobody here reads, and need a fifth more time for an apply.
+ * Not validated beyond the schema, which rejects unknown fields anyway (observed on Kubernetes 1.36): otherwise the API
+ * server would parse each body twice, for warnings that nobody reads here, and need a fifth more time for an apply.
  */
 const applyQuery = (fieldManager: string): string =>
   `?${new URLSearchParams({ fieldManager, force: "true", fieldValidation: "Ignore" })}`;
 
 /**
- * No object has it, since the first version of the database is that of its own beginning. An apply that names a version creates
- * where there is no object, and is rejected where one has another version (seen on 1.36, for custom resources too).
+ * No object has this version, because it is the first one of etcd itself. An apply with a version creates the object if
+ * it does not exist, and is rejected if it has another version (observed on Kubernetes 1.36, for custom resources too).
  */
 const VERSION_OF_NONE = "1";
 

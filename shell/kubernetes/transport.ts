@@ -9,7 +9,7 @@ import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS } from "../limits.ts";
 import { asked } from "../process/metrics.ts";
 import { Timeouts } from "./timeouts.ts";
 
-/** Where the API server is and how it is spoken to. Token and CA are asked for again and again, since both are rotated. */
+/** Address and protocol of the API server. Token and CA are read repeatedly, because both are rotated. */
 export interface Connection {
   readonly url: string;
   /** PEM of the CA that signs its certificates; undefined: none is named. */
@@ -25,9 +25,9 @@ export interface CallOptions {
   /** Of the body; JSON when absent. */
   readonly contentType?: string;
   readonly accept?: string;
-  /** Whether an object that is not there is a refusal, or an answer like another. */
+  /** Whether a missing object is an error or a regular response. */
   readonly absent?: "refusal" | "null";
-  /** Longest answer that is read, in bytes; without it as long as it is. */
+  /** Longest response to read, in bytes; if unset, there is no limit. */
   readonly bytesMax?: number;
 }
 

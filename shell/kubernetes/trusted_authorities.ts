@@ -1,7 +1,8 @@
 /**
- * Which certificate authorities this process trusts. Deno adds the CA of a client to the root certificates of the process, so
- * that any of those could vouch for the API server. They are read once, when the first client is made, from what the
- * environment says then (Deno 2.9.6): the program has them read as empty before it connects to anything.
+ * The certificate authorities that this process trusts. Deno adds the CA of a client to the root certificates of the
+ * process, so that any of those could vouch for the API server. They are read once, when the first client is created,
+ * as the environment specifies then (Deno 2.9.6): the program makes Deno load an empty set before it connects to
+ * anything.
  */
 import type { Connection } from "./cluster.ts";
 import { connectionOf, SettingsError } from "../process/settings.ts";
@@ -13,7 +14,7 @@ const FILES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS"] as const;
 /** The store that Deno uses if none is named. */
 const DEFAULT_STORE = "mozilla";
 
-/** A connection whose CA, if it names one, is the only one that clients of this process trust from now on. */
+/** A connection whose CA, if it has one, is from now on the only one that clients of this process trust. */
 export const exclusiveConnectionOf = (kubeconfig: string | undefined, context: string | undefined): Connection => {
   const connection = connectionOf(kubeconfig, context);
   if (connection.caPem() === undefined) {
@@ -48,7 +49,7 @@ const trustDefaultRootCertificates = (): void => {
 
 const isNoStore = (value: string | undefined): boolean => value !== undefined && value.replace(/[\s,]/g, "") === "";
 
-/** An unknown store is an error, unless root certificates were read before: then nobody looks at its name. */
+/** An unknown store is an error, unless root certificates were loaded before: then its name is ignored. */
 const readAsEmpty = (): boolean => {
   for (const name of FILES) set(name, undefined);
   set(STORES, "unknown");

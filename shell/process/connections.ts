@@ -1,7 +1,7 @@
 /**
- * The connections of a listener within a bound, such that whoever holds many keeps nobody else out: at the bound, a new
- * connection takes the place of the one that is missed least. node:http would turn the new one away (`maxConnections`), and
- * looks at its own timeouts every 30 seconds only.
+ * Limits the connections of a listener, such that a client with many connections does not block others: at the limit, a
+ * new connection replaces the least useful one. node:http would reject the new one (`maxConnections`), and checks its
+ * own timeouts only every 30 seconds.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -43,7 +43,7 @@ interface Connection {
 
 export const boundConnections = (server: Server, bounds: ConnectionBounds): Connections => {
   const open = new Map<string, Connection>();
-  // Each in the order in which they came into it: the first one stands there for the longest time.
+  // Each in the order of arrival: the first one has been there for the longest time.
   const lines = new Map<string, Set<Connection>>();
   const oldest = (line: string): Connection | undefined => lines.get(line)?.values().next().value;
   const leave = (connection: Connection): void => {
@@ -72,7 +72,7 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
   /** The connection that is missed least; undefined where the API server waits for an answer on each. */
   const leastMissed = (): Connection | undefined => {
     const fresh = oldest("fresh");
-    // One that came just now is about to ask: a flood of new ones must not end it at once.
+    // A new connection is about to send a request: a flood of further ones must not close it at once.
     if (fresh !== undefined && performance.now() - fresh.openedMs >= FRESH_CONNECTION_MS) return fresh;
     return oldest("idle") ?? fresh ?? oldest("receiving") ?? oldest("answering") ?? oldest("idle, proven");
   };
@@ -121,7 +121,7 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
     connection.sockets.push(socket);
     socket.once("close", () => forget(connection));
   });
-  // Before who answers, and says when the request is whole.
+  // Runs before the request handler, and records when the request is complete.
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     const connection = open.get(nameOf(request.socket));
     if (connection === undefined) return;
@@ -155,7 +155,7 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
   };
 };
 
-/** The lines in which a connection stands. */
+/** The queues of a connection. */
 const linesOf = ({ state, isProven, address }: Connection): ReadonlyArray<string> => {
   if (isProven) return [`${state}, proven`];
   if (state === "idle") return [state, idleAt(address)];

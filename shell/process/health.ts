@@ -45,7 +45,7 @@ export const listen = Effect.fnUntraced(
     const { hostname, port } = yield* parsedAddress(address);
     const context = yield* Effect.context<R>();
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
-      // Whatever body comes along is not read.
+      // A request body is not read.
       connections.asked(request, false);
       const path = (request.url ?? "").split("?")[0] ?? "";
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined;

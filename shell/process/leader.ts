@@ -1,4 +1,7 @@
-/** One replica works, the others wait: a Lease says which, and a fence stops writes before anybody else may start. */
+/**
+ * One replica is active, the others wait: a Lease determines which one, and a fence stops writes before another replica
+ * may start.
+ */
 import * as Clock from "effect/Clock";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
@@ -31,8 +34,8 @@ export interface Candidacy {
 }
 
 /**
- * Runs the program while this replica holds the lease. A lease that is lost interrupts it, and the wait begins again; ends
- * when the program ends by itself.
+ * Runs the program while this replica holds the lease. Losing the lease interrupts it, and the wait begins again; ends
+ * when the program itself ends.
  */
 export const leading = Effect.fn("leading")(
   function* <A, E, R>(program: Effect.Effect<A, E, R>, candidacy: Candidacy) {
@@ -42,7 +45,7 @@ export const leading = Effect.fn("leading")(
       const clock = yield* Clock.Clock;
       const ended = yield* Effect.raceFirst(
         untilRestored(program.pipe(Effect.provideService(Fence, { mayWrite: () => mayWrite(tenure, clock) }))).pipe(
-          // The lease that this replica knows does not exist any more either: it is read anew.
+          // The lease known to this replica no longer exists: read it again.
           Effect.tap((ended) => Effect.sync(() => void (tenure.lost ||= Option.isNone(ended)))),
         ),
         Effect.as(untilLost(tenure, candidacy), Option.none<A>()),
@@ -55,7 +58,7 @@ export const leading = Effect.fn("leading")(
 
 /** The lease as this replica last wrote it. */
 interface Tenure {
-  /** Undefined when somebody else changed it: it must be read before it is written again. */
+  /** Undefined if another replica changed it: it must be read before it is written again. */
   lease: JsonObject | undefined;
   /** Version of the lease as this replica last wrote it. */
   readonly version: number;
@@ -156,7 +159,7 @@ const restored = (tenure: Tenure, { namespace }: Candidacy) =>
     return toldRestored(`${leasesIn(namespace)}/${LEASE}`);
   });
 
-/** Nothing of the program runs any more when this is called. */
+/** Called when no part of the program is running any longer. */
 const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
   Effect.gen(function* () {
     if (tenure.lost) return;
@@ -170,7 +173,7 @@ const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
     yield* Effect.logInfo("lease released");
   }).pipe(
     Effect.timeout(Duration.millis(LEASE_RELEASE_MS)),
-    // It runs out by itself.
+    // It expires on its own.
     Effect.catch(() => Effect.logWarning("lease not released")),
   );
 

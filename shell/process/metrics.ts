@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect";
 import * as Metric from "effect/Metric";
 import { PrometheusMetrics } from "effect/observability";
 
-/** Everything as Prometheus text. What changes by itself is looked up now: depth, phases, ages, memory. */
+/** All metrics as Prometheus text. Values that change continuously are computed now: depth, phases, ages, memory. */
 export const metricsText = Effect.gen(function* () {
   const figures = yield* LiveFigures;
   const nowMs = yield* Clock.currentTimeMillis;
@@ -45,7 +45,7 @@ export const metricsText = Effect.gen(function* () {
   return (yield* PrometheusMetrics.format()) + gauges.map(gaugeText).join("");
 });
 
-/** Where the figures that are looked up come from; of this process, not of the cluster. */
+/** The sources of the computed values; of this process, not of the cluster. */
 export const LiveFigures: Context.Reference<Figures> = Context.Reference("llama-stack-operator/shell/LiveFigures", {
   defaultValue: () => newFigures(),
 });
@@ -93,7 +93,7 @@ export const heard = (what: string) =>
     unreadable.delete(what);
   });
 
-/** The API server answers that this is not there, or not for us: nothing goes on before somebody changes that. */
+/** The API server responds with not found or forbidden: nothing continues until that is changed. */
 export const unreadable = (what: string, answer: string) =>
   Effect.map(LiveFigures, (figures) => void figures.unreadable.set(what, answer));
 
@@ -104,7 +104,7 @@ export const passEnded = (result: "success" | "error" | "requeue" | "requeue_aft
     ...(result === "error" ? [Metric.update(passErrors, 1)] : []),
   ], { discard: true });
 
-/** Passes that ended so far. */
+/** Completed reconciliations so far. */
 export const passesEnded = Effect.map(Effect.suspend(() => Metric.value(passSeconds)), ({ count }) => count);
 
 /** The cluster's database was restored from a backup while this replica led. */
@@ -120,12 +120,13 @@ export const wrote = (kind: string, verb: "apply" | "take_over" | "delete" | "sc
 export const asked = (method: string, code: number | undefined) =>
   Metric.update(requests({ method, code: code === undefined ? "<error>" : String(code) }), 1);
 
-/** A finding of a pass, by the reason that its condition carries. */
+/** A finding of a reconciliation, by the reason of its condition. */
 export const failureFound = (reason: string) => Metric.update(failures({ reason }), 1);
 
 /**
- * A counter for each set of label values, made when it is first asked for: all values are known beforehand, or few.
- * `Metric.withAttributes` would make keys and contexts anew for every update: 3 % of the main thread, in a profile of new resources.
+ * A counter for each set of label values, created on first use: all values are known in advance, or few.
+ * `Metric.withAttributes` would create keys and contexts again for every update: 3 % of the main thread, in a profile
+ * of new resources.
  */
 export const counters = (name: string, description: string, common: Metric.Metric.Attributes = {}) => {
   const made = new Map<string, Metric.Counter<number>>();
@@ -155,7 +156,7 @@ const passErrors = Metric.counter("controller_runtime_reconcile_errors_total", {
 const passSeconds = Metric.histogram("controller_runtime_reconcile_time_seconds", {
   description: "Duration of a reconciliation in seconds",
   attributes: { controller: CONTROLLER.controller },
-  // A pass that writes nothing takes milliseconds, a first install about a second, a call without an answer 30 s.
+  // A reconciliation without writes takes milliseconds, a first install about a second, a call without a response 30 s.
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 });
 const restores = Metric.counter("llama_stack_operator_database_restores_total", {

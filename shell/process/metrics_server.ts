@@ -1,6 +1,6 @@
 /**
- * `/metrics` as clusters expect it of an operator: by HTTPS, for whoever the API server says may read it. Every replica serves it,
- * also one that waits for the lease.
+ * `/metrics` as usual for operators: over HTTPS, for accounts that the API server authorizes. Every replica serves it,
+ * including those that wait for the lease.
  */
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
@@ -32,7 +32,10 @@ export interface MetricsOptions {
   readonly metricsAddress: string;
   /** By plain HTTP, to anybody: for a laptop, or behind a proxy that protects it. */
   readonly metricsPlain?: boolean;
-  /** A folder with `tls.crt` and `tls.key` that somebody else keeps; without it each replica signs its own certificate. */
+  /**
+   * A directory with an externally managed `tls.crt` and `tls.key`; if unset, each replica uses a self-signed
+   * certificate.
+   */
   readonly metricsCertificateDirectory?: string | undefined;
   readonly operatorNamespace: string;
 }
@@ -99,7 +102,7 @@ const readers = Effect.gen(function* () {
     reviewed(cluster, token).pipe(Effect.catch(() => Effect.succeed<Page | undefined>(UNKNOWN)));
   return Effect.fnUntraced(function* (token: string | undefined) {
     if (token === undefined || token.length > TOKEN_CHARACTERS_MAX) return UNAUTHORIZED;
-    // The token itself is not kept.
+    // The token itself is not stored.
     const name = sha256Hex(token);
     const nowMs = yield* Clock.currentTimeMillis;
     const before = known.get(name);

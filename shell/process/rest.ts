@@ -13,7 +13,7 @@ import {
 } from "../limits.ts";
 
 export interface Memory {
-  /** Bytes of the heap and of the buffers that belong to it, what nobody needs any more included. */
+  /** Bytes of the heap and of its buffers, including garbage. */
   readonly used: () => number;
   /** Collects the whole heap; stops the program for about 1 ms for each MiB that is needed. */
   readonly collect: () => void;
@@ -32,9 +32,9 @@ type Gc = (options: {
 }) => void;
 
 /**
- * Told of the bytes that a listener reads, and of those that it no longer needs, it collects now and then. V8 does so by the
- * growth of its heap, in which the buffers of what was read hardly count: 25 callers that send 2.4 MB each made a process of
- * 550 MiB, and of 300 MiB so.
+ * Is notified of the bytes that a listener reads, and of those that it no longer needs, and collects garbage from time
+ * to time. V8 does so by the growth of its heap, in which buffers hardly count: 25 callers that send 2.4 MB each grew
+ * the process to 550 MiB without this, and to 300 MiB with it.
  */
 export const collectingBuffers = (): Readonly<Record<"read" | "done", (bytes: number) => void>> => {
   const { gc } = globalThis as { readonly gc?: Gc };
@@ -47,7 +47,7 @@ export const collectingBuffers = (): Readonly<Record<"read" | "done", (bytes: nu
       gc({ type, execution: "sync" });
     };
   };
-  // What was kept for long became old, and only a collection of the whole heap finds it.
+  // Long-lived objects are in the old generation, and only a full collection finds them.
   return { read: every(COLLECT_READ_BYTES, "minor"), done: every(COLLECT_DONE_BYTES, "major") };
 };
 
@@ -64,7 +64,7 @@ export const ownMemory = (): Memory | undefined => {
   };
 };
 
-/** Looks at the memory from time to time until it is interrupted; `passes` are those that ended so far. */
+/** Checks the memory from time to time until it is interrupted; `passes` is the number of completed reconciliations. */
 export const collectAtRest = Effect.fnUntraced(function* (memory: Memory, passes: Effect.Effect<number>) {
   const pause = Effect.sleep(Duration.millis(REST_LOOK_MS));
   // Bytes that were used after the last collections.
@@ -76,7 +76,8 @@ export const collectAtRest = Effect.fnUntraced(function* (memory: Memory, passes
     const atRest = now - before <= REST_PASSES_MAX;
     before = now;
     if (!atRest || memory.used() - floor < floor * REST_GARBAGE_SHARE) continue;
-    // Buffers whose owners one collection found dead go with the next, and what is left is known a look later.
+    // Buffers whose owners were found dead in one collection are freed by the next, and the result is known at the next
+    // check.
     memory.collect();
     yield* pause;
     memory.giveBack();

@@ -104,7 +104,7 @@ const OPENSHIFT = "security.openshift.io";
 /** What the leader does. Everything that it remembers is made anew each time: a replica that waited has missed changes. */
 const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
   const facts = operatorFacts(options, groups, yield* hmacKey(options.operatorNamespace));
-  // In one namespace of many, the others' resources are not ours to write.
+  // If only some namespaces are watched, the resources of others must not be written.
   const migration = options.namespaces.length === 0 ? migrateStorage : Effect.void;
   return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
     Effect.provideService(SecretPolling, options.secretPolling === true),
@@ -119,7 +119,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
   );
 });
 
-/** What every decision knows of the operator; also of one that only looks. */
+/** Facts about the operator for every decision; also for read-only commands. */
 export const operatorFacts = (
   { operatorNamespace, relatedImages }: Pick<RunOptions, "operatorNamespace" | "relatedImages">,
   groups: ReadonlyArray<string>,
@@ -151,9 +151,9 @@ export const servedGroups = Effect.gen(function* () {
 });
 
 /**
- * Made once per cluster and kept, so that digests of Secret values mean the same after a restart and in every replica. A Secret
- * that lost its key gets a new one that is kept as well: a key that only this process knew would restart servers at each change
- * of the leader.
+ * Created once per cluster and stored, so that digests of Secret values are the same after a restart and in every
+ * replica. A Secret that lost its key gets a new one that is stored as well: a key known only to this process would
+ * restart servers at each change of the leader.
  */
 const hmacKey = Effect.fnUntraced(function* (namespace: string) {
   const cluster = yield* Cluster;

@@ -33,7 +33,7 @@ export const watchedNamespaces = (flag: ReadonlyArray<string>): ReadonlyArray<st
 /** In a pod the Services have names; from elsewhere they are reached through the API server. */
 export const isInPod = (kubeconfig: string | undefined): boolean => kubeconfigFile(kubeconfig) === undefined;
 
-/** The name of the pod, which tells replicas apart for people. */
+/** The name of the pod, which identifies replicas for people. */
 export const replicaName = (): string => Deno.env.get("POD_NAME") ?? "llama-stack-operator";
 
 /** A kubeconfig file where one is named, else the pod's own account. */
@@ -100,7 +100,7 @@ const fromKubeconfig = (file: string, wanted: string | undefined): Connection =>
     if (path === undefined) return undefined;
     const place = path.startsWith("/") ? path : `${folder}${path}`;
     const text = readFile(place);
-    // Without it any public authority could vouch for the API server.
+    // Without it any public CA could vouch for the API server.
     if (text === undefined) throw new SettingsError({ detail: `the ${field} ${place} of ${file} does not exist` });
     return text;
   };
@@ -119,7 +119,7 @@ const fromKubeconfig = (file: string, wanted: string | undefined): Connection =>
   };
 };
 
-/** Asked once at the start, so that a plugin that does not work is told before anything else. */
+/** Run once at the start, so that a broken plugin is reported before anything else. */
 const given = (plugin: (() => Credential) | undefined): Credential | undefined => {
   try {
     return plugin?.();

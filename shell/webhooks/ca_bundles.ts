@@ -1,6 +1,6 @@
 /**
- * The objects that tell the API server whom to trust and where to call: the CRD (conversion) and the webhook configuration
- * (admission). The path that they name ends in a segment that nobody else is told.
+ * The objects with the CA and the path for the API server: the CRD (conversion) and the webhook configuration
+ * (admission). The path ends with a secret segment.
  */
 import * as Effect from "effect/Effect";
 import { CRD_NAME } from "../../core/api/crd.ts";
@@ -42,7 +42,7 @@ const placeOf = (client: JsonObject): JsonObject => {
 const calling = (client: JsonObject, path: string): JsonObject => {
   const url = stringAt(client, "url");
   if (url === undefined) return { service: { path } };
-  // A URL that somebody wrote, which the API server has checked.
+  // A user-provided URL, which the API server has validated.
   return { url: `${new URL(url).origin}${path}` };
 };
 
@@ -96,8 +96,8 @@ export type SeenBundles = Map<
 >;
 
 /**
- * What each of them trusts now; an object that is not installed has nothing to say. The CRD has 100 kB: it is read again
- * only when its version is another one.
+ * The CAs that each of them trusts now; objects that are not installed are omitted. The CRD has 100 kB: it is only read
+ * again if its version changed.
  */
 export const caBundles = Effect.fnUntraced(function* (seen: SeenBundles, segment: string) {
   const cluster = yield* Cluster;
@@ -138,7 +138,7 @@ const read = (target: string): Effect.Effect<JsonObject | undefined, ClusterErro
     const item = TARGETS[target];
     if (item === undefined) return undefined;
     const { collection, name } = item;
-    // By a list of one: the permission to do so can be limited to this name, and an object that is not there is no error.
+    // With a list of one: this permission can be limited to a name, and a missing object is not an error.
     const { items } = yield* (yield* Cluster).list({ path: collection, fields: `metadata.name=${name}` });
     return items[0];
   });

@@ -1,4 +1,4 @@
-/** Keys and certificates, made with WebCrypto and pkijs. Loaded when it is needed: the command line starts without it. */
+/** Keys and certificates, created with WebCrypto and pkijs. Loaded on demand: the command line starts without it. */
 import type { Certificate } from "pkijs";
 import type { Authority } from "../../core/certificates/authorities.ts";
 import { AUTHORITY_NAME } from "../../core/certificates/authorities.ts";
@@ -13,7 +13,7 @@ export interface Validity {
   readonly notAfterMs: number;
 }
 
-/** An authority of its own key; its name ends in a part of its serial, so that two of them are told apart. */
+/** A CA with its own key; its name ends with a part of its serial number, so that two of them can be distinguished. */
 export const makeAuthority = async (validity: Validity): Promise<Authority> => {
   const { BasicConstraints } = await import("pkijs");
   const keys = await newKeys();
@@ -27,7 +27,7 @@ export const makeAuthority = async (validity: Validity): Promise<Authority> => {
   return { certificate: await signedPem(certificate, keys.privateKey), key: await keyPem(keys.privateKey) };
 };
 
-/** A serving certificate for these names, signed by the authority. */
+/** A serving certificate for these names, signed by the CA. */
 export const makeLeaf = async (
   authority: Authority,
   names: ReadonlyArray<string>,
@@ -99,7 +99,7 @@ const unsigned = async ({ serial, issuer, subject, publicKey, validity }: {
   certificate.serialNumber = new Integer({ valueHex: serial.buffer });
   certificate.issuer.typesAndValues.push(named(issuer));
   certificate.subject.typesAndValues.push(named(subject));
-  // Whole seconds are all that a certificate can tell.
+  // Certificates have a resolution of whole seconds.
   certificate.notBefore = new Time({ value: new Date(validity.notBeforeMs) });
   certificate.notAfter = new Time({ value: new Date(validity.notAfterMs) });
   await certificate.subjectPublicKeyInfo.importKey(publicKey);

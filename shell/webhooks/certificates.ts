@@ -38,7 +38,7 @@ export interface Keeping<E, R = Cluster> {
   readonly serve: (certificate: ServingCertificate) => Effect.Effect<void, E, R>;
   /** Whether this replica may be called. */
   readonly servable: (is: boolean) => void;
-  /** Called with the last segment of the paths that only the API server is told. */
+  /** Called with the last segment of the paths, which only the API server knows. */
   readonly proven: (segment: string) => void;
 }
 
@@ -148,7 +148,7 @@ const areUsable = async ({ current, next }: Authorities): Promise<boolean> =>
 const newAuthority = (nowMs: number, times: CertificateTimes) =>
   Effect.promise(() => makeAuthority({ notBeforeMs: nowMs - times.backDateMs, notAfterMs: nowMs + times.authorityMs }));
 
-/** At the version that was read: of several replicas one writes, the others look again. */
+/** Conditional on the version that was read: one of several replicas writes, the others read again. */
 const writeSecret = (
   namespace: string,
   found: JsonObject | undefined,

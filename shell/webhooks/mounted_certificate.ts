@@ -1,4 +1,4 @@
-/** A certificate that somebody else makes and puts into a folder: cert-manager, OpenShift's service-ca, OLM. */
+/** An externally managed certificate in a directory: cert-manager, OpenShift's service-ca, OLM. */
 import * as Effect from "effect/Effect";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { certificateFacts } from "../../core/data/digest.ts";
@@ -9,7 +9,10 @@ import type { ServingCertificate } from "./webhook_server.ts";
 /** As a Secret of type kubernetes.io/tls is mounted. */
 const FILES = { cert: "tls.crt", key: "tls.key" } as const;
 
-/** Reads the folder again and again; a pair that does not fit, as in the middle of a change, is left for the next look. */
+/**
+ * Reads the directory periodically; a pair that does not match, as in the middle of a change, is ignored until the next
+ * read.
+ */
 export const followFolder = Effect.fn("followFolder")(function* <E, R>(
   folder: string,
   { serve, servable }: Pick<Keeping<E, R>, "serve" | "servable">,

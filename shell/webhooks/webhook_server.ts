@@ -26,7 +26,7 @@ export interface ServingCertificate {
   readonly key: string;
 }
 
-/** How a caller is treated: one that has shown to be the API server, or anybody who reaches the port. */
+/** The class of a caller: proven to be the API server, or any other client that reaches the port. */
 export type Caller = "API server" | "anybody";
 
 export interface Route<R> {
@@ -38,19 +38,19 @@ export interface Route<R> {
 export interface Answer {
   readonly status: number;
   readonly type?: string;
-  /** Sent one after the other; a long answer never stands in memory twice. */
+  /** Sent one after the other; a long response is never in memory twice. */
   readonly body: ReadonlyArray<Uint8Array | string>;
 }
 
 /** What only the API server can know or have. */
 export interface Proof {
-  /** Last segment of the paths that the API server was told; undefined: nobody was told one. */
+  /** Last segment of the paths that only the API server knows; undefined if there is none. */
   readonly segment: () => string | undefined;
-  /** PEM of the authority whose client certificates the API server has; undefined: it shows none. */
+  /** PEM of the CA of the API server's client certificate; undefined if it presents none. */
   readonly clientCaPem?: string | undefined;
 }
 
-/** Nobody can show to be the API server. */
+/** No caller can prove to be the API server. */
 export const NO_PROOF: Proof = { segment: () => undefined };
 
 export interface WebhookServer {
@@ -60,8 +60,8 @@ export interface WebhookServer {
 }
 
 /**
- * Serves until the scope is closed. Then it goes on answering for `drainMs`, because the API server hears late that this
- * replica leaves; each answer then ends its connection.
+ * Serves until the scope is closed. Then it continues for `drainMs`, because the API server learns late that this
+ * replica stops; each response then closes its connection.
  */
 export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   readonly hostname: string;
@@ -99,7 +99,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
     };
     let held = 0;
     const hasRoom = (bytes: number): boolean => inFlight[caller] + bytes <= WEBHOOK_IN_FLIGHT_BYTES_MAX[caller];
-    /** Bytes of this request that are in memory from now on; false: there is no room for them. */
+    /** Reserves memory for this request in bytes; false if there is none left. */
     const hold = (bytes: number): boolean => {
       buffers.read(bytes);
       if (!hasRoom(bytes)) return false;
@@ -152,7 +152,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   } satisfies WebhookServer;
 });
 
-/** The route of a path, with or without the segment behind it that only the API server was told. */
+/** The route of a path, with or without the segment that only the API server knows. */
 const routed = <R>(
   request: IncomingMessage,
   routes: Readonly<Record<string, Route<R>>>,
@@ -172,7 +172,7 @@ const routed = <R>(
   };
 };
 
-/** In a time that does not tell how much of it is right. */
+/** In constant time, so that timing reveals nothing about the segment. */
 const isSame = (given: string, known: string): boolean =>
   given.length === known.length &&
   Array.from(known).reduce(
@@ -208,8 +208,8 @@ const closed = (server: Server, answering: () => number) =>
 const LOOK_MS = 20;
 
 /**
- * The body of a request, or the status with which it is refused. `hold` asks for room for what is about to be kept: what is only
- * announced takes none, since it may never come.
+ * The body of a request, or the status of its rejection. `hold` reserves memory for received bytes: announced bytes
+ * reserve none, because they may never arrive.
  */
 const read = (
   request: IncomingMessage,

@@ -14,16 +14,19 @@ import { type ServingCertificate, type WebhookServer, webhookServer } from "./we
 export interface WebhookOptions {
   /** `host:port` or `:port` of `/convert` and `/validate`; `0`: none. */
   readonly webhookAddress: string;
-  /** A folder with `tls.crt` and `tls.key` that somebody else keeps; undefined: the operator makes its own certificates. */
+  /**
+   * A directory with an externally managed `tls.crt` and `tls.key`; undefined: the operator creates its own
+   * certificates.
+   */
   readonly certificateDirectory?: string | undefined;
-  /** PEM of the authority that signs the client certificates which the API server shows to webhooks. */
+  /** PEM of the CA that signs the client certificates of the API server for webhooks. */
   readonly clientCaPem?: string | undefined;
-  /** Names and addresses by which the API server calls, beside those of the Service. */
+  /** Names and addresses by which the API server calls, besides those of the Service. */
   readonly webhookNames?: ReadonlyArray<string>;
   readonly operatorNamespace: string;
   readonly namespaces: ReadonlyArray<string>;
   readonly relatedImages: ReadonlyMap<string, string>;
-  /** How long to go on answering when asked to stop, in milliseconds. */
+  /** How long to continue after the request to stop, in milliseconds. */
   readonly drainMs?: number;
 }
 
@@ -33,7 +36,7 @@ export interface Webhooks {
   readonly failed: Effect.Effect<never, SettingsError>;
 }
 
-/** Until the scope is closed. Returns at once: the first certificate may have to wait for somebody. */
+/** Until the scope is closed. Returns at once: the first certificate may be delayed. */
 export const startWebhooks = Effect.fnUntraced(function* (options: WebhookOptions) {
   if (options.webhookAddress === "0") return { isReady: () => true, failed: Effect.never } satisfies Webhooks;
   const { hostname, port } = yield* parsedAddress(options.webhookAddress);

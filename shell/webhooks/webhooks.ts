@@ -34,7 +34,7 @@ import type { Answer, Caller, Route } from "./webhook_server.ts";
 
 export interface WebhookFacts {
   readonly operatorNamespace: string;
-  /** Resources of other namespaces are not ours to judge; empty: all are. */
+  /** Resources of other namespaces are not validated; empty: all are. */
   readonly namespaces: ReadonlyArray<string>;
   readonly relatedImages: ReadonlyMap<string, string>;
 }
@@ -86,9 +86,9 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
   return routes;
 });
 
-/** Object by object; others get their turn in between. */
+/** One object at a time; others are processed in between. */
 const conversionOf = (body: Uint8Array): Effect.Effect<Answer> =>
-  // Nothing is read before its turn comes.
+  // Nothing is read before its slot is free.
   Effect.suspend(() =>
     Result.match(tooDeep(body) ?? conversionAnswer(body), {
       onFailure: (detail) => Effect.succeed(badRequest(detail)),
@@ -127,7 +127,7 @@ const badRequest = (detail: string): Answer => ({ status: 400, body: [JSON.strin
 
 const counted = <R>(path: string, answer: Effect.Effect<Answer, never, R>): Effect.Effect<Answer, never, R> =>
   answer.pipe(
-    // Without an answer the API server goes on by its failurePolicy; here somebody should read why.
+    // Without a response the API server continues according to its failurePolicy; the log contains the reason.
     Effect.catchCause((cause) =>
       Effect.as(
         Effect.logError("review failed").pipe(Effect.annotateLogs({ path, cause: Cause.pretty(cause) })),
@@ -156,8 +156,8 @@ const admission = Effect.fnUntraced(function* (
 });
 
 /**
- * What cannot be read in time, or not at all, is not known, and nothing is said of it. Only the API server is told what exists:
- * anybody else would learn of any namespace which Secrets it has.
+ * Objects that cannot be read in time, or at all, are unknown, and nothing is reported about them. Only the API server
+ * receives findings on existing objects: any other caller would learn which Secrets a namespace has.
  */
 const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Surroundings, caller: Caller) {
   const cluster = yield* Cluster;

@@ -32,7 +32,7 @@ export const addressFields = (
     return { config: {}, warnings, failures: [] };
   }
   if (known.endpointPort !== undefined) return hostAndPort(endpoint, name, known.endpointPort, path);
-  // The server expands the environment after us: what stands behind a placeholder cannot be judged here.
+  // The server expands placeholders later, so the text after one cannot be checked here.
   if (endpoint.includes("${env.")) return { config: { [name]: endpoint }, warnings: [], failures: [] };
   const url = urlOf(endpoint);
   if (url === undefined) {
@@ -58,7 +58,7 @@ export const addressFields = (
   };
 };
 
-/** What somebody wrote as an address may be a key, or hold a password: no sentence quotes it. */
+/** A value in the place of an address may be a key or contain a password, so messages do not quote it. */
 const unusable = (path: FieldPath, detail: string): Address => ({
   config: {},
   warnings: [],

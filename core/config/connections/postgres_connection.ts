@@ -1,4 +1,6 @@
-/** `storage.sql.connectionString` → the parts that the server reads. The string is a secret: no sentence quotes it. */
+/**
+ * `storage.sql.connectionString` → the parts that the server reads. The string is a secret: messages never quote it.
+ */
 import * as Result from "effect/Result";
 import { SecretValueUnusable } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
@@ -38,7 +40,8 @@ const POSTGRES_PORT = 5432;
 /**
  * Reads a `postgres://` or `postgresql://` URL, or libpq keywords (`host=… dbname=…`).
  *
- * `key` names Secret and key for sentences. Several hosts, sockets and options that no driver of the server reads are refused.
+ * `key` is the Secret and key for messages. Several hosts, sockets and options that the drivers of the server do not
+ * support are rejected.
  */
 export const parsePostgres = (
   text: string,
@@ -111,7 +114,7 @@ export const postgresSecret = (
 
 type Keywords = { [name: string]: string | undefined };
 
-/** The parts, or the sentence why there are none. */
+/** The parts, or an error message. */
 const fromUrl = (text: string): Keywords | string => {
   const found = /^[a-z]+:\/\/(?:([^@/?#]*(?:@[^@/?#]*)*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i.exec(text);
   if (found === null) {

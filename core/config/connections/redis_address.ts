@@ -1,9 +1,9 @@
-/** `storage.kv.endpoint` → host and port, and the user info that goes in front of the host. */
+/** `storage.kv.endpoint` → host and port, and the user info to put before the host. */
 import { UnusableEndpoint } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 
 export interface RedisAddress {
-  /** IPv6 addresses stand in brackets, as in a URL. */
+  /** IPv6 addresses are in brackets, as in a URL. */
   readonly host: string;
   readonly port: number;
   /** Decoded; undefined when the endpoint names none. */
@@ -17,7 +17,10 @@ export const KV_USERINFO = "LLSD_KV_USERINFO";
 /** Redis' own port. */
 const REDIS_PORT = 6379;
 
-/** Reads `redis://[user][:password]@host[:port]` and `host[:port]`; says why when the server could not use the address. */
+/**
+ * Reads `redis://[user][:password]@host[:port]` and `host[:port]`; the error explains why the server could not use the
+ * address.
+ */
 export const parseRedis = (
   endpoint: string,
   path: FieldPath,
@@ -55,7 +58,7 @@ export const parseRedis = (
   return { address: { host: found[1] ?? "", port, user, password } };
 };
 
-/** What goes in front of the host: percent-encoded, `:` and `@` in place; empty when nobody is named. */
+/** The prefix of the host: percent-encoded, with `:` and `@`; empty without a user. */
 export const redisUserInfo = (user: string | undefined, password: string | undefined): string =>
   user === undefined && password === undefined
     ? ""

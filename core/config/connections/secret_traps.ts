@@ -25,8 +25,8 @@ export const textTraps = (value: string): ReadonlyArray<string> => {
 const looksLikeNumber = (value: string): boolean => {
   const text = value.trim();
   if (/^[-+]?(nan|inf|infinity)$/i.test(text)) return true;
-  // An underscore may stand between two digits only. With them gone no part of the pattern below can match in two ways, and
-  // the time for a long value grows with its length alone.
+  // An underscore is only allowed between two digits. Without underscores no part of the pattern below can match in two
+  // ways, and the time is linear in the length of the value.
   if (/^_|_$|__|_[^0-9]|[^0-9]_/.test(text)) return false;
   return /^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?$/i.test(text.replaceAll("_", ""));
 };

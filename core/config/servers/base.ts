@@ -1,4 +1,4 @@
-/** Stages 2 and 3: the base document, read within bounds and held against the line of its server. */
+/** Stages 2 and 3: read the base config within bounds, and check it against the server family. */
 import * as Result from "effect/Result";
 import { BaseUnreadable, UnsupportedConfigVersion } from "../../failure/failures.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
@@ -8,14 +8,16 @@ import { readYaml11 } from "../../data/yaml.ts";
 import { providerType } from "./catalogue.ts";
 import { type Server, serverName, SUPPORTED_SERVERS } from "./families/families.ts";
 
-/** A base document and where it comes from, e.g. `embedded base of starter`. */
+/** A base config and its source, e.g. `embedded base of starter`. */
 export interface BaseSource {
   readonly origin: string;
   /** Text, or the bytes of a file or label. */
   readonly content: string | Uint8Array;
 }
 
-/** The tree of a base that a server of this line accepts. Bytes, values, depth and aliases are bounded (limits.ts). */
+/**
+ * The tree of a base config that this server family accepts. Bytes, values, depth and aliases are bounded (limits.ts).
+ */
 export const readBase = (
   source: BaseSource,
   server: Server,
@@ -80,7 +82,7 @@ const fitting = (
   return contradictions.length > 0 ? refuse(contradictions) : Result.succeed(tree);
 };
 
-/** What the stages take for maps; everything else in a base passes through whatever it is. */
+/** The places that the stages treat as maps; everything else in a base config is passed through unchanged. */
 const MAPS: ReadonlyArray<ReadonlyArray<string>> = [
   ["providers"],
   ["storage"],
@@ -136,7 +138,10 @@ const foreignTypes = (tree: JsonObject, { catalogue, family, version }: Server):
       .map((type) => `${serverName(version)} has no ${api} provider ${type}`)
   );
 
-/** The id that a base entry goes by: `${env.X:+name}` counts as `name`; an id that only the environment knows is none. */
+/**
+ * The id of an entry in the base config: `${env.X:+name}` counts as `name`; undefined if only the environment
+ * determines the id.
+ */
 export const baseId = (entry: Json): string | undefined => {
   const id = stringAt(entry, "provider_id");
   return id === undefined ? undefined : CONDITIONAL.exec(id)?.[1] ?? id;

@@ -1,7 +1,7 @@
 /**
- * What each published server says of itself: APIs, provider types and their config fields.
+ * The catalogue of each published server: APIs, provider types and their config fields.
  *
- * The data in configs/catalogue is made by `deno task catalogue` from the published packages, one file per minor version.
+ * `deno task catalogue` generates configs/catalogue from the published packages, one file per minor version.
  */
 import catalogue02 from "../../../configs/catalogue/0.2.json" with { type: "json" };
 import catalogue03 from "../../../configs/catalogue/0.3.json" with { type: "json" };
@@ -40,10 +40,10 @@ export interface StorageReference {
 
 export interface ProviderType {
   readonly fields: Readonly<Record<string, CatalogueField>>;
-  /** The field that `endpoint` goes to, and the one for its port where host and port are apart. */
+  /** The field that `endpoint` is written to, and the one for the port if host and port are separate. */
   readonly endpoint?: string;
   readonly endpointPort?: string;
-  /** The field that `apiKey` goes to. */
+  /** The field that `apiKey` is written to. */
   readonly key?: string;
   /** By dotted path in the config. */
   readonly references?: Readonly<Record<string, StorageReference>>;
@@ -106,7 +106,9 @@ export interface EndpointExpectation {
   readonly needed?: boolean;
 }
 
-/** A row of `<api> <type>` goes before one of the type alone: some types exist in two APIs with different needs. */
+/**
+ * A row for `<api> <type>` takes precedence over one for the type: some types exist in two APIs with different needs.
+ */
 export const endpointExpectation = (
   catalogue: Catalogue,
   api: string,

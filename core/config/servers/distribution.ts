@@ -14,9 +14,12 @@ import { type Server, serverName, serverOf, SUPPORTED_SERVERS } from "./families
 /** One image of a distribution with its server and its base. */
 export interface Release {
   readonly image: string;
-  /** Undefined in the old flat form (`name: image`), where only the image's tag tells. */
+  /** Undefined in the old flat form (`name: image`), where only the image's tag contains the version. */
   readonly serverVersion: string | undefined;
-  /** A mend of the base without which the server does not start: then even a bare CR is generated. */
+  /**
+   * Whether the server does not start without a fix of the base config: then even a resource without further fields
+   * gets a generated config.
+   */
   readonly mendNeededToStart: boolean;
   /** The embedded base document, where there is one. */
   readonly base: BaseSource | undefined;
@@ -70,7 +73,7 @@ const releaseOf = (
   base: Object.hasOwn(bases, file) ? { origin: `embedded base of ${name}`, content: bases[file] ?? "" } : undefined,
 });
 
-/** Where images come from besides the table, all by distribution name. */
+/** Sources of images besides the table, all by distribution name. */
 export interface ImageOverrides {
   /** `image-overrides` of the operator ConfigMap. */
   readonly settings: ReadonlyMap<string, string>;
@@ -84,7 +87,7 @@ export interface ResolvedDistribution {
   /** Undefined for a CR that runs an image of its own. */
   readonly name: string | undefined;
   readonly image: string;
-  /** Undefined when nothing tells the version of an image's server. */
+  /** Undefined if the version of the image's server is unknown. */
   readonly server: Server | undefined;
   readonly base: BaseSource | undefined;
   readonly mendNeededToStart: boolean;
@@ -146,7 +149,7 @@ const tagged = ({ image }: Release, version: string): string =>
 export const relatedImageVariable = (name: string): string =>
   `RELATED_IMAGE_${name.toUpperCase().replaceAll("-", "_")}`;
 
-/** The server of an image whose path and tag tell. */
+/** The server of an image, if its path and tag identify it. */
 export const serverOfImage = (image: string): Server | undefined => {
   const version = PUBLISHED_PATH.test(image) ? versionInTag(image) : undefined;
   return version === undefined ? undefined : serverOf(version);
@@ -165,10 +168,10 @@ const ownImage = (
   return Result.succeed({ name: undefined, image, server, base: undefined, mendNeededToStart: false });
 };
 
-/** Image paths whose tag is a server version, mirrors included. */
+/** Image paths whose tag is a server version, including mirrors. */
 const PUBLISHED_PATH = /(^|\/)(llamastack|ogxai)\/distribution-[^/:@]+(:|@|$)/;
 
-/** The tag where it is a version; `latest`, digests and other words tell nothing. */
+/** The tag if it is a version; `latest`, digests and other tags contain none. */
 const versionInTag = (image: string): string | undefined => {
   const tag = /:([^/:@]+)(@.*)?$/.exec(image)?.[1];
   return tag !== undefined && /^[0-9]+\.[0-9]+(\.[0-9]+)?$/.test(tag) ? tag : undefined;

@@ -43,7 +43,10 @@ export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<
   };
 });
 
-/** The id by which the server and its clients know a model: `<provider>/<name>`; the line tells which name. */
+/**
+ * The id by which the server and its clients know a model: `<provider>/<name>`; the server family determines which
+ * name.
+ */
 export const modelKey = (entry: JsonObject, line: ServerFamily): string => {
   const id = stringAt(entry, "model_id") ?? "";
   const provider = stringAt(entry, "provider_id") ?? "";
@@ -51,7 +54,10 @@ export const modelKey = (entry: JsonObject, line: ServerFamily): string => {
   return id.startsWith(`${provider}/`) ? id : `${provider}/${id}`;
 };
 
-/** The first declared inference provider, else the base's first one that is on without conditions and can serve chat. */
+/**
+ * The first declared inference provider, else the first unconditional one of the base config that can serve chat
+ * completions.
+ */
 const defaultProvider = (draft: Draft, facts: Facts): string | undefined =>
   facts.spec.providers?.inference === undefined
     ? entriesOf(draft.config, "inference").filter((entry) => !isConditional(entry) && servesChat(entry)).map(baseId)[0]
@@ -71,7 +77,7 @@ const knownProviders = (draft: Draft, facts: Facts): ReadonlyArray<string> => {
   return [...new Set([...written, ...based])].sort();
 };
 
-/** Declared ones are laid over the base by now. */
+/** Declared providers have been merged into the base config before this stage. */
 const typeOf = (id: string, draft: Draft): string | undefined =>
   stringAt(entriesOf(draft.config, "inference").find((entry) => baseId(entry) === id), "provider_type");
 

@@ -39,7 +39,7 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
   });
 });
 
-/** The base's entry of that id is replaced where it stands and is no longer conditional; a new id comes last. */
+/** An entry of the base config with that id is replaced in place and is no longer conditional; a new id is appended. */
 const lay = (config: JsonObject, { api, id, type, config: own }: Declared): JsonObject => {
   const entry: JsonObject = { provider_id: id, provider_type: type, config: own };
   return withEntries(config, api, upsert(entriesOf(config, api), entry, (other) => baseId(other) === id));

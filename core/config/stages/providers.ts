@@ -35,7 +35,7 @@ type ExpansionFailure =
 
 export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => {
   const expansions = PROVIDER_LISTS
-    // Where telemetry has no section, telemetry.ts turns it into environment.
+    // For servers without a telemetry section, telemetry.ts converts it to environment variables.
     .filter(({ field }) => field !== "telemetry" || facts.server.family.telemetryProviders)
     .flatMap(({ field, api }) =>
       (facts.spec.providers?.[field] ?? []).map((provider, index) => expand(provider, field, api, index, facts))
@@ -53,7 +53,7 @@ export const fullType = (catalogue: Catalogue, api: string, wanted: string): str
     : remote;
 };
 
-/** The same provider by the name that it has on this line (§4.7 of the server facts): renamed, never aliased by the server. */
+/** The same provider under its name in this server family: types were renamed, and servers accept no former names. */
 const typeHere = (type: string, api: string, { server: { catalogue, family } }: Facts): string => {
   const row = `${api} ${type}`;
   return providerType(catalogue, api, type) === undefined && Object.hasOwn(family.typeAliases, row)
@@ -198,10 +198,13 @@ const withReferences = (
     return put(filled, path, family.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders));
   }, config);
 
-/** Optional by the schema of some vector providers, which crash without it (llama-stack-server.md, trap 16). */
+/** Optional by the schema of some vector providers, which crash without it. */
 const ALWAYS_WRITTEN = new Set(["persistence"]);
 
-/** Required fields that nobody gave: local paths go to the data folder, a required null is written, the rest is a failure. */
+/**
+ * Required fields that are unset: local paths are set to the data directory, a required nullable field to null; any
+ * other is a failure.
+ */
 const withRequired = (
   config: JsonObject,
   id: string,
@@ -222,7 +225,7 @@ const withRequired = (
   };
   const expected = endpointExpectation(facts.server.catalogue, api, type)?.needed === true ? known.endpoint : undefined;
   const filled = missing.reduce((draft, [name, field]) => {
-    // A null passes the schema, but an address that a type cannot do without is not filled with nothing.
+    // A null passes the schema, but a required address is not replaced by null.
     const value = local(name) ?? (field.nullable === true && name !== expected ? null : undefined);
     return value === undefined ? draft : withMember(draft, name, value);
   }, config);
@@ -235,14 +238,14 @@ const withRequired = (
   return { config: filled, failures };
 };
 
-/** Where the author writes the field: endpoint, apiKey, a secret reference or a setting. */
+/** Where the author sets the field: endpoint, apiKey, a secret reference or a setting. */
 const fieldFor = (name: string, known: ProviderType): FieldPath => {
   if (name === known.endpoint) return ["endpoint"];
   if (name === known.key) return ["apiKey"];
   return [known.fields[name]?.secret === true ? "secretRefs" : "settings", name];
 };
 
-/** Keys that the type does not know: most types ignore them without a word, so the author hears of it here. */
+/** Keys that are unknown to the type: most types ignore them silently, so report them here. */
 const strayKeys = (config: JsonObject, type: string, known: ProviderType, path: FieldPath) => {
   const names = Object.entries(known.fields).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
   const stray = Object.keys(config).filter((key) => !names.includes(key) && known.references?.[key] === undefined);

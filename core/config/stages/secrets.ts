@@ -16,7 +16,7 @@ export const secretEntry = (name: string, ref: SecretKeyRef, path: FieldPath): E
   path,
 });
 
-/** After all stages: no environment variable may stand for two fields. */
+/** After all stages: two fields must not share an environment variable. */
 export const refuseCollisions: Stage<EnvNameCollision> = stage((draft) => ({
   draft,
   failures: envCollisions(draft.env),

@@ -64,7 +64,7 @@ interface Placed {
   readonly failures: ReadonlyArray<MissingProviderForResource>;
 }
 
-/** Types that serve one shield only, under the name that they insist on; that shield goes to no other provider. */
+/** Types that serve only one shield, with a fixed name; that shield is not assigned to any other provider. */
 const NAMED: ReadonlyArray<
   { readonly type: string; readonly shields: ReadonlyArray<string>; readonly target: string }
 > = [

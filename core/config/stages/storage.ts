@@ -68,7 +68,8 @@ const kvPart = (facts: Facts): Part => {
 const sqlPart = (facts: Facts): Part =>
   (facts.spec.storage?.sql?.type ?? "sqlite") === "sqlite"
     ? part("sql", { type: "sql_sqlite", db_path: sqliteFile(facts, "sql_store.db") })
-    // The literal empty password makes both drivers fall back to PGPASSWORD, on every line and with any character.
+    // A literal empty password makes both drivers fall back to PGPASSWORD, in every server family and with any
+    // character.
     : part("sql", { type: "sql_postgres", ...connection(), password: "" });
 
 const sqliteFile = ({ folders }: Facts, file: string): string => `\${env.SQLITE_STORE_DIR:=${folders.state}}/${file}`;

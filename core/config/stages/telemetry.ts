@@ -13,8 +13,8 @@ export const exportTelemetry: Stage<never> = soundStage((draft, { spec, server: 
 );
 
 /**
- * The server's own metrics go to `<endpoint>/v1/metrics`, which is OTLP over HTTP; the tracer in front of it would speak
- * gRPC to the same endpoint unless told otherwise.
+ * The server's own metrics are sent to `<endpoint>/v1/metrics` as OTLP over HTTP; by default the tracer would use gRPC
+ * with the same endpoint.
  */
 const PROTOCOL = { name: "OTEL_EXPORTER_OTLP_PROTOCOL", value: "http/protobuf" };
 

@@ -11,9 +11,9 @@ import type { ToolKind } from "../servers/families/family.ts";
 import { type Stage, stage } from "../stage.ts";
 
 /**
- * Since 0.7 the server makes the groups itself, from the providers that are there; the file only has to have them. Before,
- * every group is an entry of the file. The address of an MCP server is the endpoint of the provider of that name: it goes
- * into a connector, or into the group's entry where the line has none.
+ * Since 0.7 the server creates the groups from the providers; the config only needs to contain the providers. Before,
+ * every group is an entry of the config. The address of an MCP server is the endpoint of the provider of that name: it
+ * is written to a connector, or to the group's entry if the server family has no connectors.
  */
 export const provideTools: Stage<MissingProviderForResource> = stage((draft, facts) => {
   const tools = facts.spec.resources?.tools ?? [];
@@ -84,7 +84,10 @@ const serve = (
 const ownIds = (spec: Facts["spec"]): ReadonlyArray<string | undefined> =>
   (spec.providers?.toolRuntime ?? []).map(({ id, provider }) => id ?? provider.split("::").at(-1));
 
-/** The entry by which older servers learn of a group: it names the provider, the author's own before the base's. */
+/**
+ * The entry that registers a group on older servers: it names the provider, the declared one before the one of the base
+ * config.
+ */
 const groupOf = (
   { types, group }: ToolKind,
   { server: { family }, spec }: Facts,
@@ -98,7 +101,7 @@ const groupOf = (
   return id === undefined ? {} : { group: { toolgroup_id: group, provider_id: id } };
 };
 
-/** A group that the base has already stays as it is, unless a provider of the author takes it over. */
+/** A group of the base config is unchanged, unless a declared provider serves it. */
 const listGroup = (config: JsonObject, group: JsonObject, { server: { family }, spec }: Facts): JsonObject => {
   const path = [...family.resourcesAt, "tool_groups"];
   const id = stringAt(group, "toolgroup_id");

@@ -1,6 +1,6 @@
 /**
- * Digests that only the operator can make. Each namespace has a key of its own, so that nobody can compare the digests of
- * another namespace with those of values that he tries in his own.
+ * Digests that only the operator can compute. Each namespace has its own key, so that nobody can compare the digests of
+ * another namespace with those of guessed values in their own.
  */
 import * as Redacted from "effect/Redacted";
 import { hmacSha256Hex, sha256Hex } from "../../data/digest.ts";
@@ -9,7 +9,7 @@ import { type JsonObject, sortedKeys } from "../../data/json.ts";
 const namespaceKey = (hmacKey: Redacted.Redacted<string>, namespace: string): string =>
   hmacSha256Hex(Redacted.value(hmacKey), namespace);
 
-/** Tells one key from another, and says nothing about either; 16 hex digits. */
+/** Identifies a key without revealing anything about it; 16 hex digits. */
 export const keyId = (hmacKey: Redacted.Redacted<string>, namespace: string): string =>
   sha256Hex(namespaceKey(hmacKey, namespace)).slice(0, 16);
 
@@ -24,7 +24,7 @@ export const secretsDigest = (
     JSON.stringify(values.map(([name, value]) => [name, Redacted.value(value)])),
   );
 
-/** What a Deployment says of the upgrade that it is part of. */
+/** The upgrade that a Deployment is part of, according to its annotations. */
 export interface UpgradeMarks {
   /** Digest of the image and base that it rolls to. */
   readonly pins: string;

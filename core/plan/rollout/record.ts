@@ -7,13 +7,13 @@ export const SECRETS_INPUT_ANNOTATION = "llamastack.io/secrets-input-digest";
 export const SECRET_KEY_ANNOTATION = "llamastack.io/hmac-key-id";
 /** Digest of image and base: what a release of the operator pins. */
 export const PINS_ANNOTATION = "llamastack.io/pins-digest";
-/** Digest of the wanted template; of the one that was put back after a rollback. */
+/** Digest of the desired template; after a rollback, of the restored one. */
 export const TEMPLATE_ANNOTATION = "llamastack.io/template-digest";
 /** Digest of the last template whose pods became ready. */
 export const LAST_GOOD_ANNOTATION = "llamastack.io/last-good-template";
-/** HMAC of that template as the API server stored it, so that a ReplicaSet of somebody else cannot pass for it. */
+/** HMAC of that template as the API server stored it, so that another ReplicaSet cannot imitate it. */
 export const LAST_GOOD_PROOF_ANNOTATION = "llamastack.io/last-good-proof";
-/** Digest of the template that was undone. */
+/** Digest of the template that was rolled back. */
 export const ROLLED_BACK_ANNOTATION = "llamastack.io/rolled-back-template";
 export const CAUSE_ANNOTATION = "llamastack.io/rollout-cause";
 /** When an upgrade was applied, as RFC 3339; it holds a slot from then on, for a bounded time. */
@@ -29,5 +29,5 @@ export const GENERATION_ANNOTATION = "llamastack.io/generation";
 /** Annotation of the resource: the digest of a held or waiting template that may be applied (`rollout`). */
 export const ROLLOUT_ANNOTATION = "llamastack.io/rollout";
 
-/** Who caused the template that is applied: the user, the operator in turns, or the user by `rollout`. */
+/** The cause of the current template: an edit by the user, an upgrade of the operator, or the command `rollout`. */
 export type Cause = "edit" | "upgrade" | "asked";

@@ -1,4 +1,4 @@
-/** Whether a changed pod template is applied now, waits for its turn, is held, or is undone: who caused the change decides. */
+/** Whether a changed pod template is applied, queued, held or rolled back, depending on the cause of the change. */
 import { imageOf, podTemplateOf, templateSpec } from "../../resources/pod_spec.ts";
 import { sha256Hex } from "../../data/digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
@@ -39,25 +39,25 @@ import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 export type Rollout =
-  /** The template that is wanted goes into the cluster. */
+  /** The desired template is applied. */
   | { readonly kind: "apply"; readonly why: string; readonly cause: Cause }
-  /** Only the operator changed: what runs stays until somebody asks. */
+  /** Only the operator changed: the running Deployment is unchanged until a rollout is requested. */
   | { readonly kind: "hold"; readonly digest: string }
-  /** New pins roll in turns; `turn` is undefined while nobody has looked at the other resources. */
+  /** New pins are rolled out in the upgrade queue; `turn` is undefined until the other resources have been checked. */
   | {
     readonly kind: "queue";
     readonly waiting: Waiting;
     readonly digest: string;
     readonly obstacle: SlotObstacle | undefined;
   }
-  /** A change that never became ready goes back to the last template that did. */
+  /** A rollout that never became ready is rolled back to the last good template. */
   | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
   /** Made by an operator before us: the template stays, and the record begins. */
   | { readonly kind: "adopt" }
   /** That has been done; the change waits for an edit. */
   | { readonly kind: "undone" };
 
-/** Why it is not this resource's turn. */
+/** Why this resource has no upgrade slot. */
 export type SlotObstacle =
   | { readonly kind: "full"; readonly max: number }
   /** A resource of the same distribution did not become ready; `namespace/name`. */
@@ -107,18 +107,18 @@ const hasFailed = (live: JsonObject, { pods, replicaSets }: ClusterSnapshot): bo
   return state === "failed" || state === "progressing" && podsRefused(live, replicaSets) !== undefined;
 };
 
-/** The last good template, where it is proven to be that, and asks for nothing that the operator would not write. */
+/** The last good template, if its proof is valid and it requests nothing that the operator would not write. */
 const wayBack = (live: JsonObject, snapshot: ClusterSnapshot): GoodTemplate | undefined => {
   const { hmacKey } = snapshot.operator;
   const good = lastGoodTemplate(live, snapshot.replicaSets, (template, digest) =>
-    // Without a key (a command that only looks) records are believed.
+    // Without a key (a read-only command) records are trusted.
     Redacted.value(hmacKey) === "" ||
     stringAt(live, "metadata", "annotations", LAST_GOOD_PROOF_ANNOTATION) ===
       templateProof(hmacKey, keyOf(snapshot.resource), digest, template));
   return good !== undefined && isAllowedTemplate(good.template, snapshot) ? good : undefined;
 };
 
-/** What the operator causes rolls in turns, except where nothing is there to be lost. */
+/** Changes caused by the operator are queued, unless no available pod could be lost. */
 const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, why: string): Rollout => {
   const digest = templateDigest(prepared.objects.deployment);
   const asked = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
@@ -184,7 +184,7 @@ export const recorded = (
   });
 };
 
-/** The Deployment with the last template that became ready; everything else is as the resource asks for it. */
+/** The Deployment with the last template that became ready; everything else is as desired by the resource. */
 export const undone = (
   prepared: Prepared,
   snapshot: ClusterSnapshot,
@@ -209,8 +209,8 @@ export const undone = (
 };
 
 /**
- * The Deployment with the template and selector that it has. Whether an edit comes later is told by what is recorded now; an
- * image other than ours is recorded as another pin, which then rolls in turns.
+ * The Deployment with its live template and selector. The inputs are recorded now, so that later edits are detected; an
+ * image that the operator does not pin is recorded as another pin, which is then upgraded in the queue.
  */
 export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: JsonObject): Manifest => {
   const { deployment } = prepared.objects;
@@ -240,8 +240,9 @@ const recordOf = (prepared: Prepared, snapshot: ClusterSnapshot): Readonly<Recor
 });
 
 /**
- * The template that runs now becomes the way back when it is good and another one takes its place. Proven is the template with
- * the defaults of the API server, as it stands in the ReplicaSet; what the operator applied cannot be told from that again.
+ * The running template becomes the rollback target if it is good and another one replaces it. The proof covers the
+ * template with the defaults of the API server, as stored in the ReplicaSet; the applied template cannot be
+ * reconstructed from it.
  */
 const lastGood = (
   live: JsonObject | undefined,
@@ -274,7 +275,7 @@ const upgradeMarks = (
   [UPGRADE_PROOF_ANNOTATION]: upgradeProof(operator.hmacKey, keyOf(resource), { pins, started, rolledBack }),
 });
 
-/** As it was recorded, for the same template. Where somebody changed the record, its slot is over: it could be held for ever. */
+/** As recorded for the same template. If the record was changed, its slot expires: it could be held forever. */
 const upgradeStarted = (
   live: JsonObject | undefined,
   { nowMs, resource, operator }: ClusterSnapshot,

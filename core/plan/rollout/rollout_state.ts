@@ -1,4 +1,4 @@
-/** How far the rollout of a Deployment is, and where its last good template is kept. */
+/** The progress of a Deployment's rollout, and the location of its last good template. */
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { podTemplateOf } from "../../resources/pod_spec.ts";
 import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
@@ -38,8 +38,8 @@ export const rolloutState = (
 };
 
 /**
- * Whether every pod of the present template was available at some time. The Deployment controller keeps that as the reason of
- * `Progressing`, but leaves the reason of the former rollout there when it goes back to a ReplicaSet that exists already
+ * Whether every pod of the present template was available at some time. The Deployment controller records that as the
+ * reason of `Progressing`, but keeps the reason of the former rollout when it returns to an existing ReplicaSet
  * (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the Deployment.
  */
 const hasCompleted = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean => {
@@ -97,7 +97,7 @@ export const podsRefused = (deployment: JsonObject, replicaSets: ReadonlyArray<J
   return refused === undefined ? undefined : stringAt(refused, "message") ?? "no reason given";
 };
 
-/** The one that has the revision of the Deployment. */
+/** The ReplicaSet with the revision of the Deployment. */
 const newestReplicaSet = (
   deployment: JsonObject,
   replicaSets: ReadonlyArray<JsonObject>,
@@ -142,8 +142,9 @@ export interface GoodTemplate {
 }
 
 /**
- * The Deployment controller keeps each former template in a ReplicaSet, together with our record of it. Others may write
- * ReplicaSets too, with any annotation and any owner: `isProven` says whether a template is the one that was recorded.
+ * The Deployment controller keeps each former template in a ReplicaSet, together with the operator's record of it.
+ * Others may write ReplicaSets too, with any annotation and any owner: `isProven` is whether the template is the
+ * recorded one.
  */
 export const lastGoodTemplate = (
   deployment: JsonObject,

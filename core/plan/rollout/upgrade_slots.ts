@@ -31,7 +31,7 @@ export interface RollingUpgrade {
 export const queueOf = (resource: JsonObject): string =>
   stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
 
-/** Without a key (a command that only looks) marks are believed. */
+/** Without a key (a read-only command) marks are trusted. */
 export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.Redacted<string>): boolean => {
   if (Redacted.value(hmacKey) === "") return true;
   const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
@@ -44,8 +44,8 @@ export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.
 };
 
 /**
- * Undefined for a resource that no upgrade has away: complete, rolled by its owner, suspended, or without pods. Whoever may edit
- * Deployments in one namespace must not hold up the upgrades of others, so only marks of the operator's own count.
+ * Undefined for a resource that holds no slot: complete, rolled out by an edit, suspended, or without pods. Anyone who
+ * may edit Deployments in one namespace must not block the upgrades of others, so only marks of the operator count.
  */
 export const rollingUpgradeOf = (
   resource: JsonObject,
@@ -106,8 +106,8 @@ export interface Waiting {
 }
 
 /**
- * The failed upgrade that stops this one: the first in its namespace, or the first of all where as many namespaces as the bound
- * says have one. One that failed with other pins says nothing about these.
+ * The failed upgrade that stops this one: the first in its namespace, or the first of all if as many namespaces as the
+ * bound have one. A failure with other pins does not count.
  */
 export const stopperOf = (
   away: ReadonlyArray<RollingUpgrade>,

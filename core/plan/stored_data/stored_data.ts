@@ -14,7 +14,7 @@ import type { Prepared } from "../prepare.ts";
 import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../rollout/record.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
-/** Annotation of the resource: the line whose servers may take over the data, e.g. `1.2`. */
+/** Annotation of the resource: the server family that may use the data, e.g. `1.2`. */
 export const ACCEPT_LINE_CHANGE_ANNOTATION = "llamastack.io/accept-line-change";
 
 /** A change that the data of the running server would not survive. */
@@ -22,7 +22,7 @@ export type DataFailure = LineChangeLosesData | RegistryConflict;
 
 export interface StoredDataFindings {
   readonly failures: ReadonlyArray<DataFailure>;
-  /** Sentences for the moment of the change; nothing to be mended. */
+  /** Messages for the time of the change; nothing to fix. */
   readonly notices: ReadonlyArray<string>;
 }
 
@@ -46,7 +46,7 @@ export const storedDataFindings = (
   };
 };
 
-/** The common case, told without reading a config: the pods run this config in this image. */
+/** The common case, known without reading a config: the pods run this config in this image. */
 const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
   blueprint.configFile !== undefined && imageOf(templateSpec(live)) === blueprint.image &&
   configMapsOf(templateSpec(live)).includes(blueprint.configFile.configMapName);
@@ -149,7 +149,7 @@ const runningServer = (live: JsonObject) => {
   return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(templateSpec(live)) ?? "");
 };
 
-/** The server compares what it is told to register with what it stored, and ends when they differ. */
+/** The server compares what it should register with what it stored, and exits if they differ. */
 const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings => {
   if (prepared.derived._tag !== "Generated" || prepared.blueprint.configFile?.configMapName === runs.name) {
     return NOTHING;

@@ -1,4 +1,4 @@
-/** `diff`: flags and help; looks once and lets core/command/diff.ts tell what the operator would do. */
+/** `diff`: flags and help; reads the cluster once and lets core/command/diff.ts report the changes. */
 import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
@@ -73,7 +73,7 @@ export const diff = Command.make(
 const NO_KEY = "the operator's HMAC key cannot be read, so unchanged Secrets may be shown as changed: " +
   "set --operator-namespace to the namespace of the operator";
 
-/** Only what runs already carries digests to compare with. */
+/** Only existing Deployments contain digests to compare with. */
 const dependsOnKey = ({ subject: { snapshot } }: Looked): boolean =>
   Result.isSuccess(snapshot) && snapshot.success.secrets.size > 0 &&
   [...snapshot.success.live.values()].some(({ kind }) => kind === "Deployment");

@@ -1,4 +1,4 @@
-/** `explain`: flags and help; reads what there is to read and lets core/command/explain.ts put it into words. */
+/** `explain`: flags and help; reads the cluster once and lets core/command/explain.ts explain it. */
 import { textOutput } from "../flags.ts";
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
@@ -36,7 +36,7 @@ export const explained = Effect.fn("explained")(function* (namespace: string, na
   const resource = yield* resourceOf(namespace, name);
   const { pods, events } = yield* surroundingsOf(resource);
   const snapshot = yield* snapshotOf(resource).pipe(
-    // Whoever may not read Secrets is told what the status tells.
+    // Users who may not read Secrets see the explanation from the status.
     Effect.catchIf((error) => error.status === 403, () => Effect.succeed(undefined)),
   );
   return explainCommand({ resource, snapshot, pods, events, nowMs: yield* Clock.currentTimeMillis }, options);

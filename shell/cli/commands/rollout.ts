@@ -1,4 +1,4 @@
-/** `rollout`: flags and help; writes the one annotation that core/command/rollout.ts asks for. */
+/** `rollout`: flags and help; writes the annotation that core/command/rollout.ts returns. */
 import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 import { rolloutCommand } from "../../../core/command/rollout.ts";

@@ -9,7 +9,7 @@ import { FAMILY_1_0 } from "./family_1_0.ts";
 import { FAMILY_1_2 } from "./family_1_2.ts";
 import { FAMILY_LEGACY } from "./family_legacy.ts";
 
-/** Every line, oldest first. A new line is a new file and a row here. */
+/** Every server family, oldest first. A new family is a new file and a row here. */
 export const SERVER_FAMILIES: ReadonlyArray<ServerFamily> = [
   FAMILY_LEGACY,
   FAMILY_0_3,
@@ -21,7 +21,7 @@ export const SERVER_FAMILIES: ReadonlyArray<ServerFamily> = [
 ];
 
 export interface Server {
-  /** As it was asked for, e.g. `1.4.1` or `1.5`. */
+  /** The requested version, e.g. `1.4.1` or `1.5`. */
   readonly version: string;
   readonly family: ServerFamily;
   readonly catalogue: Catalogue;
@@ -42,7 +42,7 @@ export const serverOf = (version: string): Server | undefined => {
   return { version, family, catalogue: nearest.catalogue, newer: compare(nearest.minor, minor) < 0 };
 };
 
-/** What sentences call a server: `Llama Stack 0.7.1`, `OGX 1.4.1`. OGX begins with 0.8. */
+/** The name of a server in messages: `Llama Stack 0.7.1`, `OGX 1.4.1`. OGX begins with 0.8. */
 export const serverName = (version: string): string =>
   compare(minorOf(version) ?? [0, 0], [0, 8]) < 0 ? `Llama Stack ${version}` : `OGX ${version}`;
 
@@ -51,7 +51,7 @@ const minorOf = (version: string): readonly [number, number] | undefined => {
   return found === null ? undefined : [Number(found[1]), Number(found[2])];
 };
 
-/** True for a patch of the line's lowest minor that still had another shape. */
+/** True for a patch release of the family's lowest minor that still has another config format. */
 const isBefore = (version: string, { from, fromPatch = 0 }: ServerFamily): boolean => {
   const [major, minor, patch] = version.split(".").map(Number);
   return patch !== undefined && major === from[0] && minor === from[1] && patch < fromPatch;
@@ -59,7 +59,7 @@ const isBefore = (version: string, { from, fromPatch = 0 }: ServerFamily): boole
 
 const compare = (a: readonly [number, number], b: readonly [number, number]): number => a[0] - b[0] || a[1] - b[1];
 
-/** For sentences: the minors that have a catalogue. */
+/** For messages: the minors with a catalogue. */
 export const SUPPORTED_SERVERS: ReadonlyArray<string> = CATALOGUES.map(({ server }) => {
   const patch = serverOf(server)?.family.fromPatch;
   return patch === undefined ? serverName(server) : `${serverName(server)} from ${server}.${patch} on`;

@@ -2,30 +2,36 @@
 import type { JsonObject } from "../../../data/json.ts";
 import type { DataFolders } from "../../data_folders.ts";
 
-/** How the server process of a line is started and told what to do. */
+/** How the server process of a family is started and configured. */
 export interface ServerProcess {
   readonly start: ServerStart;
   /** Environment variable that names the config file for the factory. */
   readonly configVariable: string;
-  /** Environment variable of the listening port, for starts that are not ours. */
+  /** Environment variable of the listening port, for start commands that the operator does not set. */
   readonly portVariable: string;
   /** Environment variable of the log levels. */
   readonly loggingVariable: string;
   /** Category and level that keep the start-up dump of the config out of the log; undefined: none does. */
   readonly quietStartup: string | undefined;
   readonly healthPath: string;
-  /** What stands in front of `/chat/completions` and the other OpenAI-compatible paths. */
+  /** The path before `/chat/completions` and the other OpenAI-compatible paths. */
   readonly openAiPath: string;
-  /** What the environment has besides, unless the author says otherwise. */
+  /** Further environment variables, unless the user overrides them. */
   readonly environment: Readonly<Record<string, string>>;
   /** Exit code of a start that failed because of its config. */
   readonly failedStart: number;
 }
 
 export type ServerStart =
-  /** The uvicorn factory: one expansion of the environment, no clear-text copy of the config, exit codes that tell the truth. */
+  /**
+   * The uvicorn factory: environment variables are expanded once, no clear-text copy of the config is written, exit
+   * codes are reliable.
+   */
   | { readonly kind: "factory"; readonly factory: string }
-  /** The server's own command line, followed by the config file and the port; TLS files come from the file, one process only. */
+  /**
+   * The server's own command line, followed by the config file and the port; TLS files are read from the config, one
+   * process only.
+   */
   | { readonly kind: "command"; readonly module: string; readonly words: string };
 
 /** Which provider types serve a tool, and the group under which the server lists it. */
@@ -40,13 +46,13 @@ export interface Backend {
   readonly value: JsonObject;
 }
 
-/** Where the state of the server goes in the file. */
+/** Where the config declares the server's state. */
 export interface StoreShape {
   /** The tree with every store of the kind on this backend. */
   readonly place: (config: JsonObject, backend: Backend, referencesOf: ReferencesOf) => JsonObject;
   /** The backends that the tree uses, by name, with their types. */
   readonly backends: (config: JsonObject) => ReadonlyArray<readonly [string, string]>;
-  /** What a provider's config says of a store that it needs. */
+  /** How a provider's config refers to a store that it needs. */
   readonly reference: (kind: "kv" | "sql", name: StoreName, folders: DataFolders) => JsonObject;
 }
 
@@ -60,7 +66,7 @@ export interface StoreName {
   readonly table: string;
 }
 
-/** Both are ends of sentences. */
+/** Both are ends of messages. */
 export interface UnstartableType {
   readonly reason: string;
   readonly instead: string;
@@ -68,34 +74,38 @@ export interface UnstartableType {
 
 export interface ServerFamily {
   readonly name: "legacy" | "0.3" | "0.4" | "0.7" | "0.8" | "1.0" | "1.2";
-  /** For sentences, e.g. `Llama Stack 0.7`. */
+  /** For messages, e.g. `Llama Stack 0.7`. */
   readonly servers: string;
-  /** Lowest and highest minor version of the line, as [major, minor]; an open end takes newer ones. */
+  /** Lowest and highest minor version of the family, as [major, minor]; an open end includes newer versions. */
   readonly from: readonly [number, number];
   readonly to: readonly [number, number] | undefined;
   /** Lowest patch of the lowest minor, where older ones have another shape. */
   readonly fromPatch?: number;
   readonly process: ServerProcess;
-  /** Keys at top level that only other lines have. */
+  /** Top-level keys that only other families have. */
   readonly foreignKeys: ReadonlyArray<string>;
-  /** Sections of a base that this line lost and that are left out with a warning, as API names. */
+  /**
+   * Sections of a base config that this family no longer supports and that are omitted with a warning, as API names.
+   */
   readonly droppedApis: ReadonlyArray<string>;
   /** Keys that go with them: at top level, under `registered_resources`, under `server`. */
   readonly droppedKeys: ReadonlyArray<ReadonlyArray<string>>;
-  /** What the API offers instead of the lost section, as the end of a sentence. */
+  /** The replacement for an unsupported API, as the end of a message. */
   readonly insteadOf: Readonly<Record<string, string>>;
-  /** APIs that are one and the same to a reader, name on other lines → this line's name. */
+  /** APIs with another name, name in other families → name in this family. */
   readonly apiAliases: Readonly<Record<string, string>>;
-  /** Provider types that go by another name here, `<api> <type on other lines>` → this line's type. */
+  /** Provider types with another name, `<api> <type in other families>` → type in this family. */
   readonly typeAliases: Readonly<Record<string, string>>;
-  /** Provider types that are in the catalogue and yet end the start of every server of the line, as `<api> <type>`. */
+  /** Provider types of the catalogue with which no server of this family starts, as `<api> <type>`. */
   readonly unstartableTypes: Readonly<Record<string, UnstartableType>>;
   /** Inference types under which no model can be registered: it would end the start. */
   readonly typesWithoutModels: readonly string[];
   readonly shields: boolean;
   /** Tools only exist when the file lists their groups, MCP servers with their address; newer servers make groups themselves. */
   readonly toolGroups: boolean;
-  /** A telemetry provider is a section of the file; on all other lines it is environment. */
+  /**
+   * A telemetry provider is a section of the config; in all other families it is converted to environment variables.
+   */
   readonly telemetryProviders: boolean;
   /** Where models, shields and tool groups are registered: under this key, or at top level. */
   readonly resourcesAt: ReadonlyArray<string>;
@@ -110,7 +120,7 @@ export interface ServerFamily {
   readonly stores: StoreShape;
   /** Host names go into a database URL as they are, so an IPv6 address needs its own brackets and a user no special letters. */
   readonly rawSqlUrl: boolean;
-  /** What a user of Redis meets on this line through no fault of the config; undefined when nothing. */
+  /** A defect that users of Redis encounter with these servers, whatever the config; undefined if there is none. */
   readonly redisDefect: string | undefined;
   /** Two providers on one sqlite key-value file share their keys. */
   readonly sqliteSharesKeys: boolean;

@@ -12,6 +12,6 @@ export const FAMILY_1_0: ServerFamily = {
   process: { ...FAMILY_1_2.process, failedStart: 1 },
   // Plain HTTP needs no word of its own, and `insecure` is not read.
   serverWithoutTls: {},
-  // Like 0.7 it is built in another event loop than the one that serves.
+  // As in 0.7, it is created in another event loop than the one that serves requests.
   redisDefect: FAMILY_0_7.redisDefect,
 };

@@ -16,7 +16,8 @@ export const FAMILY_LEGACY: ServerFamily = {
     // Its factory wants arguments, and its module moved with 0.2.17: the command line is what all of them have.
     start: { kind: "command", module: "llama_stack.cli.llama", words: "stack run" },
     openAiPath: "/v1/openai/v1",
-    // Traces hold the keys of providers: on the console, the default of every base, they would stand in the log.
+    // Traces contain the keys of providers: with the console exporter, the default of every base config, they would be
+    // in the log.
     environment: { TELEMETRY_SINKS: "sqlite" },
   },
   foreignKeys: ["storage", "registered_resources", "connectors"],

@@ -1,4 +1,4 @@
-/** Up to 0.2: every consumer says in its own place where its state goes; there are no backends to refer to. */
+/** Up to 0.2, every consumer declares its own store in place; there are no backends to refer to. */
 import { isObject, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../../data/json.ts";
 import { member } from "../../../data/json.ts";
 import type { DataFolders } from "../../data_folders.ts";
@@ -53,7 +53,7 @@ const moved = (entry: Json, api: string, backend: Backend, referencesOf: Referen
   const paths = Object.entries(referencesOf(api, stringAt(entry, "provider_type") ?? ""))
     .filter(([, { kind }]) => kind === backend.kind)
     .map(([dotted]) => ["config", ...dotted.split(".")]);
-  // A store that nobody wrote down would stay in a file of the server's choice.
+  // A store that is not declared would be a file chosen by the server.
   return paths.reduce(
     (tree, path) =>
       put(

@@ -1,7 +1,7 @@
 /** Types that a published server lists, and that end its start as soon as a config names them. */
 import type { ServerFamily, UnstartableType } from "./family.ts";
 
-/** Why a type of the catalogue is not taken on a line; undefined where it is. */
+/** Why a type of the catalogue is not supported by a family; undefined if it is. */
 export const unstartableType = (line: ServerFamily, api: string, type: string): UnstartableType | undefined => {
   const row = `${api} ${type}`;
   return Object.hasOwn(line.unstartableTypes, row) ? line.unstartableTypes[row] : undefined;
@@ -33,8 +33,8 @@ export const UNLOADABLE_TYPES: Readonly<Record<string, UnstartableType>> = {
 };
 
 /**
- * Up to 0.2 the other two start, each with its service at hand. Source: seen on 0.2.24, whose client for Hugging Face
- * knows the details of a model only where it is told that the model is served by `hf-inference`, and this type does not.
+ * Up to 0.2 the other two start if their service is available. Source: seen on 0.2.24, whose Hugging Face client only
+ * knows the details of a model if the provider is set to `hf-inference`, which this type does not do.
  */
 const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::hf::serverless": {
@@ -43,7 +43,7 @@ const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
   },
 };
 
-/** On Llama Stack 0.3; 0.4 has it mended. */
+/** On Llama Stack 0.3; fixed in 0.4. */
 export const UNKEPT_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::passthrough": OF_ANOTHER_RELEASE,
 };
