@@ -30,7 +30,7 @@ const generatedFrom = (resource: JsonObject) => {
   return Result.isSuccess(derived) && Derived.$is("Generated")(derived.success) ? derived.success : undefined;
 };
 
-Deno.test(`derive() turns each of ${RUNS} resources into a config or into failures with path, sentence and verdict`, () => {
+Deno.test(`derive() converts each of ${RUNS} resources to a config or to failures with path, message and verdict`, () => {
   const seen = new Map<string, number>();
   const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
   fc.assert(
@@ -109,7 +109,7 @@ Deno.test("derive() changes nothing when it runs over its own result", () => {
   ok(compared > SOME / 20, `${compared} generated`);
 });
 
-Deno.test("derive() says no value that stands where a secret may stand", () => {
+Deno.test("derive() quotes no value where a secret may be", () => {
   const CANARY = "canary-7f3a";
   fc.assert(
     fc.property(arbitraryResource, (resource) => {

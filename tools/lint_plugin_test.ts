@@ -22,7 +22,7 @@ Deno.test("lint plugin leaves dates from arguments, tests and the shell alone", 
   deepStrictEqual(messages("shell/x.ts", "Deno.args; console.log(Date.now());"), []);
 });
 
-Deno.test("lint plugin wants sentences for test names", () => {
+Deno.test("lint plugin requires sentences for test names", () => {
   deepStrictEqual(messages("core/x_test.ts", 'Deno.test("works", () => {});'), ["A test name is a sentence"]);
   deepStrictEqual(messages("core/x_test.ts", 'Deno.test("x() gives up early", () => {});'), []);
 });

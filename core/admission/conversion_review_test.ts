@@ -69,7 +69,7 @@ Deno.test("conversionAnswer() gives an object that is nested too deeply back in 
   deepStrictEqual([made.length, at(made[1] ?? null, "apiVersion")], [2, "llamastack.io/v1alpha2"]);
 });
 
-Deno.test("conversionAnswer() says what is wrong with a text that is no review", () => {
+Deno.test("conversionAnswer() reports the error of a text that is not a review", () => {
   for (const bad of ["", "{", '{"request":{"objects":[', "\u0000"]) {
     ok(Result.isFailure(conversionAnswer(new TextEncoder().encode(bad))), bad);
   }

@@ -20,12 +20,12 @@ Deno.test("readReview() and writeReview() keep 64-bit integers, also inside of a
   strictEqual(through(carried), carried);
 });
 
-Deno.test("readReview() takes nobody's text for a number", () => {
+Deno.test("readReview() does not mistake a string for a number", () => {
   const hostile = JSON.stringify({ annotations: { a: "\u0000int:5" }, big: 1 });
   strictEqual(through(hostile), hostile);
 });
 
-Deno.test("readReview() says what is wrong with a text that is no JSON", () => {
+Deno.test("readReview() reports the error of a text that is not JSON", () => {
   ok(Result.isFailure(readReview("{")));
   deepStrictEqual(Result.getOrThrow(readReview("[]")).value, []);
 });

@@ -72,14 +72,14 @@ Deno.test("judge() warns of missing references or refuses them, and of none that
   );
 });
 
-Deno.test("judge() says that the config of another namespace is not read", () => {
+Deno.test("judge() warns that the config in another namespace is not read", () => {
   const object = put(manifest({ overrideConfig: { configMapName: "c" } }), ["metadata", "annotations"], {
     "v1alpha1.leftovers.llamastack.io/spec.server.userConfig.configMapNamespace": '{"to":"other"}',
   });
   ok(judged(change(object)).warnings.some((text) => text.includes("create c in namespace default")));
 });
 
-Deno.test("questionIn() asks nothing of objects on their way out and of other versions", () => {
+Deno.test("questionIn() checks neither deleted objects nor other versions", () => {
   const review = (object: JsonObject) => ({
     request: { uid: "u", namespace: "n", object, oldObject: null, requestKind: { version: "v1alpha1" } },
   });

@@ -28,7 +28,7 @@ Deno.test("slicedReview() finds the objects of every review that JSON can say", 
   }));
 });
 
-Deno.test("slicedReview() finds nothing where there is no list of objects, or no end of it", () => {
+Deno.test("slicedReview() finds nothing without a complete list of objects", () => {
   for (
     const text of [
       "",
@@ -43,7 +43,7 @@ Deno.test("slicedReview() finds nothing where there is no list of objects, or no
   }
 });
 
-Deno.test("slicedReview() tells how deeply each object is nested", () => {
+Deno.test("slicedReview() reports the nesting depth of each object", () => {
   const found = slicedReview(bytes('{"request":{"objects":[1,[],[{"a":[]}],"[[["]}}'));
   deepStrictEqual(found?.objects.map(({ depth }) => depth), [0, 1, 3, 0]);
 });

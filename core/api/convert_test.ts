@@ -197,7 +197,7 @@ Deno.test("converted() binds what only v1alpha1 has to what it stood beside", ()
   deepStrictEqual(at(toOld(edited), "spec", "server", "containerSpec"), { name: "other", port: 9000 });
 });
 
-Deno.test("converted() takes an edited leftover as the user's word", () => {
+Deno.test("converted() treats an edited leftover as an edit by the user", () => {
   const seen = toOld(FILLED(stack({ networking: { expose: { hostname: "host" } } })));
   const key = "v1alpha2.leftovers.llamastack.io/spec.networking.expose.hostname";
   strictEqual(at(seen, "metadata", "annotations", key), '{"to":"host"}');

@@ -54,12 +54,12 @@ for (
     ["a list", [], ["Expected a Kubernetes object"]],
   ] as const
 ) {
-  Deno.test(`decodeResource() names field, value and way out of ${name}`, () => {
+  Deno.test(`decodeResource() names field, value and fix of ${name}`, () => {
     deepStrictEqual(said(value).map((line) => line.replace(/^: /, "")), [...want]);
   });
 }
 
-Deno.test("decodeResource() tells everything that is wrong at once", () => {
+Deno.test("decodeResource() reports every error at once", () => {
   const value = manifest({
     networking: { port: 0 },
     providers: { inference: [{ id: "a" }, { provider: "b" }] },
@@ -99,7 +99,7 @@ for (
     ["endpoint", { providers: { inference: [{ provider: "openai", endpoint: ["http://u:sk-canary@h"] }] } }],
   ] as const
 ) {
-  Deno.test(`decodeResource() quotes no secret that stands misplaced in ${where}`, () => {
+  Deno.test(`decodeResource() quotes no secret that is misplaced in ${where}`, () => {
     const lines = said(manifest(spec as never));
     ok(lines.length > 0);
     ok(lines.every((line) => !line.includes("canary")), lines.join("\n"));

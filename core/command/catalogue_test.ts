@@ -10,7 +10,7 @@ Deno.test("catalogueCommand() lists every type of a server, the newest where non
   ok(ask({ serverVersion: "0.7.3" }).stdout.includes("safety  inline::llama-guard"));
 });
 
-Deno.test("catalogueCommand() says of a type that it is refused and why, on the servers whose start it ends", () => {
+Deno.test("catalogueCommand() marks a type as unsupported, with the reason, on servers that do not start with it", () => {
   const refused = "  refused: its module cannot be loaded, so the server fails to start; use remote::vllm";
   ok(ask({ serverVersion: "0.6", type: "tgi" }).stdout.includes(`inference  remote::tgi\n${refused}`));
   ok(!ask({ serverVersion: "0.2", type: "tgi" }).stdout.includes("refused"));
@@ -35,7 +35,7 @@ for (
     [{ type: "vlm" }, "did you mean"],
   ] as const
 ) {
-  Deno.test(`catalogueCommand() refuses ${JSON.stringify(query)} with the way out`, () => {
+  Deno.test(`catalogueCommand() rejects ${JSON.stringify(query)} and suggests a fix`, () => {
     const { stderr, stdout, code } = ask(query);
     deepStrictEqual([stdout, code], ["", 1]);
     ok(stderr.includes(words), stderr);

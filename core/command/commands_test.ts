@@ -44,7 +44,7 @@ for (
     "is used unchanged",
   ]] as const
 ) {
-  Deno.test(`renderCommand() prints nothing and one line for ${name}`, () => {
+  Deno.test(`renderCommand() prints only one line for ${name}`, () => {
     const { stdout, stderr, code } = render([document], { only: "config" });
     deepStrictEqual([stdout, stderr.trimEnd().split("\n").length, code], ["", 1, 0]);
     ok(stderr.includes(words), stderr);
@@ -86,7 +86,7 @@ for (
   });
 }
 
-Deno.test("lintCommand() tells errors and warnings with a total", () => {
+Deno.test("lintCommand() reports errors and warnings with a total", () => {
   deepStrictEqual(lint([GOOD]).stdout, "0 errors, 0 warnings in 1 resource\n");
   const both = manifest({
     providers: { inference: [{ id: "a", provider: "nope" }, { id: "o", provider: "ollama", settings: { z: 1 } }] },
@@ -106,7 +106,7 @@ Deno.test("lintCommand() gives CI one JSON object with stable keys", () => {
   deepStrictEqual(Object.keys(report.findings[0] ?? {}), ["resource", "level", "code", "reason", "path", "message"]);
 });
 
-Deno.test("lintCommand() reads the early shorthand and says so", () => {
+Deno.test("lintCommand() accepts the former shorthand and reports it", () => {
   const { stdout, code } = lint([manifest({ resources: { models: ["gpt"] } } as never)]);
   ok(stdout.includes("a former notation that only this command accepts; write"));
   strictEqual(code, 0);
@@ -119,7 +119,7 @@ const OLD = {
   spec: { replicas: 2, server: { distribution: { name: "starter" }, containerSpec: { port: 8322 } } },
 };
 
-Deno.test("lintCommand() and renderCommand() read v1alpha1 as v1alpha2 and say so in one line", () => {
+Deno.test("lintCommand() and renderCommand() convert v1alpha1 to v1alpha2 and report it in one line", () => {
   const line = "f.yaml: old: llamastack.io/v1alpha1 was converted to llamastack.io/v1alpha2; " +
     "`llama-stack-operator convert` rewrites the file\n";
   deepStrictEqual(lint([OLD]), { stdout: "0 errors, 0 warnings in 1 resource\n", stderr: line, code: 0 });

@@ -36,13 +36,13 @@ Deno.test("convertCommand() prints the other version and, on the way back, what 
   strictEqual(back.stdout, `${OLD}      name: llama-stack\n`);
 });
 
-Deno.test("convertCommand() says what only the annotation keeps", () => {
+Deno.test("convertCommand() lists the fields that only the annotation keeps", () => {
   const { stderr, code } = run(OLD.replace("port: 9000", "name: other"));
   strictEqual(code, 0);
   ok(stderr.includes("v1alpha2 has no field for spec.server.containerSpec"), stderr);
 });
 
-Deno.test("convertCommand() turns the early shorthand into lists", () => {
+Deno.test("convertCommand() converts the former shorthand to lists", () => {
   const { stdout } = run(`${NEW}  providers:\n    inference:\n      provider: vllm\n`);
   ok(stdout.includes("inference:\n      - provider: vllm"), stdout);
 });
@@ -54,6 +54,6 @@ Deno.test("convertCommand() prints the good documents and exits 1 for a bad one"
   ok(stderr.includes("got LlamaStackDistribution of llamastack.io/v1") && stderr.includes("Secret ignored"), stderr);
 });
 
-Deno.test("convertCommand() exits 1 for text that is no YAML and for files without a resource", () => {
+Deno.test("convertCommand() exits 1 for invalid YAML and for files without a resource", () => {
   deepStrictEqual([run("a: [").code, run("a: [").stdout, run("kind: Secret").code], [1, "", 1]);
 });

@@ -31,7 +31,7 @@ const heldWorld = (): ClusterSnapshot => {
 const diff = (seen: ClusterSnapshot, format: "text" | "json" = "text") =>
   diffCommand([{ label: "f.yaml: my", snapshot: Result.succeed(seen) }], [], { format, style: PLAIN });
 
-Deno.test("diffCommand() says that a settled resource has no differences", () => {
+Deno.test("diffCommand() reports no differences for a settled resource", () => {
   deepStrictEqual(diff(settled(WITH_KEY)), { stdout: "f.yaml: my: no differences\n", stderr: "", code: 0 });
 });
 
@@ -72,14 +72,14 @@ Deno.test("diffCommand() hides a Secret's value that a hand has put somewhere el
   strictEqual(code, 1);
 });
 
-Deno.test("diffCommand() tells a new number of pods and what is pruned", () => {
+Deno.test("diffCommand() reports a changed number of pods and pruned objects", () => {
   const before = settled({ networking: { expose: {} } });
   const { stdout } = diff(edited(before, { workload: { replicas: 3 } }));
   ok(stdout.includes("spec.replicas: 1 → 3"), stdout);
   ok(/- Ingress\/my-ingress: no longer required by the resource/.test(stdout), stdout);
 });
 
-Deno.test("diffCommand() tells errors on standard error and differs then", () => {
+Deno.test("diffCommand() prints errors on standard error and exits as for differences", () => {
   const { stdout, stderr, code } = diff(
     edited(settled(WITH_KEY), { providers: { inference: [{ provider: "nope" }] } }),
   );
@@ -93,14 +93,14 @@ Deno.test("diffCommand() tells errors on standard error and differs then", () =>
   deepStrictEqual(none, { stdout: "", stderr: "a note\nd/x: error: not there\n", code: 1 });
 });
 
-Deno.test("diffCommand() says that nothing happens to a suspended or deleted resource", () => {
+Deno.test("diffCommand() reports that a suspended or deleted resource is not changed", () => {
   const before = settled({});
   ok(diff(edited(before, { suspend: true })).stdout.includes("spec.suspend is true"));
   const metadata = { ...objectAt(before.resource, "metadata"), deletionTimestamp: "2026-01-01T00:00:00Z" };
   ok(diff({ ...before, resource: { ...before.resource, metadata } }).stdout.includes("being deleted"));
 });
 
-Deno.test("diffCommand() tells of a held template and counts it as no difference", () => {
+Deno.test("diffCommand() reports a held template and does not count it as a difference", () => {
   const held = heldWorld();
   const { stdout, code } = diff(held);
   ok(stdout.includes("a new pod template is held"), stdout);

@@ -31,7 +31,7 @@ const text = (item: Seen) => explainCommand(item, { format: "text", style: PLAIN
 /** The snapshot after one pass: the operator has said what it sees. */
 const told = (before: ClusterSnapshot): ClusterSnapshot => after(before, planOf(before));
 
-Deno.test("explainCommand() says that a ready resource is ready, where it is and which models it has", () => {
+Deno.test("explainCommand() reports a ready resource with its address and its models", () => {
   const { snapshot: ready } = converged(
     snapshot({ ...WITH_KEY, resources: { models: [{ name: "m" }] } }, { secrets: SECRETS }),
   );
@@ -53,7 +53,7 @@ Deno.test("explainCommand() names a missing Secret with the command that makes i
   ok(words.includes("kubectl create secret generic vllm -n default --from-literal=token=…"), words);
 });
 
-Deno.test("explainCommand() tells a crash with the container's last words, without secrets", () => {
+Deno.test("explainCommand() reports a crash with the end of the container's log, without secrets", () => {
   const { snapshot: ready } = converged(snapshot(WITH_KEY, { secrets: SECRETS }));
   const key = liveKey("Deployment", "my");
   const live = new Map(ready.live);
@@ -89,7 +89,7 @@ Deno.test("explainCommand() tells a crash with the container's last words, witho
   ok(unknown.includes("after 4 restarts: ValueError. See"), unknown);
 });
 
-Deno.test("explainCommand() says that a failed edit leaves the server serving", () => {
+Deno.test("explainCommand() reports that a failed edit leaves the server running", () => {
   const { snapshot: ready } = converged(snapshot({}));
   const broken = told(edited(ready, { providers: { inference: [{ provider: "nope" }] } }));
   const words = text(seen(broken));
@@ -97,7 +97,7 @@ Deno.test("explainCommand() says that a failed edit leaves the server serving", 
   ok(words.includes("kubectl edit llsd my -n default"), words);
 });
 
-Deno.test("explainCommand() tells what the API server refused, what to do, and which config runs", () => {
+Deno.test("explainCommand() reports a rejection by the API server, the advice, and the running config", () => {
   const { snapshot: ready } = converged(snapshot({ resources: { models: [{ name: "m" }] } }));
   const runs = ready.live.get(liveKey("Deployment", "my"));
   const config = configIn(runs) ?? "none";
@@ -119,7 +119,7 @@ Deno.test("explainCommand() tells what the API server refused, what to do, and w
   ok(words.includes("kubectl get resourcequota,limitrange -n default"), words);
 });
 
-Deno.test("explainCommand() says that a server without its Service serves nobody", () => {
+Deno.test("explainCommand() reports a server without its Service as unreachable", () => {
   const { snapshot: ready } = converged(snapshot({}));
   const broken = told(edited(ready, { providers: { inference: [{ provider: "nope" }] } }));
   const live = new Map([...broken.live].filter(([key]) => !key.startsWith("Service/")));
@@ -128,7 +128,7 @@ Deno.test("explainCommand() says that a server without its Service serves nobody
   ok(words.includes("Service my-service not found"), words);
 });
 
-Deno.test("explainCommand() tells an edit that no operator has looked at", () => {
+Deno.test("explainCommand() reports an edit that has not been reconciled", () => {
   const { snapshot: ready } = converged(snapshot({}));
   const words = text(seen(edited(ready, { workload: { replicas: 2 } })));
   ok(words.includes("was edited and has not been reconciled since (generation 2, reconciled: 1)"), words);
@@ -136,7 +136,7 @@ Deno.test("explainCommand() tells an edit that no operator has looked at", () =>
   strictEqual(explanationOf(seen(snapshot({}))).reason, "NotSeen");
 });
 
-Deno.test("explainCommand() shows what Kubernetes says, the newest first", () => {
+Deno.test("explainCommand() shows Events, the newest first", () => {
   const event = (reason: string, seconds: number): JsonObject => ({
     type: "Warning",
     reason,
@@ -153,7 +153,7 @@ Deno.test("explainCommand() shows what Kubernetes says, the newest first", () =>
   ]);
 });
 
-Deno.test("explainCommand() speaks from the status alone when the cluster lets it read no more", () => {
+Deno.test("explainCommand() uses the status alone without permission to read more", () => {
   const item = seen(told(snapshot(WITH_KEY)), { snapshot: undefined });
   const { why, next } = explanationOf(item);
   deepStrictEqual(why, [
@@ -162,7 +162,7 @@ Deno.test("explainCommand() speaks from the status alone when the cluster lets i
   ok(next.length > 0);
 });
 
-Deno.test("explainCommand() tells a suspended and a deleted resource", () => {
+Deno.test("explainCommand() reports a suspended and a deleted resource", () => {
   const { snapshot: ready } = converged(snapshot({}));
   const suspended = told(edited(ready, { suspend: true }));
   ok(text(seen(suspended)).includes('-p \'{"spec":{"suspend":false}}\''), text(seen(suspended)));

@@ -31,7 +31,7 @@ Deno.test("fieldChanges() shows a list of plain values as one", () => {
   deepStrictEqual(paths({ args: ["a", "b"] }, { args: ["a"] }), [["args", ["a"], ["a", "b"]]]);
 });
 
-Deno.test("fieldChanges() tells fields of ours that go, never those of others", () => {
+Deno.test("fieldChanges() reports removed fields of the operator, never those of others", () => {
   const fields = {
     "f:spec": {
       "f:paused": {},

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { lineChanges } from "./line_changes.ts";
 
-Deno.test("lineChanges() shows what differs with two lines around it", () => {
+Deno.test("lineChanges() shows differences with two lines of context", () => {
   const before = ["1", "2", "3", "4", "5", "6", "7", "8", "9", ""].join("\n");
   const after = before.replace("5\n", "five\nmore\n");
   deepStrictEqual(lineChanges(before, after), [" 3", " 4", "-5", "+five", "+more", " 6", " 7"]);
@@ -17,7 +17,7 @@ Deno.test("lineChanges() shows what differs with two lines around it", () => {
   ]);
 });
 
-Deno.test("lineChanges() says nothing of equal texts and takes an empty one", () => {
+Deno.test("lineChanges() is empty for equal texts and accepts an empty one", () => {
   deepStrictEqual(lineChanges("a\n", "a\n"), []);
   deepStrictEqual(lineChanges("", "a\nb\n"), ["+a", "+b"]);
   deepStrictEqual(lineChanges("a\n", ""), ["-a"]);

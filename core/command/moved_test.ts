@@ -14,7 +14,7 @@ const provider = (type: string, config: JsonObject, id = "p"): JsonObject => ({
   config,
 });
 
-Deno.test("moved() tells lost, new and renamed APIs, providers, fields and resources", () => {
+Deno.test("moved() reports lost, new and renamed APIs, providers, fields and resources", () => {
   const before: JsonObject = {
     apis: ["inference", "safety"],
     providers: {
@@ -51,7 +51,7 @@ Deno.test("moved() finds the resources of a server of before 0.3 in their place"
   deepStrictEqual(moved(before, at({})), ["lost: model m"]);
 });
 
-Deno.test("render --server-version says what a resource loses or gains by the move", () => {
+Deno.test("render --server-version reports what a resource loses or gains with the other server", () => {
   const resource = manifest({
     distribution: { name: "starter" },
     providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] },

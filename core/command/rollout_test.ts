@@ -38,7 +38,7 @@ Deno.test("rolloutCommand() lets a held template through by its digest", () => {
   strictEqual(outcome.code, 0);
 });
 
-Deno.test("rolloutCommand() takes the word of the running operator for the digest", () => {
+Deno.test("rolloutCommand() uses the digest reported by the running operator", () => {
   const said = "ab".repeat(32);
   const conditions = [{ type: "TemplateHeld", status: "True", reason: "OperatorChanged", message: `set to ${said}` }];
   const resource = put(settled.resource, ["status", "conditions"], conditions);
@@ -48,7 +48,7 @@ Deno.test("rolloutCommand() takes the word of the running operator for the diges
   );
 });
 
-Deno.test("rolloutCommand() says so where nothing is held, and where it was asked for already", () => {
+Deno.test("rolloutCommand() reports if no rollout is held, or if it was already requested", () => {
   const none = rolloutCommand(settled);
   deepStrictEqual([none.write, none.outcome.code], [undefined, 0]);
   ok(none.outcome.stdout.includes("no rollout is held"));

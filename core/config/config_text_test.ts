@@ -31,7 +31,7 @@ const trees = fc.record({
   )
 );
 
-Deno.test("textOf() says what the tree says, whatever parts of it were written before", () => {
+Deno.test("textOf() equals the plain serialization, whatever parts are cached", () => {
   fc.assert(
     fc.property(trees, (all) => {
       for (const tree of all) {

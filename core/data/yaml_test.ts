@@ -36,7 +36,7 @@ Deno.test("readManifests() reads as kubectl does: on is a boolean, empty documen
   deepStrictEqual(Result.getOrThrow(readManifests("")), []);
 });
 
-Deno.test("readManifests() tells place and reason of a mistake without the text around it", () => {
+Deno.test("readManifests() reports location and reason of a mistake without the surrounding text", () => {
   const said = Result.match(readManifests("a: 1\npassword: hunter2\n b: [\n"), {
     onFailure: ({ message }) => message,
     onSuccess: () => "",

@@ -51,7 +51,7 @@ const item = {
 const RETRIED = ["ObjectRefused", "OwnershipConflict", "DeletionPending", "WriteFailed"];
 
 for (const [name, Failure] of Object.entries(failure)) {
-  Deno.test(`${name} has a sentence, a reason and a row`, () => {
+  Deno.test(`${name} has a message, a reason and a row`, () => {
     const made = new (Failure as new (fields: typeof item) => ReconcileFailure)(item);
     strictEqual(made._tag, name);
     ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);

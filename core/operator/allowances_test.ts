@@ -108,7 +108,7 @@ for (
     [`${"a".repeat(50_000)}b`, [`${"a*".repeat(100)}c`], false],
   ] as const
 ) {
-  Deno.test(`matches() tells ${name.slice(0, 12)} in ${patterns.join(", ").slice(0, 30)}: ${want}`, () => {
+  Deno.test(`matches() compares ${name.slice(0, 12)} with ${patterns.join(", ").slice(0, 30)}: ${want}`, () => {
     strictEqual(matches(name, patterns), want);
   });
 }

@@ -61,7 +61,7 @@ Deno.test("released() leaves a lease that the next replica claims at once", () =
   deepStrictEqual(leaseMove(free, "other", 0), LeaseMove.Claim());
 });
 
-Deno.test("sameLease() looks at what holders write, not at labels that somebody adds", () => {
+Deno.test("sameLease() compares the fields that holders write, and ignores added labels", () => {
   const lease = held("other");
   ok(sameLease(lease, { ...lease, metadata: { name: "l", resourceVersion: "8", labels: { a: "b" } } }));
   ok(!sameLease(lease, undefined));

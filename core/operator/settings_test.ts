@@ -5,7 +5,7 @@ import { operatorWith, readSettings, SETTING_ROWS, SETTINGS_DEFAULT } from "./se
 const NAMES = ["starter", "ogx-starter"];
 const read = (data: Record<string, string> | undefined, before = SETTINGS_DEFAULT) => readSettings(data, before, NAMES);
 
-Deno.test("readSettings() reads each key, and takes every default where there is no ConfigMap", () => {
+Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap", () => {
   const { settings, complaints } = read({
     "image-overrides": "starter: mirror.example/ls/distribution-starter:0.7.3\nogx-starter: m.example:5000/o@sha256:" +
       "a".repeat(64),
@@ -29,7 +29,7 @@ Deno.test("readSettings() reads each key, and takes every default where there is
   deepStrictEqual(read(undefined, settings).settings, SETTINGS_DEFAULT);
 });
 
-Deno.test("readSettings() keeps the last good value of a bad line, alone, and says which line it is", () => {
+Deno.test("readSettings() keeps the last valid value of an invalid entry only, and names the entry", () => {
   const { settings: before } = read({
     "image-overrides": "starter: a/b:1\nogx-starter: c/d:2",
     upgradeParallelism: "7",

@@ -7,7 +7,7 @@ const crd = (...storedVersions: ReadonlyArray<string>): JsonObject => ({
   status: { storedVersions: [...storedVersions] },
 });
 
-Deno.test("versionsLeft() names what may still be stored in a version that is not written any more", () => {
+Deno.test("versionsLeft() names the former versions in which resources may still be stored", () => {
   deepStrictEqual(versionsLeft(crd("v1alpha1", "v1alpha2")), ["v1alpha1"]);
   deepStrictEqual(versionsLeft(crd("v1alpha1")), ["v1alpha1"]);
   deepStrictEqual(versionsLeft(crd("v1alpha2")), []);

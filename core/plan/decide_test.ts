@@ -54,7 +54,7 @@ const deployment = (clusterSnapshot: ClusterSnapshot): Json | undefined => clust
 const running = (clusterSnapshot: ClusterSnapshot): string =>
   JSON.stringify([...clusterSnapshot.live].filter(([key]) => !key.startsWith("Secret/")));
 
-Deno.test("decide() makes a resource in one pass, tells of it, and then has nothing to do", () => {
+Deno.test("decide() creates a resource in one reconciliation, reports it, and then has nothing to do", () => {
   const first = planOf(snapshot(GENERATED));
   deepStrictEqual(said(first), [
     "Apply ServiceAccount",
@@ -183,7 +183,7 @@ const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<ClusterSnapsho
 ];
 
 for (const [name, spec, more, want] of BROKEN) {
-  Deno.test(`planOf() keeps what runs byte for byte with ${name}, scales on, says why once, and recovers`, () => {
+  Deno.test(`planOf() leaves the running Deployment byte for byte with ${name}, still scales, reports it once, and recovers`, () => {
     const { snapshot: before } = converged(snapshot(WITH_KEY, { secrets: SECRETS }));
     const broken: ClusterSnapshot = { ...edited(before, { ...spec, workload: { replicas: 3 } }), ...more };
     const plan = planOf(broken);
@@ -207,7 +207,7 @@ for (const [name, spec, more, want] of BROKEN) {
   });
 }
 
-Deno.test("decide() says UpgradeConfigFailure when only the operator changed", () => {
+Deno.test("decide() reports UpgradeConfigFailure if only the operator changed", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const upgraded: ClusterSnapshot = {
     ...before,
@@ -297,7 +297,7 @@ Deno.test("decide() puts no secret value into anything but the Secret that is ma
   deepStrictEqual(said(plan).filter((word) => word === "Apply Secret").length, 2);
 });
 
-Deno.test("decide() touches no object of somebody else, and says whose it is", () => {
+Deno.test("decide() changes no object of another owner, and names the owner", () => {
   const foreign = (kind: string, apiVersion: string, name: string): [string, JsonObject] => [
     `${kind}/${name}`,
     {
@@ -318,7 +318,7 @@ Deno.test("decide() touches no object of somebody else, and says whose it is", (
   strictEqual(condition(service, "ServiceReady"), "False OwnershipConflict");
 });
 
-Deno.test("decide() takes over the kept claim of an earlier resource of this name", () => {
+Deno.test("decide() adopts the kept claim of a former resource of this name", () => {
   const claim: JsonObject = {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
@@ -373,7 +373,7 @@ Deno.test("decide() keeps two configs, in whatever order the cluster shows those
   }
 });
 
-Deno.test("decide() prunes what the resource does not ask for any more, and no claim", () => {
+Deno.test("decide() prunes objects that the resource no longer requires, and no claim", () => {
   const full = {
     ...GENERATED,
     networking: { expose: {}, allowedFrom: {} },
@@ -428,7 +428,7 @@ Deno.test("decide() applies under the version that it read, or under that which 
   });
 });
 
-Deno.test("decide() only says so while a resource is suspended, and does nothing while it is deleted", () => {
+Deno.test("decide() only reports a suspended resource, and does nothing for a deleted one", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const paused =
     converged(edited(before, { ...GENERATED, suspend: true, resources: { models: [{ name: "m" }] } })).snapshot;
@@ -438,7 +438,7 @@ Deno.test("decide() only says so while a resource is suspended, and does nothing
   deepStrictEqual(planOf({ ...before, resource: { ...before.resource, metadata } }).steps, []);
 });
 
-Deno.test("decide() heals what somebody changed by hand", () => {
+Deno.test("decide() repairs manual changes", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const live = new Map(before.live);
   live.delete("Service/my-service");

@@ -41,7 +41,7 @@ const message = (plan: Plan, type: string): string => {
   return found?.message ?? "";
 };
 
-Deno.test("fields that our apply owns with another value, or without any, were rewritten by a policy and stay", () => {
+Deno.test("own fields with another value, or without any, were rewritten by a policy and are kept", () => {
   const { snapshot: before } = converged(snapshot(SPEC));
   const rewritten = changed(before, [entry(OURS, fields(true), "Apply")]);
   const plan = planOf(rewritten);

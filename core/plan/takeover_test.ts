@@ -39,7 +39,7 @@ Deno.test("takeOvers() knows the former operator by the owner reference that it 
   deepStrictEqual(takeOvers(MANIFEST, undefined, RESOURCE), []);
 });
 
-Deno.test("takenOver() makes one entry of ours out of all of theirs, and leaves the others alone", () => {
+Deno.test("takenOver() merges all entries of the former operator into one, and leaves the others unchanged", () => {
   const kubectl = entry("kubectl", "Update", { "f:spec": { "f:paused": {} } });
   const [first, ours, ...more] = takenOver(
     live(
@@ -56,7 +56,7 @@ Deno.test("takenOver() makes one entry of ours out of all of theirs, and leaves 
   deepStrictEqual(ours?.fieldsV1, { ...OWNED, "f:spec": { "f:template": { "f:a": {}, "f:b": {} } } });
 });
 
-Deno.test("takenOver() leaves the spec of claims and Services to the API server, which lets nobody take it away", () => {
+Deno.test("takenOver() leaves the spec of claims and Services to the API server, which does not allow removals", () => {
   for (const kind of ["PersistentVolumeClaim", "Service"]) {
     const [ours] = takenOver(live(kind, entry("manager", "Update", { ...OWNED, "f:spec": { "f:x": {} } })), RESOURCE);
     strictEqual(JSON.stringify((ours as JsonObject).fieldsV1), JSON.stringify(OWNED));

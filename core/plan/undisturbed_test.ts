@@ -43,7 +43,7 @@ for (const [what, storage] of [["unset", {}], ["Retain", { retentionPolicy: "Ret
   });
 }
 
-Deno.test("the copy of a CA bundle goes once no pod mounts it and the rollout is complete", () => {
+Deno.test("the copy of a CA bundle is deleted when no pod mounts it and the rollout is complete", () => {
   const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   const { snapshot: plain } = converged(snapshot(GENERATED));
   const bundle: JsonObject = {
@@ -93,7 +93,7 @@ Deno.test("sixty failures make a handful of Events, once", () => {
   deepStrictEqual(events(planOf(after(broken, first))), []);
 });
 
-Deno.test("every conflict stands in a condition, and none is announced again", () => {
+Deno.test("every conflict is reported in a condition, and none is announced again", () => {
   const foreign = (kind: string, name: string): JsonObject => ({
     apiVersion: "v1",
     kind,
@@ -112,7 +112,7 @@ Deno.test("every conflict stands in a condition, and none is announced again", (
   ok(message.includes("ServiceAccount") && message.includes("Deployment"), message);
 });
 
-Deno.test("objects of a deleted resource of the same name are waited for, and nobody is told to rename anything", () => {
+Deno.test("objects of a deleted resource of the same name are waited for, without advice to rename", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const remnants = new Map([...before.live].map(([key, object]) => [key, ownedBy(object, owner("an earlier uid"))]));
   const anew = snapshot(GENERATED, { live: remnants });
@@ -131,7 +131,7 @@ Deno.test("objects of a deleted resource of the same name are waited for, and no
   );
 });
 
-Deno.test("our own objects without an owner, as after a restore, are adopted without a restart and told once", () => {
+Deno.test("own objects without an owner, as after a restore, are adopted without a restart and reported once", () => {
   const { snapshot: before } = converged(snapshot(onClaim({})));
   const restored = new Map([...before.live].map(([key, object]) => [key, ownedBy(object)]));
   const back: ClusterSnapshot = { ...before, live: restored };
@@ -184,7 +184,7 @@ Deno.test("the template of an owned Deployment without a record is replaced wher
   );
 });
 
-Deno.test("pods that a quota rejects are told with the rejecting sentence", () => {
+Deno.test("pods rejected by a quota are reported with the message of the quota", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const failure = {
     type: "ReplicaFailure",
@@ -219,7 +219,7 @@ Deno.test("conditions of others stay in the status", () => {
   deepStrictEqual(condition(next, "example.com/Scanned"), foreign);
 });
 
-Deno.test("an autoscaler that takes over from zero gets its minimum", () => {
+Deno.test("an autoscaler that replaces zero replicas starts with its minimum", () => {
   const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
   const from = (replicas: number, autoscaling: JsonObject) => {
     const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { replicas } }));

@@ -110,7 +110,7 @@ Deno.test("startScript() of OGX starts OGX", () => {
   ok(script({ distribution: { name: "ogx-starter" } }).includes("--factory ogx.core.server.server:create_app"));
 });
 
-Deno.test("startScript() asks the image which server it holds when nothing tells", () => {
+Deno.test("startScript() detects the server of an image of unknown version", () => {
   const said = script({ distribution: { image: "x" }, overrideConfig: { configMapName: "c" } });
   ok(said.includes("if python3 -c 'import ogx'") && said.includes("elif python3 -c 'import llama_stack'"), said);
 });
@@ -201,7 +201,7 @@ Deno.test("podTemplate() carries the overrides of the author", () => {
   });
 });
 
-Deno.test("placement() spreads pods the same for every number of them, and leaves it to the author who says how", () => {
+Deno.test("placement() spreads pods independently of their number, unless the resource sets constraints", () => {
   const several = podSpec({ workload: { replicas: 2 } });
   strictEqual(listAt(several, "topologySpreadConstraints").length, 3);
   ok(isObject(several.affinity));
@@ -224,7 +224,7 @@ Deno.test("resources() gives a core per worker and a GiB, and bounds them once w
   );
 });
 
-Deno.test("probes() gives a start ten minutes, or what the resource says", () => {
+Deno.test("probes() allows ten minutes for a start, or the time set by the resource", () => {
   const budget = (spec: JsonObject) => {
     const { failureThreshold, periodSeconds } = objectAt(container(spec), "startupProbe");
     return Number(failureThreshold) * Number(periodSeconds);
@@ -264,7 +264,7 @@ Deno.test("ingress() is on for {}, off for false and for nothing", () => {
   ]);
 });
 
-Deno.test("route() stands in for the Ingress where the cluster has Routes", () => {
+Deno.test("route() replaces the Ingress if the cluster has Routes", () => {
   deepStrictEqual(kinds({ networking: { expose: {} } }, OPENSHIFT), [
     "ServiceAccount",
     "Deployment",
@@ -314,7 +314,7 @@ Deno.test("disruptionBudget() is made for several pods or on request", () => {
   strictEqual(objectOf("PodDisruptionBudget", {}), undefined);
 });
 
-Deno.test("claim() is as large as asked for, of the class and mode asked for", () => {
+Deno.test("claim() has the requested size, class and mode", () => {
   const made = objectOf("PersistentVolumeClaim", {
     workload: { storage: { size: "5Gi", storageClassName: "fast", accessMode: "ReadWriteMany" } },
   });
@@ -330,7 +330,7 @@ Deno.test("claim() is as large as asked for, of the class and mode asked for", (
   strictEqual(objectOf("PersistentVolumeClaim", { workload: { storage: { existingClaim: "c" } } }), undefined);
 });
 
-Deno.test("podVolumes() keeps /tmp in memory when the author starts OGX' own command line", () => {
+Deno.test("podVolumes() keeps /tmp in memory if the user starts OGX' own command line", () => {
   const tmp = (overrides: JsonObject) =>
     listAt(podSpec({ workload: { overrides } }), "volumes").find((volume) => isObject(volume) && volume.name === "tmp");
   deepStrictEqual(tmp({}), { name: "tmp", emptyDir: {} });

@@ -56,13 +56,13 @@ for (
     ],
   ] as ReadonlyArray<readonly [string, JsonObject, string | undefined]>
 ) {
-  Deno.test(`podTrouble() tells ${name}`, () => {
+  Deno.test(`podTrouble() reports ${name}`, () => {
     const trouble = podTrouble([pod(status)]);
     strictEqual(trouble === undefined ? undefined : `${trouble.reason}: ${trouble.message}`, want);
   });
 }
 
-Deno.test("podTrouble() speaks of the newest pod first", () => {
+Deno.test("podTrouble() reports the newest pod first", () => {
   const broken = container({ terminated: { exitCode: 1 } });
   const trouble = podTrouble([pod(broken, "old"), pod(broken, "new", "2026-02-01T00:00:00Z")]);
   strictEqual(trouble?.message.includes("Pod new"), true);

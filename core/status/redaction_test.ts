@@ -105,7 +105,7 @@ Deno.test("reveals() finds a value of eight letters across a line break of its b
   strictEqual(reveals("bad key TR0UB4D", ["Tr0ub4d"]), false);
 });
 
-Deno.test("reveals() finds each piece of eight characters of a value, wherever it stands", () => {
+Deno.test("reveals() finds each piece of eight characters of a value, at any position", () => {
   const word = fc.string({ minLength: 8, maxLength: 200 });
   fc.assert(fc.property(word, fc.string(), fc.string(), fc.nat(), (value, before, after, at) => {
     const trimmed = value.trim();
@@ -115,7 +115,7 @@ Deno.test("reveals() finds each piece of eight characters of a value, wherever i
   }));
 });
 
-Deno.test("reveals() lets pass what only resembles a value", () => {
+Deno.test("reveals() accepts text that only resembles a value", () => {
   for (
     const [text, value] of [
       ["connection refused", "sk-0123456789abcdef"],
@@ -210,7 +210,7 @@ const USUAL_TEXTS = [
   "ValueError: sslmode=require needs a certificate; verify=true, port 6379, region us-east-1, C:\\Users\\x, 50% &amp; more",
 ];
 
-Deno.test("reveals() lets pass what servers usually say, beside values that are no secrets", () => {
+Deno.test("reveals() accepts usual messages of servers, and values that are not secret", () => {
   for (const text of USUAL_TEXTS) strictEqual(reveals(text, USUAL_VALUES), false, text);
   // Long texts are cut somewhere.
   strictEqual(reveals(USUAL_TEXTS.join("\n").repeat(3), USUAL_VALUES), false);
@@ -253,7 +253,7 @@ const TEXTS_OF_A_SIZE: Readonly<Record<string, (length: number) => string>> = {
 
 for (const [what, values] of Object.entries(VALUES_OF_A_SIZE)) {
   for (const [how, text] of Object.entries(TEXTS_OF_A_SIZE)) {
-    Deno.test(`withoutSecrets() looks for ${what} in a long text ${how} in a bounded time`, () => {
+    Deno.test(`withoutSecrets() searches ${what} in a long text ${how} in bounded time`, () => {
       const timed = (length: number): number =>
         Math.min(...[1, 2, 3].map(() => {
           const startedMs = performance.now();
@@ -274,7 +274,7 @@ Deno.test("reveals() works on large values in a time that grows with their lengt
   strictEqual(reveals("harmless", Array.from({ length: 600 }, (_, index) => `value-${index}`)), true);
 });
 
-Deno.test("withoutSecrets() withholds lines, or all of it where no line says enough alone", () => {
+Deno.test("withoutSecrets() withholds lines, or everything if no single line is enough", () => {
   strictEqual(withoutSecrets("a\nkey sk-12345678\nb", ["sk-12345678"]), `a\n${WITHHELD}\nb`);
   strictEqual(withoutSecrets("abcd\nefgh", ["abcd\nefgh"]), WITHHELD);
 });

@@ -25,7 +25,7 @@ Deno.test("trimmed() leaves the template of a ReplicaSet whole, since a former o
   deepStrictEqual(trimmed(set), set);
 });
 
-Deno.test("trimmed() leaves nothing by which a field of somebody else would be taken for one that a policy rewrote", () => {
+Deno.test("trimmed() leaves nothing that would make another manager's field look rewritten by a policy", () => {
   const manifest = {
     apiVersion: "apps/v1",
     kind: "Deployment",

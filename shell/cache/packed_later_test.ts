@@ -26,7 +26,7 @@ const many = (later: PackedLater, count: number): ReadonlyArray<Packed> =>
     return kept;
   });
 
-Deno.test("packedLater() deflates some at a time once little is added, and says the same object", () =>
+Deno.test("packedLater() compresses a few at a time when few arrive, without changing the object", () =>
   run((later) =>
     Effect.gen(function* () {
       const kept = many(later, STILL_OBJECTS_MAX);

@@ -98,7 +98,7 @@ Deno.test("packer() keeps nothing of a Secret for others", () => {
   ok([pack(secret), pack(secret)].every(isAlone));
 });
 
-Deno.test("packer() packs alone what is longer than zlib looks back", () => {
+Deno.test("packer() compresses texts longer than zlib's window on their own", () => {
   const pack = packing();
   const long = configMap("a", noise(1, HISTORY_BYTES_MAX));
   ok([pack(long), pack(long)].every(isAlone));

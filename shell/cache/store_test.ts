@@ -56,7 +56,7 @@ Deno.test("Store.retain() forgets a resource that is gone with its last object",
     strictEqual(yield* store.isStale("a/my"), false);
   })));
 
-Deno.test("Store holds nothing for later of what was deleted or no list shows any more", () => {
+Deno.test("Store removes postponed entries of deleted and unlisted objects", () => {
   const waiting = new Set<string>();
   const later: PackedLater = {
     add: (place) => void waiting.add(place),
@@ -85,7 +85,7 @@ Deno.test("Store holds nothing for later of what was deleted or no list shows an
   );
 });
 
-Deno.test("Store keeps of a Deployment's managed fields only whether its number of pods is ours", () =>
+Deno.test("Store keeps of a Deployment's managed fields only whether the operator manages the number of pods", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
@@ -105,7 +105,7 @@ Deno.test("Store keeps of a Deployment's managed fields only whether its number 
     ]);
   })));
 
-Deno.test("Store.away follows a Deployment that an upgrade rolls", () =>
+Deno.test("Store.away follows a Deployment during its upgrade", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
@@ -177,7 +177,7 @@ Deno.test("Store.put() takes the watch's echo of a write for no news, and every 
     );
   })));
 
-Deno.test("Store.writing() lets what a watch tells meanwhile wait, and tells of what is somebody else's", () =>
+Deno.test("Store.writing() defers watch events during a write, and reports those of other clients", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
@@ -220,7 +220,7 @@ Deno.test("Store.put() brings nothing back that was deleted while its write was 
     strictEqual((yield* store.objectsOf("a/my")).objects.size, 0);
   })));
 
-Deno.test("Store.drop() leaves what was made anew under the name of the deleted object", () =>
+Deno.test("Store.drop() keeps an object that was created again under the name of the deleted one", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
@@ -234,7 +234,7 @@ Deno.test("Store.drop() leaves what was made anew under the name of the deleted 
 const sized = (kind: string, name: string, characters: number): JsonObject =>
   own(kind, name, { data: { text: "x".repeat(characters) } });
 
-Deno.test("Store keeps nothing that carries our labels and belongs to no resource", () =>
+Deno.test("Store ignores objects with the operator's labels that belong to no resource", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     strictEqual(yield* store.put(own("ConfigMap", "stray"), "list"), false);

@@ -98,7 +98,7 @@ Deno.test("cli refuses input that is not UTF-8 or larger than its limit", async 
   }
 });
 
-Deno.test("cli colours nothing where the output is no terminal", async () => {
+Deno.test("cli prints no colours if the output is not a terminal", async () => {
   const ran = await Promise.all([cli(["--help"]), cli(["lint", VLLM]), cli(["nope"])]);
   ok(ran.every(({ stdout, stderr }) => !`${stdout}${stderr}`.includes("\u001b[")));
 });

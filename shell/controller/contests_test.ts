@@ -50,7 +50,7 @@ Deno.test("a manager that takes another name each time gains nothing", () => {
   strictEqual(contests.of("a/b", 6)[0]?.manager, undefined);
 });
 
-Deno.test("a repair now and then is no contest, and one that ended begins anew", () => {
+Deno.test("an occasional repair is not a contest, and a finished contest starts from the beginning", () => {
   const contests = newContests();
   const overwrite = (nowMs: number): boolean => {
     const waits = contests.overwritten("a/b", [FIELD], nowMs);

@@ -44,7 +44,7 @@ Deno.test("delayedKeys() adds each key once, at the time of the latest call, wha
     { numRuns: 300 },
   ));
 
-Deno.test("delayedKeys() adds all that is due although a key that is due earlier is asked for meanwhile", () =>
+Deno.test("delayedKeys() adds every due key although an earlier one is requested meanwhile", () =>
   run(Effect.gen(function* () {
     const added: Array<string> = [];
     const addAfter: (key: string, delayMs: number) => Effect.Effect<void> = yield* delayedKeys((key) =>

@@ -12,7 +12,7 @@ Deno.test("largeTurns() lets one resource at a time begin, and the namespace tha
   deepStrictEqual([turns.begin("c/1", 7), turns.begin("a/2", 8)], [false, true]);
 });
 
-Deno.test("largeTurns() gives a resource its turn among a hundred of another namespace that ask all the time", () => {
+Deno.test("largeTurns() admits a resource among a hundred of another namespace that ask continuously", () => {
   const turns = largeTurns();
   let nowMs = 0;
   let begun = 0;
@@ -25,7 +25,7 @@ Deno.test("largeTurns() gives a resource its turn among a hundred of another nam
   strictEqual(begun <= 1, true, `${begun} before it`);
 });
 
-Deno.test("largeTurns() waits for nobody who no longer asks", () => {
+Deno.test("largeTurns() does not wait for a namespace that no longer asks", () => {
   const turns = largeTurns();
   turns.begin("a/1", 0);
   turns.begin("b/1", 0);

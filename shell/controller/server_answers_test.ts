@@ -69,7 +69,7 @@ const withApiServer = async (
 const run = <A, E>(layer: Layer.Layer<ServerProbe | Store>, program: Effect.Effect<A, E, ServerProbe | Store>) =>
   Effect.runPromise(program.pipe(Effect.provide([layer, TestClock.layer()])));
 
-Deno.test("AskedServers tells that a server answered, and the answers from then on", () =>
+Deno.test("AskedServers reports that a server answered, and returns its answers from then on", () =>
   withApiServer((server, layer) =>
     run(
       layer("Proxied"),
@@ -130,7 +130,7 @@ Deno.test("AskedServers asks a silent server again with growing pauses, and forg
     )
   ));
 
-Deno.test("AskedServers takes no answer that is too long, a redirect or no JSON", () =>
+Deno.test("AskedServers rejects an answer that is too long, a redirect or invalid JSON", () =>
   withApiServer(async (server, layer) => {
     for (
       const answer of [

@@ -27,7 +27,7 @@ Deno.test("waitingRoom() calls the first of each queue, as many as slots are fre
   deepStrictEqual(waiting.called(upgrades, 0, 2), []);
 });
 
-Deno.test("waitingRoom() passes on the slot of a resource that was called and did not take it", () => {
+Deno.test("waitingRoom() passes on the slot of a resource that did not use it", () => {
   const waiting = room();
   const upgrades = { list: [], version: 1 };
   deepStrictEqual(waiting.called(upgrades, 0, 1), ["a/starter1", "a/ogx1"]);
@@ -43,7 +43,7 @@ Deno.test("waitingRoom() calls the next one when the time of a slot is over, wit
   deepStrictEqual(waiting.called(upgrades, 1000, 1), ["a/starter1", "a/ogx1"]);
 });
 
-Deno.test("waitingRoom() calls everybody whom a failed upgrade stops or stops no more, and nobody in the other queues", () => {
+Deno.test("waitingRoom() wakes every resource stopped or released by a failed upgrade, and none of other queues", () => {
   const waiting = room();
   const full = [rolling("b/x"), rolling("b/y")];
   const starters = ["a/starter1", "a/starter2", "a/starter3"];

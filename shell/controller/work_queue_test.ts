@@ -10,7 +10,7 @@ const run = <A, E>(program: Effect.Effect<A, E, import("effect").Scope.Scope>) =
 
 const takenKey = (queue: WorkQueue) => Effect.map(queue.take, ({ key }) => key);
 
-Deno.test("makeWorkQueue() gives a key once, however often it is asked for", () =>
+Deno.test("makeWorkQueue() returns a key once, however often it is added", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     yield* Effect.all([queue.add("a"), queue.add("b"), queue.add("a"), queue.add("a")]);
@@ -45,7 +45,7 @@ Deno.test("makeWorkQueue() gives a delayed key when its time has come, the lates
     strictEqual(yield* Fiber.join(taken), "a");
   })));
 
-Deno.test("makeWorkQueue() gives what was asked for before follow-ups, of which one in four goes on", () =>
+Deno.test("makeWorkQueue() returns requested keys before follow-ups, which are one in four", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     for (const key of ["f1", "f2"]) yield* queue.addFollowUp(key);
@@ -54,7 +54,7 @@ Deno.test("makeWorkQueue() gives what was asked for before follow-ups, of which 
     deepStrictEqual(order, ["a1", "a2", "a3", "f1", "a4", "a5", "f2"]);
   })));
 
-Deno.test("makeWorkQueue() moves a follow-up ahead when it is asked for, once, in line or while it is worked on", () =>
+Deno.test("makeWorkQueue() moves a follow-up ahead when it is requested, once, queued or in progress", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     for (const key of ["f1", "f2"]) yield* queue.addFollowUp(key);
@@ -70,7 +70,7 @@ Deno.test("makeWorkQueue() moves a follow-up ahead when it is asked for, once, i
     strictEqual(yield* queue.size, 2);
   })));
 
-Deno.test("makeWorkQueue() lets namespaces take turns", () =>
+Deno.test("makeWorkQueue() alternates between namespaces", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     for (const key of ["a/1", "a/2", "a/3", "b/1", "c/1", "b/2"]) yield* queue.add(key);

@@ -1,7 +1,7 @@
 import { strictEqual } from "node:assert/strict";
 import { unreached, withCauses } from "./cluster_error.ts";
 
-Deno.test("unreached() says why a call failed, down to the first cause, and each thing once", () => {
+Deno.test("unreached() reports why a call failed, down to the first cause, without repetition", () => {
   const tls = new Error("invalid peer certificate: UnknownIssuer");
   const send = new Error("error sending request", { cause: new Error("client error (Connect)", { cause: tls }) });
   strictEqual(

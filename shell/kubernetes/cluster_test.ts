@@ -42,11 +42,11 @@ Deno.test("watch() fails, and does not die, when it is cut in the middle of an e
   strictEqual(await watched(`${EVENT}\n${EVENT.slice(0, 20)}`), "ADDED failed");
 });
 
-Deno.test("watch() fails when the API server says that the version is too old", async () => {
+Deno.test("watch() fails if the API server reports that the version is too old", async () => {
   strictEqual(await watched(`{"type":"ERROR","object":{"code":410,"reason":"Expired","message":"m"}}\n`), "failed");
 });
 
-Deno.test("no write leaves a replica whose lease ran out between the fence and the end of its turn", async () => {
+Deno.test("no write leaves a replica whose lease expired between the fence and the end of the event loop turn", async () => {
   let seen = 0;
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
     seen++;
@@ -115,7 +115,7 @@ const startServer = async (authority: Authority, port = 0) =>
     () => Response.json({ a: 1 }),
   );
 
-Deno.test("Cluster follows the API server to a new CA, and says why it does not trust an unknown one", async () => {
+Deno.test("Cluster follows the API server to a new CA, and explains why it does not trust an unknown one", async () => {
   const [before, after] = [await makeAuthority(validity), await makeAuthority(validity)];
   const read = Effect.flatMap(Cluster, (cluster) => Effect.result(cluster.read("/")));
   let server = await startServer(before);

@@ -37,7 +37,7 @@ echo x >> "$0.asked"
 printf '{"status": {"token": "%s %s %s", "expirationTimestamp": "2026-01-01T00:10:00Z"}}' \\
   "$1" "$TWO" "$(wc -l < "$0.asked" | tr -d ' ')"`;
 
-Deno.test("credentialPlugin() asks the program of the kubeconfig, and anew only when its answer ends", () =>
+Deno.test("credentialPlugin() runs the program of the kubeconfig, and again only when its answer expires", () =>
   withPlugin(TELLING, (folder) => {
     let nowMs = Date.parse("2026-01-01T00:00:00Z");
     const credential = credentialPlugin({ ...EXEC, command: "./plugin.sh" }, folder, () => nowMs);
@@ -66,11 +66,11 @@ for (
     ["an answer that is no JSON", "echo no", /returned neither a token nor a client certificate/],
   ] as const
 ) {
-  Deno.test(`connectionOf() tells of ${what} before anything is asked of the cluster`, () =>
+  Deno.test(`connectionOf() reports ${what} before the first request to the cluster`, () =>
     withPlugin(script, (_, kubeconfig) => throws(() => connectionOf(kubeconfig, undefined), sentence)));
 }
 
-Deno.test("credentialPlugin() says how to get a program that is not there", () => {
+Deno.test("credentialPlugin() explains how to install a missing program", () => {
   try {
     credentialPlugin({ ...EXEC, command: "no-such-plugin" }, "/")();
   } catch (error) {

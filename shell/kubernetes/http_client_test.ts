@@ -99,7 +99,7 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 
-Deno.test("within() ends a run whose caller gave up, before it began or since, and says why", async () => {
+Deno.test("within() ends a run that its caller cancelled, before or after it began, and reports why", async () => {
   const caller = new AbortController();
   const running = within(60_000, caller.signal, untilAborted);
   caller.abort(new Error("given up"));
@@ -116,7 +116,7 @@ Deno.test("within() ends a run when its time is up, and leaves an answer alone t
   strictEqual(given?.aborted, false);
 });
 
-Deno.test("chunksOf() ends with its signal although nobody holds the answer, and leaves no connection", async () => {
+Deno.test("chunksOf() ends with its signal although the response was collected, and leaves no connection", async () => {
   let isOpen = false;
   const body = () =>
     new ReadableStream<Uint8Array>({

@@ -45,7 +45,7 @@ Deno.test("reflect() waits longer and longer while watches end at once", async (
   ok(watches >= 7 && watches <= 12, `${watches} watches`);
 });
 
-Deno.test("reflect() goes on at once after a watch that lived, and soon after one that broke", async () => {
+Deno.test("reflect() continues at once after a watch that lived, and soon after a broken one", async () => {
   const living = Stream.drain(Stream.fromEffect(Effect.sleep(Duration.seconds(2))));
   ok((await inOneMinute(living)).watches >= 28);
   const breaking = Stream.concat(living, Stream.fail(refused(500)));
@@ -96,7 +96,7 @@ const told = (type: WatchEvent["type"], ...versions: ReadonlyArray<string>) =>
     Stream.never,
   );
 
-Deno.test("reflect() notices a restored database by an event, a bookmark or a list older than before", async () => {
+Deno.test("reflect() detects a restored etcd by an event, a bookmark or a list older than before", async () => {
   strictEqual(await noticed(told("MODIFIED", "51", "60")), false);
   strictEqual(await noticed(told("MODIFIED", "60", "55")), true);
   strictEqual(await noticed(told("BOOKMARK", "49")), true);
@@ -104,7 +104,7 @@ Deno.test("reflect() notices a restored database by an event, a bookmark or a li
   strictEqual(await noticed(Stream.fail(refused(410)), [], ["50", "51", "20"]), true);
 });
 
-Deno.test("reflect() notices a restored database while a watch is silent, and as the next one begins", async () => {
+Deno.test("reflect() detects a restored etcd while a watch is silent, and when the next one begins", async () => {
   strictEqual(await noticed(Stream.never, [50, 70, 90]), false);
   strictEqual(await noticed(Stream.never, [60, 40]), true);
   const living = Stream.drain(Stream.fromEffect(Effect.sleep(Duration.seconds(2))));

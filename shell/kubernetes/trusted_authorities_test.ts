@@ -94,7 +94,7 @@ for (const [where, env] of WAYS) {
   });
 }
 
-Deno.test("the program ends with the way out when root certificates were loaded before it started", async () => {
+Deno.test("the program exits with advice if root certificates were loaded before it started", async () => {
   await using at = await place();
   const early = `--preload=${at.folder}/early.ts`;
   await Deno.writeTextFile(`${at.folder}/early.ts`, "Deno.createHttpClient({}).close();");

@@ -256,7 +256,7 @@ Deno.test("at the bound an answer to somebody else gives way, and none to the AP
 });
 
 for (const withTls of [false, true]) {
-  Deno.test(`connections that callers end are not counted any more, ${withTls ? "with" : "without"} TLS`, async () => {
+  Deno.test(`closed connections are no longer counted, ${withTls ? "with" : "without"} TLS`, async () => {
     const server = await small(10, withTls);
     try {
       for (let index = 0; index < 15; index++) {

@@ -20,7 +20,7 @@ const get = (port: number, path: string) =>
     return { status: answer.status, text: await answer.text() };
   });
 
-Deno.test("serveHealth() answers the kubelet, says why it is not ready, and closes its port with its scope", async () => {
+Deno.test("serveHealth() answers the kubelet, reports why it is not ready, and closes its port with its scope", async () => {
   const port = freePort();
   let why: string | undefined = "the API server has not been reached yet";
   const exit = await run(Effect.gen(function* () {

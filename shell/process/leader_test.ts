@@ -139,7 +139,7 @@ Deno.test("leading() ends with the program, and gives up a release that nobody a
   );
 });
 
-Deno.test("leading() begins anew when the lease is older than when it was written, as after a restore of the database", async () => {
+Deno.test("leading() starts again if the lease is older than when it was written, as after a restore of etcd", async () => {
   const { state, layer } = leaseStore();
   const a = worker();
   await run(

@@ -54,7 +54,7 @@ const serving = async (use: (port: number, asked: ReadonlyArray<string>) => Prom
   }
 };
 
-Deno.test("serveMetrics() lets through by HTTPS whom the API server lets through, and asks once a minute", () =>
+Deno.test("serveMetrics() serves accounts authorized by the API server over HTTPS, and reviews them once a minute", () =>
   serving(async (port, asked) => {
     const statuses: Array<number> = [];
     for (const token of [undefined, "nobody", "stranger", "reader", "reader", "nobody"]) {
@@ -65,7 +65,7 @@ Deno.test("serveMetrics() lets through by HTTPS whom the API server lets through
     match((await scraped(port, "reader")).text, /^process_resident_memory_bytes \d+$/m);
   }));
 
-Deno.test("serveMetrics() reviews a flood of tokens a few at a time, and goes on serving a reader", () =>
+Deno.test("serveMetrics() reviews a flood of tokens a few at a time, and still serves an authorized reader", () =>
   serving(async (port, asked) => {
     deepStrictEqual((await scraped(port, "reader")).status, 200);
     const flood = Promise.all(Array.from({ length: 60 }, (_, index) => scraped(port, `flood-${index}`)));
@@ -76,7 +76,7 @@ Deno.test("serveMetrics() reviews a flood of tokens a few at a time, and goes on
     deepStrictEqual((await scraped(port, "x".repeat(15_000))).status, 401);
   }));
 
-Deno.test("serveMetrics() lets nobody through while the API server cannot be asked", () =>
+Deno.test("serveMetrics() serves nobody while the API server cannot review tokens", () =>
   serving(async (port) => {
     deepStrictEqual((await scraped(port, "reader")).status, 503);
   }, "http://127.0.0.1:1"));

@@ -21,7 +21,7 @@ const run = <A, E>(program: Effect.Effect<A, E>) =>
     Effect.provide(TestClock.layer()),
   ));
 
-Deno.test("metricsText() gives counters, durations and what is looked up, in Prometheus text", () =>
+Deno.test("metricsText() prints counters, durations and computed values as Prometheus text", () =>
   run(Effect.gen(function* () {
     yield* passEnded("success", 0.02);
     yield* passEnded("error", 3);

@@ -46,7 +46,7 @@ const echo = (bytesMax: number): Route<never> => ({
 });
 const ECHO = echo(1000);
 
-Deno.test("webhookServer() answers its routes and says what else there is", async () => {
+Deno.test("webhookServer() answers its routes and lists them otherwise", async () => {
   using server = await running({ "/echo": ECHO });
   deepStrictEqual((await server.post("/echo?timeout=5s", "größe")).text, "größe");
   deepStrictEqual((await server.post("/other", "")).status, 404);
@@ -55,7 +55,7 @@ Deno.test("webhookServer() answers its routes and says what else there is", asyn
   await server.stop();
 });
 
-Deno.test("webhookServer() refuses a body beyond its bound and goes on", async () => {
+Deno.test("webhookServer() rejects a body beyond its bound and continues", async () => {
   using server = await running({ "/echo": ECHO });
   strictEqual((await server.post("/echo", "x".repeat(1000))).status, 200);
   strictEqual((await server.post("/echo", "x".repeat(1001))).status, 413);
@@ -63,7 +63,7 @@ Deno.test("webhookServer() refuses a body beyond its bound and goes on", async (
   await server.stop();
 });
 
-Deno.test("webhookServer() answers 500 for an answer that fails and goes on", async () => {
+Deno.test("webhookServer() answers 500 if a handler fails, and continues", async () => {
   using server = await running({ "/bad": { ...ECHO, answer: () => Effect.die(new Error("no")) }, "/echo": ECHO });
   strictEqual((await server.post("/bad", "x")).status, 500);
   strictEqual((await server.post("/echo", "x")).status, 200);
@@ -90,7 +90,7 @@ Deno.test("webhookServer() takes another certificate while it is called, and no 
   await server.stop();
 });
 
-Deno.test("webhookServer() goes on answering while it drains, and ends each connection", async () => {
+Deno.test("webhookServer() continues to answer while it drains, and closes each connection", async () => {
   using server = await running({ "/echo": ECHO }, 300);
   await server.post("/echo", "x");
   const stopped = server.stop();
@@ -101,7 +101,7 @@ Deno.test("webhookServer() goes on answering while it drains, and ends each conn
   await server.post("/echo", "x").then(() => ok(false, "still answers"), () => {});
 });
 
-Deno.test("webhookServer() takes for the API server who knows the segment that it was told, and nobody else", async () => {
+Deno.test("webhookServer() treats only callers that know the secret segment as the API server", async () => {
   using server = await running({ "/echo": ECHO }, 0, { segment: () => "0123456789abcdef" });
   deepStrictEqual(
     await server.post("/echo/0123456789abcdef?timeout=5s", "a").then(({ text }) => text),
@@ -117,7 +117,7 @@ Deno.test("webhookServer() takes for the API server who knows the segment that i
   await server.stop();
 });
 
-Deno.test("webhookServer() knows no API server while nobody was told a segment", async () => {
+Deno.test("webhookServer() treats no caller as the API server before the segment is published", async () => {
   using server = await running({ "/echo": ECHO });
   for (const path of ["/echo/", "/echo/undefined"]) deepStrictEqual((await server.post(path, "a")).text, "a", path);
   await server.stop();
@@ -149,7 +149,7 @@ Deno.test("webhookServer() bounds what anybody may send at the same time, and th
   await server.stop();
 });
 
-Deno.test("webhookServer() ends connections on which nobody asks anything, and keeps those of the API server", async () => {
+Deno.test("webhookServer() closes idle connections, and keeps those of the API server", async () => {
   using server = await running({ "/echo": ECHO });
   strictEqual((await server.post("/echo", "a")).status, 200);
   const idle = await Promise.all(

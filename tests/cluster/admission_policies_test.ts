@@ -111,14 +111,14 @@ Deno.test("fields that a policy of the cluster rewrites are taken as the API ser
         await settled(cluster, "my", 2, 60_000);
         await quiet("edited", woken);
       });
-      await t.step("an edit of somebody else in the same field is still repaired, once", async () => {
+      await t.step("an edit by another manager of the same field is still repaired, once", async () => {
         const before = await image(cluster);
         await cluster.kubectl(["set", "image", "deployment/my", "llama-stack=mirror.example/by-hand"]);
         await eventually("it is repaired", async () => await image(cluster) === before || undefined);
         await settling();
         await quiet("repaired", woken);
       });
-      await t.step("a label that somebody else removes comes back", async () => {
+      await t.step("a removed label is restored", async () => {
         await cluster.kubectl(["label", "deployment", "my", "app.kubernetes.io/part-of-"]);
         await eventually(
           "it is there",

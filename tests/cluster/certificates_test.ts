@@ -241,7 +241,7 @@ Deno.test("authorities and certificates end and are replaced while they are used
   }
 });
 
-Deno.test("a certificate that somebody else keeps is served from its folder, and the caBundles are left to him", async () => {
+Deno.test("an externally managed certificate is served from its directory, and the caBundles are not changed", async () => {
   const cluster = await startControlPlane();
   const folder = await Deno.makeTempDir();
   const [port] = freePorts(1) as [number];

@@ -71,7 +71,7 @@ const versions = async (cluster: ControlPlane): Promise<string> => {
   ).sort().join("\n");
 };
 
-Deno.test("the command line beside the operator on a real API server", async (t) => {
+Deno.test("the command line next to the operator on a real API server", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   try {
     let running = await startOperator(cluster);
@@ -86,7 +86,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         ok(/\d+ s ago operator: SecretResolutionFailed/.test(stdout), stdout);
       });
 
-      await t.step("cli explain speaks from the status for somebody who may not read Secrets", async () => {
+      await t.step("cli explain uses the status for users who may not read Secrets", async () => {
         await cluster.kubectl(["create", "serviceaccount", "reader", "-n", "default"]);
         const rules = "--verb=get,list --resource=llamastackdistributions.llamastack.io,pods,events";
         await cluster.kubectl(["create", "role", "reader", "-n", "default", ...rules.split(" ")]);
@@ -110,7 +110,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         }
       });
 
-      await t.step("cli explain says where a ready server is", async () => {
+      await t.step("cli explain shows the address of a ready server", async () => {
         await apply(cluster, secretOf("vllm", "token", CANARY));
         await apply(cluster, secretOf("pg", "url", "postgresql://user:first@host:5432/db"));
         await when(cluster, "one", "Ready", "True Ready");
@@ -130,7 +130,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         }
       });
 
-      await t.step("cli diff reads a manifest of v1alpha1, and finds nothing in what it says already", async () => {
+      await t.step("cli diff reads a v1alpha1 manifest and finds no differences for equal content", async () => {
         const { stdout: old } = await cli(cluster, ["convert", "-f", "-", "--to", "v1alpha1"], manifest(SPEC, "one"));
         for (const text of [old, withoutAnnotations(old)]) {
           const { code, stdout, stderr } = await cli(cluster, ["diff", "-f", "-"], text);
@@ -161,7 +161,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         strictEqual(await versions(cluster), before);
       });
 
-      await t.step("cli diff tells what the API server refuses, and what is not there", async () => {
+      await t.step("cli diff reports rejections by the API server, and missing resources", async () => {
         const broken = put(manifest({}, "one"), ["spec", "workload"], { replicas: -1 });
         const refused = await cli(cluster, ["diff", "-f", "-"], broken);
         strictEqual(refused.code, 1);
@@ -174,7 +174,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         ok(unexplained.stderr.includes('LlamaStackDistribution "nobody" not found'), unexplained.stderr);
       });
 
-      await t.step("cli explain tells a crash loop by pod, container and exit code, without the secret", async () => {
+      await t.step("cli explain reports a crash loop by pod, container and exit code, without the secret", async () => {
         const pods = await read(
           cluster,
           "/api/v1/namespaces/default/pods?labelSelector=app.kubernetes.io/instance=one",
@@ -221,7 +221,7 @@ Deno.test("the command line beside the operator on a real API server", async (t)
         }
       });
 
-      await t.step("cli rollout lets a held template through, and says so where none is held", async () => {
+      await t.step("cli rollout rolls out a held template, and reports if none is held", async () => {
         running = await startOperator(cluster);
         await eventually(
           "the Secret is taken over",

@@ -50,17 +50,23 @@ Deno.test("both API versions on a real API server", async (t) => {
   const webhooks = await startWebhooks(cluster);
   const get = async (version: string, name: string) => (await call(cluster, "GET", pathIn(version, name))).body;
   try {
-    await t.step("a stored object of the Go operator is readable in both versions after our CRD comes", async () => {
-      await installDefinition(cluster, goDefinition() as unknown as Definition);
-      for (const object of GO_RESOURCES) strictEqual((await call(cluster, "POST", pathIn(OLD), object)).status, 201);
-      const before = await call(cluster, "GET", pathIn(OLD));
-      strictEqual(listAt(before.body, "items").length, 4);
-      await installWithWebhooks(cluster, webhooks);
-      const after = await listed(cluster, OLD, 4);
-      deepStrictEqual(after.map(seen), listAt(before.body, "items").map((item) => seen(item as JsonObject)));
-      const scaled = await get(NOW, "scaled");
-      deepStrictEqual([at(scaled, "spec", "workload", "workers"), at(scaled, "spec", "networking", "expose")], [2, {}]);
-    });
+    await t.step(
+      "a stored object of the Go operator is readable in both versions after the CRD is replaced",
+      async () => {
+        await installDefinition(cluster, goDefinition() as unknown as Definition);
+        for (const object of GO_RESOURCES) strictEqual((await call(cluster, "POST", pathIn(OLD), object)).status, 201);
+        const before = await call(cluster, "GET", pathIn(OLD));
+        strictEqual(listAt(before.body, "items").length, 4);
+        await installWithWebhooks(cluster, webhooks);
+        const after = await listed(cluster, OLD, 4);
+        deepStrictEqual(after.map(seen), listAt(before.body, "items").map((item) => seen(item as JsonObject)));
+        const scaled = await get(NOW, "scaled");
+        deepStrictEqual([at(scaled, "spec", "workload", "workers"), at(scaled, "spec", "networking", "expose")], [
+          2,
+          {},
+        ]);
+      },
+    );
 
     await t.step("storage migration moves them to v1alpha2, and the old version can leave storedVersions", async () => {
       deepStrictEqual(at((await call(cluster, "GET", CRD)).body, "status", "storedVersions"), [OLD, NOW]);
@@ -78,7 +84,7 @@ Deno.test("both API versions on a real API server", async (t) => {
       deepStrictEqual(after.map(seen), before.map(seen));
     });
 
-    await t.step("v1alpha1 warns and names the way out", async () => {
+    await t.step("v1alpha1 returns a warning with the replacement", async () => {
       const { warnings } = await call(cluster, "GET", pathIn(OLD, "plain"));
       deepStrictEqual(warnings, [DEPRECATION]);
       const table = await cluster.kubectl(["get", "llamastackdistributions.v1alpha1.llamastack.io", "-n", "default"]);
@@ -258,7 +264,7 @@ Deno.test("both API versions on a real API server", async (t) => {
       },
     );
 
-    await t.step("a watch in each version tells of an edit made in the other", async () => {
+    await t.step("a watch in each version reports an edit made in the other", async () => {
       const { body } = await call(cluster, "GET", pathIn(OLD));
       const from = stringAt(body, "metadata", "resourceVersion") ?? "";
       const watches = [OLD, NOW].map((version) => firstEvent(cluster, version, from, "plain"));

@@ -47,7 +47,7 @@ Deno.test("the CRD on a real API server", async (t) => {
     });
 
     for (const { message, passes, fails, says } of RULE_CASES) {
-      await t.step(`accepts what keeps and refuses what breaks "${message}" with that sentence`, async () => {
+      await t.step(`accepts valid values and rejects values that violate "${message}" with that message`, async () => {
         const accepted = await create(cluster, manifest(passes));
         strictEqual(accepted.status, 201, JSON.stringify(accepted.body.message));
         const refused = await create(cluster, manifest(fails));

@@ -52,7 +52,7 @@ const patch = async (
   ok(answer.ok, await answer.text());
 };
 
-Deno.test("edits of others in our objects are repaired on a real API server", async (t) => {
+Deno.test("edits of the operator's objects are repaired on a real API server", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   const log = console.log;
   console.log = () => {};
@@ -110,7 +110,7 @@ Deno.test("edits of others in our objects are repaired on a real API server", as
           return minAvailable === 1 && maxUnavailable === undefined || undefined;
         });
       });
-      await t.step("kubectl rollout undo brings back neither the key nor the port of an earlier template", async () => {
+      await t.step("kubectl rollout undo restores neither the key nor the port of an earlier template", async () => {
         await apply(
           cluster,
           manifest({

@@ -26,7 +26,7 @@ const image = async (cluster: ControlPlane, name: string): Promise<string> =>
 const edited = (name: string, word: string): JsonObject =>
   manifest({ ...withModels(1), workload: { replicas: 1, overrides: { podLabels: { edited: word } } } }, name);
 
-Deno.test("a write that is never answered holds up nobody but its own resource", async (t) => {
+Deno.test("a write without an answer delays only its own resource", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   const log = console.log;
   console.log = () => {};
@@ -63,7 +63,7 @@ Deno.test("a write that is never answered holds up nobody but its own resource",
         await servedMeanwhile("yes");
         strictEqual(await label(cluster, "hung"), "no");
       });
-      await t.step("during an upgrade, which goes on for the others as well", async () => {
+      await t.step("during an upgrade, which continues for the others", async () => {
         hung = 0;
         isHanging = false;
         await eventually(

@@ -160,7 +160,7 @@ Deno.test("kubernetes_types.json holds on a real API server", async (t) => {
       deepStrictEqual(answer.body.spec, spec);
     });
 
-    await t.step("takes the empty words that Kubernetes takes", async () => {
+    await t.step("accepts the empty strings that Kubernetes accepts", async () => {
       const toleration = { key: "gpu", operator: "", effect: "" };
       const volume = { name: "model", image: { reference: "model:1", pullPolicy: "" } };
       const bare = { containers: [{ name: "server", image: "none" }], tolerations: [toleration], volumes: [volume] };

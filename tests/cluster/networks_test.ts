@@ -126,7 +126,7 @@ Deno.test("the operator asks no faster when every watch ends at once, or is refu
   }
 });
 
-Deno.test("the operator sees what vanished while no watch looked", async () => {
+Deno.test("the operator detects objects that were deleted while no watch was open", async () => {
   const cluster = await startControlPlane({ kwok: true });
   let isBlind = false;
   // Ends every watch, and says to each new one that its version is too old.
@@ -161,7 +161,7 @@ Deno.test("the operator sees what vanished while no watch looked", async () => {
   }
 });
 
-Deno.test("the operator notices connections that died without a word", async () => {
+Deno.test("the operator detects connections that died silently", async () => {
   const cluster = await startControlPlane({ kwok: true });
   const wire = openWire(cluster.url);
   const patience = { callMs: 4000, watchMs: 6000 };

@@ -65,7 +65,7 @@ Deno.test("the operator on a real API server", async (t) => {
   try {
     const running = await startOperator(cluster);
     try {
-      await t.step("waits for a Secret that is not there, says so once, and makes nothing", async () => {
+      await t.step("waits for a missing Secret, reports it once, and creates nothing", async () => {
         await apply(cluster, manifest(WITH_KEY, "one"));
         const waiting = await resourceWhen(cluster, "one", "SecretsResolved", "False SecretNotFound");
         strictEqual(at(waiting, "status", "phase"), "Failed");
@@ -77,7 +77,7 @@ Deno.test("the operator on a real API server", async (t) => {
         );
       });
 
-      await t.step("goes on by itself when the Secret appears, until the server is Ready", async () => {
+      await t.step("continues when the Secret appears, until the server is Ready", async () => {
         await apply(cluster, SECRET);
         const ready = await resourceWhen(cluster, "one", "Ready", "True Ready");
         strictEqual(at(ready, "status", "phase"), "Ready");
@@ -143,12 +143,12 @@ Deno.test("the operator on a real API server", async (t) => {
         strictEqual(new Set(seen).size, seen.length);
       });
 
-      await t.step("heals a Service that somebody deleted", async () => {
+      await t.step("restores a deleted Service", async () => {
         await cluster.kubectl(["delete", "service", "one-service", "-n", "default"]);
         await eventually("the Service", () => read(cluster, "/api/v1/namespaces/default/services/one-service"));
       });
 
-      await t.step("never touches an object of somebody else", async () => {
+      await t.step("never changes an object of another owner", async () => {
         await apply(cluster, {
           apiVersion: "v1",
           kind: "Service",
@@ -161,7 +161,7 @@ Deno.test("the operator on a real API server", async (t) => {
         strictEqual(at(listAt(service, "spec", "ports")[0], "port"), 1);
       });
 
-      await t.step("leaves a claim alone that somebody else made under the name of its own", async () => {
+      await t.step("leaves a claim unchanged that another owner created under its name", async () => {
         const claim = {
           apiVersion: "v1",
           kind: "PersistentVolumeClaim",
@@ -183,7 +183,7 @@ Deno.test("the operator on a real API server", async (t) => {
         strictEqual(await read(cluster, "/apis/apps/v1/namespaces/default/deployments/five"), undefined);
       });
 
-      await t.step("makes nothing where the Deployment is somebody else's", async () => {
+      await t.step("creates nothing if the Deployment belongs to another owner", async () => {
         await apply(cluster, {
           apiVersion: "apps/v1",
           kind: "Deployment",
@@ -206,7 +206,7 @@ Deno.test("the operator on a real API server", async (t) => {
       });
 
       await t.step(
-        "stops before the Deployment when the API server refuses what it needs, and goes on by itself later",
+        "stops before the Deployment if the API server rejects a prerequisite, and continues later",
         async () => {
           await cluster.kubectl(["create", "namespace", "tight"]);
           const quota = {

@@ -30,7 +30,7 @@ const isWatched = async (cluster: ControlPlane, withinMs: number): Promise<void>
   await eventually("an edit by hand is repaired", async () => await image(cluster) === before || undefined, withinMs);
 };
 
-Deno.test("objects whose labels somebody changes stay in sight", async (t) => {
+Deno.test("objects whose labels are changed by users are still detected", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   const log = console.log;
   console.log = () => {};

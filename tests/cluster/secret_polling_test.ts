@@ -14,7 +14,7 @@ const database = (password: string): JsonObject => ({
   data: { url: btoa(`postgresql://u:${password}@h/d`) },
 });
 
-Deno.test("run --secret-polling never lists Secrets, and takes over a changed one within its interval", async () => {
+Deno.test("run --secret-polling never lists Secrets, and applies a changed one within its interval", async () => {
   const cluster = await startControlPlane();
   let refused = 0;
   const door = openDoor(cluster, {

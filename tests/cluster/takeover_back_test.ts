@@ -44,26 +44,29 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
     for (const name of GO_NAMES) await runs(cluster, name);
     const [before, podsBefore] = [await templates(), await pods(cluster)];
 
-    await t.step("there: our operator holds the templates, rolls one by an edit, and makes a new server", async () => {
-      const commands = (await documentedCommands()).filter(({ heading }) => heading === "From the Go operator");
-      for (const { text } of commands) await run(text);
-      await reachable(cluster, webhooks);
-      await eventually(
-        "all is stored in v1alpha2",
-        async () => (await storedVersions(cluster)) === "v1alpha2" || undefined,
-      );
-      for (const name of GO_NAMES) {
-        await eventually(`${name} is taken over`, async () => {
-          const object = await deployment(cluster, name);
-          return stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
-        });
-      }
-      await cluster.kubectl(["patch", "llsd", EDITED, "-n", PLACE, "--type=merge", "-p", EDIT]);
-      for (const name of ["fresh", "kept"]) {
-        await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(fresh(name)));
-      }
-      for (const name of [EDITED, "fresh", "kept"]) await eventually(`${name} is ours`, () => isOurs(cluster, name));
-    });
+    await t.step(
+      "there: this operator holds the templates, rolls out one after an edit, and creates a new server",
+      async () => {
+        const commands = (await documentedCommands()).filter(({ heading }) => heading === "From the Go operator");
+        for (const { text } of commands) await run(text);
+        await reachable(cluster, webhooks);
+        await eventually(
+          "all is stored in v1alpha2",
+          async () => (await storedVersions(cluster)) === "v1alpha2" || undefined,
+        );
+        for (const name of GO_NAMES) {
+          await eventually(`${name} is taken over`, async () => {
+            const object = await deployment(cluster, name);
+            return stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
+          });
+        }
+        await cluster.kubectl(["patch", "llsd", EDITED, "-n", PLACE, "--type=merge", "-p", EDIT]);
+        for (const name of ["fresh", "kept"]) {
+          await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(fresh(name)));
+        }
+        for (const name of [EDITED, "fresh", "kept"]) await eventually(`${name} is ours`, () => isOurs(cluster, name));
+      },
+    );
 
     await t.step("back: every command succeeds", async () => {
       for (const { text } of await commandsRunBy("tests/cluster/takeover_back_test.ts")) await run(text);
@@ -79,14 +82,14 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
       strictEqual(at(await get(cluster, `${path}/${stringAt(program, "metadata", "name")}`), "spec", "replicas"), 1);
     });
 
-    await t.step("nothing of our installation is left", async () => {
+    await t.step("nothing of this installation is left", async () => {
       const kinds =
         "validatingwebhookconfiguration,mutatingwebhookconfiguration,clusterrole,clusterrolebinding,namespace";
       const label = `app.kubernetes.io/part-of=${NAME}`;
       strictEqual((await cluster.kubectl(["get", kinds, "-o", "name", "-l", label])).trim(), "");
     });
 
-    await t.step("the resources say what they said before, in v1alpha1", async () => {
+    await t.step("the resources have their former content, in v1alpha1", async () => {
       for (const recorded of await recordedIn("llamastackdistributions", PLACE, "pinned")) {
         const name = stringAt(recorded, "metadata", "name") ?? "";
         const env = name === EDITED ? ["spec", "server", "containerSpec"] : undefined;
@@ -105,22 +108,25 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
       deepStrictEqual(at(shown, "spec", "server", "distribution"), { name: "starter" });
     });
 
-    await t.step("no pod with the Go operator's template restarts, and its next pass changes nothing", async () => {
-      const kept = GO_NAMES.filter((name) => name !== EDITED);
-      const same = async () => {
-        const [now, podsNow] = [await templates(), await pods(cluster)];
-        for (const name of kept) {
-          deepStrictEqual(now.get(name), before.get(name), name);
-          deepStrictEqual(podsNow.get(name), podsBefore.get(name), name);
-          strictEqual(stringAt(await deployment(cluster, name), "metadata", "annotations", REVISION), "1", name);
-        }
-      };
-      await same();
-      await loadGoObjects(cluster, PLACE, "pinned", FILES_OF_A_PASS, kept);
-      await same();
-    });
+    await t.step(
+      "no pod with the Go operator's template restarts, and its next reconciliation changes nothing",
+      async () => {
+        const kept = GO_NAMES.filter((name) => name !== EDITED);
+        const same = async () => {
+          const [now, podsNow] = [await templates(), await pods(cluster)];
+          for (const name of kept) {
+            deepStrictEqual(now.get(name), before.get(name), name);
+            deepStrictEqual(podsNow.get(name), podsBefore.get(name), name);
+            strictEqual(stringAt(await deployment(cluster, name), "metadata", "annotations", REVISION), "1", name);
+          }
+        };
+        await same();
+        await loadGoObjects(cluster, PLACE, "pinned", FILES_OF_A_PASS, kept);
+        await same();
+      },
+    );
 
-    await t.step("a Deployment that we rolled is made anew, and its pods run until then", async () => {
+    await t.step("a Deployment rolled out by this operator is created again, and its pods run until then", async () => {
       const pod = (await pods(cluster)).get(EDITED);
       await run(`kubectl delete deployment ${EDITED} -n ${PLACE} --cascade=orphan`);
       deepStrictEqual((await pods(cluster)).get(EDITED), pod);
@@ -141,7 +147,7 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
       }, 120_000);
     });
 
-    await t.step("our operator, installed again, reads what the annotations kept", async () => {
+    await t.step("this operator, installed again, reads the annotations", async () => {
       await run("kubectl apply -f deploy/install.yaml");
       await reachable(cluster, webhooks);
       const providers = await eventually("kept is served in v1alpha2", async () => {

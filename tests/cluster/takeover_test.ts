@@ -13,7 +13,7 @@ import { GO_NAMES, goDefinition, loadGoObjects, PINNED } from "./go_operator.ts"
 import { eventually, startOperator } from "./operator.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
 
-Deno.test("what the Go operator made is taken over on a real API server", async (t) => {
+Deno.test("objects of the Go operator are adopted on a real API server", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   const webhooks = await startWebhooks(cluster);
   try {
@@ -34,7 +34,7 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
     await installWithWebhooks(cluster, webhooks);
     const operator = await startOperator(cluster, { install: false });
     try {
-      await t.step("templates of own images and of our pin stay byte for byte", async () => {
+      await t.step("templates of own images and of the pinned image are unchanged byte for byte", async () => {
         for (const [place, names] of [["floating", ["custom-config"]], ["pinned", GO_NAMES]] as const) {
           for (const name of names) {
             const live = await eventually(`${place}/${name} is taken over`, async () => {
@@ -46,7 +46,7 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
         }
       });
 
-      await t.step("a floating tag becomes our pin, in turns", async () => {
+      await t.step("a floating tag is upgraded to the pinned image, in the upgrade queue", async () => {
         for (const name of GO_NAMES.filter((text) => text !== "custom-config")) {
           const live = await eventually(`${name} has our image`, async () => {
             const object = await deployment(cluster, "floating", name);
@@ -69,32 +69,35 @@ Deno.test("what the Go operator made is taken over on a real API server", async 
         }
       });
 
-      await t.step("the resources are stored in our version alone", async () => {
+      await t.step("the resources are stored in v1alpha2 only", async () => {
         await eventually("the former version is left behind", async () => {
           const crd = await get(cluster, CRD_PATH);
           return listAt(crd, "status", "storedVersions").join() === "v1alpha2" ? true : undefined;
         });
       });
 
-      await t.step("every field is ours alone, the claim is nobody's, and all is silent", async () => {
-        const seen = await eventually("silence", async () => {
-          const first = await objects(cluster);
-          await new Promise((resolve) => setTimeout(resolve, 3000));
-          return versions(await objects(cluster)) === versions(first) ? first : undefined;
-        }, 60_000);
-        const foreign = seen.flatMap((object) =>
-          listAt(object, "metadata", "managedFields")
-            .filter((entry) => stringAt(entry, "subresource") === undefined)
-            .map((entry) => `${object.kind} ${stringAt(object, "metadata", "name")}: ${stringAt(entry, "manager")}`)
-            .filter((line) => /: (go-operator|custom-config|plain|scaled|stored)$/.test(line))
-        );
-        deepStrictEqual(foreign, []);
-        const claims = seen.filter(({ kind }) => kind === "PersistentVolumeClaim");
-        strictEqual(claims.length, 2);
-        for (const claim of claims) deepStrictEqual(listAt(claim, "metadata", "ownerReferences"), []);
-      });
+      await t.step(
+        "the operator owns every field, the claim has no owner, and nothing is written at rest",
+        async () => {
+          const seen = await eventually("silence", async () => {
+            const first = await objects(cluster);
+            await new Promise((resolve) => setTimeout(resolve, 3000));
+            return versions(await objects(cluster)) === versions(first) ? first : undefined;
+          }, 60_000);
+          const foreign = seen.flatMap((object) =>
+            listAt(object, "metadata", "managedFields")
+              .filter((entry) => stringAt(entry, "subresource") === undefined)
+              .map((entry) => `${object.kind} ${stringAt(object, "metadata", "name")}: ${stringAt(entry, "manager")}`)
+              .filter((line) => /: (go-operator|custom-config|plain|scaled|stored)$/.test(line))
+          );
+          deepStrictEqual(foreign, []);
+          const claims = seen.filter(({ kind }) => kind === "PersistentVolumeClaim");
+          strictEqual(claims.length, 2);
+          for (const claim of claims) deepStrictEqual(listAt(claim, "metadata", "ownerReferences"), []);
+        },
+      );
 
-      await t.step("an edit of a held resource rolls it to our template", async () => {
+      await t.step("an edit of a held resource rolls out the operator's template", async () => {
         await cluster.kubectl(["patch", "llsd", "plain", "-n", "pinned", "--type=merge", "-p", EDIT]);
         await eventually("our template", async () => {
           const value = templateOf(await deployment(cluster, "pinned", "plain"));

@@ -25,7 +25,7 @@ Deno.test("up as README has it ends with 0 when the sample is ready, and leaves 
 
 const WAITS_FOR_EVER = JSON.stringify(manifest({ overrideConfig: { configMapName: "mine" } }, "waits"));
 
-Deno.test("up prints a KUBECONFIG that works, and SIGTERM takes everything away", () =>
+Deno.test("up prints a working KUBECONFIG, and SIGTERM removes everything", () =>
   inFolder(async (tmp) => {
     const run = start(tmp, ["-f", "-"], WAITS_FOR_EVER);
     try {
@@ -54,7 +54,7 @@ Deno.test("up prints a KUBECONFIG that works, and SIGTERM takes everything away"
     await nothingIsLeft(tmp);
   }));
 
-Deno.test("up gives up after --timeout with 1 and says why; misuse is 2", () =>
+Deno.test("up gives up after --timeout with 1 and explains why; usage errors exit with 2", () =>
   inFolder(async (tmp) => {
     const { code, text } = await up(tmp, ["-f", "-", "--timeout", "6s"], WAITS_FOR_EVER);
     strictEqual(code, 1, text);

@@ -72,7 +72,7 @@ Deno.test("upgrades on a real API server", async (t) => {
       );
 
       await t.step(
-        "a failing one stops its queue, old pods go on, and a good image lets all of them through",
+        "a failing upgrade stops its queue, old pods keep running, and a good image releases all",
         async () => {
           await apply(cluster, [override(`0.7.2-${CRASHING}`)]);
           const stopped = await eventually("one stopped the upgrade, and all that wait say so", async () => {
@@ -100,47 +100,57 @@ Deno.test("upgrades on a real API server", async (t) => {
         },
       );
 
-      await t.step("a bad line of the settings keeps its last good value and is told on the ConfigMap", async () => {
-        await apply(cluster, [settings({ "image-overrides": "starter: 'no image'", upgradeParallelism: "3" })]);
-        const said = await eventually("an Event tells of it", async () => {
-          const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
-          return events.find((event) => stringAt(event, "reason") === "SettingsUnreadable");
-        });
-        ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is not an image reference'));
-        ok((await list(cluster, DEPLOYMENTS)).every((value) => image(value).endsWith(":0.7.3")));
-        await cluster.kubectl(["delete", "-n", "default", "configmap", "llama-stack-operator-config"]);
-        await eventually(
-          "the pinned image is back",
-          async () =>
-            (await list(cluster, DEPLOYMENTS)).every((value) => image(value).endsWith(":0.7.1") && settledOn(value)) ||
-            undefined,
-          90_000,
-        );
-      });
+      await t.step(
+        "an invalid entry of the settings keeps its last valid value and is reported on the ConfigMap",
+        async () => {
+          await apply(cluster, [settings({ "image-overrides": "starter: 'no image'", upgradeParallelism: "3" })]);
+          const said = await eventually("an Event tells of it", async () => {
+            const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
+            return events.find((event) => stringAt(event, "reason") === "SettingsUnreadable");
+          });
+          ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is not an image reference'));
+          ok((await list(cluster, DEPLOYMENTS)).every((value) => image(value).endsWith(":0.7.3")));
+          await cluster.kubectl(["delete", "-n", "default", "configmap", "llama-stack-operator-config"]);
+          await eventually(
+            "the pinned image is back",
+            async () =>
+              (await list(cluster, DEPLOYMENTS)).every((value) =>
+                image(value).endsWith(":0.7.1") && settledOn(value)
+              ) ||
+              undefined,
+            90_000,
+          );
+        },
+      );
 
       const claim = { size: "1Gi", storageClassName: "" };
-      await t.step("under Recreate a change that does not start is undone once and waits for an edit", async () => {
-        const spec = (more: JsonObject) => manifest({ workload: { storage: claim, ...more } }, "kept");
-        await apply(cluster, [spec({})]);
-        await when(cluster, "kept", "Ready", "True Ready");
-        const good = at(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "template");
-        strictEqual(stringAt(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "strategy", "type"), "Recreate");
-        await apply(cluster, [
-          manifest({ distribution: { image: `x.example/${CRASHING}:1` }, workload: { storage: claim } }, "kept"),
-        ]);
-        const undone = await when(cluster, "kept", "DeploymentUpdated", "False RolledBack");
-        ok(
-          stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("the simulated server does not start"),
-        );
-        const settled = await when(cluster, "kept", "Available", "True MinimumReplicasAvailable");
-        deepStrictEqual(at(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "template"), good);
-        deepStrictEqual([word(settled, "Stalled"), at(settled, "status", "phase")], ["True RolledBack", "Ready"]);
-        await apply(cluster, [spec({ workers: 2 })]);
-        await when(cluster, "kept", "Ready", "True Ready");
-      });
+      await t.step(
+        "under Recreate a rollout that does not start is rolled back once and waits for an edit",
+        async () => {
+          const spec = (more: JsonObject) => manifest({ workload: { storage: claim, ...more } }, "kept");
+          await apply(cluster, [spec({})]);
+          await when(cluster, "kept", "Ready", "True Ready");
+          const good = at(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "template");
+          strictEqual(stringAt(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "strategy", "type"), "Recreate");
+          await apply(cluster, [
+            manifest({ distribution: { image: `x.example/${CRASHING}:1` }, workload: { storage: claim } }, "kept"),
+          ]);
+          const undone = await when(cluster, "kept", "DeploymentUpdated", "False RolledBack");
+          ok(
+            stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes(
+              "the simulated server does not start",
+            ),
+          );
+          const settled = await when(cluster, "kept", "Available", "True MinimumReplicasAvailable");
+          deepStrictEqual(at(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "template"), good);
+          deepStrictEqual([word(settled, "Stalled"), at(settled, "status", "phase")], ["True RolledBack", "Ready"]);
+          await apply(cluster, [spec({ workers: 2 })]);
+          await when(cluster, "kept", "Ready", "True Ready");
+        },
+      );
 
       await t.step(
-        "a move to another line on stored data waits, harms nothing, and goes through when accepted",
+        "a change of the server family on stored data waits, changes nothing, and is applied when accepted",
         async () => {
           const spec = (name: string, annotations: JsonObject = {}) => {
             const made = manifest({ distribution: { name }, workload: { storage: claim } }, "moved");
@@ -160,7 +170,7 @@ Deno.test("upgrades on a real API server", async (t) => {
         },
       );
 
-      await t.step("a move to another line goes through at once where nothing is stored", async () => {
+      await t.step("a change of the server family is applied at once without stored data", async () => {
         const spec = (name: string) => manifest({ distribution: { name } }, "loose");
         await apply(cluster, [spec("starter")]);
         await when(cluster, "loose", "Ready", "True Ready");

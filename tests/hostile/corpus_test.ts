@@ -265,7 +265,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
       }
       await judged("reviews of 60 MB");
     });
-    await t.step("started anew among all of it, the operator serves everybody", async () => {
+    await t.step("restarted among all of it, the operator serves every tenant", async () => {
       beat?.stop();
       strictEqual(await running.stop(), 0);
       running = await start();

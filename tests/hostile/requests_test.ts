@@ -295,7 +295,7 @@ for (
     ["no object", undefined, false],
   ] as const
 ) {
-  Deno.test(`the operator asks ${isAsked ? "the server" : "nobody"} where the name of our Service is that of ${what}`, async () => {
+  Deno.test(`the operator sends ${isAsked ? "a request to the server" : "no request"} if the name of its Service is that of ${what}`, async () => {
     const objects = [DEPLOYMENT, ...(service === undefined ? [] : [service])];
     const sent = await recorded({ distribution: { name: "starter" } }, { objects, asked: true });
     const elsewhere = sent.filter(({ url }) => !url.startsWith(`${SERVER}/`)).map(({ url }) => url).toSorted();

@@ -208,7 +208,7 @@ Deno.test("no Secret's value is in any output, in any encoding", async (t) => {
           deepStrictEqual(revealed(sentence), undefined, sentence);
         });
       }
-      await t.step("what a server says is shown where it repeats no value", async () => {
+      await t.step("messages of a server are shown if they repeat no value", async () => {
         const status = objectAt(failedPod(deployment, "ValueError: no such model"), "status");
         await cluster.fetch("/api/v1/namespaces/default/pods/my-pod/status", {
           method: "PATCH",
@@ -220,7 +220,7 @@ Deno.test("no Secret's value is in any output, in any encoding", async (t) => {
           return JSON.stringify(found.status).includes("ValueError: no such model") || undefined;
         });
       });
-      await t.step("a rejected write that repeats values is told without them", async () => {
+      await t.step("a rejected write that repeats values is reported without them", async () => {
         // What the API server says of an invalid object quotes it.
         const spec = { ...SPEC, workload: { ...objectAt(SPEC, "workload"), resources: { limits: { cpu: "-1" } } } };
         await cluster.kubectl(

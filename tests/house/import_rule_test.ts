@@ -125,7 +125,7 @@ Deno.test("the top level holds what it is meant to hold", async () => {
   ]);
 });
 
-Deno.test("no file has a name that says nothing", async () => {
+Deno.test("no file has a meaningless name", async () => {
   const all = [
     ...await filesIn("core/"),
     ...await filesIn("shell/"),
@@ -138,7 +138,7 @@ Deno.test("no file has a name that says nothing", async () => {
   );
 });
 
-Deno.test("a file of the product over 300 lines says in its header why", async () => {
+Deno.test("a file of the product over 300 lines explains why in its header", async () => {
   const long: Array<string> = [];
   for (
     const file of [...await filesIn("core/"), ...await filesIn("shell/")].filter((name) => !name.endsWith("_test.ts"))

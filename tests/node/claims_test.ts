@@ -43,7 +43,7 @@ const ofResource = async (place: Place): Promise<string> => {
     .join();
 };
 
-Deno.test("the data of OGX 1.5 outlives its pod", () =>
+Deno.test("the data of OGX 1.5 survives its pod", () =>
   inPlace("ogx", async (place) => {
     await using _vllm = await startModelService(place);
     await place.resource("kept", resource({}, "ogx-starter"));

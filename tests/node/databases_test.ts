@@ -35,7 +35,7 @@ const rolled = async (place: Place, name: string, change: () => Promise<void>): 
   await whenReady(place, name);
 };
 
-Deno.test("state in PostgreSQL and Redis outlives the pod and a change of odd passwords", () =>
+Deno.test("state in PostgreSQL and Redis survives the pod and a change of unusual passwords", () =>
   inPlace("databases", async (place) => {
     const [first = "", second = "", third = ""] = ODD_PASSWORDS;
     await using _vllm = await startModelService(place);

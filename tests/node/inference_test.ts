@@ -14,7 +14,7 @@ const sample = async (name: string): Promise<JsonObject> => {
   return objectAt(Result.getOrThrow(readManifests(text))[0], "spec");
 };
 
-Deno.test("the vllm sample answers through its Service with the key of its Secret, and tells its models", () =>
+Deno.test("the vllm sample answers through its Service with the key of its Secret, and reports its models", () =>
   inPlace("sample", async (place) => {
     await using vllm = await startModelService(place, "vllm", { models: [MODEL] });
     await place.secret("vllm", { token: "the key of the Secret" });

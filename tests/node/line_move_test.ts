@@ -14,7 +14,7 @@ const resource = (distribution: string): JsonObject =>
     workload: { storage: { size: "1Gi" } },
   }, MODELS_ENDPOINT);
 
-Deno.test("a move from Llama Stack 0.7 to OGX waits while the data is served, and loses what it said when accepted", () =>
+Deno.test("a change from Llama Stack 0.7 to OGX waits while the data is served, and loses only what was listed when accepted", () =>
   inPlace("line-move", async (place) => {
     await using _vllm = await startModelService(place);
     await place.resource("moved", resource("starter"));

@@ -36,7 +36,7 @@ Deno.test("a good edit rolls the pod while every request of a client is answered
     ok(answers.length > 20, `only ${answers.length} requests were made`);
   }));
 
-Deno.test("the old pod answers on while the pods of an edit cannot start, and status says why", () =>
+Deno.test("the old pod keeps answering while the pods of an edit cannot start, and the status reports why", () =>
   inPlace("failing", async (place) => {
     await using _vllm = await startModelService(place);
     await place.resource("stays", SPEC);
@@ -61,7 +61,7 @@ Deno.test("the old pod answers on while the pods of an edit cannot start, and st
     await whenReady(place, "stays");
   }));
 
-Deno.test("a start of OGX that fails is known as failed, and its secret is not told", () =>
+Deno.test("a failed start of OGX is detected, and its secret is not shown", () =>
   inPlace("ogx-failing", async (place) => {
     await using postgres = await startPostgresAccount("right");
     const url = postgres.url("canary-4711");

@@ -28,7 +28,7 @@ const CASES: readonly Case[] = [
 /** It loads its model onto a GPU when it starts. */
 const NEEDS_HARDWARE = "meta-reference-gpu";
 
-Deno.test("every embedded distribution is booted here, or with the older lines", () => {
+Deno.test("every embedded distribution is booted here, or with the older server families", () => {
   deepStrictEqual(
     [...new Set([...CASES, ...SAMPLE].map(({ distribution }) => distribution)), NEEDS_HARDWARE].sort(),
     [

@@ -9,7 +9,7 @@ import { converged, edited, snapshot } from "../snapshots.ts";
 import { KIND_NAMES, type KindName, kindsThere, LOST_AS, type StoredKinds, storeKinds } from "./stored_kinds.ts";
 import { type Stateful, withModels } from "./stored_state.ts";
 
-Deno.test("Llama Stack 0.3 finds nothing of what 0.2 stored in sqlite, as the operator says", () =>
+Deno.test("Llama Stack 0.3 finds nothing of what 0.2 stored in sqlite, as the operator reports", () =>
   onOneFolder(async (start) => {
     const kinds = KIND_NAMES.filter((kind) => kind !== "conversation");
     const stored = await storedBy(await start("0.2.24"), kinds, behindPrefix);
@@ -19,7 +19,7 @@ Deno.test("Llama Stack 0.3 finds nothing of what 0.2 stored in sqlite, as the op
     for (const kind of kinds) ok(saidOfMove("0.2.24", "0.3.5").includes(LOST_AS[kind]), kind);
   }));
 
-Deno.test("Llama Stack 0.6 finds no response of 0.3 and ends over its vector stores, as the operator says", () =>
+Deno.test("Llama Stack 0.6 finds no response of 0.3 and exits because of its vector stores, as the operator reports", () =>
   onOneFolder(async (start) => {
     // A shield that only the API knows ends the next start of any of these servers, of its own version as well.
     const kinds = KIND_NAMES.filter((kind) => kind !== "shield" && kind !== "vector store");

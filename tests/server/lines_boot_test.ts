@@ -10,7 +10,7 @@ import { manifest } from "../given.ts";
 import { sideBySide } from "./side_by_side.ts";
 import { SAMPLE } from "./lines_sample.ts";
 
-Deno.test("a resource with a vLLM boots on every line: provider, model, tools, shields, and a chat with the key", async () => {
+Deno.test("a resource with a vLLM boots on every server family: provider, model, tools, shields, and a chat with the key", async () => {
   await using backends = await startBackends();
   await sideBySide(SAMPLE.map((cell) =>
     assertCell(cell, backends).catch((cause) => {
@@ -19,12 +19,12 @@ Deno.test("a resource with a vLLM boots on every line: provider, model, tools, s
   ));
 });
 
-Deno.test("every line that is not booted elsewhere is in the sample", () => {
+Deno.test("every server family that is not booted elsewhere is in the sample", () => {
   const lines = [...SAMPLE.map(({ minor }) => serverOf(minor)?.family.name), "0.7", "1.2"];
   strictEqual(SERVER_FAMILIES.filter(({ name }) => !lines.includes(name)).length, 0);
 });
 
-Deno.test("a start that fails ends the server of every line with the code that its line file says", () =>
+Deno.test("a failed start ends the server of every family with the exit code in its definition", () =>
   sideBySide(SAMPLE.map(async ({ minor }) => {
     const [closed] = freePorts(1) as [number];
     const spec = { storage: { kv: { type: "redis", endpoint: `127.0.0.1:${closed}` } } };
@@ -36,7 +36,7 @@ Deno.test("a start that fails ends the server of every line with the code that i
     strictEqual(failure.exitCode, serverOf(minor)?.family.process.failedStart, minor);
   })));
 
-Deno.test("the oldest line serves TLS from the files that its config names", async () => {
+Deno.test("the oldest server family serves TLS from the files that its config names", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const certificate = await makeServerCertificate(folder);

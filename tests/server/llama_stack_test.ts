@@ -59,7 +59,7 @@ for (const [server, { failedStart }] of Object.entries(SERVERS) as [ServerVersio
       }
     }));
 
-  Deno.test(`startServer() says how a start of ${server} failed`, () =>
+  Deno.test(`startServer() reports how a start of ${server} failed`, () =>
     inFolder(async (dataDir) => {
       const [port] = freePorts(1) as [number];
       const failure = await startServer({

@@ -102,7 +102,7 @@ Deno.test("two workers of every server serve HTTPS on the port of the resource",
     })
   ));
 
-Deno.test("caBundle adds its authority to the public ones, or stands alone, on every server", () =>
+Deno.test("caBundle adds its CA to the public ones, or replaces them, on every server", () =>
   onEveryServer((server) =>
     inFolder(async (folder) => {
       const names = ["private", "public", "other"] as const;

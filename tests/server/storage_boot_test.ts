@@ -43,7 +43,7 @@ Deno.test("storage of type sqlite is kept on the data volume over a restart of e
     await assertState(stack, state);
   }));
 
-Deno.test("storage in Redis and PostgreSQL outlives every server, whatever the passwords", () =>
+Deno.test("storage in Redis and PostgreSQL survives every server, whatever the passwords", () =>
   onEveryServer(async (server) => {
     await using around = await startAround();
     await using redis = await startRedisAccount("first");

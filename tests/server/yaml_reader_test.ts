@@ -1,7 +1,7 @@
 import { deepStrictEqual, rejects } from "node:assert/strict";
 import { readWithPyYaml } from "./yaml_reader.ts";
 
-Deno.test("readWithPyYaml() tells strings from everything that looks like one", async () => {
+Deno.test("readWithPyYaml() distinguishes strings from everything that looks like one", async () => {
   const read: readonly (readonly [yaml: string, value: unknown])[] = [
     ["a: 'no'", { a: "no" }],
     ["a: no", { a: false }],

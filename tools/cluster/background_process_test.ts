@@ -30,7 +30,7 @@ Deno.test("startInBackground() gives the program its input and environment, and 
     deepStrictEqual((await program.log()).split("\n").sort(), ["", "from input", "home=", "one", "wrong"]);
   }));
 
-Deno.test("startInBackground() leaves nothing open when there is no such program", () =>
+Deno.test("startInBackground() leaves nothing open if the program does not exist", () =>
   inFolder((logFile) => rejects(startInBackground({ command: ["/no/such/program"], logFile }), Deno.errors.NotFound)));
 
 Deno.test("stop() kills a program that does not listen, and what it started", () =>

@@ -15,7 +15,7 @@ const look = (conditions: ReadonlyArray<JsonObject>, pods: ReadonlyArray<JsonObj
 const pod = (name: string, status: JsonObject): JsonObject => ({ metadata: { name }, status });
 const READY = { conditions: [{ type: "Ready", status: "True" }] };
 
-Deno.test("progressLines() tells conditions that flip, not those that begin as Unknown", () => {
+Deno.test("progressLines() reports conditions that change, not those that begin as Unknown", () => {
   const first = look([condition("Ready", "Unknown", "Progressing"), condition("Available", "False", "CrashLoop")]);
   deepStrictEqual(progressLines(NOTHING_SEEN, first), ["Available         False   CrashLoop: m"]);
   deepStrictEqual(progressLines(first, first), []);
@@ -24,7 +24,7 @@ Deno.test("progressLines() tells conditions that flip, not those that begin as U
   ]);
 });
 
-Deno.test("progressLines() tells pods that come, change and go", () => {
+Deno.test("progressLines() reports pods that are created, change and are deleted", () => {
   const waiting = pod("a", { containerStatuses: [{ state: { waiting: { reason: "ErrImagePull" } } }] });
   deepStrictEqual(progressLines(NOTHING_SEEN, look([], [waiting])), ["pod a: Pending, ErrImagePull"]);
   deepStrictEqual(
@@ -34,7 +34,7 @@ Deno.test("progressLines() tells pods that come, change and go", () => {
   deepStrictEqual(progressLines(look([], [waiting]), look([])), ["pod a: gone"]);
 });
 
-Deno.test("isReady() counts only what was said of the newest version of the resource", () => {
+Deno.test("isReady() counts only conditions of the newest generation of the resource", () => {
   const ready = look([condition("Ready", "True", "Ready")]);
   strictEqual(isReady(ready), true);
   strictEqual(isReady({ ...ready, resource: { ...ready.resource, metadata: { generation: 3 } } }), false);

@@ -5,7 +5,7 @@ import { stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../../tests/given.ts";
 import { modelServersOf, modelsOf, readSample, SAMPLE, standIns } from "./sample.ts";
 
-Deno.test("readSample() tells resources from what stands beside them", () => {
+Deno.test("readSample() distinguishes resources from the other objects", () => {
   const text = `kind: Secret\nmetadata: { name: s }\n---\nkind: LlamaStackDistribution\nmetadata: { name: a }\n`;
   const { resources, others } = Result.getOrThrow(readSample("f.yaml", text));
   deepStrictEqual([resources, others].map((all) => all.map((object) => object.kind)), [["LlamaStackDistribution"], [
@@ -13,14 +13,14 @@ Deno.test("readSample() tells resources from what stands beside them", () => {
   ]]);
 });
 
-Deno.test("readSample() says what is missing in a sentence", () => {
+Deno.test("readSample() reports missing parts in a message", () => {
   const said = (text: string) =>
     Result.match(readSample("f", text), { onSuccess: () => "", onFailure: (name) => name });
   deepStrictEqual(said("kind: Secret\n"), "No LlamaStackDistribution found in f");
   ok(said("a: [\n").startsWith("Cannot read f: "));
 });
 
-Deno.test("standIns() makes each Secret once, with every key that is read", () => {
+Deno.test("standIns() creates each Secret once, with every key that is read", () => {
   const resource = manifest({
     providers: {
       inference: [
@@ -50,7 +50,7 @@ Deno.test("modelServersOf() takes plain HTTP under the name of a Service beside 
   deepStrictEqual(modelsOf(resource), ["m"]);
 });
 
-Deno.test("the sample of `task up` needs nothing that its stand-ins do not give", async () => {
+Deno.test("the sample of `task up` requires nothing that its stand-ins do not provide", async () => {
   const text = await Deno.readTextFile(new URL(`../../${SAMPLE}`, import.meta.url));
   const { resources, others } = Result.getOrThrow(readSample(SAMPLE, text));
   deepStrictEqual([resources.length, others.length], [1, 0]);

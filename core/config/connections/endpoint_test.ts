@@ -18,12 +18,12 @@ for (
     ["vllm", "${env.VLLM_URL}", "${env.VLLM_URL}"],
   ] as const
 ) {
-  Deno.test(`addressFields() turns ${endpoint} of ${provider} into ${want}`, () => {
+  Deno.test(`addressFields() converts ${endpoint} of ${provider} to ${want}`, () => {
     deepStrictEqual(url(provider, endpoint), want);
   });
 }
 
-Deno.test("addressFields() says what it added", () => {
+Deno.test("addressFields() reports what it added", () => {
   deepStrictEqual(warnings(spec("vllm", "http://vllm:8000")), [
     "EndpointCompleted at spec.providers.inference[0].endpoint",
   ]);

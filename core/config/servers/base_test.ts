@@ -72,7 +72,7 @@ for (
   });
 }
 
-Deno.test("readBase() quotes no line of a broken base, since it may hold a secret", () => {
+Deno.test("readBase() quotes no line of an invalid base config, because it may contain a secret", () => {
   ok(!message("version: 2\npassword: hunter2\n  broken: [").includes("hunter2"));
 });
 

@@ -38,7 +38,7 @@ Deno.test("resolveDistribution() takes the settings first, then RELATED_IMAGE, t
   strictEqual(resolve({ name: "ogx-starter" }, dashed), "mirror/ogx@sha256:abc 1.2 1.4");
 });
 
-Deno.test("resolveDistribution() refuses an override of another line", () => {
+Deno.test("resolveDistribution() rejects an override of another server family", () => {
   ok(resolve({ name: "starter" }, settings("ogxai/distribution-starter:1.4.1")).includes("another server family"));
 });
 
@@ -66,7 +66,7 @@ for (
     ["docker.io/llamastack/distribution-starter:0.2.12", "unknown"],
   ] as const
 ) {
-  Deno.test(`resolveDistribution() takes ${image} for line ${want}`, () =>
+  Deno.test(`resolveDistribution() assigns ${image} to server family ${want}`, () =>
     strictEqual(resolve({ image }), `${image} ${want}`));
 }
 
@@ -90,7 +90,7 @@ Deno.test("derive() needs a base where a config is to be generated for an image 
   ok(generated(spec, smallBase()));
 });
 
-Deno.test("derive() needs a version where a config is to be generated for an image that tells none", () => {
+Deno.test("derive() requires a version to generate a config for an image of unknown version", () => {
   const spec = { distribution: { image: "example.com/own:1" }, storage: { kv: {} } };
   deepStrictEqual(failures(spec, smallBase()), ["UnsupportedServer at spec.distribution.image"]);
 });
@@ -123,7 +123,7 @@ Deno.test("derive() names the ConfigMap and key of an own config", () => {
   ok(derived._tag === "Override" && derived.configMapName === "mine" && derived.key === "config.yaml");
 });
 
-Deno.test("derive() tells the image that the config was made for", () => {
+Deno.test("derive() returns the image that the config was generated for", () => {
   strictEqual(generated({ disabled: ["eval"] }).distribution.image, "docker.io/llamastack/distribution-starter:0.7.1");
 });
 
@@ -146,7 +146,7 @@ for (const document of [[], "x", { a: {} }, { "": "x" }, { a: "" }]) {
     ok(Result.isFailure(readDistributions(document as never, {}))));
 }
 
-Deno.test("every distribution has a base that its server accepts, and its mends are told", () => {
+Deno.test("every distribution has a base config that its server accepts, and its fixes are listed", () => {
   for (const [name, { base, image, serverVersion }] of EMBEDDED_DISTRIBUTIONS) {
     ok(base !== undefined && image.endsWith(`:${serverVersion}`), name);
     ok(generated({ distribution: { name }, storage: { kv: {}, sql: {} } }), name);

@@ -22,7 +22,7 @@ for (const name of ["vector_io", "vectorIo"]) {
   });
 }
 
-Deno.test("switchOff() takes what needs a disabled API with it, through every step, and says so", () => {
+Deno.test("switchOff() also disables everything that requires a disabled API, transitively, and reports it", () => {
   const spec = { disabled: ["files"] };
   const kept = apis(spec);
   // responses, file processors and batches need files.
@@ -44,7 +44,7 @@ Deno.test("switchOff() fails when a declared provider needs a disabled API", () 
   );
 });
 
-Deno.test("switchOff() fails when a declared provider needs an API that nobody provides", () => {
+Deno.test("switchOff() fails if a declared provider requires an API without a provider", () => {
   deepStrictEqual(failures({ providers: { toolRuntime: [{ provider: "inline::file-search" }] } }, smallBase()), [
     "MissingApi at spec.providers.toolRuntime[0]",
   ]);
@@ -93,7 +93,7 @@ Deno.test("addExternalProviders() refuses external providers instead of ignoring
   deepStrictEqual(failures(spec), ["NotBuiltYet at spec.externalProviders.inference"]);
 });
 
-Deno.test("addExternalProviders() lets empty lists pass", () => {
+Deno.test("addExternalProviders() accepts empty lists", () => {
   ok(generated({ externalProviders: { inference: [] }, storage: { kv: {} } }));
 });
 

@@ -13,7 +13,7 @@ Deno.test("overlayProviders() appends a new id behind those of the base", () => 
   ]);
 });
 
-Deno.test("overlayProviders() replaces a base entry of the same id where it stands, whole", () => {
+Deno.test("overlayProviders() replaces a base entry of the same id in place, as a whole", () => {
   const spec = { providers: { inference: [{ id: "openai", provider: "vllm", endpoint: "http://vllm/v1" }] } };
   deepStrictEqual(ids(spec, "inference"), ["${env.OLLAMA_URL:+ollama}", "openai"]);
   const entry = objectAt(listAt(config(spec, smallBase()), "providers", "inference")[1]);

@@ -106,7 +106,7 @@ Deno.test("envCollisions() names both paths of two references that share a varia
   );
 });
 
-Deno.test("providers() lets typed fields win over settings and says so", () => {
+Deno.test("providers() prefers typed fields over settings and reports it", () => {
   const spec = inference({
     provider: "vllm",
     endpoint: "http://typed/v1",
@@ -135,7 +135,7 @@ Deno.test("effectiveId() gives a single provider the last part of its type", () 
   strictEqual(objectAt(first({ provider: "remote::llama-cpp-server" })).provider_id, "llama-cpp-server");
 });
 
-Deno.test("providers() says which types there are when one is unknown", () => {
+Deno.test("providers() lists the supported types if one is unknown", () => {
   const spec = inference({ provider: "vlm", endpoint: "http://x" }) as never;
   deepStrictEqual(failures(spec), ["UnknownProviderType at spec.providers.inference[0].provider"]);
   ok(refused(spec).failures[0]?.message.includes("did you mean remote::vllm"));

@@ -38,7 +38,7 @@ Deno.test("setServer() names the mounted certificate and key", () => {
   deepStrictEqual(server({ networking: { tls } }, ogx), { port: 8321, ...files });
 });
 
-Deno.test("setServer() says in the file that there is no TLS where the server insists on one of the two", () => {
+Deno.test("setServer() declares in the config that there is no TLS if the server requires one of the two", () => {
   deepStrictEqual(server({}, ogx), { port: 8321, insecure: true });
 });
 
@@ -95,7 +95,7 @@ Deno.test("containerEnv() lets the author's variable win, once", () => {
   ]);
 });
 
-Deno.test("exportTelemetry() turns telemetry into OTEL_* environment and writes no section", () => {
+Deno.test("exportTelemetry() converts telemetry to OTEL_* environment variables and writes no section", () => {
   const telemetry = [{
     provider: "otel",
     endpoint: "http://collector:4318",

@@ -42,7 +42,7 @@ Deno.test("registerShields() gives code-scanner to the provider that serves noth
   ]);
 });
 
-Deno.test("registerShields() fails when nobody has a safety provider", () => {
+Deno.test("registerShields() fails without a safety provider", () => {
   const spec = { resources: { shields: ["content"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.shields"]);
   strictEqual(

@@ -126,7 +126,7 @@ for (
   });
 }
 
-Deno.test("placeStorage() keeps a password of the endpoint out of the config and of every sentence", () => {
+Deno.test("placeStorage() keeps a password of the endpoint out of the config and of every message", () => {
   const spec = { storage: { kv: { type: "redis", endpoint: "redis://u:hunter2@redis" } } };
   const made = generated(spec);
   deepStrictEqual(warnings(spec), [

@@ -14,7 +14,7 @@ Deno.test("provideTools() takes the tool provider of the base", () => {
   config({ resources: { tools: ["websearch", "rag", "builtin::websearch", "custom::group"] } });
 });
 
-Deno.test("provideTools() fails when nobody has a tool provider", () => {
+Deno.test("provideTools() fails without a tool provider", () => {
   const spec = { resources: { tools: ["websearch"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools"]);
   strictEqual(

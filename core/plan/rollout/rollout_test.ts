@@ -79,7 +79,7 @@ const newPins = (before: ClusterSnapshot): string => {
   ) ?? "";
 };
 
-Deno.test("decide() looks at the other resources before new pins roll, and takes a place", () => {
+Deno.test("decide() checks the other resources before new pins are rolled out, and reserves a slot", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const first = planOf({ ...upgraded(before), rollingUpgrades: undefined });
   deepStrictEqual([first.turn.kind, rolls(first)], ["wanted", false]);
@@ -90,7 +90,7 @@ Deno.test("decide() looks at the other resources before new pins roll, and takes
   ok(image(rolled)?.endsWith(":0.7.3"));
 });
 
-Deno.test("decide() lets at most upgradeParallelism resources be away, and a failed one takes no place", () => {
+Deno.test("decide() allows at most upgradeParallelism concurrent upgrades, and a failed one holds no slot", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const pins = newPins(before);
   const full = upgraded(before, Array.from({ length: 5 }, (_, index) => away("rolling", pins, { key: `n/${index}` })));
@@ -121,7 +121,7 @@ Deno.test("decide() stops an upgrade at one that failed in its namespace or in t
   strictEqual(planOf(upgraded(before, [away("failed", "pins of last year")])).turn.kind, "taken");
 });
 
-Deno.test("decide() rolls at once what has nothing to lose, what was edited and what was asked for", () => {
+Deno.test("decide() rolls out at once what has nothing to lose, what was edited and what was requested", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/one" })]);
   for (const path of [["status", "availableReplicas"], ["spec", "replicas"]]) {
@@ -136,7 +136,7 @@ Deno.test("decide() rolls at once what has nothing to lose, what was edited and 
   deepStrictEqual([annotation(rolled, CAUSE_ANNOTATION), image(rolled)?.endsWith(":0.7.3")], ["asked", true]);
 });
 
-Deno.test("decide() re-stamps Secret digests in turns when the key of the operator was lost", () => {
+Deno.test("decide() renews Secret digests in the upgrade queue if the key of the operator was lost", () => {
   const spec = {
     providers: { inference: [{ provider: "vllm", endpoint: "http://v:1/v1", apiKey: secret("s", "k") }] },
   };
@@ -147,7 +147,7 @@ Deno.test("decide() re-stamps Secret digests in turns when the key of the operat
   strictEqual(planOf({ ...before, secrets: secretsOf({ "s": { k: "other" } }) }).turn.kind, "none");
 });
 
-Deno.test("awayOf() tells rolling from failed from complete, and leaves out what its owner rolls or suspended", () => {
+Deno.test("awayOf() distinguishes rolling, failed and complete, and ignores edits and suspended resources", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const state = (clusterSnapshot: ClusterSnapshot, pods: ReadonlyArray<JsonObject> = []) =>
@@ -185,7 +185,7 @@ Deno.test("awayOf() counts only marks of the operator's own, since others may ed
   strictEqual(away(withDeployment(forged, ["status", "availableReplicas"], 0)), undefined);
 });
 
-Deno.test("decide() grants no new time to an upgrade whose marks somebody changed", () => {
+Deno.test("decide() does not extend an upgrade whose marks were changed", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
@@ -354,7 +354,7 @@ const brokenEdit = (spec: JsonObject): { readonly good: ClusterSnapshot; readonl
 const template = (clusterSnapshot: ClusterSnapshot) =>
   JSON.stringify(at(deployment(clusterSnapshot), "spec", "template"));
 
-Deno.test("decide() puts the last good template back once under Recreate, says why, and waits for an edit", () => {
+Deno.test("decide() restores the last good template once under Recreate, reports the reason, and waits for an edit", () => {
   const { good, broken } = brokenEdit(ON_A_CLAIM);
   strictEqual(at(deployment(broken), "spec", "strategy", "type"), "Recreate");
   const plan = planOf(broken);
@@ -399,7 +399,7 @@ Deno.test("decide() puts the last good template back at once where Kubernetes re
   ok(!rolls(planOf({ ...broken, pods: [], replicaSets: [refused(before), newest] })));
 });
 
-Deno.test("decide() tells of an image of the operator that was rolled back, and asks for no edit", () => {
+Deno.test("decide() reports a rolled back image of the operator, and requests no edit", () => {
   const { broken } = brokenEdit(ON_A_CLAIM);
   const upgraded = withDeployment(broken, ["metadata", "annotations", CAUSE_ANNOTATION], "upgrade");
   const message = stringAt(condition(after(upgraded, planOf(upgraded)), "DeploymentUpdated"), "message") ?? "";
@@ -407,7 +407,7 @@ Deno.test("decide() tells of an image of the operator that was rolled back, and 
   ok(!message.includes("Edit the resource"), message);
 });
 
-Deno.test("decide() undoes nothing twice, nothing that has no way back, and nothing under RollingUpdate", () => {
+Deno.test("decide() rolls back nothing twice, nothing without a good template, and nothing under RollingUpdate", () => {
   const { broken } = brokenEdit(ON_A_CLAIM);
   const undone = after(broken, planOf(broken));
   const again = withDeployment(undone, ["status", "availableReplicas"], 0);

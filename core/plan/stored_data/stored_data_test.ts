@@ -18,7 +18,7 @@ const told = (clusterSnapshot: ClusterSnapshot, type: string): string => {
 };
 const running = (clusterSnapshot: ClusterSnapshot): string => JSON.stringify([...clusterSnapshot.live]);
 
-Deno.test("decide() holds a move to another line on stored data until it is accepted, and says what would be lost", () => {
+Deno.test("decide() holds a change of the server family on stored data until it is accepted, and lists the losses", () => {
   const { snapshot: before } = converged(snapshot(stored()));
   const moved = edited(before, stored({ distribution: { name: "ogx-starter" } }));
   const said = told(moved, "ConfigGenerated");
@@ -116,7 +116,7 @@ for (
     ["another type", models({ ...E, name: "a" }, E), "modelType and embeddingDimension"],
   ] as const
 ) {
-  Deno.test(`planOf() waits when a stored model gets ${what}, and names the way out`, () => {
+  Deno.test(`planOf() waits if a stored model gets ${what}, and suggests a fix`, () => {
     const { snapshot: before } = converged(snapshot(models({ name: "a" }, E)));
     const after = edited(before, changed);
     const said = told(after, "ConfigGenerated");
@@ -125,7 +125,7 @@ for (
   });
 }
 
-Deno.test("decide() compares models by the name that the line stores them under", () => {
+Deno.test("decide() compares models by the name under which the server stores them", () => {
   const changed = (distribution: string) => {
     const of = (providerModelId: string) => ({
       ...models({ name: "a", providerModelId }),

@@ -30,17 +30,17 @@ for (
     ["1.9.0", "1.2 1.5"],
   ] as const
 ) {
-  Deno.test(`serverOf() takes ${version} for line and catalogue ${line}`, () => {
+  Deno.test(`serverOf() assigns ${version} to server family and catalogue ${line}`, () => {
     const server = serverOf(version);
     strictEqual(`${server?.family.name} ${server?.catalogue.server}`, line);
   });
 }
 
-Deno.test("serverOf() knows no line of what was before 0.2.13, between the lines and beyond them", () => {
+Deno.test("serverOf() returns no server family before 0.2.13, between the families and beyond them", () => {
   deepStrictEqual(["0.2.12", "0.1.9", "0.9.0", "2.0", "latest", ""].filter((text) => serverOf(text) !== undefined), []);
 });
 
-Deno.test("every catalogue belongs to one line, and every line has at least one", () => {
+Deno.test("every catalogue belongs to one server family, and every family has at least one", () => {
   const lines = CATALOGUES.map(({ server }) => serverOf(server)?.family.name);
   deepStrictEqual([...new Set(lines)], SERVER_FAMILIES.map(({ name }) => name));
 });
@@ -103,20 +103,20 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`${path} is refused on ${version} with the way out`, () => {
+  Deno.test(`${path} is rejected on ${version} with a suggested fix`, () => {
     const [failure] = refused(spec as never, on(version)).failures;
     strictEqual(failure?._tag, "NotSupportedOnLine");
     ok(failure?.message.includes(path) && failure.message.includes(sentence), failure?.message);
   });
 }
 
-Deno.test("a provider type that a line lacks is refused with the closest ones of that line", () => {
+Deno.test("an unsupported provider type is rejected with the closest supported ones", () => {
   const spec = { providers: { inference: [{ provider: "llama-cpp-server", endpoint: "http://x:1" }] } };
   deepStrictEqual(failures(spec, on("0.5")), ["UnknownProviderType at spec.providers.inference[0].provider"]);
   ok(generated(spec, on("0.6")));
 });
 
-Deno.test("a provider type goes by the name that it has on the line, with a warning", () => {
+Deno.test("a provider type is renamed for the server family, with a warning", () => {
   const spec = (provider: string) => ({ providers: { toolRuntime: [{ id: "rag", provider }] } });
   const typeOn = (version: string, provider: string) =>
     listAt(config(spec(provider), on(version)), "providers", "tool_runtime")
@@ -152,7 +152,7 @@ Deno.test("a tool group of a provider that is switched off goes with it", () => 
   deepStrictEqual(groups, ["builtin::websearch"]);
 });
 
-Deno.test("agents and responses are one API to spec.disabled on every line", () => {
+Deno.test("spec.disabled treats agents and responses as one API on every server", () => {
   for (
     const [version, api] of [["0.2", "agents"], ["0.6", "agents"], ["0.7", "responses"], ["1.0", "responses"]] as const
   ) {
@@ -183,7 +183,7 @@ Deno.test("telemetry is a provider of the file up to 0.2 and environment later",
 
 const POSTGRES = { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: key } };
 
-Deno.test("up to 0.2 every store stands in place: each consumer has its own namespace on a shared backend", () => {
+Deno.test("up to 0.2 every store is declared in place: each consumer has its own namespace on a shared backend", () => {
   const redis = { kv: { type: "redis", endpoint: "redis:6379", password: key }, sql: {} };
   const made = config({ storage: redis }, on("0.2"));
   const shared = { type: "redis", host: "${env.LLSD_KV_USERINFO:=}redis", port: 6379 };
@@ -209,7 +209,7 @@ Deno.test("up to 0.2 a sqlite store keeps a file of its own", () => {
   ok(found.length > 5 && new Set(found).size === found.length, found.join(" "));
 });
 
-Deno.test("replicas on sqlite are warned of on every line", () => {
+Deno.test("several replicas on sqlite cause a warning in every server family", () => {
   const spec = { storage: { kv: {} }, workload: { replicas: 2 } };
   for (const { server } of CATALOGUES) {
     ok(warnings(spec, on(server)).includes("SharedSqlite at spec.workload.replicas"), server);
@@ -223,7 +223,7 @@ const scriptOn = (version: string, spec: JsonObject = {}): string => {
   return startScript(blueprintOf(resource, derived.success, NOWHERE));
 };
 
-Deno.test("the container of each line starts its own server with its own names", () => {
+Deno.test("the container of each server family starts its own server with its own names", () => {
   for (const { server } of CATALOGUES) {
     const { process } = serverOf(server)?.family ?? SERVER_FAMILIES[0] ?? { process: undefined };
     const started = process?.start.kind === "factory"
@@ -233,7 +233,7 @@ Deno.test("the container of each line starts its own server with its own names",
   }
 });
 
-Deno.test("the pod of each line has the variables that its server reads", () => {
+Deno.test("the pod of each server family has the variables that its server reads", () => {
   for (
     const [version, prefix] of [["0.2", "LLAMA_STACK"], ["0.6", "LLAMA_STACK"], ["0.8", "OGX"], ["1.0", "OGX"]] as const
   ) {
@@ -262,13 +262,13 @@ Deno.test("insecure is written from 1.2 on and not before", () => {
   deepStrictEqual(["0.8", "1.0", "1.1", "1.2", "1.3"].map(insecure), [undefined, undefined, undefined, true, true]);
 });
 
-Deno.test("Redis is warned of where the line loses its connections after the start", () => {
+Deno.test("Redis causes a warning if the server loses its connections after the start", () => {
   const spec = { storage: { kv: { type: "redis", endpoint: "redis:6379" } } };
   const defect = (version: string) => warnings(spec, on(version)).includes("ServerDefect at spec.storage.kv.type");
   deepStrictEqual(["0.7", "0.8", "1.0", "1.1", "1.2", "1.5"].map(defect), [true, true, true, true, false, false]);
 });
 
-Deno.test("where no log level hides the Redis password, the author is told, and none is set", () => {
+Deno.test("if no log level hides the Redis password, a warning is given and no level is set", () => {
   const spec = { storage: { kv: { type: "redis", endpoint: "redis:6379", password: key } } };
   for (
     const [version, quiet] of [["0.2", false], ["0.3", false], ["0.4", true], ["0.8", true], ["1.0", true]] as const
@@ -280,7 +280,7 @@ Deno.test("where no log level hides the Redis password, the author is told, and 
   }
 });
 
-Deno.test("traces of the oldest line, which hold provider keys, stay off the console unless the author wants them", () => {
+Deno.test("traces of the oldest servers, which contain provider keys, are not printed unless the user enables it", () => {
   const sinks = (spec: JsonObject) =>
     generated({ storage: { kv: {} }, ...spec }, on("0.2")).env.find(({ name }) => name === "TELEMETRY_SINKS")?.value;
   strictEqual(sinks({}), "sqlite");
@@ -288,7 +288,7 @@ Deno.test("traces of the oldest line, which hold provider keys, stay off the con
   ok(!generated({ storage: { kv: {} } }, on("0.3")).env.some(({ name }) => name === "TELEMETRY_SINKS"));
 });
 
-Deno.test("an endpoint that a type does not read on a line is warned of", () => {
+Deno.test("an endpoint that a type does not read causes a warning", () => {
   const spec = { providers: { inference: [{ provider: "together", endpoint: "http://x:1/v1", apiKey: key }] } };
   deepStrictEqual(warnings(spec, on("0.3")), ["FieldNotRead at spec.providers.inference[0].endpoint"]);
   deepStrictEqual(warnings(spec, on("0.4")), []);

@@ -34,7 +34,7 @@ for (
   });
 }
 
-Deno.test("what ends the start on some lines is taken on the others", () => {
+Deno.test("a type that some server families cannot start with is accepted by the others", () => {
   ok(generated({ providers: { inference: [{ provider: "tgi", endpoint: "http://x:1" }] } }, on("0.2")));
   for (const { catalogue, family } of CATALOGUES.flatMap(({ server }) => serverOf(server) ?? [])) {
     const rows = Object.keys(family.unstartableTypes).map((row) => row.split(" "));
