@@ -6,7 +6,7 @@ const ROOT = new URL("../", import.meta.url);
 interface Row {
   readonly page: string;
   readonly heading: string;
-  /** Only those commands; all of them when absent. */
+  /** Only those commands; defaults to all of them. */
   readonly commands?: ReadonlyArray<string>;
   /** The test file that runs them, by `commandsRunBy`. */
   readonly by?: string;

@@ -1,4 +1,4 @@
-/** Resources and bases for tests, and what becomes of them: values in, values out. */
+/** Resources and base configs for tests, and the functions that process them, as pure values. */
 import * as Result from "effect/Result";
 import { decodeResource, type Resource } from "../core/api/decode.ts";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";

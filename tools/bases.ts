@@ -1,5 +1,5 @@
 /**
- * Writes configs/bases and configs/distributions.json: the config files that the published server packages ship, mended
+ * Writes configs/bases and configs/distributions.json: the config files that the published server packages ship, fixed
  * until they start, and which image each of them is for. With --check nothing is written; 1 when a file is stale.
  */
 import * as Result from "effect/Result";
@@ -8,34 +8,34 @@ import { isObject, type Json, type JsonObject } from "../core/data/json.ts";
 import { readYaml11, writeYaml } from "../core/data/yaml.ts";
 import {
   filesProvider,
-  type Mend,
+  type Fix,
   modelOnlyWithName,
   noModelAliases,
   plainHttp,
   vllmOnlyWithUrl,
-} from "./base_mends.ts";
+} from "./base_fixes.ts";
 import { writeOrCheck } from "./generated_files.ts";
 import { unpackedPackage } from "./install/published_package.ts";
 
 /** An embedded base: where it comes from, what was changed in it, and the document. */
 interface Base {
   readonly text: string;
-  readonly mends: readonly Mend[];
+  readonly fixes: readonly Fix[];
 }
 
-const baseOf = async (name: string, { origin, originNote, mends }: Embedded): Promise<Base> => {
+const baseOf = async (name: string, { origin, originNote, fixes }: Embedded): Promise<Base> => {
   const [server = "", version = ""] = origin.package.split(" ");
   const file = `${origin.folder}/${origin.file}`;
   const original = await Deno.readFile(join(await unpackedPackage(server, version), file));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", original)).toHex();
   const shipped = Result.getOrThrow(readYaml11(new TextDecoder().decode(original)));
   if (!isObject(shipped)) throw new Error(`${file} of ${origin.package} is no map.`);
-  // A mend that finds nothing to do is none.
-  const steps = mends.reduce<{ readonly document: JsonObject; readonly done: readonly Mend[] }>(
-    ({ document, done }, mend) => {
-      const next = mend.mend(document);
+  // A fix that finds nothing to do is none.
+  const steps = fixes.reduce<{ readonly document: JsonObject; readonly done: readonly Fix[] }>(
+    ({ document, done }, fix) => {
+      const next = fix.fix(document);
       const changed = JSON.stringify(next) !== JSON.stringify(document);
-      return changed ? { document: next, done: [...done, mend] } : { document, done };
+      return changed ? { document: next, done: [...done, fix] } : { document, done };
     },
     { document: shipped, done: [] },
   );
@@ -48,7 +48,7 @@ const baseOf = async (name: string, { origin, originNote, mends }: Embedded): Pr
     ...steps.done.flatMap(({ change, reason }) => [`# - ${change}:`, `#   ${reason}.`]),
     writeYaml(steps.document),
   ].join("\n");
-  return { text, mends: steps.done };
+  return { text, fixes: steps.done };
 };
 
 interface Embedded {
@@ -58,7 +58,7 @@ interface Embedded {
   readonly origin: { readonly package: string; readonly folder: string; readonly file: string };
   readonly originNote?: string;
   /** Those that change nothing are left out. */
-  readonly mends: readonly Mend[];
+  readonly fixes: readonly Fix[];
 }
 
 /** A name that a resource may give, pinned to one release of a distribution. */
@@ -113,7 +113,7 @@ const release = (folder: string, version: string): Embedded => ({
   image: `docker.io/${atLeast(version, "0.8") ? "ogxai" : "llamastack"}/distribution-${folder}:${version}`,
   serverVersion: version,
   origin: originOf(folder, version),
-  mends: [
+  fixes: [
     filesProvider(atLeast(version, "0.8") ? "~/.ogx" : "~/.llama", folder, !atLeast(version, "0.3")),
     ...(folder === "postgres-demo" ? [vllmOnlyWithUrl(atLeast(version, "0.5") ? "" : "none")] : []),
     ...(atLeast(version, "0.8") ? [noModelAliases] : []),
@@ -127,28 +127,28 @@ const DISTRIBUTIONS: Readonly<Record<string, Distribution>> = {
     image: "docker.io/llamastack/distribution-starter:0.7.1",
     origin: originOf("starter", "0.7.3"),
     releases: "starter",
-    mends: [],
+    fixes: [],
   },
   "postgres-demo": {
     ...LLAMA_STACK,
     image: "docker.io/llamastack/distribution-postgres-demo:0.7.1",
     origin: originOf("postgres-demo", "0.7.3"),
     releases: "postgres-demo",
-    mends: [filesProvider("~/.llama"), vllmOnlyWithUrl()],
+    fixes: [filesProvider("~/.llama"), vllmOnlyWithUrl()],
   },
   "ogx-starter": {
     ...OGX,
     image: "docker.io/ogxai/distribution-starter:1.4.1",
     origin: originOf("starter", "1.4.1"),
     releases: "starter",
-    mends: [plainHttp, noModelAliases],
+    fixes: [plainHttp, noModelAliases],
   },
   "ogx-postgres-demo": {
     ...OGX,
     image: "docker.io/ogxai/distribution-postgres-demo:1.4.1",
     origin: originOf("postgres-demo", "1.4.1"),
     releases: "postgres-demo",
-    mends: [filesProvider("~/.ogx"), vllmOnlyWithUrl(), plainHttp],
+    fixes: [filesProvider("~/.ogx"), vllmOnlyWithUrl(), plainHttp],
   },
   // Both left the packages with the next release.
   "remote-vllm": {
@@ -156,7 +156,7 @@ const DISTRIBUTIONS: Readonly<Record<string, Distribution>> = {
     image: "docker.io/llamastack/distribution-remote-vllm:0.2.14",
     origin: originOf("remote-vllm", "0.2.14"),
     releases: "remote-vllm",
-    mends: [
+    fixes: [
       modelOnlyWithName,
       // 0.2.14 starts without; the rag-runtime of later 0.2 releases does not.
       { ...filesProvider("~/.llama", "remote-vllm", true), neededToStart: false },
@@ -167,7 +167,7 @@ const DISTRIBUTIONS: Readonly<Record<string, Distribution>> = {
     image: "docker.io/llamastack/distribution-meta-reference-gpu:0.4.5",
     origin: originOf("meta-reference-gpu", "0.4.5"),
     releases: "meta-reference-gpu",
-    mends: [filesProvider("~/.llama", "meta-reference-gpu")],
+    fixes: [filesProvider("~/.llama", "meta-reference-gpu")],
   },
 };
 
@@ -193,18 +193,18 @@ const RELEASES: Readonly<Record<string, ReadonlyArray<{ readonly file: string; r
 export const shippedBase = async (
   folder: string,
   version: string,
-): Promise<{ readonly text: string; readonly mends: readonly string[] } | undefined> => {
+): Promise<{ readonly text: string; readonly fixes: readonly string[] } | undefined> => {
   try {
-    const { text, mends } = await baseOf(`${folder} of ${version}`, release(folder, version));
-    return { text, mends: mends.map(({ change }) => change) };
+    const { text, fixes } = await baseOf(`${folder} of ${version}`, release(folder, version));
+    return { text, fixes: fixes.map(({ change }) => change) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
 };
 
-const mendsOf = (bases: ReadonlyMap<string, Base>, file: string): Json =>
-  (bases.get(file)?.mends ?? []).map(({ change, reason, neededToStart }) => ({ change, reason, neededToStart }));
+const fixesOf = (bases: ReadonlyMap<string, Base>, file: string): Json =>
+  (bases.get(file)?.fixes ?? []).map(({ change, reason, neededToStart }) => ({ change, reason, neededToStart }));
 
 const distributionsTable = (bases: ReadonlyMap<string, Base>): Json =>
   Object.fromEntries(
@@ -212,7 +212,7 @@ const distributionsTable = (bases: ReadonlyMap<string, Base>): Json =>
       image,
       serverVersion,
       base: `${name}.yaml`,
-      mends: mendsOf(bases, `${name}.yaml`),
+      fixes: fixesOf(bases, `${name}.yaml`),
       releases,
     }]),
   );
@@ -225,7 +225,7 @@ const releasesTable = (bases: ReadonlyMap<string, Base>): Json =>
         image,
         serverVersion,
         base: file,
-        mends: mendsOf(bases, file),
+        fixes: fixesOf(bases, file),
       })),
     ]),
   );

@@ -8,7 +8,7 @@
 interface Part {
   readonly name: string;
   readonly args: ReadonlyArray<string>;
-  /** Test files at the same time; as many as there are cores when absent, where the runner does several at all. */
+  /** Concurrent test files; defaults to the number of cores, if the runner supports several. */
   readonly jobs?: number;
 }
 

@@ -1,8 +1,8 @@
 /**
  * `deno task up`: from nothing to a ready server on a Kubernetes API server, shown as it happens.
  *
- * Stays until Ctrl-C on a terminal; with --once or without a terminal it ends when the server is ready. Whatever way it
- * ends, it takes away what it made.
+ * On a terminal it runs until Ctrl-C; with --once or without a terminal it exits when the server is ready. It always
+ * removes the objects that it created.
  */
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
@@ -124,7 +124,7 @@ const clusterFor = async (options: Options, sample: Sample, stop: Stop): Promise
   if (options.context !== undefined) return userCluster(options.context, options.kubeconfig);
   const kind = options.realNode ? "real" : "simulated";
   const installed = installCluster(kind, stop.signal);
-  // A build ends at the signal and clears up; a wait for somebody else's build does not.
+  // A build ends at the signal and cleans up; waiting for the build of another process does not.
   await Promise.race([installed, stop.asked.then(() => Promise.race([installed, seconds(5)]))]).catch((cause) => {
     if (!stop.signal.aborted) throw cause;
   });

@@ -18,6 +18,6 @@ export interface Judgement {
 
 export interface Finding {
   readonly path: FieldPath;
-  /** With the path and the way out. */
+  /** With the path and the fix. */
   readonly message: string;
 }

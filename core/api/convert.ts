@@ -40,7 +40,7 @@ const toV1alpha1 = (fresh: JsonObject, filling: Filling): JsonObject => {
   const carried = carriedBy(fresh, "v1alpha1");
   const old = applied(movedBack(parts(fresh), filling), carried.leftovers, V1ALPHA1_SHAPE);
   const back = filling(body(specToV1alpha2(old.spec), statusToV1alpha2(old.status)));
-  // Defaults that are not there yet are on their way: they are no difference.
+  // Missing defaults will be set by the API server: they are not a difference.
   const wanted = carried.moved.reduce(
     (made, path) => put(made, path, at(back, ...path)),
     parts(filling(fresh)),

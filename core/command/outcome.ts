@@ -2,7 +2,7 @@
 
 import { printable } from "../data/printable.ts";
 
-/** 0 fine, 1 the input has errors, 2 misuse. */
+/** 0 success, 1 errors in the input, 2 usage error. */
 export type ExitCode = 0 | 1 | 2;
 
 export interface Outcome {

@@ -24,7 +24,7 @@ const annotated = (seen: ClusterSnapshot, digest: string): ClusterSnapshot => ({
   resource: put(seen.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest),
 });
 
-Deno.test("rolloutCommand() lets a held template through by its digest", () => {
+Deno.test("rolloutCommand() rolls out a held template by its digest", () => {
   const seen = held();
   const digest = templateDigest(Result.getOrThrow(prepare(seen)).objects.deployment);
   const { write, outcome } = rolloutCommand(seen);

@@ -83,7 +83,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     refuse,
   );
   const server = distribution.server;
-  const source = chooseSource(spec, distribution.mendNeededToStart);
+  const source = chooseSource(spec, distribution.fixNeededToStart);
   if (source._tag !== "Generated") {
     const env = containerEnv(spec, server?.family, foldersOf(spec), [], source._tag === "Override");
     return source._tag === "Override"

@@ -14,7 +14,7 @@ export type Source = Data.TaggedEnum<{
 export const Source = Data.taggedEnum<Source>();
 
 /** Port, TLS, workers, CA and claim act through flags and environment on any image and cause no generation. */
-export const chooseSource = (spec: Spec, mendNeededToStart: boolean): Source => {
+export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
   if (spec.overrideConfig !== undefined) {
     const { configMapName, key } = spec.overrideConfig;
     return Source.Override({ configMapName, key: key ?? "config.yaml" });
@@ -28,7 +28,7 @@ export const chooseSource = (spec: Spec, mendNeededToStart: boolean): Source => 
     storage?.kv !== undefined || storage?.sql !== undefined ? "spec.storage" : [],
     (disabled ?? []).length > 0 ? "spec.disabled" : [],
     Object.values(externalProviders ?? {}).some((list) => (list ?? []).length > 0) ? "spec.externalProviders" : [],
-    mendNeededToStart ? "a fix of the distribution's base config" : [],
+    fixNeededToStart ? "a fix of the distribution's base config" : [],
   ].flat();
   return causes.length === 0 ? Source.DistributionDefault() : Source.Generated({ causes });
 };

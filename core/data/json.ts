@@ -37,7 +37,7 @@ export const stringAt = (value: Json | undefined, ...path: ReadonlyArray<string>
   return typeof found === "string" ? found : undefined;
 };
 
-/** A copy of `tree` with `value` at `path`; objects on the way are made where absent, and undefined removes the key. */
+/** A copy of `tree` with `value` at `path`; missing objects on the way are created, and undefined removes the key. */
 export const put = (tree: JsonObject, path: ReadonlyArray<string>, value: Json | undefined): JsonObject => {
   const [key, ...rest] = path;
   if (key === undefined) return tree;

@@ -26,7 +26,7 @@ export interface Row<F> {
   /** The word that conditions, metrics and `lint -o json` carry. */
   readonly reason: string | ((failure: F) => string);
   /** When the operator retries: after a change of the resource or of a referenced object, or also with backoff. */
-  readonly retry: "after a change" | "with growing pauses";
+  readonly retry: "after a change" | "with backoff";
   /** Which condition reports it. */
   readonly condition: ConditionType | ((failure: F) => ConditionType);
   /** Whether the resource needs manual help (condition `Stalled`). */
@@ -209,7 +209,7 @@ export const FAILURES: Rows = {
     meaning: "an object with a required name already exists and is not managed by this resource",
     reason: "OwnershipConflict",
     // Objects of others are not watched, so no event reports that the name is free.
-    retry: "with growing pauses",
+    retry: "with backoff",
     condition: conditionOfKind,
     stalls: true,
     event: events.ownershipConflict,
@@ -219,7 +219,7 @@ export const FAILURES: Rows = {
   DeletionPending: {
     meaning: "an object of a deleted resource of the same name still exists",
     reason: "DeletionPending",
-    retry: "with growing pauses",
+    retry: "with backoff",
     condition: conditionOfKind,
     stalls: false,
     event: undefined,
@@ -229,7 +229,7 @@ export const FAILURES: Rows = {
   WriteFailed: {
     meaning: "the API server or a webhook failed while an object was written",
     reason: "WriteFailed",
-    retry: "with growing pauses",
+    retry: "with backoff",
     condition: conditionOfWrite,
     stalls: false,
     event: events.writeFailed,
@@ -240,7 +240,7 @@ export const FAILURES: Rows = {
     meaning: "the API server rejects an object: a quota, a policy or an immutable field",
     reason: ({ blocks }) => blocks ? "DeploymentUpdateFailed" : "ObjectRefused",
     // A quota may be raised and a webhook fixed without an edit of the resource.
-    retry: "with growing pauses",
+    retry: "with backoff",
     condition: conditionOfWrite,
     stalls: ({ blocks }) => blocks,
     event: events.objectRefused,
@@ -267,4 +267,4 @@ export const isStalling = (failure: ReconcileFailure): boolean => {
   return typeof stalls === "boolean" ? stalls : stalls(failure);
 };
 
-export const isRetried = (failure: ReconcileFailure): boolean => rowOf(failure).retry === "with growing pauses";
+export const isRetried = (failure: ReconcileFailure): boolean => rowOf(failure).retry === "with backoff";

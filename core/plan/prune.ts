@@ -11,7 +11,7 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 const PRUNABLE = new Set([...OWN_KINDS, ROUTES].filter(({ prunable }) => prunable).map(({ kind }) => kind));
 
-/** `wanted` are the keys `Kind/name` of what should be there. */
+/** `wanted` are the keys `Kind/name` of the desired objects. */
 export const prunedObjects = (
   snapshot: ClusterSnapshot,
   wanted: ReadonlySet<string>,

@@ -68,7 +68,7 @@ for (
     ["ReadWriteMany without sqlite", { accessMode: "ReadWriteMany" }, {
       storage: { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: secret("s", "k") } },
     }, "RollingUpdate"],
-    ["a claim that is there already", { existingClaim: "c" }, {}, "Recreate"],
+    ["an existing claim", { existingClaim: "c" }, {}, "Recreate"],
   ] as const
 ) {
   Deno.test(`deployment() takes ${want} for ${name}`, () => {

@@ -17,7 +17,7 @@ export interface Place {
   readonly podAnnotations: Readonly<Record<string, string>>;
 }
 
-/** Where no cluster is asked: plain Kubernetes, the namespace that `kubectl` would take. */
+/** Without a cluster: plain Kubernetes, the namespace that `kubectl` would use. */
 export const NOWHERE: Place = {
   namespace: "default",
   uid: undefined,

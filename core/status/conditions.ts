@@ -30,7 +30,7 @@ const OWN_TYPES: ReadonlySet<string> = new Set([...CONDITION_TYPES, "DeploymentR
 export interface Finding {
   readonly type: ConditionType;
   readonly status: "True" | "False" | "Unknown";
-  /** One word. */
+  /** A CamelCase word. */
   readonly reason: string;
   readonly message: string;
 }

@@ -10,7 +10,7 @@ export interface Decided {
   readonly prepared: Prepared | undefined;
   readonly failures: ReadonlyArray<ReconcileFailure>;
   readonly warnings: ReadonlyArray<Warning>;
-  /** What becomes of the pod template; undefined when nothing could be decided about it. */
+  /** The decision on the pod template; undefined if there is none. */
   readonly rollout: Rollout | undefined;
   readonly suspended: boolean;
   /** Fields that are repeatedly overwritten. */

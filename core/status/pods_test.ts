@@ -31,7 +31,7 @@ for (
       "ImagePullFailed: Pod my-1 cannot pull image x:1 (ImagePullBackOff): not found. Check the image name, the registry and imagePullSecrets",
     ],
     [
-      "a server that ends with an error, with its last words",
+      "a server that exits with an error, with the end of its log",
       container({ waiting: { reason: "CrashLoopBackOff" } }, {
         lastState: { terminated: { exitCode: 1, message: "a\nValueError: bad\n" } },
       }),

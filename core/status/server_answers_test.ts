@@ -23,7 +23,7 @@ Deno.test("questionOf() asks a server whose pods are all there and of one templa
 for (
   const [what, path, value] of [
     ["no pod is wanted", ["spec", "replicas"], 0],
-    ["the Deployment was not looked at yet", ["metadata", "generation"], 3],
+    ["the Deployment has not been reconciled yet", ["metadata", "generation"], 3],
     ["old pods are left", ["status", "updatedReplicas"], 0],
     ["pods are not available", ["status", "availableReplicas"], 0],
   ] as const

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import type { InputFile } from "../../core/command/input.ts";
 import { MANIFEST_BYTES_MAX } from "../../core/data/limits.ts";
 
-/** A file that cannot be read: misuse, exit code 2. */
+/** A file that cannot be read: a usage error, exit code 2. */
 export class FileUnreadable extends Data.TaggedError("FileUnreadable")<{
   readonly name: string;
   readonly detail: string;

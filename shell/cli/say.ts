@@ -24,7 +24,7 @@ export const say = Effect.fn("say")(function* ({ stdout, stderr, code }: Outcome
 });
 
 /** Ends the command with exit code 2 and a message. */
-export const misuse = Effect.fn("misuse")(function* (sentence: string) {
+export const usageError = Effect.fn("usageError")(function* (sentence: string) {
   write(Deno.stderr, lines([sentence]));
   return yield* new Ended({ code: 2 });
 });

@@ -11,11 +11,11 @@ import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../
 import { readManifests } from "../../core/data/yaml.ts";
 import { readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
-import { misuse } from "./say.ts";
+import { usageError } from "./say.ts";
 
 export const readFiles = Effect.fn("readFiles")(function* (flags: ReadonlyArray<string>, rest: ReadonlyArray<string>) {
   const names = [...flags, ...rest];
-  if (names.length === 0) return yield* misuse("Specify a file with -f FILE, or -f - for standard input");
+  if (names.length === 0) return yield* usageError("Specify a file with -f FILE, or -f - for standard input");
   return yield* Effect.forEach(names, readText);
 });
 
@@ -35,7 +35,7 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   const { text } = yield* readText(file);
   const documents = Result.getOrElse(readManifests(text), () => []);
   const map = documents.find(isSettingsMap) as JsonObject | undefined;
-  if (map === undefined) return yield* misuse(`${file}: expected a ConfigMap with operator settings`);
+  if (map === undefined) return yield* usageError(`${file}: expected a ConfigMap with operator settings`);
   const { settings, complaints } = readSettings(settingsData(map), SETTINGS_DEFAULT, [
     ...EMBEDDED_DISTRIBUTIONS.keys(),
   ]);

@@ -4,7 +4,7 @@ import { newContests } from "./contests.ts";
 const FIELD = { object: "Deployment b", field: "metadata.labels.team", manager: "robot" };
 const other = (manager: string) => ({ ...FIELD, manager });
 
-Deno.test("the third overwrite within a minute waits, with growing pauses until it ends", () => {
+Deno.test("the third overwrite within a minute is repaired with increasing delay until it ends", () => {
   const contests = newContests();
   const overwrite = (nowMs: number): boolean => {
     const waits = contests.overwritten("a/b", [FIELD], nowMs);

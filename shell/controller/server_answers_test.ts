@@ -102,7 +102,7 @@ Deno.test("AskedServers reports that a server answered, and returns its answers 
     )
   ));
 
-Deno.test("AskedServers asks a silent server again with growing pauses, and forgets a resource that is gone", () =>
+Deno.test("AskedServers retries a silent server with backoff, and forgets a deleted resource", () =>
   withApiServer((server, layer) =>
     run(
       layer("Proxied"),

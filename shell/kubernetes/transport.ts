@@ -22,7 +22,7 @@ export interface Connection {
 
 export interface CallOptions {
   readonly body?: Json;
-  /** Of the body; JSON when absent. */
+  /** Of the body; defaults to JSON. */
   readonly contentType?: string;
   readonly accept?: string;
   /** Whether a missing object is an error or a regular response. */

@@ -364,7 +364,7 @@ Deno.test("both versions can be read at any moment, by a bare kubectl get too, w
       balancer.to(running.map(({ port }) => port));
       const [old] = running.splice(0, 1);
       const stopped = old?.operator.stop();
-      // The Service hears of it while the replica is on its way out already.
+      // The Service learns of it when the replica is already stopping.
       await new Promise((resolve) => setTimeout(resolve, 500));
       balancer.to(running.map(({ port }) => port));
       await stopped;

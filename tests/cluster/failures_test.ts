@@ -1,4 +1,4 @@
-/** On a real API server: for every class of failure what runs stays byte for byte, and goes on by itself afterwards. */
+/** On a real API server: each class of failure leaves the Deployment unchanged, and recovers without help. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";

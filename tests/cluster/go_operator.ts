@@ -47,7 +47,7 @@ const FILES = [
   ...["networkpolicies", "horizontalpodautoscalers", "poddisruptionbudgets", "ingresses"],
 ];
 
-/** As it runs there; objects that are there already are applied again, as each of its passes does. */
+/** As it runs there; existing objects are applied again, as in each of its reconciliations. */
 export const loadGoObjects = async (
   cluster: ControlPlane,
   namespace: string,

@@ -23,7 +23,7 @@ const label = async (cluster: ControlPlane, path: string, name: string): Promise
 const image = async (cluster: ControlPlane): Promise<string> =>
   stringAt(listAt(await read(cluster, DEPLOYMENT), "spec", "template", "spec", "containers")[0] ?? null, "image") ?? "";
 
-/** Somebody else's edit is seen, and repaired. */
+/** An edit by another client is detected and repaired. */
 const isWatched = async (cluster: ControlPlane, withinMs: number): Promise<void> => {
   const before = await image(cluster);
   await cluster.kubectl(["set", "image", "deployment/my", `llama-stack=by-hand-${Date.now()}`]);

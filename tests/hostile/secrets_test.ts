@@ -1,6 +1,6 @@
 /**
  * No Secret's value in any output, in any encoding: one value for each field that names a Secret, a server that repeats all of
- * them in each of many forms as its last words, and every output of the operator on a real API server.
+ * them in each of many forms as the end of its log, and every output of the operator on a real API server.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";

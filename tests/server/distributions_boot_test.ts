@@ -92,5 +92,5 @@ Deno.test("every embedded base boots by the environment that it reads, and a cha
   }
 });
 
-/** `starter` needs no mend: without anything that asks for a config, its image runs its own. */
+/** `starter` needs no fix: without fields that require a config, its image runs its own. */
 const CAUSE: JsonObject = { resources: { tools: ["websearch"] } };

@@ -1,4 +1,4 @@
-/** Defects that were seen on real servers and that no config mends: users have to know of them. */
+/** Defects that were seen on real servers and that no config can work around: users have to know them. */
 export interface ServerDefect {
   readonly servers: string;
   readonly happens: string;

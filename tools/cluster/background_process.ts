@@ -136,7 +136,7 @@ const signal = (pid: number, name: Deno.Signal): void => {
   try {
     Deno.kill(pid, name);
   } catch {
-    // It ended between the look and the signal; its status tells the rest.
+    // It exited between the check and the signal; see its status.
   }
 };
 

@@ -1,4 +1,4 @@
-/** What becomes of pods on the simulated node: stages that kwok plays. */
+/** The lifecycle of pods on the simulated node, as stages of kwok. */
 
 /** A pod whose image has this word in it never becomes ready: its server ends again and again. */
 export const CRASHING = "crashing";

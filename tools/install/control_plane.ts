@@ -81,7 +81,7 @@ const givenPath = (name: ControlPlaneProgram): string | undefined => {
   if (isFile(path)) return path;
   if (!GIVEN_TOGETHER.includes(name)) return undefined;
   throw new Error(
-    `KUBEBUILDER_ASSETS is ${folder}, but there is no ${name} in it. Mend the folder or unset the variable.`,
+    `KUBEBUILDER_ASSETS is ${folder}, but there is no ${name} in it. Fix the folder or unset the variable.`,
   );
 };
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 
 export interface ProgramOptions {
-  /** The whole environment; ours when absent. */
+  /** The whole environment; defaults to that of this process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** What it reads from standard input; nothing when absent. */
+  /** Standard input; defaults to nothing. */
   readonly stdin?: string | undefined;
 }
 

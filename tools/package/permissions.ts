@@ -81,7 +81,7 @@ const groupOf = (apiVersion: string): string => apiVersion.includes("/") ? apiVe
 const onOwn = (kind: Kind): Permission => ({
   apiGroup: groupOf(kind.apiVersion),
   resource: kind.plural,
-  // Server-side apply of an object that is not there yet asks for both, create and patch.
+  // Server-side apply of a new object requires both create and patch.
   verbs: [...READ, "create", "patch", ...(kind.prunable || kind.kind === "ConfigMap" ? ["delete"] : [])],
   where: "watched",
   why: kind.kind === "Secret" || kind.kind === "ConfigMap"

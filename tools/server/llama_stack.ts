@@ -24,7 +24,7 @@ export interface LlamaStackOptions {
   readonly server: ServerVersion;
   /** What follows the program. */
   readonly command: readonly string[];
-  /** The Python of the server's environment when absent; any other program finds it on PATH as `python3`. */
+  /** Defaults to the Python of the server's environment, which other programs find on PATH as `python3`. */
   readonly program?: string;
   /** Written to `config.yaml` in the data folder, and named by the variable that this server reads. */
   readonly config: string;

@@ -5,7 +5,7 @@ import type { Connection } from "../../shell/kubernetes/cluster.ts";
 export interface Api {
   /** Undefined when there is no such thing. */
   readonly get: (path: string) => Promise<JsonObject | undefined>;
-  /** False when an object of that name is there already; it is left as it is. */
+  /** False if an object of that name already exists; it is left unchanged. */
   readonly create: (collection: string, object: JsonObject) => Promise<JsonObject | false>;
   /** Only the object of that uid; what depends on it goes too. */
   readonly remove: (path: string, uid: string) => Promise<void>;

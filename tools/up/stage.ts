@@ -103,7 +103,7 @@ export const offerModels = async (
   }
 };
 
-/** Everything of a file; a resource that is there already is nobody's business but its owner's. */
+/** All objects of a file; an existing resource is left to its owner. */
 export const applySample = async (
   sample: Sample,
   resources: ReadonlyArray<JsonObject>,

@@ -3,9 +3,9 @@ import type { JsonObject } from "../../core/data/json.ts";
 import { type Api, collectionOf, nameOf, namespaceOf, uidOf } from "./api.ts";
 
 export interface Traces {
-  /** False when an object of that name is there already; it is left as it is, now and at the end. */
+  /** False if an object of that name already exists; it is left unchanged, now and at the end. */
   readonly make: (object: JsonObject, namespace: string) => Promise<boolean>;
-  /** Remembers an object that will be made for us, unless it is there already. */
+  /** Remembers an object that will be created for this run, unless it already exists. */
   readonly expect: (path: string) => Promise<void>;
   /** Removes what was made, the last first, and waits until namespaces are gone. */
   readonly remove: () => Promise<void>;

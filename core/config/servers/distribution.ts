@@ -20,7 +20,7 @@ export interface Release {
    * Whether the server does not start without a fix of the base config: then even a resource without further fields
    * gets a generated config.
    */
-  readonly mendNeededToStart: boolean;
+  readonly fixNeededToStart: boolean;
   /** The embedded base document, where there is one. */
   readonly base: BaseSource | undefined;
 }
@@ -69,7 +69,7 @@ const releaseOf = (
 ): Release => ({
   image,
   serverVersion: stringAt(row, "serverVersion"),
-  mendNeededToStart: listAt(row, "mends").some((mend) => member(mend, "neededToStart") === true),
+  fixNeededToStart: listAt(row, "fixes").some((fix) => member(fix, "neededToStart") === true),
   base: Object.hasOwn(bases, file) ? { origin: `embedded base of ${name}`, content: bases[file] ?? "" } : undefined,
 });
 
@@ -90,7 +90,7 @@ export interface ResolvedDistribution {
   /** Undefined if the version of the image's server is unknown. */
   readonly server: Server | undefined;
   readonly base: BaseSource | undefined;
-  readonly mendNeededToStart: boolean;
+  readonly fixNeededToStart: boolean;
 }
 
 export const resolveDistribution = (
@@ -128,7 +128,7 @@ export const resolveDistribution = (
     image: override ?? (release === named ? named.image : tagged(release, version ?? "")),
     server: runs,
     base: release.base,
-    mendNeededToStart: release.mendNeededToStart,
+    fixNeededToStart: release.fixNeededToStart,
   });
 };
 
@@ -165,7 +165,7 @@ const ownImage = (
     const path = ["spec", "distribution", "serverVersion"];
     return Result.fail(new UnsupportedServer({ path, version: serverVersion, supported: SUPPORTED_SERVERS }));
   }
-  return Result.succeed({ name: undefined, image, server, base: undefined, mendNeededToStart: false });
+  return Result.succeed({ name: undefined, image, server, base: undefined, fixNeededToStart: false });
 };
 
 /** Image paths whose tag is a server version, including mirrors. */

@@ -16,7 +16,7 @@ const resolve = (
   });
 const settings = (image: string): ImageOverrides => ({ ...NO_OVERRIDES, settings: new Map([["starter", image]]) });
 
-Deno.test("resolveDistribution() knows every distribution that comes along", () => {
+Deno.test("resolveDistribution() knows every shipped distribution", () => {
   deepStrictEqual([...EMBEDDED_DISTRIBUTIONS.keys()].sort(), [
     "meta-reference-gpu",
     "ogx-postgres-demo",
@@ -104,7 +104,7 @@ for (
     }, "DistributionDefault"],
     ["an image of one's own", { distribution: { image: "x:1" } }, "DistributionDefault"],
     [
-      "a distribution whose base has a mend that its start needs",
+      "a distribution whose base has a fix that its start needs",
       { distribution: { name: "ogx-starter" } },
       "Generated",
     ],

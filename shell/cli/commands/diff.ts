@@ -11,7 +11,7 @@ import { OperatorFacts } from "../../controller/operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, textOutput } from "../flags.ts";
 import { readText } from "../files.ts";
-import { misuse, say, styleFor } from "../say.ts";
+import { say, styleFor, usageError } from "../say.ts";
 
 /** A subject and what there is to know about how it was made. */
 interface Looked {
@@ -33,7 +33,7 @@ export const diff = Command.make(
   },
   Effect.fn("diff")(function* (input) {
     if (input.filename.length + input.names.length === 0) {
-      return yield* misuse("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
+      return yield* usageError("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
     const { resources, skipped, converted } = readInputs(yield* Effect.forEach(input.filename, readText));
     const look = yield* lookOptions(input);

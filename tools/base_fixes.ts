@@ -10,16 +10,16 @@ import {
   stringAt,
 } from "../core/data/json.ts";
 
-export interface Mend {
+export interface Fix {
   readonly change: string;
   readonly reason: string;
   /** True when no environment makes the document start without it. */
   readonly neededToStart: boolean;
-  readonly mend: (document: JsonObject) => JsonObject;
+  readonly fix: (document: JsonObject) => JsonObject;
 }
 
 /** Up to 0.2 a store stands in place instead of naming a backend. */
-export const filesProvider = (home: string, distribution = "postgres-demo", inPlace = false): Mend => {
+export const filesProvider = (home: string, distribution = "postgres-demo", inPlace = false): Fix => {
   const directory = `\${env.FILES_STORAGE_DIR:=${home}/distributions/${distribution}/files}`;
   const provider = {
     provider_id: "builtin-files",
@@ -38,7 +38,7 @@ export const filesProvider = (home: string, distribution = "postgres-demo", inPl
     change: "files in apis, with an inline::localfs provider",
     reason: "the responses and file-search providers do not start without the files API",
     neededToStart: true,
-    mend: (document) =>
+    fix: (document) =>
       listAt(document, "providers", "files").length > 0 ? document : put(
         put(document, ["apis"], [...listAt(document, "apis"), "files"]),
         ["providers"],
@@ -48,11 +48,11 @@ export const filesProvider = (home: string, distribution = "postgres-demo", inPl
 };
 
 /** Up to 0.4.0 a model without a name is an error, so that a name stands in for it; it is not registered either way. */
-export const vllmOnlyWithUrl = (noModel = ""): Mend => ({
+export const vllmOnlyWithUrl = (noModel = ""): Fix => ({
   change: "vllm-inference and its model only when VLLM_URL and INFERENCE_MODEL are set",
   reason: "without these variables the document does not start, whatever other inference provider it is given",
   neededToStart: false,
-  mend: (document) => {
+  fix: (document) => {
     const providers = ["providers", "inference"];
     // At top level up to 0.2.
     const models = Object.hasOwn(document, "models") ? ["models"] : ["registered_resources", "models"];
@@ -71,11 +71,11 @@ const ofVllm = (entries: JsonList, change: JsonObject): JsonList =>
   );
 
 /** The provider has a default address, the model has no default name. */
-export const modelOnlyWithName: Mend = {
+export const modelOnlyWithName: Fix = {
   change: "the model only when INFERENCE_MODEL is set",
   reason: "without this variable the document does not start, whatever models it is given",
   neededToStart: false,
-  mend: (document) =>
+  fix: (document) =>
     put(
       document,
       ["models"],
@@ -91,21 +91,21 @@ export const modelOnlyWithName: Mend = {
     ),
 };
 
-export const plainHttp: Mend = {
+export const plainHttp: Fix = {
   change: "server.insecure is true",
   reason: "OGX 1.2 and newer refuse to serve plain HTTP without it; TLS files take its place where they are given",
   neededToStart: true,
-  mend: (document) => put(document, ["server", "insecure"], true),
+  fix: (document) => put(document, ["server", "insecure"], true),
 };
 
 /** Aliases of the first model of whatever provider comes first; nobody who declares providers and models asked for them. */
-export const noModelAliases: Mend = {
+export const noModelAliases: Fix = {
   change: "the models of provider_id all are left out",
   reason:
     "with a registered model of the first provider beside them, every second start of the server ends in a conflict " +
     "of its own registry",
   neededToStart: false,
-  mend: (document) =>
+  fix: (document) =>
     put(
       document,
       ["registered_resources", "models"],
