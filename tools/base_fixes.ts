@@ -1,4 +1,4 @@
-/** What has to be changed in shipped base documents, each with the reason that stands in the header of the base. */
+/** Fixes for the shipped base configs, each with a reason, which is written to the header of the base config. */
 import {
   isObject,
   type Json,
@@ -13,12 +13,12 @@ import {
 export interface Fix {
   readonly change: string;
   readonly reason: string;
-  /** True when no environment makes the document start without it. */
+  /** True if the document does not start without it, whatever the environment. */
   readonly neededToStart: boolean;
   readonly fix: (document: JsonObject) => JsonObject;
 }
 
-/** Up to 0.2 a store stands in place instead of naming a backend. */
+/** Up to 0.2 a store is declared in place instead of referring to a backend. */
 export const filesProvider = (home: string, distribution = "postgres-demo", inPlace = false): Fix => {
   const directory = `\${env.FILES_STORAGE_DIR:=${home}/distributions/${distribution}/files}`;
   const provider = {
@@ -47,7 +47,10 @@ export const filesProvider = (home: string, distribution = "postgres-demo", inPl
   };
 };
 
-/** Up to 0.4.0 a model without a name is an error, so that a name stands in for it; it is not registered either way. */
+/**
+ * Up to 0.4.0 a model without a name is an error, so a placeholder name is used; the model is not registered either
+ * way.
+ */
 export const vllmOnlyWithUrl = (noModel = ""): Fix => ({
   change: "vllm-inference and its model only when VLLM_URL and INFERENCE_MODEL are set",
   reason: "without these variables the document does not start, whatever other inference provider it is given",
@@ -98,7 +101,7 @@ export const plainHttp: Fix = {
   fix: (document) => put(document, ["server", "insecure"], true),
 };
 
-/** Aliases of the first model of whatever provider comes first; nobody who declares providers and models asked for them. */
+/** Aliases of the first model of the first provider; users who declare providers and models did not request them. */
 export const noModelAliases: Fix = {
   change: "the models of provider_id all are left out",
   reason:

@@ -17,7 +17,7 @@ import {
 import { writeOrCheck } from "./generated_files.ts";
 import { unpackedPackage } from "./install/published_package.ts";
 
-/** An embedded base: where it comes from, what was changed in it, and the document. */
+/** An embedded base config: its source, its fixes, and the document. */
 interface Base {
   readonly text: string;
   readonly fixes: readonly Fix[];
@@ -189,7 +189,9 @@ const RELEASES: Readonly<Record<string, ReadonlyArray<{ readonly file: string; r
     }),
   );
 
-/** The base of a distribution that a package ships and that no name stands for; undefined: that package has none. */
+/**
+ * The base config of a distribution without a name that a package ships; undefined: the package does not contain it.
+ */
 export const shippedBase = async (
   folder: string,
   version: string,

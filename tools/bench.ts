@@ -1,8 +1,8 @@
 /**
- * `deno task bench`: speed as figures, to be read and never asserted.
+ * `deno task bench`: prints speed figures, without asserting them.
  *
- * Generation is timed inside one process; `render` is timed as a whole process of the minified bundle, beside an empty
- * Deno program in the same run, since wall time alone says more about the machine than about us.
+ * Generation is timed inside one process; `render` is timed as a whole process of the minified bundle, next to an empty
+ * Deno program in the same run, because wall time depends on the host.
  */
 import * as Result from "effect/Result";
 import { conversionAnswer } from "../core/admission/conversion_review.ts";

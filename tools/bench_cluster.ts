@@ -1,9 +1,9 @@
 /**
- * `deno task bench:cluster`: the operator against a real API server, beside a bare client in the same run.
+ * `deno task bench:cluster`: the operator on a real API server, compared with a bare client in the same run.
  *
- * The operator is the minified bundle as a process of its own, as it is installed. The bare client writes the same objects,
- * status and Events with nothing around them: what it needs is what the API server and the machine need. Figures are printed
- * as rows of Markdown; `--resources N` (1,000) sets the size, `--growth` also tells the time of a pass at 100 and 5,000.
+ * The operator is the minified bundle in its own process, as installed. The bare client writes the same objects, status
+ * and Events without further logic: its time is that of the API server and the host. Figures are printed as rows of
+ * Markdown; `--resources N` (1,000) sets the size, `--growth` also measures a reconciliation at 100 and 5,000.
  */
 import { bareOne } from "./bench_cluster/bare_client.ts";
 import { bareColdStart, type ColdStart, operatorColdStart } from "./bench_cluster/cold_starts.ts";
@@ -141,9 +141,9 @@ const atWork = async (cluster: ControlPlane, bundle: string, count: number, befo
 };
 
 /**
- * The bare client and an operator beside it, in turns, since a shared machine is not equally fast for a minute. The order within
- * a round changes: what comes second in one comes first in the next. The part beside the servers says how much of the ratio is
- * the operator itself: however fast the machine is, client and servers are so together.
+ * The bare client and an operator, alternating, because the speed of a shared host changes within a minute. The order
+ * within a round alternates. The time relative to the servers shows the operator's part of the ratio: a fast or slow
+ * host affects both.
  */
 const coldStarts = async (bundle: string, count: number): Promise<void> => {
   const rounds: Array<{ readonly bare: ColdStart; readonly operator: ColdStart }> = [];
@@ -201,7 +201,10 @@ const until = async (isSo: () => Promise<boolean>, withinMs: number): Promise<vo
   }
 };
 
-/** No write for two seconds. Passes never end: what is not available, as all is here, is looked at every five minutes. */
+/**
+ * No write for two seconds. Reconciliations never end: an unavailable resource, as all are here, is checked every five
+ * minutes.
+ */
 const quiet = async (operator: BundledOperator): Promise<void> => {
   let last = -1;
   await until(async () => {
@@ -213,7 +216,9 @@ const quiet = async (operator: BundledOperator): Promise<void> => {
   }, 600_000);
 };
 
-/** Milliseconds from the order to create a resource until a watch tells of its Deployment; `then` follows the creation. */
+/**
+ * Milliseconds from the request to create a resource until a watch reports its Deployment; `then` follows the creation.
+ */
 const createdToDeployment = async (
   cluster: ControlPlane,
   namespace: string,
@@ -236,7 +241,7 @@ const createdToDeployment = async (
         }
       }
     } catch {
-      // The watch was told to end.
+      // The watch was asked to end.
     }
   })();
   const times: Array<number> = [];

@@ -1,9 +1,9 @@
 /**
- * `deno task boots`: boots every line on every distribution and storage, and every remote inference type, on real servers;
- * keeps what came out in configs/boots.json and makes docs/compatibility.md of it.
+ * `deno task boots`: boots every server family on every distribution and storage, and every remote inference type, on
+ * real servers; stores the results in configs/boots.json and generates docs/compatibility.md from them.
  *
- * `--line 0.4`, `--minor 0.5`, `--distribution starter`, `--provider vllm` (`all` for these alone) and `--shipped` (distributions without a name) each
- * take a part; what is known of the rest stays.
+ * `--line 0.4`, `--minor 0.5`, `--distribution starter`, `--provider vllm` (`all` for these alone) and `--shipped`
+ * (distributions without a name) each select a part; the results of the rest are kept.
  */
 import { parseArgs } from "node:util";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
@@ -52,7 +52,7 @@ const main = async (args: readonly string[]): Promise<number> => {
       distributionsOf(minor).filter((name) => values.distribution === undefined || name === values.distribution)
         .flatMap((distribution) => STORAGES.map((storage): Cell => ({ minor, distribution, storage })))
     );
-  // A server that cannot be installed is no finding about its providers.
+  // A server that cannot be installed says nothing about its providers.
   for (const minor of minors) {
     const server = SERVER_VERSIONS.find((name) => name === serverName(minor));
     if (server !== undefined) await installServer(server);

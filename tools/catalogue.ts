@@ -1,7 +1,8 @@
 /**
- * Writes configs/catalogue: what each published server says of its APIs, provider types and their config fields.
+ * Writes configs/catalogue: APIs, provider types and their config fields of each published server.
  *
- * The published package is installed and asked (catalogue.py). With --check nothing is written; 1 when a file is stale.
+ * The published package is installed and inspected (catalogue.py). With --check nothing is written; exits with 1 if a
+ * file is stale.
  */
 import { join } from "node:path";
 import { writeOrCheck } from "./generated_files.ts";
@@ -18,7 +19,7 @@ const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
   return sorted({ server: minor, origin, apis: told.apis, providers: Object.fromEntries(providers) });
 };
 
-/** What the lock files were frozen on; a newer Python tells the same catalogue. */
+/** The Python version of the lock files; a newer Python produces the same catalogue. */
 const LOCKED_PYTHON = "3.12";
 
 interface Source {
@@ -137,7 +138,7 @@ const field = (name: string, told: ToldField): Record<string, unknown> =>
     description: told.description === "" ? undefined : cut(told.description),
   });
 
-/** A registry entry may hold several requirements, and options for pip that say where they come from. */
+/** A registry entry may contain several requirements, and pip options for their source. */
 const requirements = (entry: string): readonly string[] =>
   entry.replaceAll(/--(no-deps|(extra-)?index-url\s+\S+)/g, "").split(/\s+/).filter((part) => part !== "");
 

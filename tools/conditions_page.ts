@@ -1,7 +1,7 @@
 /** docs/conditions.md: every reason of a failed reconciliation, made from the table of failures. */
 import { FAILURES, type Row } from "../core/failure/table.ts";
 
-/** Stands for the failures in the texts of the page. */
+/** A placeholder for the failures in the texts of the page. */
 const SAMPLE = {
   _tag: "",
   path: [],

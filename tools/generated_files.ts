@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 /**
  * Writes each text to its path (from the root of the repository).
  *
- * With --check among the arguments nothing is written; each stale file is told with what differs, and the process ends
- * with 1.
+ * With --check among the arguments nothing is written; each stale file is reported with its differences, and the
+ * process exits with 1.
  *
- * @param command What makes the files anew, for the message.
+ * @param command The command that generates the files, for the message.
  */
 export const writeOrCheck = (texts: ReadonlyMap<string, string>, command: string): void => {
   const check = Deno.args.includes("--check");

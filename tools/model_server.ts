@@ -40,9 +40,9 @@ export const startModelServer = ({
   const answer = async (request: Request): Promise<Response> => {
     const asked = await recorded(request);
     requests.push(asked);
-    // The client of Ollama looks here once, outside the base path and without a key.
+    // The Ollama client sends a request here once, outside the base path and without a key.
     if (asked.method === "GET" && asked.path === "/api/ps") return Response.json({ models: [] });
-    // Clients of these two ask first whether the server is of their kind, beside the base path.
+    // Clients of these two first check the kind of the server, outside the base path.
     const root = basePath.replace(/\/v1$/, "");
     if (asked.path === `${root}/props`) {
       return Response.json({ default_generation_settings: {}, model_path: models[0] });
@@ -66,7 +66,7 @@ export const startModelServer = ({
   };
 };
 
-/** Every embedding has this length unless the request asks for another; the smallest that a known model has. */
+/** Default length of an embedding; the smallest of the known models. */
 export const EMBEDDING_DIMENSION = 384;
 
 const KEY_HEADERS = ["authorization", "api-key", "x-api-key"] as const;

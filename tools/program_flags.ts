@@ -1,14 +1,15 @@
 /** How the program is started wherever it is started: by the tests, in the image, compiled. */
 
 /**
- * Semi-spaces of 8 MiB: 16 take 3 to 10 % less processor time and hold about 20 MiB more just after 400 to 600 resources (4 MiB
- * more half a minute later); 2 take a seventh more. The old space is bounded well above what 5,000 resources need.
+ * Semi-spaces of 8 MiB: 16 take 3 to 10 % less processor time and need about 20 MiB more just after 400 to 600
+ * resources (4 MiB more half a minute later); 2 take a seventh more. The old space is bounded well above what 5,000
+ * resources need.
  *
- * From that bound V8 would conclude that memory is scarce and mark the old space again whenever it has grown by a third: 26
- * times while 1,000 resources are new. Now it may grow to three times of what was alive, and what is free goes back when the
- * work ends, because the operator collects then by itself (shell/process/rest.ts). One thread scavenges: several wait for each
- * other, which costs more than it saves on so small a heap. Both together take a tenth of the program's processor time away
- * (docs/measurements.md).
+ * Because of that bound V8 would assume that memory is scarce and mark the old space again whenever it has grown by a
+ * third: 26 times while 1,000 resources are new. Now it may grow to three times the live size, and free memory is
+ * released when the work ends, because the operator then collects garbage itself (shell/process/rest.ts). One thread
+ * scavenges: several wait for each other, which costs more than it saves on such a small heap. Together these settings
+ * save a tenth of the program's processor time (docs/measurements.md).
  */
 export const V8_FLAGS = [
   "--max-semi-space-size=8",
@@ -19,10 +20,10 @@ export const V8_FLAGS = [
 ].join(",");
 
 /**
- * Environment of the program where it starts with jemalloc, given its path. The allocator of glibc keeps between 10 and 20 MiB
- * of what 1,000 new resources needed for a while, because it gives back only what lies at the end; settings that make it keep
- * less take twice the system time that jemalloc does. One arena, since most work is done by one thread; what is free goes
- * back to the machine after a second, without waiting for the next call.
+ * Environment of the program when started with jemalloc, given its path. The allocator of glibc retains between 10 and
+ * 20 MiB of the memory that 1,000 new resources needed temporarily, because it only releases memory at the end of the
+ * heap; settings that make it retain less take twice the system time of jemalloc. One arena, because one thread does
+ * most of the work; free memory is returned to the system after a second, without waiting for the next call.
  */
 export const allocatorEnv = (library: string): Readonly<Record<string, string>> => ({
   LD_PRELOAD: library,

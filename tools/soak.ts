@@ -1,11 +1,11 @@
 /**
  * `deno task soak`: the long forms of the robustness tests, one after the other. Prints rows for docs/measurements.md.
  *
- * `--minutes N` (80) is the length of all parts together, about. From 80 on every part has its full length: watches cut for 30
- * minutes, 10 minutes without a write, 10 minutes of reads while replicas are replaced, a crash before and after every write,
- * 20,000 foreign objects, 40,000 edits. With less, watches and silence are cut down first; below 37 also reads, crashes, objects
- * and edits.
- * `--only WORD` runs the parts whose file has that word in its name. What a failed part printed is kept, and told.
+ * `--minutes N` (80) is the approximate length of all parts together. From 80 on every part has its full length:
+ * watches cut for 30 minutes, 10 minutes without a write, 10 minutes of reads while replicas are replaced, a crash
+ * before and after every write, 20,000 foreign objects, 40,000 edits. With less, watches and silence are shortened
+ * first; below 37 also reads, crashes, objects and edits. `--only WORD` runs the parts whose file has that word in its
+ * name. The output of a failed part is kept and its location printed.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";

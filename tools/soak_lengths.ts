@@ -1,7 +1,7 @@
 /** Sizes of the tests in tests/cluster that have a long form. Without the variables they are those of CI; `deno task soak` sets them. */
 const sized = (variable: Length, usual: number): number => Number(Deno.env.get(variable) ?? usual);
 
-/** Environment variables by which `deno task soak` asks for the long forms. */
+/** Environment variables by which `deno task soak` requests the long forms. */
 export type Length =
   | "SOAK_CRASH_STRIDE"
   | "SOAK_EDITS"
@@ -36,10 +36,10 @@ export const FOREIGN_BYTES = 50 * 1024;
 
 export const LOG_FOLDER_VARIABLE = "SOAK_LOG_FOLDER";
 
-/** Where operators that run as processes leave their logs; a folder of their own, which goes with them, when undefined. */
+/** Where operators that run as processes write their logs; a temporary directory if undefined. */
 export const LOG_FOLDER = Deno.env.get(LOG_FOLDER_VARIABLE);
 
-/** Start of the lines that `deno task soak` collects. */
+/** Prefix of the lines that `deno task soak` collects. */
 export const FIGURE = "figure ";
 
 /** A figure for the report of `deno task soak`, as a row of a Markdown table. */

@@ -43,7 +43,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   const inTime = () => !stop.signal.aborted && Date.now() < until;
 
   await installCrd(api, say);
-  // Ours is gone as a whole; of the user's cluster only what this run made is taken away.
+  // An own control plane is removed as a whole; in the user's cluster only the objects of this run are removed.
   if (!cluster.isOurs) {
     removes = true;
     cleanup.defer(async () => {
@@ -79,7 +79,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
     });
     looks = now;
   };
-  // An API server that restarts is no reason to give up.
+  // A restart of the API server is not a failure.
   const lookOnce = () =>
     lookAgain().catch((cause) => say(`cannot read the resource: ${cause instanceof Error ? cause.message : cause}`));
   while (inTime() && !looks.every(isReady)) {
@@ -119,7 +119,7 @@ const pathOf = (resource: JsonObject): string =>
 const placed = (resource: JsonObject, namespace: string): JsonObject =>
   withMember(resource, "metadata", { namespace, ...objectAt(resource, "metadata") });
 
-/** Undefined when the stop was asked for while programs were being built: nothing runs then. */
+/** Undefined if the run was stopped while programs were being built: nothing runs then. */
 const clusterFor = async (options: Options, sample: Sample, stop: Stop): Promise<UpCluster | undefined> => {
   if (options.context !== undefined) return userCluster(options.context, options.kubeconfig);
   const kind = options.realNode ? "real" : "simulated";

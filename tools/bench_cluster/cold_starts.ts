@@ -1,6 +1,6 @@
 /**
- * An operator that starts beside resources which nobody has worked on, and the bare client with the same requests. Each has an
- * API server of its own, made for it, so that neither meets what the other left behind.
+ * An operator that starts with resources that have never been reconciled, and the bare client with the same requests.
+ * Each uses a new API server of its own, so that neither is affected by the other's data.
  */
 import { strictEqual } from "node:assert/strict";
 import { type ControlPlane, startControlPlane } from "../cluster/control_plane.ts";
@@ -11,7 +11,7 @@ import { ASKED_EVERY_MS, createMany, deployments, pause, prepareCluster } from "
 export interface ColdStart {
   /** Until the last Deployment is written, from the first request of the bare client or the start of the operator's process. */
   readonly ms: number;
-  /** What was had of the processors in that time; undefined where nothing tells. */
+  /** Processor time used in that period; undefined if it is not available. */
   readonly processorSeconds: ProcessorSeconds | undefined;
 }
 
@@ -77,8 +77,8 @@ const measured = async (cluster: ControlPlane, work: () => Promise<number>): Pro
 };
 
 /**
- * When it was written, in milliseconds since 1970, as the operator's log says: to count Deployments again and again takes the
- * API server some hundredths of what is measured.
+ * The time of the write in milliseconds since 1970, from the operator's log: counting Deployments repeatedly costs the
+ * API server some hundredths of the measured time.
  */
 const lastDeployment = async (
   cluster: ControlPlane,

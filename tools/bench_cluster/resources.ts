@@ -65,8 +65,8 @@ export const deployments = async (cluster: ControlPlane, namespace: string): Pro
 };
 
 /**
- * Between two looks whether the work is done. Seldom: 20 looks a second take 1 % of the processors, which the operator shares
- * with the bench.
+ * Interval between two checks for completion. Rare: 20 checks a second take 1 % of the processors, which the operator
+ * shares with the bench.
  */
 export const ASKED_EVERY_MS = 500;
 

@@ -24,14 +24,14 @@ export interface Cell {
 
 export type Outcome =
   | { readonly kind: "boots" }
-  /** The operator's own sentence. */
+  /** The operator's own message. */
   | { readonly kind: "refused"; readonly reason: string }
   /** Its models run inside the server, on a GPU that is not here. */
   | { readonly kind: "needs hardware"; readonly reason: string }
-  /** The server ended, with the end of what it said. */
+  /** The server exited, with the end of its output. */
   | { readonly kind: "ends"; readonly reason: string };
 
-/** A base that no name stands for, and what it reads. */
+/** A base config of a distribution without a name, and the variables it reads. */
 export interface OwnBase {
   readonly base: BaseSource;
   readonly env: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export const bootCell = async (cell: Cell, backends: Backends, own?: OwnBase): P
   }
 };
 
-/** Boots the cell and asks the server for what its resource asked for; fails with what is missing. */
+/** Boots the cell and checks that the server has what its resource requires; fails with what is missing. */
 export const assertCell = async (
   { minor, distribution, storage }: Cell,
   backends: Backends,
@@ -76,7 +76,7 @@ export const assertCell = async (
     const told = Object.entries(secrets)
       .flatMap(([name, secret]) => Object.entries(secret).map(([key, value]) => ({ name: `${name}/${key}`, value })))
       .filter(({ value }) => log.includes(value) || log.includes(encodeURIComponent(value)));
-    // The operator says so itself where no log level helps.
+    // The operator itself warns if no log level helps.
     const known = storage === "redis" && server.family.process.quietStartup === undefined ? ["storage/redis"] : [];
     deepStrictEqual(told.map(({ name }) => name), known, "keys of Secrets that the server's log tells");
     const request = models.requests.find(({ method }) => method === "POST");
@@ -93,7 +93,7 @@ interface Asked {
   readonly tools: readonly string[];
 }
 
-/** Tools and shields are asked for where the base has what serves them without conditions. */
+/** Tools and shields are requested if the base config serves them unconditionally. */
 const resourceOf = (
   server: Server,
   distribution: string,
@@ -163,7 +163,7 @@ const assertAnswers = async (
   { shields, tools }: Asked,
   isOnRedis: boolean,
 ): Promise<void> => {
-  // What the line file says of Redis: the first request that uses it fails.
+  // The Redis defect in the definition of the server family: the first request that uses it fails.
   const hasDefect = isOnRedis && line.redisDefect !== undefined;
   if (hasDefect) await stack.get("/v1/models");
   const providers = (await stack.get("/v1/providers")).body.data as readonly JsonObject[];

@@ -1,4 +1,6 @@
-/** An endpoint that takes a chat under any path and remembers it: where a type's own path begins is not ours to say here. */
+/**
+ * An endpoint that accepts a chat under any path and records it: where a type's own path begins is not checked here.
+ */
 export interface Listener {
   readonly url: string;
   readonly requests: ReadonlyArray<{ readonly path: string; readonly headers: string }>;

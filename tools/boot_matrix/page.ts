@@ -1,4 +1,4 @@
-/** docs/compatibility.md: the kept results as tables. */
+/** docs/compatibility.md: the stored results as tables. */
 import { CATALOGUES, providerType } from "../../core/config/servers/catalogue.ts";
 import { SERVER_FAMILIES, serverName, serverOf } from "../../core/config/servers/families/families.ts";
 import { type Outcome, STORAGES } from "./cell.ts";
@@ -138,7 +138,7 @@ const defectsTable = (): readonly string[] => [
   "",
 ];
 
-/** How each line is started and spoken to, as its line file says. */
+/** How servers of each family are started and configured, from its definition. */
 const processTable = (): readonly string[] => [
   "## Lines",
   "",

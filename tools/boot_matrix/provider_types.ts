@@ -51,7 +51,7 @@ const bootHalves = async (server: Server, types: readonly string[]): Promise<Rea
   ]);
 };
 
-/** Empty when several did not start together. One that does not start with a model may start without. */
+/** Empty if several did not start together. A type that does not start with a model may start without. */
 const bootTypes = async (
   server: Server,
   types: readonly string[],
@@ -120,7 +120,7 @@ interface Asked {
   readonly listener: Listener | undefined;
 }
 
-/** What a type cannot start without, besides endpoint and key; made-up values, nobody is called. */
+/** Fields that a type requires besides endpoint and key; made-up values, no service is called. */
 const NEEDED: Readonly<Record<string, JsonObject>> = {
   "remote::oci": {
     oci_auth_type: "config_file",

@@ -1,4 +1,4 @@
-/** What the boots came to, as it is kept between runs. */
+/** The results of the boots, as stored between runs. */
 import type { Cell, Outcome } from "./cell.ts";
 import type { TypeOutcome } from "./provider_types.ts";
 
@@ -19,7 +19,7 @@ export interface BootedType extends Seen {
   readonly outcome: TypeOutcome;
 }
 
-/** A distribution that no name stands for, on the sqlite of its own base. */
+/** A distribution without a name, with the sqlite stores of its own base config. */
 export interface BootedShipped extends Seen {
   readonly minor: string;
   readonly distribution: string;

@@ -1,4 +1,4 @@
-/** The distributions that the published packages ship besides those that a resource can name: nobody publishes their images. */
+/** The distributions of the published packages that have no name in resources: nobody publishes their images. */
 import { serverOf } from "../../core/config/servers/families/families.ts";
 import { shippedBase } from "../bases.ts";
 import type { Backends } from "./backends.ts";
@@ -7,7 +7,7 @@ import type { BootedShipped } from "./results.ts";
 
 const FOLDERS = ["ci-tests", "dell", "nvidia", "oci", "open-benchmark", "starter-gpu", "watsonx"];
 
-/** What the documents read without a default; nobody is called. */
+/** Variables that the documents read without a default; no service is called. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   INFERENCE_MODEL: "org/model",
   SAFETY_MODEL: "org/guard",
@@ -41,7 +41,7 @@ export const bootShipped = async (
   return rows;
 };
 
-/** The newest server of each line, of those that can be installed. */
+/** The newest installable server of each family. */
 export const newestOfLines = (servers: readonly string[]): readonly string[] => {
   const lineOf = (server: string) => serverOf(server.split(" ")[1] ?? "")?.family;
   return servers.filter((server, index) => !servers.slice(index + 1).some((later) => lineOf(later) === lineOf(server)));

@@ -1,8 +1,8 @@
-/** A program that runs beside a test. Its output goes to a file, so that a noisy program costs no memory here. */
+/** A program that runs during a test. Its output goes to a file, so that a noisy program needs no memory here. */
 export interface BackgroundProcess {
   readonly pid: number;
   readonly logFile: string;
-  /** Exit code as a shell would say it: 128 + n after signal n. */
+  /** Exit code as in a shell: 128 + n after signal n. */
   readonly exited: Promise<number>;
   hasExited(): boolean;
   /** The end of the output, at most `LOG_BYTES_READ` of it. */
@@ -13,7 +13,7 @@ export interface BackgroundProcess {
 
 export interface BackgroundCommand {
   readonly command: readonly [program: string, ...args: string[]];
-  /** The whole environment: nothing of ours reaches the program. */
+  /** The whole environment: the program inherits nothing. */
   readonly env?: Readonly<Record<string, string>>;
   readonly workingFolder?: string;
   readonly logFile: string;
@@ -62,7 +62,7 @@ export const startInBackground = async (wanted: BackgroundCommand): Promise<Back
     return code;
   })();
   if (wanted.input !== undefined) {
-    // A program that ends before it has read everything says why in its log.
+    // A program that exits before it has read everything explains it in its log.
     await writeAll(child.stdin, wanted.input).catch(() => {});
   }
 
@@ -90,7 +90,7 @@ export const startInBackground = async (wanted: BackgroundCommand): Promise<Back
 /** The last `count` lines of a text, as an error message shows them. */
 export const lastLines = (text: string, count: number): string => text.trimEnd().split("\n").slice(-count).join("\n");
 
-/** Ports of loopback that nobody listens on at the moment. */
+/** Free ports on loopback. */
 export const freePorts = (count: number): number[] => {
   // All are held until the last is found, so they differ.
   const held = Array.from({ length: count }, listenSomewhere);
@@ -100,8 +100,8 @@ export const freePorts = (count: number): number[] => {
 };
 
 /**
- * Linux gives outgoing connections ports from 32768 on, so nothing takes a port from below between the look and the
- * start of the program, but another test that draws the same number.
+ * Linux uses ports from 32768 on for outgoing connections, so no program takes a lower port between the check and the
+ * start, except another test that draws the same number.
  */
 const listenSomewhere = (): Deno.TcpListener => {
   for (let tries = 0; tries < 100; tries++) {
@@ -114,7 +114,9 @@ const listenSomewhere = (): Deno.TcpListener => {
   throw new Error("No free port was found on loopback between 20000 and 32000");
 };
 
-/** Looks every `everyMs` until `ready` says yes; false when `withinMs` have passed or the process has ended before. */
+/**
+ * Checks every `everyMs` until `ready` returns true; false if `withinMs` have passed or the process has exited before.
+ */
 export const waitUntilReady = async (
   process: BackgroundProcess,
   ready: () => Promise<boolean>,
@@ -140,11 +142,11 @@ const signal = (pid: number, name: Deno.Signal): void => {
   }
 };
 
-/** A test run that is killed cannot clean up: the end of this pipe tells a shell, which then does it in its place. */
+/** A killed test run cannot clean up: a shell notices the end of this pipe and does it instead. */
 const guardAgainstOrphans = (pid: number) => {
   const guard = new Deno.Command("/bin/sh", {
     args: ["-c", `read -r _; kill -TERM -${pid}; sleep 5; kill -KILL -${pid}`],
-    // Ctrl-C goes to the whole group of the terminal; the guard has to outlive it.
+    // Ctrl-C is sent to the whole process group of the terminal; the guard must survive it.
     detached: true,
     stdin: "piped",
     stdout: "null",

@@ -24,13 +24,13 @@ export interface ControlPlane {
   readonly kubectlPath: string;
   /** `path` starts with a slash; the token and the right certificate authority are added. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Standard output; fails with kubectl's own words when it exits with another code than 0. */
+  /** Standard output; fails with the output of kubectl if it exits with a code other than 0. */
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
-  /** Ends the API server and starts it again on the same port and etcd; for `downMs` in between nobody answers. */
+  /** Stops the API server and starts it again on the same port and etcd; for `downMs` in between it does not answer. */
   restartApiServer(downMs?: number): Promise<void>;
-  /** As `restartApiServer`, with a certificate of another authority, which then stands in `caFile` and the kubeconfig. */
+  /** As `restartApiServer`, with a certificate of another CA, which is then in `caFile` and the kubeconfig. */
   renewAuthority(): Promise<void>;
-  /** Keeps a copy of the database; nobody answers for some seconds. */
+  /** Copies the data of etcd; the API server does not answer for some seconds. */
   saveDatabase(): Promise<void>;
   /** Puts the copy in place of the database, as a restore from a backup does. */
   restoreDatabase(): Promise<void>;
@@ -62,9 +62,9 @@ export interface ControlPlaneOptions {
   readonly kwok?: boolean;
   /** Also controllers and scheduler, for nodes that join by themselves. */
   readonly controllers?: boolean;
-  /** What the Service `kubernetes` leads to; somebody has to take what comes there to loopback, where the server listens. */
+  /** The address of the Service `kubernetes`; a proxy must forward it to loopback, where the server listens. */
   readonly addressForPods?: string;
-  /** Every request is noted: `auditLog` of the control plane tells them. */
+  /** Every request is recorded: see `auditLog` of the control plane. */
   readonly audit?: boolean;
 }
 
@@ -82,7 +82,7 @@ export const startControlPlane = async (
       command: [path, ...flags],
       env: { HOME: folder },
       logFile: join(folder, `${name}.log`),
-      // The API server waits for open watches before it goes.
+      // The API server waits for open watches before it exits.
       stopWithinMs: 20_000,
     });
     started.push(process);
@@ -198,7 +198,7 @@ export const startControlPlane = async (
     if (kwok) await simulateNode(controlPlane);
     return controlPlane;
   } catch (cause) {
-    // The folder stays: its logs are what is left to look at.
+    // The directory is kept: its logs are needed to find the cause.
     await stopAll();
     throw cause;
   }
@@ -212,7 +212,7 @@ const copied = async (from: string, to: string): Promise<void> => {
 
 const POD_STAGES_FILE = "pod_stages.yaml";
 
-/** Everything that a control plane with a simulated node is made of. */
+/** All parts of a control plane with a simulated node. */
 export const installSimulatedCluster = async (signal?: AbortSignal): Promise<void> => {
   await installControlPlane([...API_PROGRAMS, ...CONTROLLERS, "kwok"], signal);
 };
@@ -286,7 +286,7 @@ const moreFlags = (name: typeof CONTROLLERS[number] | "kwok", folder: string, ku
   }
 };
 
-/** The second certificate of the file: the API server writes its leaf first, then the authority that signed it. */
+/** The second certificate of the file: the API server writes its leaf first, then its CA. */
 const authorityOf = async (certificateFile: string): Promise<string | undefined> => {
   const text = await Deno.readTextFile(certificateFile).catch(() => "");
   return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g)?.[1];

@@ -19,7 +19,7 @@ export const limitedMemory = async (bytes: number): Promise<LimitedMemory> => {
   return {
     processes: `${folder}/cgroup.procs`,
     killed: async () => Number(/^oom_kill (\d+)$/m.exec(await Deno.readTextFile(events))?.[1] ?? 0),
-    // A group goes only by rmdir; its files are no files.
+    // A cgroup is removed by rmdir only; its files cannot be deleted.
     remove: async () => void await new Deno.Command("rmdir", { args: [folder] }).output(),
   };
 };

@@ -12,7 +12,7 @@ export interface BundledOperator {
   readonly residentBytes: () => Promise<number>;
   /** The part of it that is the process's own; the rest are pages of files, as Deno's program, that the kernel may take back. */
   readonly anonymousBytes: () => Promise<number>;
-  /** Passes so far: their number and how long they took together. */
+  /** Reconciliations so far: their number and total duration. */
   readonly passSeconds: () => Promise<{ readonly count: number; readonly sum: number }>;
   /** Requests to the API server so far: reads (lists and watches included), writes. */
   readonly requests: () => Promise<readonly [number, number]>;
@@ -63,7 +63,7 @@ export const startBundledOperator = async (
   const limit = memoryBytes === undefined ? undefined : await limitedMemory(memoryBytes);
   const process = await startInBackground({
     command: [
-      // Straight into the file: what is measured beside it shall not pay for carrying the log.
+      // Straight into the file: the measured program must not pay for forwarding the log.
       "/bin/sh",
       "-c",
       `${limit === undefined ? "" : `echo $$ >${limit.processes}; `}exec "$@" >>"$0" 2>&1`,
@@ -145,7 +145,7 @@ const RESET_PEAK = "5";
 /** The kernel counts processor time in hundredths of a second (USER_HZ). */
 const TICK_MS = 10;
 
-/** A line of `/proc/PID/status`, which the kernel gives in KiB. */
+/** A line of `/proc/PID/status`, in KiB. */
 const statusBytes = async (pid: number, line: string): Promise<number> => {
   const status = await Deno.readTextFile(`/proc/${pid}/status`);
   return Number(new RegExp(`^${line}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) * 1024;

@@ -1,7 +1,7 @@
 /** A node that is simulated, on a real control plane. */
 
 interface Kubectl {
-  /** Runs kubectl with these words and this standard input. */
+  /** Runs kubectl with these arguments and this standard input. */
   readonly kubectl: (words: readonly string[], input?: string) => Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ const volume = (index: number) => ({
   spec: {
     storageClassName: "",
     capacity: { storage: "1Ti" },
-    // The API server refuses ReadWriteOncePod beside other modes, so every fourth volume is of that kind.
+    // The API server rejects ReadWriteOncePod together with other modes, so every fourth volume is of that kind.
     accessModes: index % 4 === 3 ? ["ReadWriteOncePod"] : ["ReadWriteOnce", "ReadWriteMany"],
     hostPath: { path: `/tmp/simulated-${index}` },
   },

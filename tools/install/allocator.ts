@@ -1,7 +1,7 @@
 /** jemalloc, the allocator that the program is installed with (`allocatorEnv` in tools/program_flags.ts). */
 import { installPackages, isFile } from "./debian_packages.ts";
 
-/** Path of the library; undefined where there is none and none can be installed, which a line on stderr tells. */
+/** Path of the library; undefined if it is missing and cannot be installed, which is reported on stderr. */
 export const installAllocator = async (): Promise<string | undefined> => {
   const found = await libraryPath();
   if (found !== undefined) return found;

@@ -5,21 +5,21 @@ import { cacheDir, once } from "./cache.ts";
 export type ControlPlaneProgram = keyof typeof SOURCES;
 
 /**
- * Paths of the programs asked for: from the folder that KUBEBUILDER_ASSETS names, else from the cache, else built with
- * Go into the cache, which takes minutes the first time. `signal` ends a build under way.
+ * Paths of the requested programs: from KUBEBUILDER_ASSETS, else from the cache, else built with Go into the cache,
+ * which takes minutes the first time. `signal` cancels a build.
  */
 export const installControlPlane = async <Name extends ControlPlaneProgram>(
   names: readonly Name[],
   signal?: AbortSignal,
 ): Promise<Record<Name, string>> => {
   const paths: [Name, string][] = [];
-  // One after the other: a Go build uses every core by itself.
+  // One after the other: a Go build uses every core.
   for (const name of names) paths.push([name, givenPath(name) ?? await cachedPath(name, signal)]);
   return Object.fromEntries(paths) as Record<Name, string>;
 };
 
 interface Source {
-  /** Folder beside this file with the go.mod and go.sum that pin the build. */
+  /** Directory next to this file with the go.mod and go.sum that pin the build. */
   readonly folder: string;
   /** The Go module whose version is the program's version. */
   readonly module: string;
@@ -31,7 +31,7 @@ interface Source {
 /** Names the minor version of the control plane, e.g. 1.33, when it is not the usual one; tools/minors.ts sets it. */
 export const MINOR_VARIABLE = "KUBERNETES_MINOR";
 
-/** Minor versions that can be asked for beside the usual one; each has its folder with a go.mod. */
+/** Minor versions that can be requested besides the usual one; each has its directory with a go.mod. */
 export const OTHER_MINORS: readonly string[] = ["1.33", "1.37"];
 
 const chosenFolder = (): string => {
@@ -48,9 +48,9 @@ const kubernetes = (program: string, coldSeconds: number, folder = chosenFolder(
   coldSeconds,
 });
 
-// Several modules, because their requirements clash: Kubernetes asks for a newer etcd client than this etcd is made of,
-// and kwok and CoreDNS for older Kubernetes libraries. The node's programs are older, because newer kubelets refuse hosts
-// with cgroup v1; a control plane may be two minor versions ahead of them.
+// Several modules, because their requirements conflict: Kubernetes requires a newer etcd client than this etcd, and
+// kwok and CoreDNS older Kubernetes libraries. The node's programs are older, because newer kubelets do not start on
+// hosts with cgroup v1; a control plane may be two minor versions newer than they are.
 const SOURCES = {
   etcd: { folder: "etcd", module: "go.etcd.io/etcd/server/v3", package: "go.etcd.io/etcd/server/v3", coldSeconds: 40 },
   "kube-apiserver": kubernetes("kube-apiserver", 190),
@@ -71,7 +71,7 @@ const SOURCES = {
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 
-/** What setup-envtest puts into its folder; the rest comes from the cache even when the folder is given. */
+/** The contents of setup-envtest's directory; the rest comes from the cache even if the directory is given. */
 const GIVEN_TOGETHER: readonly ControlPlaneProgram[] = ["etcd", "kube-apiserver", "kubectl"];
 
 const givenPath = (name: ControlPlaneProgram): string | undefined => {

@@ -1,6 +1,6 @@
 /**
- * The operator as a container image, made without Docker: as the Dockerfile makes it, but for the program itself, which is
- * the bundle with a Deno beside it in place of one compiled file. Needs the layer of Debian, and root.
+ * The operator as a container image, built without Docker: as the Dockerfile does, except for the program itself, which
+ * is the bundle with Deno instead of one compiled file. Requires the Debian layer, and root.
  */
 import { dirname, join } from "node:path";
 import { bundleOperator } from "../bundle_operator.ts";

@@ -17,7 +17,7 @@ export interface InstalledServer {
   readonly configVariable: string;
 }
 
-/** Installs the server on first use and says where it is. */
+/** Installs the server on first use and returns its location. */
 export const installServer = async (version: ServerVersion): Promise<InstalledServer> => {
   const { coldSeconds, ...start } = SERVERS[version];
   const name = version.replace(" ", "-");
@@ -31,7 +31,7 @@ export const installServer = async (version: ServerVersion): Promise<InstalledSe
     `${version} (first time, about ${coldSeconds} s)`,
     async (into) => {
       await makeEnvironment(base.path, requirements, into);
-      // Beside the environment and not in the source tree, where Python would leave its byte code.
+      // Next to the environment and not in the source tree, where Python would write its byte code.
       await Deno.mkdir(join(into, STAND_INS));
       await Deno.writeFile(join(into, STAND_INS, "torch.py"), standIn);
     },
@@ -57,7 +57,7 @@ const LLAMA_STACK_START = {
 
 // The last release of each minor version. coldSeconds: two cores, empty pip cache, downloads included.
 const SERVERS = {
-  // Has no factory without arguments: it is started by its own command line, as line_legacy.ts says.
+  // Has no factory without arguments: it is started by its own command line, see family_legacy.ts.
   "llama-stack 0.2.24": { ...LLAMA_STACK_START, coldSeconds: 60 },
   "llama-stack 0.3.5": { ...LLAMA_STACK_START, coldSeconds: 60 },
   "llama-stack 0.4.7": { ...LLAMA_STACK_START, coldSeconds: 60 },
@@ -136,14 +136,14 @@ const makeEnvironment = async (base: string, requirements: string, into: string)
 };
 
 /**
- * The scripts of an environment start with the absolute path of its interpreter, which is gone after the rename at the
- * end and wherever the cache folder is moved to. Here they start the `python` that lies beside them.
+ * The scripts of an environment start with the absolute path of its interpreter, which changes with the rename at the
+ * end and when the cache is moved. Here they start the `python` next to them.
  */
 const startByNeighbour = async (bin: string, interpreter: string): Promise<void> => {
   for await (const { name, isFile } of Deno.readDir(bin)) {
     if (!isFile) continue;
     const text = new TextDecoder().decode(await Deno.readFile(join(bin, name)));
-    // A NUL tells a binary, which decoding and encoding would spoil.
+    // A NUL indicates a binary, which decoding and encoding would damage.
     if (text.includes("\0")) continue;
     // pip's two forms: one line, and for long paths the three lines that the shell and Python both read.
     const head = [`#!${interpreter}\n`, `#!/bin/sh\n'''exec' ${interpreter} "$0" "$@"\n' '''\n`]
@@ -169,7 +169,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** Undefined when there is no such program. */
+/** Undefined if the program does not exist. */
 const run = async (program: string, args: readonly string[]): Promise<Outcome | undefined> => {
   try {
     const env = { ...Deno.env.toObject(), PYTHONNOUSERSITE: "1" };

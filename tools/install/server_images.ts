@@ -10,8 +10,8 @@ import { fetchTiktokenData, PIP, TIKTOKEN_SHA256 } from "./tiktoken_data.ts";
 export type WantedImages = Readonly<Record<string, ServerVersion | "debian">>;
 
 /**
- * A folder in the format of `docker save`, but not yet packed: `tar --dereference` of it is what containerd imports. The
- * caller removes it.
+ * A directory in the format of `docker save`, not packed yet: containerd imports its `tar --dereference`. The caller
+ * removes it.
  */
 export const imageArchive = async (wanted: WantedImages): Promise<string> =>
   await archiveOf(
@@ -48,7 +48,7 @@ export const archiveOf = async (images: readonly Image[]): Promise<string> => {
   return archive;
 };
 
-/** A folder with a packed layer and its digest before packing. */
+/** A directory with a compressed layer and its uncompressed digest. */
 export interface Layer {
   readonly folder: string;
   readonly sha256: string;
@@ -122,8 +122,8 @@ const installServerLayer = async (server: ServerVersion): Promise<Layer> => {
       const frozen = ["--no-deps", "--no-compile", "--no-cache-dir", "-r", `/opt/${basename(requirements)}`];
       await inside(PYTHON, ...PIP, "install", ...frozen);
       await fetchTiktokenData((args) => inside(PYTHON, ...args), join(into, TIKTOKEN), TIKTOKEN);
-      // The server cannot write beside its packages: without byte code each start would compile them anew. All of it
-      // would double the image, so only what servers load is compiled, by loading it.
+      // The server cannot write next to its packages: without byte code each start would compile them again. All of it
+      // would double the size of the image, so only the modules that servers load are compiled, by loading them.
       await inside(PYTHON, "-c", LOAD_SERVER, packageOf(server));
       await pack(into, "opt", into);
       await Deno.remove(opt, { recursive: true });

@@ -21,8 +21,8 @@ export const definition = (choices: Choices): JsonObject => {
 };
 
 /**
- * Where the operator writes the caBundle, it writes the path too, which ends in a segment that nobody else knows. A path here
- * would be taken back with each `kubectl apply` of this file.
+ * If the operator writes the caBundle, it writes the path too, which ends with a secret segment. A path here would be
+ * reset by each `kubectl apply` of this file.
  */
 const uncalled = (object: JsonObject, client: ReadonlyArray<string>, { certificates }: Choices): JsonObject =>
   certificates === "self-managed" ? put(object, [...client, "service", "path"], undefined) as JsonObject : object;
@@ -54,7 +54,7 @@ export const WEBHOOK: JsonObject = {
     apiGroups: [GROUP],
     apiVersions: ["v1alpha2"],
     operations: ["CREATE", "UPDATE"],
-    // Not the status: the operator must never stand in its own way.
+    // Not the status: the operator must never block itself.
     resources: ["llamastackdistributions"],
     scope: "Namespaced",
   }],
@@ -62,7 +62,7 @@ export const WEBHOOK: JsonObject = {
   timeoutSeconds: TIMEOUT_SECONDS,
 };
 
-/** By these somebody else writes the caBundle. */
+/** Annotations by which another controller writes the caBundle. */
 const annotated = (object: JsonObject, { certificates }: Choices): JsonObject => {
   const annotations: Readonly<Record<Choices["certificates"], JsonObject>> = {
     "self-managed": {},

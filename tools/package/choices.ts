@@ -12,7 +12,7 @@ export interface Choices {
   readonly certificates: "self-managed" | "cert-manager" | "service-ca" | "olm";
   /** Secrets are read by name only, never listed or watched. */
   readonly secretPolling: boolean;
-  /** Images of distributions, as the environment gives them to the operator: a mirror or a digest in place of ours. */
+  /** Images of distributions from the environment of the operator: a mirror or a digest instead of the pinned ones. */
   readonly relatedImages: ReadonlyArray<{ readonly variable: string; readonly image: string }>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `deploy/kustomize`: the default installation as a base, every other one as an overlay of it. An overlay holds what is added,
- * what is taken away and what is otherwise; it follows from the two installations and is never written by hand.
+ * `deploy/kustomize`: the default installation as a base, every other one as an overlay of it. An overlay contains
+ * additions, deletions and changes; it is computed from the two installations and never written by hand.
  */
 import { type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { writeYaml } from "../../core/data/yaml.ts";

@@ -1,4 +1,4 @@
-/** docs/moves.md: what a move to newer servers loses, as the operator says it when it holds such a move. */
+/** docs/moves.md: the data lost by a change to a newer server, in the terms of the operator's message. */
 import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
 import { type Server, serverName, serverOf } from "../../core/config/servers/families/families.ts";
 import { lossesOf, type Place } from "../../core/plan/stored_data/family_losses.ts";

@@ -8,7 +8,7 @@ export const NAMESPACE = OPERATOR_NAMESPACE;
 
 export const PORTS = { webhook: 9443, metrics: 8443, health: 8081 } as const;
 
-/** Certificate and key of the webhooks, where somebody else makes them. */
+/** Externally managed certificate and key of the webhooks. */
 export const SERVING_SECRET = `${NAME}-serving-cert`;
 
 /** Of the operator's pods alone; never changes, since a selector cannot. */

@@ -19,8 +19,8 @@ const udp = (port: number): JsonObject => ({ protocol: "UDP", port });
 const SERVERS: JsonObject = Object.fromEntries([POD_LABELS.split("=")]);
 
 /**
- * Nothing is said of the health port: a node always reaches its own pods. API servers, nodes and node-local DNS caches are no
- * pods and have no labels, so that their rules name ports alone.
+ * There is no rule for the health port: a node always reaches its own pods. API servers, nodes and node-local DNS
+ * caches are not pods and have no labels, so their rules contain ports only.
  */
 export const networkPolicy = (): JsonObject => ({
   apiVersion: "networking.k8s.io/v1",
@@ -36,7 +36,7 @@ export const networkPolicy = (): JsonObject => ({
     egress: [
       { ports: DNS_PORTS.flatMap((port) => [udp(port), tcp(port)]) },
       { ports: API_SERVER_PORTS.map(tcp) },
-      // A server listens where its resource says.
+      // A server listens on the port of its resource.
       { to: [{ namespaceSelector: {}, podSelector: { matchLabels: SERVERS } }] },
     ],
   },

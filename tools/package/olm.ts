@@ -219,7 +219,7 @@ const MADE: ReadonlyArray<readonly [string, string]> = [
   ["networking.k8s.io/v1", "Ingress"],
 ];
 
-/** The form of consoles, from the first sentences of the schema. */
+/** The form shown by consoles, from the first sentences of the schema. */
 const descriptors = (part: "spec" | "status"): ReadonlyArray<Json> =>
   Object.entries(resourceSchema().properties?.[part]?.properties ?? {}).map(([path, { description = "" }]) => ({
     path,

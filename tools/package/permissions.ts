@@ -13,7 +13,7 @@ export interface Permission {
   readonly names?: ReadonlyArray<string>;
   /** Where resources are watched, in the operator's own namespace, or on objects of no namespace. */
   readonly where: "watched" | "own" | "cluster";
-  /** Ends the sentence "needed to …". */
+  /** Completes the phrase "needed to …". */
   readonly why: string;
 }
 
@@ -90,8 +90,8 @@ const onOwn = (kind: Kind): Permission => ({
 });
 
 /**
- * Without `list` and `watch` on Secrets where those are read by name; caBundles are written only where nobody else does. With
- * some namespaces watched, what is left of cluster-wide rights is two objects by name.
+ * Without `list` and `watch` on Secrets if they are read by name; caBundles are written only if no other controller
+ * does. If only some namespaces are watched, the remaining cluster-wide rights are limited to two objects by name.
  */
 export const permissionsFor = (choices: Choices): ReadonlyArray<Permission> => [
   ...PERMISSIONS.map((permission) =>

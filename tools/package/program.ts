@@ -64,7 +64,7 @@ export const deployment = (choices: Choices): JsonObject => ({
   spec: {
     replicas: REPLICAS,
     selector: { matchLabels: SELECTOR },
-    // The new one is ready before an old one goes: /convert is never without an answer.
+    // The new pod is ready before an old one stops: /convert is always available.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
     template: {
       metadata: {
@@ -122,7 +122,7 @@ const podSpec = (choices: Choices): JsonObject => ({
   ],
 });
 
-/** OLM mounts it there by itself, into a folder of /tmp. */
+/** OLM mounts it automatically, into a directory of /tmp. */
 const OLM_CERTIFICATES = "/tmp/k8s-webhook-server/serving-certs";
 
 const hasMountedCertificate = ({ webhooks, certificates }: Choices): boolean =>

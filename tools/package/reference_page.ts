@@ -73,7 +73,7 @@ const rowsOf = (path: string, node: StructuralSchema, needed: boolean): Readonly
   return [row, ...inner, ...behind(`${path}[]`, node.items), ...behind(`${path}{}`, entryOf(node))];
 };
 
-/** Items and entries without fields of their own are told by the type of their list or map. */
+/** Items and entries without fields of their own are described by the type of their list or map. */
 const behind = (path: string, node: StructuralSchema | undefined): ReadonlyArray<Row> =>
   node?.properties === undefined || kubernetesTypeOf(node) !== undefined || isSecretKey(node)
     ? []

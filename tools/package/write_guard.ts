@@ -1,7 +1,8 @@
 /**
- * RBAC limits writes by kind and by exact name; the names of what the operator makes follow from resources. This policy of the
- * API server does the rest: whatever somebody does with the operator's credentials, existing objects that belong to no
- * LlamaStackDistribution stay as they are, and new ones name one as their controller. A policy cannot look whether it exists.
+ * RBAC limits writes by kind and by exact name; the names of the operator's objects depend on resources. This policy of
+ * the API server does the rest: whatever is done with the operator's credentials, existing objects that belong to no
+ * LlamaStackDistribution are unchanged, and new ones name one as their controller. A policy cannot check whether it
+ * exists.
  */
 import { GROUP, KIND } from "../../core/api/v1alpha2.ts";
 import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
@@ -35,7 +36,7 @@ const controllersOf = (of: string): string =>
 const ownersOf = (of: string): string =>
   `${controllersOf(of)}.filter(owner, owner.kind == ${text(KIND)} && ` +
   `owner.apiVersion.startsWith(${text(`${GROUP}/`)})).map(owner, owner.name)`;
-/** Made by the operator and without an owner, as backups restore it; a claim may be kept so. */
+/** Created by the operator and without an owner, as after a restore from a backup, or a kept claim. */
 const isOrphan = (of: string): string =>
   `${isLabelled(of)} && ${controllersOf(of)}.size() == 0 && (variables.kind == 'persistentvolumeclaims' || ` +
   `${of}.metadata.?annotations[?${text(MANIFEST_ANNOTATION)}].hasValue())`;

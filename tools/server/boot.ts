@@ -1,4 +1,4 @@
-/** From a custom resource to a real server that runs what the operator makes of it, with nothing of ours in between. */
+/** From a custom resource to a real server that runs the operator's config, with nothing in between. */
 import { dirname, join } from "node:path";
 import * as Result from "effect/Result";
 import { decodeResource, type Resource } from "../../core/api/decode.ts";
@@ -22,7 +22,9 @@ import { type LlamaStack, startServer } from "./llama_stack.ts";
 
 type GeneratedConfig = Derived & { readonly _tag: "Generated" };
 
-/** A server on the config of a resource. It ends, and its folder goes, with the scope of `await using`. */
+/**
+ * A server with the config of a resource. It is stopped, and its directory removed, with the scope of `await using`.
+ */
 export interface Booted extends LlamaStack, AsyncDisposable {
   readonly derived: GeneratedConfig;
   readonly server: ServerVersion;
@@ -38,7 +40,7 @@ export interface BootOptions {
   readonly certificate?: ServerCertificate;
   /** Files of the pod, by their path there. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Data of an earlier server to go on with; it is then kept. */
+  /** Data of a former server to continue with; it is then kept. */
   readonly folder?: string;
   /** On top of what the operator sets. */
   readonly env?: Readonly<Record<string, string>>;
@@ -92,12 +94,12 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
   }
 };
 
-/** The operator has no config for the resource, and says why. */
+/** The operator has no config for the resource, and reports why. */
 export class NoConfig extends Error {
   override readonly name = "NoConfig";
 
   constructor(
-    /** Tags of the failures, e.g. `UnknownProviderType`; empty when nothing asks for a config. */
+    /** Tags of the failures, e.g. `UnknownProviderType`; empty if nothing requires a config. */
     readonly tags: readonly string[],
     message: string,
   ) {

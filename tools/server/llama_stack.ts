@@ -32,7 +32,7 @@ export interface LlamaStackOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Also the server's home. */
   readonly dataDir: string;
-  /** The one that the command names. */
+  /** The server named by the command. */
   readonly port: number;
   readonly scheme?: "http" | "https";
   readonly caFile?: string;

@@ -12,7 +12,7 @@ export interface Postgres {
   readonly caFile?: string;
   createDatabase(name: string, user: string, password: string): Promise<void>;
   setPassword(user: string, password: string): Promise<void>;
-  /** One statement as the given user; fails with the words of psql. */
+  /** One statement as the given user; fails with the output of psql. */
   query(sql: string, as: { user: string; password: string; database: string }): Promise<string>;
   stop(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import {
 export interface Redis {
   readonly host: string;
   readonly port: number;
-  /** Sends the commands over one connection and returns the replies as they stand on the wire, without line ends. */
+  /** Sends the commands over one connection and returns the raw replies, without line ends. */
   send(...commands: readonly (readonly string[])[]): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export const startRedis = async ({ password, user }: RedisOptions = {}): Promise
       workingFolder: folder,
       logFile: join(folder, "redis.log"),
     });
-    // An answer that asks for a password is an answer, too.
+    // A reply that requests a password is a reply, too.
     const answers = () => send(port, [["PING"]]).then(() => true, () => false);
     if (!await waitUntilReady(server, answers, START_WITHIN_MS)) {
       throw new Error(`Redis did not start:\n${lastLines(await server.log(), 40)}`);

@@ -5,8 +5,8 @@ export interface Turn {
 }
 
 /**
- * Waits until fewer than the allowed number of servers run in this process. A test that holds as many servers as are
- * allowed and asks for one more waits for itself.
+ * Waits until fewer than the allowed number of servers run in this process. A test that holds all allowed servers and
+ * requests one more waits for itself.
  */
 export const takeTurn = async (): Promise<Turn> => {
   if (running >= allowed()) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -17,7 +17,7 @@ export const takeTurn = async (): Promise<Turn> => {
       if (given) return;
       given = true;
       const next = waiting.shift();
-      // The place goes on to the one who waits longest, so the count stays.
+      // The slot passes to the one who waits longest, so the count is unchanged.
       if (next === undefined) running--;
       else next();
     },

@@ -3,11 +3,11 @@ import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/
 import type { Connection } from "../../shell/kubernetes/cluster.ts";
 
 export interface Api {
-  /** Undefined when there is no such thing. */
+  /** Undefined if it does not exist. */
   readonly get: (path: string) => Promise<JsonObject | undefined>;
   /** False if an object of that name already exists; it is left unchanged. */
   readonly create: (collection: string, object: JsonObject) => Promise<JsonObject | false>;
-  /** Only the object of that uid; what depends on it goes too. */
+  /** Only the object of that uid; dependents are deleted too. */
   readonly remove: (path: string, uid: string) => Promise<void>;
   readonly close: () => void;
 }
@@ -33,7 +33,7 @@ export const apiOf = (connection: Connection): Api => {
     const text = await response.text();
     return { status: response.status, ok: response.ok, answer: parsed(text) };
   };
-  // A definition that was just made, or an API server under load, says so for a moment.
+  // A new CRD, or an API server under load, responds like this for a moment.
   const call = async (method: string, path: string, body?: JsonObject) => {
     for (let attempt = 1;; attempt++) {
       const answered = await once(method, path, body);
@@ -80,7 +80,9 @@ const parsed = (text: string): JsonObject => {
   }
 };
 
-/** Where objects of this kind are kept, asked of the API server; `namespace` is used where the kind has one. */
+/**
+ * The API path of objects of this kind, discovered from the API server; `namespace` is used if the kind is namespaced.
+ */
 export const collectionOf = async (api: Api, object: JsonObject, namespace: string): Promise<string> => {
   const [version = "", kind = ""] = [stringAt(object, "apiVersion"), stringAt(object, "kind")];
   const group = version.includes("/") ? `/apis/${version}` : `/api/${version}`;

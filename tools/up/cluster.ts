@@ -17,9 +17,12 @@ export interface UpCluster {
   readonly title: string;
   /** What a shell needs so that kubectl finds it. */
   readonly shellLine: string;
-  /** Ours to fill, and gone as a whole at the end; else the user's, where only our own objects are removed. */
+  /**
+   * A control plane of this run, removed as a whole at the end; otherwise the user's cluster, where only the objects of
+   * this run are removed.
+   */
   readonly isOurs: boolean;
-  /** Images of its own for distributions, by the variables that tell the operator. */
+  /** Its own images for distributions, by the environment variables of the operator. */
   readonly relatedImages: ReadonlyMap<string, string>;
   /** A stand-in for the model servers that resources name. */
   readonly modelServer: ReachableNode["modelServer"] | undefined;
@@ -42,8 +45,8 @@ const NEEDS_ROOT =
   "Run the command as root, omit the flag to simulate the node, or use a cluster with real nodes with --context NAME.";
 
 /**
- * Empty, with its own certificate authority, on loopback. `models` are those of the stand-in beside a real node. Undefined
- * when `signal` came before it was there.
+ * Empty, with its own certificate authority, on loopback. `models` are those of the stand-in for model servers, with a
+ * real node. Undefined if `signal` came before it was ready.
  */
 export const startCluster = async (
   kind: ClusterKind,

@@ -1,4 +1,4 @@
-/** The operator of this checkout as a process of its own, with the permissions that it asks for and no more. */
+/** The operator of this checkout in its own process, with exactly the permissions that it requires. */
 import { type BackgroundProcess, startInBackground } from "../cluster/background_process.ts";
 import type { UpCluster } from "./cluster.ts";
 

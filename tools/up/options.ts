@@ -11,7 +11,7 @@ export interface Options {
   readonly realNode: boolean;
 }
 
-/** Throws a sentence for what it does not know. */
+/** Throws an error message for invalid arguments. */
 export const optionsOf = (args: ReadonlyArray<string>): Options => {
   const { values } = parseArgs({
     args: [...args],

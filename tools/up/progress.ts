@@ -1,7 +1,7 @@
-/** What changed between two looks at a resource, as lines for people. Values in, values out. */
+/** The changes between two reads of a resource, as lines of text. A pure function. */
 import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 
-/** One look: the resource and its pods. */
+/** One read: the resource and its pods. */
 export interface Look {
   readonly resource: JsonObject | undefined;
   readonly pods: ReadonlyArray<JsonObject>;
@@ -13,7 +13,7 @@ export const NOTHING_SEEN: Look = { resource: undefined, pods: [] };
 export const progressLines = (before: Look, now: Look): ReadonlyArray<string> => {
   const old = conditionsOf(before);
   const flipped = [...conditionsOf(now)]
-    // Unknown is where all begin; it says nothing while nothing was known before.
+    // All conditions begin as Unknown; it is not a change if there was no condition before.
     .filter(([type, { key, status }]) => old.get(type)?.key !== key && (old.has(type) || status !== "Unknown"))
     .map(([type, { status, reason, message }]) => `${type.padEnd(WIDTH)} ${status.padEnd(7)} ${reason}: ${message}`);
   const [podsBefore, podsNow] = [podStates(before), podStates(now)];

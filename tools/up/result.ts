@@ -1,11 +1,11 @@
-/** What there is once a resource is ready, and how to go on from there. */
+/** The objects of a ready resource, and the next steps. */
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { groupPath, OWN_KINDS } from "../../core/snapshot/kinds.ts";
 import { OWN_LABELS } from "../../core/snapshot/kinds.ts";
 import { type Api, nameOf, namespaceOf } from "./api.ts";
 import type { UpCluster } from "./cluster.ts";
 
-/** Objects and address of a ready resource; where its server can answer, what it says of its models. */
+/** Objects and address of a ready resource, and its models if a server is running. */
 export const showResult = async (api: Api, resource: JsonObject): Promise<void> => {
   const namespace = namespaceOf(resource) ?? "";
   const query = new URLSearchParams({ labelSelector: `${OWN_LABELS},app.kubernetes.io/instance=${nameOf(resource)}` });
@@ -38,7 +38,7 @@ const isSimulated = async (api: Api): Promise<boolean> => {
   return versions.length > 0 && versions.every((version) => version.startsWith("kwok"));
 };
 
-/** Through the API server, as from outside there is no other way to a Service. */
+/** Through the API server, because a Service cannot be reached from outside otherwise. */
 const modelsOf = async (api: Api, namespace: string, url: URL): Promise<ReadonlyArray<string> | undefined> => {
   const service = `${url.protocol}${url.hostname.split(".")[0]}:${url.port}`;
   const answer = await api.get(`/api/v1/namespaces/${namespace}/services/${service}/proxy/v1/models`)

@@ -16,7 +16,7 @@ export interface Sample {
   readonly others: ReadonlyArray<JsonObject>;
 }
 
-/** A sentence where there is nothing to apply. */
+/** An error message if there is nothing to apply. */
 export const readSample = (name: string, text: string): Result.Result<Sample, string> => {
   const documents = readManifests(text);
   if (Result.isFailure(documents)) return Result.fail(`Cannot read ${name}: ${documents.failure.message}`);
@@ -31,11 +31,11 @@ export const readSample = (name: string, text: string): Result.Result<Sample, st
 export const modelsOf = (resource: JsonObject): ReadonlyArray<string> =>
   listAt(resource, "spec", "resources", "models").flatMap((model) => stringAt(model, "name") ?? []);
 
-/** Model servers that a resource expects under the name of a Service beside it, as host and port. */
+/** Model servers that a resource expects under the name of a Service, as host and port. */
 export const modelServersOf = (resource: JsonObject): ReadonlyArray<readonly [host: string, port: number]> =>
   listAt(resource, "spec", "providers", "inference").flatMap((value) => {
     const url = URL.parse(stringAt(value, "endpoint") ?? "");
-    // The stand-in has no certificate; a name with dots belongs to somebody.
+    // The stand-in has no certificate; a name with dots is external.
     if (url?.protocol !== "http:" || !/^[a-z][a-z0-9-]*$/.test(url.hostname)) return [];
     return [[url.hostname, Number(url.port || 80)] as const];
   });
@@ -58,6 +58,6 @@ export const standIns = (resource: JsonObject): ReadonlyArray<JsonObject> => {
   }));
 };
 
-/** A connection string is taken apart, so it has to look like one. */
+/** A connection string is parsed, so the placeholder must look like one. */
 const standInFor = ({ path }: Reference): string =>
   path.includes("connectionString") ? "postgresql://llama:stand-in@postgres:5432/llama" : "stand-in-of-task-up";

@@ -77,7 +77,7 @@ const leaseHolder = async (api: Api): Promise<string | undefined> => {
 /** Four times what an operator promises; clocks differ. */
 const LEASE_LIVES_MS = 60_000;
 
-/** Puts the stand-in under each name at which a resource looks for a model server. */
+/** Creates the stand-in under each name where a resource expects a model server. */
 export const offerModels = async (
   resources: ReadonlyArray<JsonObject>,
   usual: string,
@@ -123,7 +123,7 @@ export const applySample = async (
       const keys = Object.keys(objectAt(secret, "stringData")).join(", ");
       say(`Secret ${nameOf(secret)} created for this run, with placeholder values for ${keys}`);
     }
-    // A claim outlives its resource on purpose; one that this run brings about does not outlive the run.
+    // A claim survives its resource on purpose; one created by this run is removed with the run.
     if (removes) await traces.expect(`/api/v1/namespaces/${namespace}/persistentvolumeclaims/${nameOf(resource)}-pvc`);
     if (!await traces.make(resource, namespace)) {
       throw new Error(

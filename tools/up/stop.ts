@@ -1,4 +1,4 @@
-/** The wish that a run ends: Ctrl-C, SIGTERM, or a terminal that went away. */
+/** The request to end a run: Ctrl-C, SIGTERM, or a closed terminal. */
 export interface Stop {
   readonly asked: Promise<void>;
   readonly signal: AbortSignal;
@@ -10,7 +10,7 @@ export const untilSignal = (): Stop => {
   const { promise, resolve } = Promise.withResolvers<void>();
   for (const name of SIGNALS) {
     Deno.addSignalListener(name, () => {
-      // A terminal sends it to every process, and the task runner passes it on once more.
+      // A terminal sends it to every process, and the task runner forwards it again.
       if (!controller.signal.aborted) console.error("\nending …");
       controller.abort();
       resolve();

@@ -1,4 +1,4 @@
-/** What a run made in a cluster, in order, so that exactly this can be taken away again. */
+/** The objects that a run created in a cluster, in order, so that exactly these can be removed. */
 import type { JsonObject } from "../../core/data/json.ts";
 import { type Api, collectionOf, nameOf, namespaceOf, uidOf } from "./api.ts";
 

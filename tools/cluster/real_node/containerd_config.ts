@@ -1,6 +1,6 @@
 import { IMAGES } from "./images.ts";
 
-/** The socket that kubelet is told; /run is private. */
+/** The socket configured for kubelet; /run is private. */
 export const RUNTIME_SOCKET = "/run/containerd.sock";
 
 export interface ContainerdFolders {

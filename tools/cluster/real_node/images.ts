@@ -1,4 +1,4 @@
-/** Images of the published servers as a node here has them; the tags tell the operator their versions. */
+/** Images of the published servers on the test node; the tags contain their versions. */
 export const IMAGES = {
   starter: "docker.io/llamastack/distribution-starter:0.7.3",
   ogxStarter: "docker.io/ogxai/distribution-starter:1.5.0",

@@ -35,7 +35,7 @@ const unpack = async (archive: string, into: string): Promise<void> => {
   await must("unshare", [...inside, "sh", "-euc", IMPORT, "sh", ...programs, config, archive, RUNTIME_SOCKET]);
 };
 
-/** The archive goes through a pipe: packed into one file the images would be on the disk once more. */
+/** The archive goes through a pipe: packed into one file the images would be on the disk twice. */
 const IMPORT = `
 containerd=$1 config=$3 archive=$4
 import="$2 --address $5 --namespace k8s.io"
@@ -78,7 +78,7 @@ export const useImages = async (prepared: string, folder: string): Promise<void>
   }
 };
 
-/** Packed layers, by their digests. */
+/** Compressed layers, by their digests. */
 const CONTENT = ["io.containerd.content.v1.content"];
 
 /** Of containerd's folder: the databases change with each container, the content of images never. */

@@ -1,4 +1,4 @@
-/** A real node inside private namespaces whose API server this process, and kubectl beside it, reach on loopback. */
+/** A real node inside private namespaces whose API server this process and kubectl reach on loopback. */
 import { join } from "node:path";
 import { type BackgroundProcess, lastLines, startInBackground, waitUntilReady } from "../background_process.ts";
 import { API_SOCKET, READY, type Told } from "./inside.ts";

@@ -30,8 +30,8 @@ export const installRealNode = async (signal?: AbortSignal): Promise<void> => {
 const NEEDS = "A real node needs Linux and root: containerd and kubelet are started in namespaces of their own.";
 
 /**
- * Runs a program of Deno inside, with a folder for its files as its first argument, and returns its exit code. Of a failed
- * run the logs are kept.
+ * Runs a Deno program inside, with a directory for its files as its first argument, and returns its exit code. The logs
+ * of a failed run are kept.
  */
 export const runInside = async (program: URL, args: readonly string[]): Promise<number> => {
   const { folder, command: [unshare, ...words], env, ...one } = await prepareInside(program, args);
@@ -71,7 +71,7 @@ export const prepareInside = async (program: URL, args: readonly string[]) => {
     // A shell first: containers' shims lose their parents, and whoever is the first process has to bury them.
     ...["sh", "-c", '"$@"; exit $?', "sh", Deno.execPath(), "run", "--allow-all", program.pathname, folder, ...args],
   ];
-  // What is left in there goes with the folder, however the run ends.
+  // Remaining files are removed with the directory, however the run ends.
   return { folder, command, env: { TMPDIR: temporary }, end: () => lock.close() };
 };
 
