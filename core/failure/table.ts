@@ -64,7 +64,7 @@ const conditionOfWrite = ({ blocks }: { readonly blocks: boolean }): ConditionTy
 
 export const FAILURES: Rows = {
   SchemaMismatch: { meaning: "a field has the wrong type or shape, or is unknown", ...CONFIG, reason: "InvalidSpec" },
-  RuleBroken: { meaning: "fields contradict each other", ...CONFIG, reason: "InvalidSpec" },
+  RuleBroken: { meaning: "fields conflict with each other", ...CONFIG, reason: "InvalidSpec" },
   InvalidName: {
     meaning: "metadata.name is too long or malformed for the names of the objects",
     ...CONFIG,
@@ -76,7 +76,7 @@ export const FAILURES: Rows = {
     reason: "UnknownDistribution",
   },
   BaseConfigRequired: {
-    meaning: "a config is to be generated for an image whose own config is unknown",
+    meaning: "a config must be generated for an image without a known base config",
     ...CONFIG,
     reason: "BaseConfigRequired",
   },
@@ -113,7 +113,7 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "EnvNameCollision",
   },
-  NotSupportedOnLine: { meaning: "the server has no such feature", ...CONFIG, reason: "NotSupportedOnLine" },
+  NotSupportedOnLine: { meaning: "the server does not support the feature", ...CONFIG, reason: "NotSupportedOnLine" },
   NotAllowed: { meaning: "a setting of the operator forbids it", ...CONFIG, reason: "NotAllowed" },
   NotBuiltYet: {
     meaning: "this version of the operator does not support the field",
@@ -121,14 +121,14 @@ export const FAILURES: Rows = {
     reason: "NotSupportedOnLine",
   },
   MissingSetting: {
-    meaning: "a provider lacks a field that it needs to start",
+    meaning: "a required field of a provider is unset",
     ...CONFIG,
     reason: "ConfigGenerationFailed",
   },
-  ForbiddenSetting: { meaning: "a provider has a field that it rejects", ...CONFIG, reason: "ConfigGenerationFailed" },
+  ForbiddenSetting: { meaning: "a provider has an unknown field", ...CONFIG, reason: "ConfigGenerationFailed" },
   UnusableEndpoint: { meaning: "an address cannot be used by the server", ...CONFIG, reason: "ConfigGenerationFailed" },
-  ModelConflict: { meaning: "two models would be the same to the server", ...CONFIG, reason: "RegistryConflict" },
-  MissingApi: { meaning: "a provider needs an API that is disabled", ...CONFIG, reason: "NotSupportedOnLine" },
+  ModelConflict: { meaning: "two models have the same id on the server", ...CONFIG, reason: "RegistryConflict" },
+  MissingApi: { meaning: "a provider requires an API that is disabled", ...CONFIG, reason: "NotSupportedOnLine" },
   SecretValueUnusable: {
     meaning: "the value of a Secret would not reach the server unchanged",
     ...CONFIG,
@@ -151,13 +151,13 @@ export const FAILURES: Rows = {
     reason: "ReferenceTooLarge",
   },
   OverrideConfigInvalid: {
-    meaning: "the author's own config.yaml is not valid YAML",
+    meaning: "the config.yaml of spec.overrideConfig is not valid",
     ...CONFIG,
     reason: "OverrideConfigInvalid",
     advice: adviceForContent("configmap"),
   },
   CaBundleInvalid: {
-    meaning: "a CA bundle holds no usable certificates",
+    meaning: "a CA bundle contains no valid certificates",
     ...CONFIG,
     reason: "ConfigGenerationFailed",
     advice: adviceForContent("configmap"),

@@ -50,6 +50,6 @@ const exitCodeOf = (
 const coloured = (): boolean => Deno.stdout.isTerminal() && !Deno.noColor;
 
 const program = Command.make("llama-stack-operator").pipe(
-  Command.withDescription("Deploys Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),
+  Command.withDescription("Deploy Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),
   Command.withSubcommands([run, render, lint, diff, explain, rollout, convert, catalogue, images, crds, version]),
 );

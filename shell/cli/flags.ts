@@ -30,7 +30,7 @@ export const base = optionalText(
 export const settings = optionalText(
   "settings",
   "FILE",
-  "ConfigMap with the operator settings, see docs/settings.md (default: the default settings)",
+  "ConfigMap with the operator settings, see docs/settings.md; if unset, defaults apply",
 );
 export const openshift = Flag.Boolean("openshift").pipe(
   Flag.withDescription("Render for OpenShift: Routes, and users and groups assigned by the cluster"),
