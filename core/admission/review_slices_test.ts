@@ -19,7 +19,7 @@ Deno.test("slicedReview() finds the objects of every review that JSON can say", 
   fc.assert(fc.property(fc.array(fc.jsonValue()), fc.jsonValue(), fc.boolean(), (objects, other, isSpaced) => {
     const request = { uid: 'a"]\\', other, objects, last: "}" };
     const review = { kind: "ConversionReview", objects: [1, 2], response: { objects: [3] }, request, more: other };
-    // What JSON cannot say, such as -0, is lost on the way there.
+    // Values that JSON cannot represent, such as -0, are lost in the conversion.
     const plain = JSON.parse(JSON.stringify(review));
     deepStrictEqual(sliced(JSON.stringify(review, null, isSpaced ? 2 : 0)), {
       rest: { ...plain, request: { ...plain.request, objects: [] } },

@@ -121,8 +121,8 @@ Deno.test("authoritiesIn() reads what was written and nothing else", async () =>
 });
 
 /**
- * Two years of two replicas that look at random times with clocks up to four minutes apart, that crash between any two
- * steps, and whose Secret is lost now and then. What a replica serves is trusted by every bundle, all the time.
+ * Two years of two replicas that run at random times with clocks up to four minutes apart, that crash between any two
+ * steps, and whose Secret is lost now and then. Every bundle always trusts the certificates that a replica serves.
  */
 for (const seed of [1, 2]) {
   Deno.test(`nextStep() never serves what is not trusted, in two years of two replicas (seed ${seed})`, async () => {

@@ -28,7 +28,7 @@ const seen = (of: ClusterSnapshot, more: Partial<Seen> = {}): Seen => ({
 });
 const text = (item: Seen) => explainCommand(item, { format: "text", style: PLAIN }).stdout;
 
-/** The snapshot after one pass: the operator has said what it sees. */
+/** The snapshot after one reconciliation: the status is written. */
 const told = (before: ClusterSnapshot): ClusterSnapshot => after(before, planOf(before));
 
 Deno.test("explainCommand() reports a ready resource with its address and its models", () => {
@@ -83,7 +83,7 @@ Deno.test("explainCommand() reports a crash with the end of the container's log,
   }]);
   const quoted = text(seen(told({ ...ready, live, pods: [harmless] }), { pods: [harmless] }));
   ok(quoted.includes("after 4 restarts: ValueError: no such model. See"), quoted);
-  // A volume of the author's own may hold what the operator has never read.
+  // A volume of the user may contain data that the operator has never read.
   const more = put(harmless, ["spec", "volumes"], [{ name: "own", secret: { secretName: "own" } }]);
   const unknown = text(seen(told({ ...ready, live, pods: [more] }), { pods: [more] }));
   ok(unknown.includes("after 4 restarts: ValueError. See"), unknown);

@@ -22,7 +22,7 @@ const entry = (manager: string, fieldsV1: JsonObject, operation = "Update"): Jso
   fieldsV1,
 });
 
-/** The Deployment with another image and without a label of ours, its fields owned as given. */
+/** The Deployment with another image and without one of the operator's labels, with the given field owners. */
 const changed = (before: ClusterSnapshot, managedFields: ReadonlyArray<JsonObject>): ClusterSnapshot => {
   const deployment = before.live.get("Deployment/my") ?? {};
   const containers = listAt(deployment, "spec", "template", "spec", "containers") as ReadonlyArray<JsonObject>;

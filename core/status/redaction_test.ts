@@ -187,7 +187,7 @@ Deno.test("reveals() finds less than eight characters at the begin and at the en
   strictEqual(withoutSecrets(`${value.slice(-5)} is bad\n${log}end`, [value]), `${WITHHELD}\n${log}end`);
 });
 
-/** What Secrets hold beside passwords, and texts in which all of it stands. */
+/** Other data in Secrets besides passwords, and texts that contain all of it. */
 const USUAL_VALUES = [
   ...["true", "false", "postgres", "5432", "6379", "localhost", "db.team.svc.cluster.local", "db.example.com:5432"],
   ...["10.96.0.1", "require", "us-east-1", "redis", "admin", "llamastack", "https://api.openai.com/v1"],

@@ -254,7 +254,7 @@ Deno.test("Store keeps the essential part of a large resource and of a large Con
     yield* store.put(sized("Deployment", "my", KEPT_OBJECT_MAX), "list");
     const { objects, partial } = yield* store.objectsOf("a/my");
     deepStrictEqual([[...objects.keys()], partial.length], [[], 1]);
-    // A change of what is not kept is noticed all the same.
+    // A change of a field that is not cached is detected anyway.
     const before = yield* store.resourceNow("a/my");
     deepStrictEqual(
       [before(large), before({ ...large, status: { phase: "Ready" } }), before({ ...large, spec: { other: 1 } })],

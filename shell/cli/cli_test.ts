@@ -1,4 +1,4 @@
-/** The command line as a process: streams, exit codes, help. What it says is tested in core/command. */
+/** The command line as a process: streams, exit codes, help. The output is tested in core/command. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type Ended, ended } from "../../tools/install/run_program.ts";
 

@@ -30,7 +30,7 @@ const GOOD: Readonly<Record<string, unknown>> = {
   [`${PROXY}/v1/models`]: { data: [{ id: "m" }] },
 };
 
-/** Stands for the API server; `answer` may change while it runs. */
+/** A stand-in for the API server; `answer` may change while it runs. */
 const withApiServer = async (
   test: (
     server: { answer: (path: string) => Response; asked: Array<string>; tokens: Set<string | null> },
@@ -86,7 +86,7 @@ Deno.test("AskedServers reports that a server answered, and returns its answers 
         deepStrictEqual(yield* asked.answers("n/my", QUESTION), want);
         deepStrictEqual(server.asked.toSorted(), Object.keys(GOOD).toSorted());
         deepStrictEqual([...server.tokens], ["Bearer secret"]);
-        // Nothing new: nobody is told.
+        // No change: no notification.
         const next = yield* Effect.forkChild(asked.changed);
         yield* TestClock.adjust("299 seconds");
         strictEqual(server.asked.length, 3);

@@ -63,7 +63,7 @@ Deno.test("reflect() lists again when its version is too old, and honours Retry-
   ok(busy.watches <= 4, `${busy.watches} watches`);
 });
 
-/** Whether a restore was noticed within three minutes, by a mirror that listed at version 50. */
+/** Whether a restore was detected within three minutes, by a reflector that listed at version 50. */
 const noticed = (watch: Stream.Stream<WatchEvent, ClusterError>, looks: ReadonlyArray<number> = [], lists = ["50"]) => {
   let [listed, looked] = [0, 0];
   const cluster = {

@@ -155,7 +155,10 @@ for (
   });
 }
 
-/** A listener with small bounds, on which `/wait` is answered when the test says so, and `/proven` comes from the API server. */
+/**
+ * A listener with small bounds, where `/wait` is answered when the test decides, and `/proven` comes from the API
+ * server.
+ */
 const small = async (max: number, withTls = false) => {
   const waiting: Array<() => void> = [];
   let connections: Connections | undefined;

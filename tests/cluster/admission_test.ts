@@ -1,4 +1,4 @@
-/** What admission says on a real API server, with our webhook behind it. */
+/** Admission on a real API server, with the operator's webhook. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { leftoverPrefix, LEFTOVERS_ANNOTATION } from "../../core/api/convert/annotation.ts";
@@ -18,7 +18,7 @@ import {
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const SETTINGS = "/api/v1/namespaces/default/configmaps";
 
-/** Each rule: a resource that keeps it, one that breaks it, and what the second author reads. */
+/** Each rule: a resource that fulfils it, one that violates it, and the message. */
 const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = [
   [
     "an unknown distribution",

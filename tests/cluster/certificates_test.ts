@@ -49,7 +49,7 @@ const install = async (cluster: ControlPlane, port: number): Promise<void> => {
   strictEqual(made.status, 201, JSON.stringify(made.body));
 };
 
-/** Calls that need conversion and admission, without a pause. Each one that does not succeed is told. */
+/** Calls that require conversion and admission, without a pause. Each failed call is reported. */
 const traffic = (cluster: ControlPlane) => {
   const failures: Array<string> = [];
   let [calls, going] = [0, true];

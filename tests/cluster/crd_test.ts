@@ -1,4 +1,4 @@
-/** The CRD on a real API server: it is accepted, its rules speak with our words, its defaults land. */
+/** The CRD on a real API server: it is accepted, its rules return the operator's messages, its defaults are applied. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { RULE_CASES } from "../rule_cases.ts";

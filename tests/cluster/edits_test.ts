@@ -1,4 +1,4 @@
-/** Work that goes on for ever: what the operator keeps is of the resources that there are, not of what they went through. */
+/** Continuous work: the cache depends on the existing resources, not on their history. */
 import { ok } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { manifest } from "../given.ts";

@@ -218,7 +218,7 @@ Deno.test("failure preservation on a real API server", async (t) => {
         await t.step(what, async () => {
           const before = await running(cluster, "my");
           if (remove.length > 0) await cluster.kubectl(["delete", "-n", "default", ...remove]);
-          // Scaling goes on whatever else is wrong.
+          // Scaling continues despite other failures.
           scaled = scaled === 1 ? 2 : 1;
           const workload = { ...objectAt(spec, "workload"), replicas: scaled };
           await apply(cluster, ...objects, manifest({ ...spec, workload }, "my"));

@@ -107,7 +107,7 @@ const done = (cluster: ControlPlane, scenario: Scenario, name: string, spec: Jso
 
 type Moment = "before" | "after";
 
-/** The operator ends at the given moment of its n-th write, a new one takes over; true when there was such a write. */
+/** The operator exits at the given moment of its n-th write, and a new one starts; true if there was such a write. */
 const crashed = async (
   cluster: ControlPlane,
   scenario: Scenario,

@@ -1,4 +1,7 @@
-/** What hands and other tools do to our objects on a real API server: repaired in one write each, and the next edit goes through. */
+/**
+ * Edits of the operator's objects by users and other tools on a real API server: each is repaired in one write, and the
+ * next edit is applied.
+ */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";

@@ -14,7 +14,7 @@ import { apply, settled, withModels } from "./settled.ts";
 
 const GROWTH_MIB_MAX = 5;
 
-/** The operator gives what a start or a burst needed back within 30 s (shell/process/rest.ts); what is kept stays. */
+/** The operator releases the memory of a start or a burst within 30 s (shell/process/rest.ts); the cache remains. */
 const LOOKS = 30;
 const LOOK_EVERY_MS = 3000;
 const IN_FLIGHT = 8;

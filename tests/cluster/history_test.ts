@@ -1,7 +1,7 @@
 /**
- * History independence on a real API server: whatever happened to a resource before, its objects and its status are those of a
- * fresh resource of the same spec. Walks are random; a walk that ends elsewhere is tried again with fewer steps, and the
- * shortest one that still does is what the failure tells.
+ * History independence on a real API server: whatever happened to a resource before, its objects and its status are
+ * those of a fresh resource with the same spec. Walks are random; a walk with another result is repeated with fewer
+ * steps, and the failure reports the shortest one.
  */
 import { ok } from "node:assert/strict";
 import {

@@ -1,4 +1,4 @@
-/** Two operators on one API server: one works, the other takes over. */
+/** Two operators on one API server: one is active, the other is on standby. */
 import { match, ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";

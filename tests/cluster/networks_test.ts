@@ -1,4 +1,4 @@
-/** Bad networks: watches that are cut, calls that fail, connections that die without a word, an API server that goes away. */
+/** Bad networks: watches that are cut, calls that fail, connections that die silently, an API server that restarts. */
 import { ok, strictEqual } from "node:assert/strict";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";

@@ -1,4 +1,4 @@
-/** /readyz on a real API server says in words what the operator cannot read, and is ok once it can. */
+/** /readyz on a real API server names the kinds that the operator cannot read, and is ok once it can. */
 import { ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";

@@ -1,4 +1,4 @@
-/** What one new resource costs the API server: each request is one that was meant. */
+/** The requests for one new resource: each one is intended. */
 import { deepStrictEqual } from "node:assert/strict";
 import { type JsonObject, listAt } from "../../core/data/json.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";

@@ -1,6 +1,7 @@
 /**
- * A cluster that the Go operator 0.9 ran until now: its recorded objects (tests/fixtures) on a real API server with simulated
- * nodes, then our operator. No pod restarts that nobody asked for, fields change their owner once, then silence.
+ * A cluster that ran the Go operator 0.9 until now: its recorded objects (tests/fixtures) on a real API server with
+ * simulated nodes, then this operator. No pod restarts without a request, field ownership changes once, then nothing is
+ * written.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";

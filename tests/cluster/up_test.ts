@@ -90,7 +90,7 @@ Deno.test("up --context removes the objects of its run and never touches the def
       deepStrictEqual(await listed(cluster, "/apis/llamastack.io/v1alpha2/llamastackdistributions"), []);
       deepStrictEqual(await listed(cluster, "/apis/apps/v1/deployments"), []);
 
-      // In a namespace that is the user's: what was there stays, and a resource of that name is never taken over.
+      // In a namespace of the user: existing objects are unchanged, and a resource of that name is never adopted.
       const own = { ...manifest({ workload: { storage: { size: "1Gi" } } }, "mine") };
       await cluster.kubectl(["create", "secret", "generic", "theirs", "-n", "default"]);
       const again = await up(tmp, [...args, "-f", "-"], JSON.stringify(own));

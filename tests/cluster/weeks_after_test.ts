@@ -1,6 +1,7 @@
 /**
- * The weeks after a rollout and an upgrade: restarts, evictions, a lost node, another leader, a restart of the operator, resyncs.
- * The operator writes nothing but the status of the resources, which says what their pods do, and makes no Event.
+ * The weeks after a rollout and an upgrade: restarts, evictions, a lost node, another leader, a restart of the
+ * operator, resyncs. The operator writes only the status of the resources, which reports the state of the pods, and no
+ * Event.
  */
 import { deepStrictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";

@@ -126,7 +126,7 @@ interface Sent {
   readonly url: string;
 }
 
-/** An API server in which every Secret and ConfigMap that is asked for exists, and every write succeeds. */
+/** An API server in which every requested Secret and ConfigMap exists, and every write succeeds. */
 const answer = (method: string, url: URL, body: string | undefined): Response => {
   const [, name = ""] = /\/(?:secrets|configmaps)\/([^/]+)$/.exec(url.pathname) ?? [];
   if (method === "GET" && name !== "") {

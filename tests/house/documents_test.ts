@@ -1,4 +1,4 @@
-/** README and docs tell the truth: their commands run as written, their links lead somewhere. */
+/** README and docs are correct: their commands run as written, and their links lead to files. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { commandsRunBy, DOCUMENTED, documentedCommands, LAUNCHER, rowsOf } from "../documented_commands.ts";
 
@@ -37,7 +37,7 @@ Deno.test("every command of README and docs is run by one test, or named with th
       ok((await read(by)).includes(`commandsRunBy("${by}")`), `${by} does not ask for its commands`);
     }
   }
-  // Tasks that no test runs are there at least.
+  // Tasks that no test runs exist at least.
   const { tasks } = JSON.parse(await read("deno.json")) as { tasks: Record<string, unknown> };
   const named = commands.flatMap(({ text }) => text.startsWith(`${LAUNCHER}task `) ? [text.split(" ")[4] ?? ""] : []);
   deepStrictEqual(named.filter((task) => !Object.hasOwn(tasks, task)), []);

@@ -1,4 +1,4 @@
-/** Who may import whom (ARCHITECTURE.md). The folders are walked, so that a file that nobody imports is seen too. */
+/** The import rules (ARCHITECTURE.md). All directories are read, so that a file without importers is checked too. */
 import { deepStrictEqual, ok } from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url);

@@ -1,4 +1,4 @@
-/** docs/security.md tells the truth: its tests exist, its limits are those of the code, its settings have these defaults. */
+/** docs/security.md is correct: its tests exist, its limits are those of the code, its settings have these defaults. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { ALLOWANCES_DEFAULT } from "../../core/operator/allowances.ts";
 import * as coreLimits from "../../core/data/limits.ts";

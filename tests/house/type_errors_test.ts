@@ -1,4 +1,4 @@
-/** Mistakes that the types are there to stop: each of these small programs must not compile, for the reason that it names. */
+/** Mistakes that the types prevent: each of these small programs must not compile, for the given reason. */
 import { ok } from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url).href;

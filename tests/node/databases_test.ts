@@ -9,7 +9,7 @@ import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
 import { inPlace, type Place } from "./place.ts";
 import { podName, podsOf, restart, served, whenReady, whenReplaced } from "./served.ts";
 
-/** Files are kept on the volume; what else a server remembers goes where `storage` says. */
+/** Files are stored on the volume; other data of a server is stored as `storage` specifies. */
 const resource = (storage: JsonObject): JsonObject =>
   withModels({
     distribution: { name: "starter" },

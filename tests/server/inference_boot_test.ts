@@ -21,7 +21,7 @@ interface InferenceType {
   readonly lists?: "none" | "all";
 }
 
-/** Every remote inference type of every server; one that is not here, or here and gone, is an error. */
+/** Every remote inference type of every server; a missing or an outdated one is an error. */
 const TYPES: Readonly<Record<string, InferenceType>> = {
   "remote::anthropic": { unrouted: "it talks to api.anthropic.com" },
   "remote::azure": {},

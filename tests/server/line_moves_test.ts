@@ -1,4 +1,7 @@
-/** What a move between lines of before 1.0 loses, on the files of real servers; from 0.7 to OGX it is tests/node that looks. */
+/**
+ * Data lost by a change between server families before 1.0, on the files of real servers; tests/node checks the change
+ * from 0.7 to OGX.
+ */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
@@ -68,7 +71,7 @@ const storedBy = (
   asked = (stateful: Stateful): Stateful => stateful,
 ): Promise<StoredKinds> => withServer(stack, () => storeKinds(asked(stack), kinds));
 
-/** The OpenAI-compatible paths stand behind a prefix up to 0.2; prompts and shields never did. */
+/** The OpenAI-compatible paths have a prefix up to 0.2; prompts and shields never had one. */
 const behindPrefix = ({ url, get, post }: Stateful): Stateful => {
   const at = (path: string) => /^\/v1\/(prompts|shields)/.test(path) ? path : `/v1/openai${path}`;
   return { url: `${url}/v1/openai`, get: (path) => get(at(path)), post: (path, body) => post(at(path), body) };

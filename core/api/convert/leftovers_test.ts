@@ -20,7 +20,7 @@ const conversionMs = (object: JsonObject): number =>
 const GROWTH_MAX = 9;
 /** The machine may be busy during one of the two times; a square fails each time. */
 const TRIES = 5;
-/** Less says nothing, in milliseconds. */
+/** Shorter times are not significant, in milliseconds. */
 const NOISE_MS = 40;
 
 for (const { name, object } of CONVERSION_SHAPES) {

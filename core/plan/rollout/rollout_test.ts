@@ -240,7 +240,7 @@ const replicaSetOf = (clusterSnapshot: ClusterSnapshot, revision: string): JsonO
   };
 };
 
-/** As the Deployment controller says that a rollout completed. */
+/** The condition with which the Deployment controller reports a completed rollout. */
 const COMPLETED: JsonObject = { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" };
 
 /** A server weeks after its last rollout: its pod was restarted three times and is not ready at the moment. */
@@ -287,7 +287,7 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
   const { snapshot: recorded } = converged({ ...revision, replicaSets: [reused] });
   const digest = annotation(recorded, "llamastack.io/template-digest");
   strictEqual(annotation(recorded, "llamastack.io/last-good-template"), digest);
-  // Until then the condition of the rollout before it says nothing about this one.
+  // Until then the condition of the former rollout does not apply to this one.
   const starting = withDeployment(withDeployment(revision, ["status", "availableReplicas"], 0), [
     "status",
     "conditions",
@@ -395,7 +395,7 @@ Deno.test("decide() puts the last good template back at once where Kubernetes re
   const undone = after(now, plan);
   strictEqual(template(undone), template(good));
   ok(stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("maximum memory usage"));
-  // What was said of the former template says nothing of this one.
+  // Conditions of the former template do not apply to this one.
   ok(!rolls(planOf({ ...broken, pods: [], replicaSets: [refused(before), newest] })));
 });
 
@@ -456,7 +456,7 @@ Deno.test("decide() rolls back to no template that asks for more than the operat
     [[...spec, "initContainers"], [{ name: "more", securityContext: { capabilities: { add: ["SYS_ADMIN"] } } }]],
   ];
   for (const [path, value] of excesses) {
-    // Somebody edits the Deployment itself, just before the template of the resource changes.
+    // The Deployment itself is edited, just before the template of the resource changes.
     const { snapshot: good } = converged(snapshot(ON_A_CLAIM));
     const excessive = withDeployment(good, path, value);
     const changed = edited(excessive, { ...ON_A_CLAIM, resources: { models: [{ name: "m" }] } });
