@@ -30,11 +30,24 @@ export const rolloutState = (
     count("updatedReplicas") >= wanted && count("availableReplicas") >= wanted &&
     count("replicas") === count("updatedReplicas")
   ) return "complete";
+  if (!hasReplicaSet(deployment, replicaSets)) return "progressing";
   if (hasCompleted(deployment, replicaSets)) return "disrupted";
   if (progressReason(deployment) === "ProgressDeadlineExceeded") return "failed";
   return podsOfTemplate(deployment, pods, replicaSets).some((pod) => exits(pod) >= EXITS_MAX)
     ? "failed"
     : "progressing";
+};
+
+/**
+ * Whether the Deployment controller has made the ReplicaSet of the present template. Under Recreate it does that once all former
+ * pods have ended, and says before that it has observed the edit; revision, conditions and pods are still those of the former
+ * template (source: `rolloutRecreate` of Kubernetes 1.36). A ReplicaSet has the annotations of its Deployment.
+ */
+const hasReplicaSet = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean => {
+  const templateOf = (object: JsonObject | undefined) =>
+    stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
+  const [wanted, newest] = [templateOf(deployment), templateOf(newestReplicaSet(deployment, replicaSets))];
+  return wanted === undefined || newest === undefined || newest === wanted;
 };
 
 /**
@@ -87,6 +100,7 @@ export const lastGoodOf = (
 
 /** Why the API server refuses pods of the present template, of which there is none yet: a quota, a limit range or a policy. */
 export const podsRefused = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): string | undefined => {
+  if (!hasReplicaSet(deployment, replicaSets)) return undefined;
   const newest = newestReplicaSet(deployment, replicaSets);
   // The condition of the Deployment may still be that of the former ReplicaSet.
   if (Number(member(objectAt(newest, "status"), "replicas") ?? 0) > 0) return undefined;

@@ -312,6 +312,77 @@ Deno.test("an upgrade that completed is over: later crashes neither stop its que
   ]);
 });
 
+/**
+ * An edit under Recreate that the Deployment controller has observed, while the former pods end: it makes the ReplicaSet of the
+ * template only when they are gone, and until then revision, pods and conditions are those of the former one.
+ */
+const whilePodsEnd = (
+  clusterSnapshot: ClusterSnapshot,
+  former: JsonObject,
+  progressing: JsonObject,
+): ClusterSnapshot => {
+  const revision = withDeployment(
+    clusterSnapshot,
+    ["metadata", "annotations", "deployment.kubernetes.io/revision"],
+    "1",
+  );
+  const ending = withDeployment(revision, ["status"], {
+    ...objectAt(deployment(revision), "status"),
+    replicas: 1,
+    updatedReplicas: 0,
+    availableReplicas: 0,
+    conditions: [progressing],
+  });
+  const pod = {
+    metadata: { name: "my-1-x", labels: { "pod-template-hash": "1" } },
+    status: { containerStatuses: [{ name: "llama-stack", ready: false, restartCount: 3, state: { waiting: {} } }] },
+  };
+  return { ...ending, replicaSets: [former], pods: [pod] };
+};
+
+Deno.test("decide() never takes a template for good while the pods of the former one end", () => {
+  const { snapshot: good } = converged(snapshot(ON_A_CLAIM));
+  const former = replicaSetOf(good, "1");
+  const changed = edited(good, { ...ON_A_CLAIM, resources: { models: [{ name: "bad" }] } });
+  const applied = after(changed, planOf({ ...changed, replicaSets: [former] }));
+  const next = edited(whilePodsEnd(applied, former, COMPLETED), {
+    ...ON_A_CLAIM,
+    resources: { models: [{ name: "worse" }] },
+  });
+  strictEqual(
+    annotation(after(next, planOf(next)), "llamastack.io/last-good-template"),
+    annotation(good, "llamastack.io/template-digest"),
+  );
+});
+
+Deno.test("an upgrade keeps its slot while the pods of the former template end", () => {
+  const { snapshot: before } = converged(snapshot(GENERATED));
+  const rolled = after(upgraded(before), planOf(upgraded(before)));
+  const now = whilePodsEnd(rolled, replicaSetOf(before, "1"), COMPLETED);
+  strictEqual(
+    rollingUpgradeOf(now.resource, deployment(now), now.pods, now.replicaSets, OPERATOR.hmacKey)?.state,
+    "rolling",
+  );
+});
+
+Deno.test("decide() does not blame the fix of a failed rollout for the pods and the deadline of that rollout", () => {
+  const { broken } = brokenEdit(ON_A_CLAIM);
+  const former = replicaSetOf(broken, "1");
+  const fixed = edited(broken, { ...ON_A_CLAIM, resources: { models: [{ name: "right" }] } });
+  const applied = after(fixed, planOf(fixed));
+  const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" };
+  const now = whilePodsEnd(applied, former, late);
+  const [good] = broken.replicaSets;
+  ok(good !== undefined);
+  ok(!rolls(planOf({ ...now, replicaSets: [good, former] })));
+  // Nor for a quota that refused the former pods.
+  const refused = put(former, ["status"], {
+    replicas: 0,
+    conditions: [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "exceeded quota" }],
+  }) as JsonObject;
+  ok(!rolls(planOf({ ...whilePodsEnd(applied, refused, COMPLETED), replicaSets: [good, refused], pods: [] })));
+});
+
 Deno.test("awayOf() ends a slot after the startup budget, half an hour at most, counted from the write", () => {
   const slotOf = (startupSeconds: number) => {
     const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { probes: { startupSeconds } } }));
