@@ -109,12 +109,13 @@ export const UPGRADE_SLOT_MS_MAX = 30 * 60_000;
 export const UPGRADE_STOPS_AT_NAMESPACES = 3;
 
 /**
- * Values of Secrets that are looked for in one text, their characters together, and those of the text, of which the longest is
- * the answer of a server. Usual servers have a dozen values. So much takes 50 ms; beyond, nothing is shown.
+ * Values of Secrets that are looked for in one text, their characters together, and those of the text. Usual servers have a dozen
+ * values; the longest text is a server's list of models, of which 512 with long names have 60,000 characters. So much takes at
+ * most 100 ms, whatever the text is made of; beyond, nothing is shown.
  */
 export const REDACTED_VALUES_MAX = 512;
 export const REDACTED_CHARACTERS_MAX = 128 * 1024;
-export const REDACTED_TEXT_CHARACTERS_MAX = 1024 * 1024 + 64 * 1024;
+export const REDACTED_TEXT_CHARACTERS_MAX = 256 * 1024;
 
 /** Longer values are sought as they are and in base64 only, in characters; they are certificates and key files. */
 export const REDACTED_ENCODED_CHARACTERS_MAX = 16 * 1024;

@@ -78,6 +78,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   const clients = proof.clientCaPem === undefined
     ? {}
     : { ca: proof.clientCaPem, requestCert: true, rejectUnauthorized: false };
+  const isProvable = () => proof.clientCaPem !== undefined || proof.segment() !== undefined;
   let draining = false;
   let answering = 0;
   const buffers = collectingBuffers();
@@ -98,7 +99,9 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
       plain(response, status, body);
     };
     let held = 0;
-    const hasRoom = (bytes: number): boolean => inFlight[caller] + bytes <= WEBHOOK_IN_FLIGHT_BYTES_MAX[caller];
+    // Where the API server cannot show who it is, its longest list comes from "anybody".
+    const most = WEBHOOK_IN_FLIGHT_BYTES_MAX[isProvable() ? caller : "API server"];
+    const hasRoom = (bytes: number): boolean => inFlight[caller] + bytes <= most;
     /** Reserves memory for this request in bytes; false if there is none left. */
     const hold = (bytes: number): boolean => {
       buffers.read(bytes);
@@ -133,8 +136,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
     headersMs: WEBHOOK_HEADERS_MS,
     bodyMs: WEBHOOK_BODY_MS,
     idleMs: WEBHOOK_IDLE_MS,
-    receiving: () =>
-      proof.clientCaPem !== undefined || proof.segment() !== undefined ? WEBHOOK_RECEIVING_MAX : undefined,
+    receiving: () => isProvable() ? WEBHOOK_RECEIVING_MAX : undefined,
   });
   yield* Effect.acquireRelease(
     listening(server, options.hostname, options.port),

@@ -149,6 +149,18 @@ Deno.test("webhookServer() bounds what anybody may send at the same time, and th
   await server.stop();
 });
 
+Deno.test("webhookServer() takes the longest list of an API server that cannot show who it is", async () => {
+  const long = 2 * WEBHOOK_IN_FLIGHT_BYTES_MAX.anybody;
+  const size: Route<never> = {
+    bytesMax: { "API server": long, anybody: long },
+    answer: (body) => Effect.succeed({ status: 200, body: [String(body.length)] }),
+  };
+  using server = await running({ "/size": size });
+  const { status, text } = await server.postAnew("/size", "x".repeat(long));
+  deepStrictEqual([status, text], [200, String(long)]);
+  await server.stop();
+});
+
 Deno.test("webhookServer() closes idle connections, and keeps those of the API server", async () => {
   using server = await running({ "/echo": ECHO });
   strictEqual((await server.post("/echo", "a")).status, 200);
