@@ -5,7 +5,7 @@ import type { Warning } from "../failure/warning.ts";
 import type { RollingUpgrade, Waiting } from "./rollout/upgrade_slots.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Rollout } from "./rollout/rollout.ts";
-import type { Scaling, WriteStep } from "./step.ts";
+import type { Restoration, Scaling, WriteStep } from "./step.ts";
 
 export type Decision =
   /** The resource is being deleted: owner references do the rest. */
@@ -17,7 +17,7 @@ export type Decision =
 /** The resource cannot be reconciled. No step of this type can write a Deployment, a ConfigMap or a Secret. */
 export interface PreservationDecision {
   readonly kind: "preserved";
-  readonly steps: ReadonlyArray<Scaling>;
+  readonly steps: ReadonlyArray<Scaling | Restoration>;
   readonly failures: ReadonlyArray<ReconcileFailure>;
   readonly warnings: ReadonlyArray<Warning>;
   /** What was prepared, where that succeeded. */

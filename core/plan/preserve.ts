@@ -2,7 +2,7 @@
  * Failure preservation: while a resource cannot be reconciled, its Deployment, ConfigMaps and Secrets are unchanged.
  *
  * The type of the decision guarantees this: none of its steps can write one of them. The number of replicas, Events and
- * the status are still updated.
+ * the status are still updated, and a Service or ServiceAccount that somebody deleted is created again.
  */
 import { isReadonlyArrayNonEmpty } from "effect/Array";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
@@ -12,6 +12,7 @@ import { operatorInputsBefore } from "./blame.ts";
 import type { Inputs } from "./inputs.ts";
 import type { PreservationDecision } from "./decision.ts";
 import type { PreparationFailure } from "./prepare.ts";
+import { restored } from "./restore_missing.ts";
 import { scaling } from "./scale.ts";
 import type { DataFailure } from "./stored_data/stored_data.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -20,7 +21,12 @@ export const preserve = (
   snapshot: ClusterSnapshot,
   failures: ReadonlyArray<ReconcileFailure>,
   known: Pick<PreservationDecision, "warnings" | "prepared">,
-): PreservationDecision => ({ kind: "preserved", steps: scaling(snapshot), failures, ...known });
+): PreservationDecision => ({
+  kind: "preserved",
+  steps: [...restored(snapshot), ...scaling(snapshot)],
+  failures,
+  ...known,
+});
 
 /**
  * By cause: failures that come with the operator become one `UpgradeConfigFailure`, the others stay what they are. Missing

@@ -1,6 +1,7 @@
 /** A decision is data: the steps in the order in which they are made, each with its reason. */
 import * as Data from "effect/Data";
 import type { Manifest } from "../resources/blueprint.ts";
+import type { ManifestOf } from "../resources/kubernetes_objects.ts";
 import type { Note } from "../status/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { ClaimedField } from "./foreign_fields.ts";
@@ -47,6 +48,11 @@ export type Step = Data.TaggedEnum<{
 }>;
 export const Step = Data.taggedEnum<Step>();
 export type Announcement = Extract<Step, { readonly _tag: "Announce" }>;
+/** Makes an object again on which running pods depend, and which says nothing of the spec. */
+export type Restoration = Extract<Step, { readonly _tag: "Apply" }> & {
+  readonly manifest: ManifestOf<"Service" | "ServiceAccount">;
+  readonly precondition: "must not exist";
+};
 export type Scaling = Extract<Step, { readonly _tag: "Scale" }>;
 export type Pruning = Extract<Step, { readonly _tag: "Prune" }>;
 export type StatusUpdate = Extract<Step, { readonly _tag: "SetStatus" }>;

@@ -66,4 +66,7 @@ type ObjectOf<Kind extends keyof Kinds> =
   };
 
 /** An object of that kind, to be applied. The only place where a type of the library becomes JSON. */
-export const manifest = <Kind extends keyof Kinds>(object: ObjectOf<Kind>): Manifest => object as unknown as Manifest;
+export const manifest = <Kind extends keyof Kinds>(object: ObjectOf<Kind>): ManifestOf<Kind> =>
+  object as unknown as ManifestOf<Kind>;
+
+export type ManifestOf<Kind extends keyof Kinds> = Manifest & { readonly kind: Kind };

@@ -9,9 +9,12 @@ export const selectorOf = (name: string): Readonly<Record<string, string>> => ({
   "app.kubernetes.io/instance": name,
 });
 
+/** Whose objects they are. */
+export type Owner = Pick<Blueprint, "name" | "namespace" | "uid">;
+
 /** Metadata with our labels; without an owner the object outlives the resource. */
 export const metadataOf = (
-  blueprint: Blueprint,
+  owner: Owner,
   name: string,
   more: {
     readonly annotations?: Readonly<Record<string, string>>;
@@ -20,22 +23,20 @@ export const metadataOf = (
   } = {},
 ) => ({
   name,
-  namespace: blueprint.namespace,
+  namespace: owner.namespace,
   labels: {
     ...(more.component === undefined ? {} : { "app.kubernetes.io/component": more.component }),
-    "app.kubernetes.io/instance": blueprint.name,
+    "app.kubernetes.io/instance": owner.name,
     "app.kubernetes.io/managed-by": MANAGED_BY,
     "app.kubernetes.io/part-of": "llama-stack",
   },
   ...(more.annotations === undefined || Object.keys(more.annotations).length === 0
     ? {}
     : { annotations: more.annotations }),
-  ...(more.owned === false || blueprint.uid === undefined
-    ? {}
-    : { ownerReferences: [ownerReference(blueprint, blueprint.uid)] }),
+  ...(more.owned === false || owner.uid === undefined ? {} : { ownerReferences: [ownerReference(owner, owner.uid)] }),
 });
 
-const ownerReference = ({ name }: Blueprint, uid: string) => ({
+const ownerReference = ({ name }: Owner, uid: string) => ({
   apiVersion: API_VERSION,
   kind: KIND,
   name,

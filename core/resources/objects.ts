@@ -2,7 +2,7 @@
 import { sha256Hex } from "../data/digest.ts";
 import { type JsonObject, objectAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
-import type { Blueprint, Manifest } from "./blueprint.ts";
+import { type Blueprint, type Manifest, portOf } from "./blueprint.ts";
 import { autoscaler } from "./autoscaler.ts";
 import { claim } from "./claim.ts";
 import { caBundleMap, type ConfigContent, configMap } from "./config_map.ts";
@@ -11,7 +11,7 @@ import { deployment } from "./deployment.ts";
 import { disruptionBudget } from "./disruption_budget.ts";
 import { ingress, route } from "./ingress.ts";
 import { networkPolicy } from "./network_policy.ts";
-import { service } from "./service.ts";
+import { type Served, service } from "./service.ts";
 import { serviceAccount } from "./service_account.ts";
 
 /** Inputs from outside the resource; each is undefined if it has not been read. */
@@ -31,6 +31,11 @@ export interface Objects {
   readonly optional: ReadonlyArray<Manifest>;
 }
 
+const servedBy = ({ spec }: Blueprint): Served => ({
+  port: portOf(spec),
+  annotations: spec.networking?.serviceAnnotations ?? {},
+});
+
 export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => {
   const there = (...all: ReadonlyArray<Manifest | undefined>) => all.filter((item) => item !== undefined);
   return {
@@ -42,7 +47,7 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
       caBundleMap(blueprint, contents.caBundlePem),
     ),
     deployment: deployment(blueprint),
-    after: there(service(blueprint), networkPolicy(blueprint)),
+    after: there(service(blueprint, servedBy(blueprint)), networkPolicy(blueprint)),
     optional: there(ingress(blueprint), route(blueprint), autoscaler(blueprint), disruptionBudget(blueprint)),
   };
 };

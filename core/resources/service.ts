@@ -1,22 +1,22 @@
 /** The Service `<cr>-service`, always there. Numeric target: pods of the Go operator have no named port. */
-import { type Blueprint, type Manifest, portOf } from "./blueprint.ts";
-import { metadataOf, selectorOf } from "./metadata.ts";
-import { manifest } from "./kubernetes_objects.ts";
+import { metadataOf, type Owner, selectorOf } from "./metadata.ts";
+import { manifest, type ManifestOf } from "./kubernetes_objects.ts";
 
 export const serviceName = (name: string): string => `${name}-service`;
 
-export const service = (blueprint: Blueprint): Manifest => {
-  const port = portOf(blueprint.spec);
-  return manifest<"Service">({
+export interface Served {
+  readonly port: number;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export const service = (owner: Owner, { port, annotations = {} }: Served): ManifestOf<"Service"> =>
+  manifest<"Service">({
     apiVersion: "v1",
     kind: "Service",
-    metadata: metadataOf(blueprint, serviceName(blueprint.name), {
-      annotations: { ...blueprint.spec.networking?.serviceAnnotations },
-    }),
+    metadata: metadataOf(owner, serviceName(owner.name), { annotations }),
     spec: {
       type: "ClusterIP",
-      selector: selectorOf(blueprint.name),
+      selector: selectorOf(owner.name),
       ports: [{ name: "http", protocol: "TCP", port, targetPort: port }],
     },
   });
-};

@@ -1,13 +1,12 @@
 /** The ServiceAccount `<cr>-sa`, also there when the pod uses another one. */
-import type { Blueprint, Manifest } from "./blueprint.ts";
-import { metadataOf } from "./metadata.ts";
-import { manifest } from "./kubernetes_objects.ts";
+import { metadataOf, type Owner } from "./metadata.ts";
+import { manifest, type ManifestOf } from "./kubernetes_objects.ts";
 
 export const serviceAccountName = (name: string): string => `${name}-sa`;
 
-export const serviceAccount = (blueprint: Blueprint): Manifest =>
+export const serviceAccount = (owner: Owner): ManifestOf<"ServiceAccount"> =>
   manifest<"ServiceAccount">({
     apiVersion: "v1",
     kind: "ServiceAccount",
-    metadata: metadataOf(blueprint, serviceAccountName(blueprint.name)),
+    metadata: metadataOf(owner, serviceAccountName(owner.name)),
   });

@@ -249,6 +249,35 @@ Deno.test("failure preservation on a real API server", async (t) => {
         });
       }
 
+      await t.step("a deleted Service and ServiceAccount come back while the resource fails", async () => {
+        const service = "/api/v1/namespaces/default/services/my-service";
+        const account = "/api/v1/namespaces/default/serviceaccounts/my-sa";
+        const before = await read(cluster, `${DEPLOYMENTS}/my`);
+        const ports = async () => JSON.stringify(at(await read(cluster, service), "spec", "ports"));
+        const served = await ports();
+        const bad = { ...put(GOOD, ["providers", "inference"], [{ ...VLLM, provider: "vlm" }]) };
+        await apply(cluster, manifest({ ...bad, networking: { port: 9000 } }, "my"));
+        await when(cluster, "my", "ConfigGenerated", "False UnknownProvider");
+        await cluster.kubectl(["delete", "-n", "default", "service/my-service", "serviceaccount/my-sa"]);
+        await eventually(
+          "both are there again",
+          async () =>
+            (await read(cluster, service)).kind === "Service" &&
+              (await read(cluster, account)).kind === "ServiceAccount" ||
+            undefined,
+        );
+        strictEqual(await ports(), served);
+        deepStrictEqual(
+          at(await read(cluster, `${DEPLOYMENTS}/my`), "spec", "template"),
+          at(before, "spec", "template"),
+        );
+        await apply(
+          cluster,
+          manifest({ ...GOOD, workload: { ...objectAt(GOOD, "workload"), replicas: scaled } }, "my"),
+        );
+        await when(cluster, "my", "Ready", "True Ready");
+      });
+
       await t.step("the first install of a broken resource leaves nothing half-made", async () => {
         for (const [index, { spec, type, want, remove, objects }] of FAILURES.entries()) {
           if (

@@ -36,7 +36,7 @@ const MISTAKES: ReadonlyArray<Mistake> = [
         prepared: undefined,
       });
     `,
-    says: /_tag: "Apply".*is missing the following properties.*"Scale"/s,
+    says: /Type 'Manifest' is not assignable to type 'ManifestOf<"Service" \| "ServiceAccount">'/s,
   },
   {
     name: "a misspelled field of a Deployment",

@@ -1,0 +1,54 @@
+/** What is created again while a resource cannot be reconciled. */
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { after, converged, edited, planOf, snapshot } from "../../tests/snapshots.ts";
+import { at, type JsonObject, put } from "../data/json.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+
+const GOOD: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
+const BAD: JsonObject = { providers: { inference: [{ provider: "nonsense" }] }, networking: { port: 9000 } };
+
+const failing = (): ClusterSnapshot => {
+  const { snapshot: good } = converged(snapshot(GOOD));
+  return converged(edited(good, BAD)).snapshot;
+};
+
+const without = (clusterSnapshot: ClusterSnapshot, ...keys: ReadonlyArray<string>): ClusterSnapshot => {
+  const live = new Map(clusterSnapshot.live);
+  for (const key of keys) live.delete(key);
+  return { ...clusterSnapshot, live };
+};
+
+const applied = (clusterSnapshot: ClusterSnapshot): ReadonlyArray<string> =>
+  planOf(clusterSnapshot).steps.flatMap((step) =>
+    step._tag === "Apply" ? [`${step.manifest.kind}/${step.manifest.metadata.name}`] : []
+  );
+
+Deno.test("decide() creates a deleted Service and ServiceAccount again while the resource fails, as the Deployment needs them", () => {
+  const deleted = without(failing(), "Service/my-service", "ServiceAccount/my-sa");
+  deepStrictEqual(applied(deleted), ["ServiceAccount/my-sa", "Service/my-service"]);
+  const again = after(deleted, planOf(deleted));
+  // The port of the running server, and not that of the spec that cannot be applied.
+  const ports = at(again.live.get("Service/my-service"), "spec", "ports");
+  deepStrictEqual(ports, at(failing().live.get("Service/my-service"), "spec", "ports"));
+  deepStrictEqual(planOf(again).steps.filter(({ _tag }) => _tag === "Apply"), []);
+  // Once the resource can be reconciled, they are as they would be without the failure.
+  const fixed = converged(edited(again, GOOD)).snapshot;
+  strictEqual(
+    JSON.stringify(at(fixed.live.get("Service/my-service"), "metadata", "annotations")),
+    JSON.stringify(
+      at(converged(snapshot(GOOD)).snapshot.live.get("Service/my-service"), "metadata", "annotations"),
+    ),
+  );
+});
+
+Deno.test("decide() creates nothing for a Deployment that is gone, ends, or belongs to somebody else", () => {
+  const deleted = without(failing(), "Service/my-service", "ServiceAccount/my-sa");
+  const withDeployment = (path: ReadonlyArray<string>, value: JsonObject | string | ReadonlyArray<JsonObject>) => {
+    const deployment = deleted.live.get("Deployment/my") ?? {};
+    return { ...deleted, live: new Map([...deleted.live, ["Deployment/my", put(deployment, path, value)]]) };
+  };
+  deepStrictEqual(applied(without(deleted, "Deployment/my")), []);
+  deepStrictEqual(applied(withDeployment(["metadata", "deletionTimestamp"], "2026-01-01T00:00:00Z")), []);
+  const other = [{ kind: "ReplicaSet", name: "x", uid: "x", controller: true }];
+  deepStrictEqual(applied(withDeployment(["metadata", "ownerReferences"], other)), []);
+});
