@@ -150,6 +150,50 @@ Deno.test("upgrades on a real API server", async (t) => {
       );
 
       await t.step(
+        "two edits that do not start, while the former pod still ends, go back to what ran before",
+        async () => {
+          const spec = (more: JsonObject) => manifest({ workload: { storage: claim }, ...more }, "slow");
+          const bad = (tag: number) => spec({ distribution: { image: `x.example/${CRASHING}:${tag}` } });
+          await apply(cluster, [spec({})]);
+          await when(cluster, "slow", "Ready", "True Ready");
+          const good = at(await read(cluster, `${DEPLOYMENTS}/slow`), "spec", "template");
+          const pods = "/api/v1/namespaces/default/pods";
+          const pod = stringAt(
+            (await list(cluster, pods)).find((value) =>
+              stringAt(value, "metadata", "labels", "app.kubernetes.io/instance") === "slow"
+            ),
+            "metadata",
+            "name",
+          );
+          const finalizers = async (names: ReadonlyArray<string>) => {
+            const answer = await cluster.fetch(`${pods}/${pod}`, {
+              method: "PATCH",
+              headers: { "content-type": "application/merge-patch+json" },
+              body: JSON.stringify({ metadata: { finalizers: names } }),
+            });
+            await answer.body?.cancel();
+            strictEqual(answer.status, 200);
+          };
+          await finalizers(["example.com/ends-slowly"]);
+          for (const tag of [1, 2]) {
+            await apply(cluster, [bad(tag)]);
+            await eventually("the Deployment controller has seen the edit", async () => {
+              const deployment = await read(cluster, `${DEPLOYMENTS}/slow`);
+              return image(deployment).endsWith(`:${tag}`) &&
+                  at(deployment, "status", "observedGeneration") === at(deployment, "metadata", "generation") ||
+                undefined;
+            });
+            // Time for a reconciliation of that status.
+            await new Promise((resolve) => setTimeout(resolve, 500));
+          }
+          await finalizers([]);
+          await when(cluster, "slow", "DeploymentUpdated", "False RolledBack");
+          await when(cluster, "slow", "Available", "True MinimumReplicasAvailable");
+          deepStrictEqual(at(await read(cluster, `${DEPLOYMENTS}/slow`), "spec", "template"), good);
+        },
+      );
+
+      await t.step(
         "a change of the server family on stored data waits, changes nothing, and is applied when accepted",
         async () => {
           const spec = (name: string, annotations: JsonObject = {}) => {
