@@ -13,6 +13,10 @@ import { type JsonObject, listAt, objectAt, withMember } from "../core/data/json
 import { explained } from "../shell/cli/commands/explain.ts";
 import { looking } from "../shell/cli/look.ts";
 import { connectionOf } from "../shell/process/settings.ts";
+import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
+import { isSimulatedClusterInstalled } from "./cluster/control_plane.ts";
+import { previewLines } from "./up/preview.ts";
 import { type BackgroundProcess, lastLines } from "./cluster/background_process.ts";
 import { type Api, apiOf, nameOf, namespaceOf } from "./up/api.ts";
 import { installCluster, startCluster, type UpCluster, userCluster } from "./up/cluster.ts";
@@ -27,6 +31,10 @@ import { tracesIn } from "./up/traces.ts";
 const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> => {
   await using cleanup = new AsyncDisposableStack();
   const say = speaker();
+  const isFirst = options.context === undefined && !options.realNode && !isSimulatedClusterInstalled();
+  for (const resource of sample.resources) {
+    for (const line of previewLines(resource, SURROUNDINGS, isFirst)) console.log(line);
+  }
   const cluster = await clusterFor(options, sample, stop);
   if (cluster === undefined) return 1;
   cleanup.defer(() => cluster.stop());
@@ -111,6 +119,8 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
 };
 
 const LOOK_EVERY_MS = 300;
+
+const SURROUNDINGS = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
 
 const RESOURCES = "llamastackdistributions";
 const pathOf = (resource: JsonObject): string =>

@@ -16,6 +16,7 @@ Deno.test("up as README has it ends with 0 when the sample is ready, and leaves 
     deepStrictEqual(commands.map((command) => command.text), [`${LAUNCHER}task up`]);
     const { code, text } = await startDeno(tmp, ["task", "up"]).ended;
     strictEqual(code, 0, text);
+    match(text, /The operator will create: .*Deployment\/vllm/);
     match(text, /Secret vllm created for this run, with placeholder values for token/);
     match(text, /pod vllm-\S+: Running, ready/);
     match(text, /Ready +True +Ready: The server is ready/);

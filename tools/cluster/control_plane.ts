@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type ControlPlaneProgram, installControlPlane } from "../install/control_plane.ts";
+import { type ControlPlaneProgram, installControlPlane, missingPrograms } from "../install/control_plane.ts";
 import { ended } from "../install/run_program.ts";
 import {
   type BackgroundProcess,
@@ -216,6 +216,10 @@ const POD_STAGES_FILE = "pod_stages.yaml";
 export const installSimulatedCluster = async (signal?: AbortSignal): Promise<void> => {
   await installControlPlane([...API_PROGRAMS, ...CONTROLLERS, "kwok"], signal);
 };
+
+/** Whether `installSimulatedCluster` has nothing to do. */
+export const isSimulatedClusterInstalled = (): boolean =>
+  missingPrograms([...API_PROGRAMS, ...CONTROLLERS, "kwok"]).length === 0;
 
 const API_PROGRAMS = ["etcd", "kube-apiserver", "kubectl"] as const;
 const CONTROLLERS = ["kube-controller-manager", "kube-scheduler"] as const;

@@ -13,10 +13,21 @@ export const installControlPlane = async <Name extends ControlPlaneProgram>(
   signal?: AbortSignal,
 ): Promise<Record<Name, string>> => {
   const paths: [Name, string][] = [];
-  // One after the other: a Go build uses every core.
-  for (const name of names) paths.push([name, givenPath(name) ?? await cachedPath(name, signal)]);
+  const missing = missingPrograms(names);
+  // One after the other: a Go build uses every core by itself.
+  for (const name of names) {
+    const left = missing.slice(Math.max(0, missing.indexOf(name)));
+    paths.push([name, givenPath(name) ?? await cachedPath(name, left, missing.length, signal)]);
+  }
   return Object.fromEntries(paths) as Record<Name, string>;
 };
+
+/** Those of the programs that have to be built first. */
+export const missingPrograms = <Name extends ControlPlaneProgram>(names: readonly Name[]): readonly Name[] =>
+  names.filter((name) => givenPath(name) === undefined && !isFile(join(folderOf(name), name)));
+
+const folderOf = (name: ControlPlaneProgram): string =>
+  cacheDir("control_plane", `${name}-${pinnedVersion(SOURCES[name])}`);
 
 interface Source {
   /** Directory next to this file with the go.mod and go.sum that pin the build. */
@@ -85,12 +96,20 @@ const givenPath = (name: ControlPlaneProgram): string | undefined => {
   );
 };
 
-const cachedPath = async (name: ControlPlaneProgram, signal: AbortSignal | undefined): Promise<string> => {
+/** `left`: what is still to be built, this program first; `count`: how many there were at the beginning. */
+const cachedPath = async (
+  name: ControlPlaneProgram,
+  left: readonly ControlPlaneProgram[],
+  count: number,
+  signal: AbortSignal | undefined,
+): Promise<string> => {
   const source = SOURCES[name];
   const version = pinnedVersion(source);
-  const label = `${name} ${version} (first time, about ${source.coldSeconds} s)`;
+  const seconds = left.reduce((sum, program) => sum + SOURCES[program].coldSeconds, 0);
+  const place = count < 2 ? "" : `, ${count - left.length + 1} of ${count}, about ${Math.ceil(seconds / 60)} min left`;
+  const label = `${name} ${version} (first time, about ${source.coldSeconds} s${place})`;
   const folder = await once(
-    cacheDir("control_plane", `${name}-${version}`),
+    folderOf(name),
     label,
     (into) => build(name, source, version, join(into, name), signal),
   );
