@@ -55,6 +55,12 @@ interface Count {
 
 const main = async (): Promise<number> => {
   const total = { passed: 0, failed: 0 };
+  const installing = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--allow-all", "--quiet", "tools/install_all.ts"],
+    cwd: new URL("../", import.meta.url),
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+  }).spawn();
   for (const part of PARTS) {
     const started = performance.now();
     const { passed, failed } = await run(part);
@@ -65,6 +71,7 @@ const main = async (): Promise<number> => {
       `== ${part.name}: ${failed === 0 ? "ok" : "FAILED"} (${passed} passed, ${failed} failed, ${seconds} s)\n`,
     );
   }
+  await installing.status;
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
 };

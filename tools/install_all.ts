@@ -1,0 +1,35 @@
+/**
+ * Installs what the tests of `deno task test` need into the cache folder: the programs of Kubernetes, which Go builds, beside
+ * everything that is downloaded. `deno task test` starts it first; a test that comes to a program under way waits for it.
+ */
+import { installSimulatedCluster } from "./cluster/control_plane.ts";
+import { installContainerRuntime } from "./cluster/real_node/container_runtime.ts";
+import { installNodePrograms } from "./cluster/real_node/kubelet.ts";
+import { installPreparedImages } from "./cluster/real_node/prepared_images.ts";
+import { installControlPlane } from "./install/control_plane.ts";
+import { installPostgres, installRedis } from "./install/databases.ts";
+import { installServer, SERVER_VERSIONS } from "./install/python_server.ts";
+
+const built = async (): Promise<void> => {
+  await installSimulatedCluster();
+  await installControlPlane(["bundle-validator"]);
+  await installNodePrograms();
+};
+
+const downloaded = async (): Promise<void> => {
+  // The newest ones are those that most tests ask for.
+  for (const version of SERVER_VERSIONS.toReversed()) await installServer(version);
+  await installPostgres();
+  await installRedis();
+  await installContainerRuntime();
+  await installPreparedImages();
+};
+
+if (import.meta.main) {
+  // What fails here fails again in the test that needs it, and there with its reason.
+  for (const outcome of await Promise.allSettled([built(), downloaded()])) {
+    if (outcome.status === "rejected") {
+      console.error(`not installed yet: ${outcome.reason instanceof Error ? outcome.reason.message : outcome.reason}`);
+    }
+  }
+}
