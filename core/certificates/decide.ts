@@ -5,7 +5,7 @@
  * trusts every serving certificate that may still be in use.
  */
 import * as Data from "effect/Data";
-import { type CertificateFacts, certificateFacts } from "../data/digest.ts";
+import { type CertificateFacts, certificateFacts, hostName } from "../data/digest.ts";
 import { type Authorities, type Authority, AUTHORITY_NAME, bundleOf, certificatesIn } from "./authorities.ts";
 import type { CertificateTimes } from "./times.ts";
 
@@ -74,7 +74,7 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
   if (!isCurrent(leaf, nowMs)) return issued("it is not valid at present");
   const stale = look.bundles.find(({ pem }) => !isSameBundle(pem, wanted));
   if (stale !== undefined) return CertificateStep.Publish({ target: stale.target, pem: wanted });
-  if (names.some((name) => !leaf.names.includes(name))) return issued("a host name is missing");
+  if (names.some((name) => !leaf.names.includes(hostName(name)))) return issued("a host name is missing");
   if (!trusts(wanted, leaf)) return issued("its authority is no longer trusted");
 
   const { next } = authorities;

@@ -29,13 +29,19 @@ export interface CertificateFacts {
   readonly fingerprint: string;
 }
 
+/** One spelling of each host name: an IPv6 address has many. */
+export const hostName = (name: string): string =>
+  name.includes(":") ? URL.parse(`http://[${name}]`)?.hostname.slice(1, -1) ?? name : name;
+
 /** The content of a certificate in PEM; undefined if it is not one. */
 export const certificateFacts = (pem: string): CertificateFacts | undefined => {
   // The parser takes other labels too.
   if (!pem.includes("-----BEGIN CERTIFICATE-----")) return undefined;
   try {
     const certificate = new X509Certificate(pem);
-    const names = (certificate.subjectAltName ?? "").split(", ").flatMap((name) => name.split(":").slice(1));
+    // `DNS:a.b, IP Address:fd00::1`
+    const names = (certificate.subjectAltName ?? "").split(", ").filter((name) => name.includes(":"))
+      .map((name) => hostName(name.slice(name.indexOf(":") + 1)));
     return {
       subject: certificate.subject.replace(/^CN=/, ""),
       issuer: certificate.issuer.replace(/^CN=/, ""),

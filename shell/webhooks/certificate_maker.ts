@@ -1,5 +1,5 @@
-/** Keys and certificates, created with WebCrypto and pkijs. Loaded on demand: the command line starts without it. */
-import type { Certificate } from "pkijs";
+/** Keys and certificates, created with WebCrypto and @peculiar/x509. Loaded on demand: the command line starts without it. */
+import type { Extension, JsonGeneralName, JsonName, PublicKey } from "@peculiar/x509";
 import type { Authority } from "../../core/certificates/authorities.ts";
 import { AUTHORITY_NAME } from "../../core/certificates/authorities.ts";
 import type { ServingCertificate } from "./webhook_server.ts";
@@ -13,146 +13,121 @@ export interface Validity {
   readonly notAfterMs: number;
 }
 
-/** A CA with its own key; its name ends with a part of its serial number, so that two of them can be distinguished. */
+/** An authority of its own key; its name ends in a part of its serial, so that two of them are told apart. */
 export const makeAuthority = async (validity: Validity): Promise<Authority> => {
-  const { BasicConstraints } = await import("pkijs");
+  const { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension } = await library();
   const keys = await newKeys();
   const serial = newSerial();
-  const name = `${AUTHORITY_NAME} ${serial.slice(1, 7).toHex()}`;
-  const certificate = await unsigned({ serial, issuer: name, subject: name, publicKey: keys.publicKey, validity });
-  certificate.extensions = [
-    await extension("2.5.29.19", true, new BasicConstraints({ cA: true, pathLenConstraint: 0 }).toSchema()),
-    await keyUsage(KEY_CERT_SIGN | CRL_SIGN),
-  ];
-  return { certificate: await signedPem(certificate, keys.privateKey), key: await keyPem(keys.privateKey) };
+  const name = named(`${AUTHORITY_NAME} ${serial.slice(2, 14)}`);
+  const certificate = await signed({
+    serial,
+    issuer: name,
+    subject: name,
+    publicKey: keys.publicKey,
+    signingKey: keys.privateKey,
+    validity,
+    extensions: [
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+    ],
+  });
+  return { certificate, key: await keyPem(keys.privateKey) };
 };
 
-/** A serving certificate for these names, signed by the CA. */
+/** A serving certificate for these names, signed by the CA. A name may be an address, of IPv4 or IPv6. */
 export const makeLeaf = async (
   authority: Authority,
   names: ReadonlyArray<string>,
   validity: Validity,
 ): Promise<ServingCertificate> => {
-  const { ExtKeyUsage } = await import("pkijs");
+  const {
+    ExtendedKeyUsage,
+    ExtendedKeyUsageExtension,
+    KeyUsageFlags,
+    KeyUsagesExtension,
+    SubjectAlternativeNameExtension,
+    X509Certificate,
+  } = await library();
   const keys = await newKeys();
-  const signer = await crypto.subtle.importKey("pkcs8", fromPem(authority.key), ALGORITHM, false, ["sign"]);
-  const issuer = await subjectOf(authority.certificate);
-  const certificate = await unsigned({
+  const certificate = await signed({
     serial: newSerial(),
-    issuer,
-    subject: names[0] ?? "",
+    issuer: new X509Certificate(authority.certificate).subjectName.toJSON(),
+    subject: named(names[0] ?? ""),
     publicKey: keys.publicKey,
+    signingKey: await signingKey(authority.key),
     validity,
+    extensions: [
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      new SubjectAlternativeNameExtension(await Promise.all(names.map(generalName))),
+    ],
   });
-  certificate.extensions = [
-    await keyUsage(DIGITAL_SIGNATURE),
-    await extension("2.5.29.37", false, new ExtKeyUsage({ keyPurposes: [SERVER_AUTHENTICATION] }).toSchema()),
-    await alternativeNames(names),
-  ];
-  return { cert: await signedPem(certificate, signer), key: await keyPem(keys.privateKey) };
+  return { cert: certificate, key: await keyPem(keys.privateKey) };
 };
 
 /** Whether the key is that of the certificate; false too where one of them cannot be read. */
 export const isPair = async ({ certificate, key }: Authority): Promise<boolean> => {
   try {
-    const { Certificate } = await import("pkijs");
-    const signer = await crypto.subtle.importKey("pkcs8", fromPem(key), ALGORITHM, false, ["sign"]);
-    const known = await Certificate.fromBER(fromPem(certificate)).getPublicKey();
+    const { X509Certificate } = await library();
+    const known: PublicKey = new X509Certificate(certificate).publicKey;
     const text = crypto.getRandomValues(new Uint8Array(16));
-    return await crypto.subtle.verify(ALGORITHM, known, await crypto.subtle.sign(ALGORITHM, signer, text), text);
+    const signature = await crypto.subtle.sign(ALGORITHM, await signingKey(key), text);
+    return await crypto.subtle.verify(ALGORITHM, await known.export(ALGORITHM, ["verify"]), signature, text);
   } catch {
     return false;
   }
 };
 
+/** It asks for its polyfill before it is loaded itself. */
+const library = async () => {
+  await import("reflect-metadata");
+  return await import("@peculiar/x509");
+};
+
 const newKeys = () => crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
 
-/** 16 random bytes, of which the first is never 0 nor has the sign bit: a positive number of constant length. */
-const newSerial = (): Uint8Array<ArrayBuffer> => {
+const signingKey = (pem: string): Promise<CryptoKey> =>
+  crypto.subtle.importKey("pkcs8", fromPem(pem), ALGORITHM, false, ["sign"]);
+
+/** 16 random bytes in hex, of which the first is never 0 nor has the sign bit: a positive number of constant length. */
+const newSerial = (): string => {
   const serial = crypto.getRandomValues(new Uint8Array(16));
   serial[0] = (serial[0] ?? 0) & 0x3f | 0x40;
-  return serial;
+  return serial.toHex();
 };
 
-const COMMON_NAME = "2.5.4.3";
-const SERVER_AUTHENTICATION = "1.3.6.1.5.5.7.3.1";
-const DIGITAL_SIGNATURE = 0x80;
-const KEY_CERT_SIGN = 0x04;
-const CRL_SIGN = 0x02;
-/** X.509 version 3, counted from 0. */
-const VERSION_3 = 2;
+const named = (commonName: string): JsonName => [{ CN: [commonName] }];
 
-const unsigned = async ({ serial, issuer, subject, publicKey, validity }: {
-  readonly serial: Uint8Array<ArrayBuffer>;
-  readonly issuer: string;
-  readonly subject: string;
+const generalName = async (value: string): Promise<JsonGeneralName> => {
+  const { isIP } = await import("node:net");
+  return { type: isIP(value) === 0 ? "dns" : "ip", value };
+};
+
+const signed = async ({ serial, validity, extensions, ...rest }: {
+  readonly serial: string;
+  readonly issuer: JsonName;
+  readonly subject: JsonName;
   readonly publicKey: CryptoKey;
+  readonly signingKey: CryptoKey;
   readonly validity: Validity;
-}): Promise<Certificate> => {
-  const [{ Certificate, Time, AttributeTypeAndValue }, { Integer, Utf8String }] = await Promise.all([
-    import("pkijs"),
-    import("asn1js"),
-  ]);
-  const named = (value: string) => new AttributeTypeAndValue({ type: COMMON_NAME, value: new Utf8String({ value }) });
-  const certificate = new Certificate();
-  certificate.version = VERSION_3;
-  certificate.serialNumber = new Integer({ valueHex: serial.buffer });
-  certificate.issuer.typesAndValues.push(named(issuer));
-  certificate.subject.typesAndValues.push(named(subject));
-  // Certificates have a resolution of whole seconds.
-  certificate.notBefore = new Time({ value: new Date(validity.notBeforeMs) });
-  certificate.notAfter = new Time({ value: new Date(validity.notAfterMs) });
-  await certificate.subjectPublicKeyInfo.importKey(publicKey);
-  return certificate;
+  readonly extensions: ReadonlyArray<Extension>;
+}): Promise<string> => {
+  const { X509CertificateGenerator } = await library();
+  const certificate = await X509CertificateGenerator.create({
+    ...rest,
+    serialNumber: serial,
+    notBefore: new Date(validity.notBeforeMs),
+    notAfter: new Date(validity.notAfterMs),
+    signingAlgorithm: ALGORITHM,
+    extensions: [...extensions],
+  });
+  return `${certificate.toString("pem")}\n`;
 };
 
-const extension = async (extnID: string, critical: boolean, value: { toBER(sizeOnly?: boolean): ArrayBuffer }) => {
-  const { Extension } = await import("pkijs");
-  return new Extension({ extnID, critical, extnValue: value.toBER(false) });
+const keyPem = async (key: CryptoKey): Promise<string> => {
+  const { PemConverter } = await library();
+  return `${PemConverter.encode(await crypto.subtle.exportKey("pkcs8", key), PemConverter.PrivateKeyTag)}\n`;
 };
-
-const keyUsage = async (bits: number) => {
-  const { BitString } = await import("asn1js");
-  const unused = [...bits.toString(2).padStart(8, "0")].reverse().findIndex((bit) => bit === "1");
-  return await extension(
-    "2.5.29.15",
-    true,
-    new BitString({ valueHex: new Uint8Array([bits]).buffer, unusedBits: unused }),
-  );
-};
-
-const alternativeNames = async (names: ReadonlyArray<string>) => {
-  const [{ GeneralName, GeneralNames }, { OctetString }] = await Promise.all([import("pkijs"), import("asn1js")]);
-  return await extension(
-    "2.5.29.17",
-    false,
-    new GeneralNames({
-      names: names.map((name) => {
-        const address = /^\d+\.\d+\.\d+\.\d+$/.test(name) ? name.split(".").map(Number) : undefined;
-        return address === undefined
-          ? new GeneralName({ type: 2, value: name })
-          : new GeneralName({ type: 7, value: new OctetString({ valueHex: new Uint8Array(address).buffer }) });
-      }),
-    }).toSchema(),
-  );
-};
-
-const signedPem = async (certificate: Certificate, key: CryptoKey): Promise<string> => {
-  await certificate.sign(key, "SHA-256");
-  return pem("CERTIFICATE", new Uint8Array(certificate.toSchema(true).toBER(false)));
-};
-
-const keyPem = async (key: CryptoKey): Promise<string> =>
-  pem("PRIVATE KEY", new Uint8Array(await crypto.subtle.exportKey("pkcs8", key)));
-
-const subjectOf = async (text: string): Promise<string> => {
-  const { Certificate } = await import("pkijs");
-  const [name] = Certificate.fromBER(fromPem(text)).subject.typesAndValues;
-  return String(name?.value.valueBlock.value ?? "");
-};
-
-const pem = (label: string, der: Uint8Array): string =>
-  [`-----BEGIN ${label}-----`, ...(der.toBase64().match(/.{1,64}/g) ?? []), `-----END ${label}-----`, ""].join("\n");
 
 const fromPem = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.fromBase64(text.replace(/-----[^-]+-----/g, "").replace(/\s+/g, "")) as Uint8Array<ArrayBuffer>;

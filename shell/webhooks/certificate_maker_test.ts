@@ -10,11 +10,11 @@ const validity = { notBeforeMs: NOW_MS - HOUR_MS, notAfterMs: NOW_MS + HOUR_MS }
 
 Deno.test("makeLeaf() makes a certificate that its authority signed, for these names and no longer", async () => {
   const authority = await makeAuthority(validity);
-  const leaf = await makeLeaf(authority, ["webhook.system.svc", "127.0.0.1"], validity);
+  const leaf = await makeLeaf(authority, ["webhook.system.svc", "127.0.0.1", "FD00:0::1"], validity);
   const [signer, made] = [new X509Certificate(authority.certificate), new X509Certificate(leaf.cert)];
   ok(made.verify(signer.publicKey) && made.checkIssued(signer) && signer.ca && !made.ca);
   const facts = certificateFacts(leaf.cert);
-  deepStrictEqual(facts?.names, ["webhook.system.svc", "127.0.0.1"]);
+  deepStrictEqual(facts?.names, ["webhook.system.svc", "127.0.0.1", "fd00::1"]);
   deepStrictEqual([facts?.notBeforeMs, facts?.notAfterMs], [validity.notBeforeMs, validity.notAfterMs]);
   strictEqual(facts?.issuer, certificateFacts(authority.certificate)?.subject);
 });
