@@ -1,12 +1,25 @@
 /**
  * Fields of other managers in the operator's objects are kept, with two exceptions that would otherwise persist: the
  * other half of an either-or field that the operator sets, which makes every later apply invalid, and fields of an
- * earlier template that `kubectl rollout undo` restored. The operator takes ownership of these, so that the following
+ * earlier template that `kubectl rollout undo` restored, its record
+ * included. The operator takes ownership of these, so that the following
  * apply removes them in the same write that repairs the rest.
  */
-import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, stringAt } from "../data/json.ts";
+import {
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  member,
+  objectAt,
+  omit,
+  stringAt,
+} from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { RECORD_ANNOTATIONS } from "./rollout/record.ts";
 import { isReused } from "./rollout/rollout_state.ts";
 
 /** A member of a map, or the keys of a list item. */
@@ -52,7 +65,20 @@ export const foreignFields = (
     ...spec,
     ...(isRecreate ? [["spec", "strategy", "rollingUpdate"]] : []),
     ...broughtBack(manifest, live, replicaSets),
+    ...recordsOfOthers(manifest, live),
   ];
+};
+
+/** `kubectl rollout undo` copies the annotations of a ReplicaSet to the Deployment: records of a template that it has no more. */
+const recordsOfOthers = (manifest: Manifest, live: JsonObject): ReadonlyArray<ClaimedField> => {
+  const own = listAt(live, "metadata", "managedFields").find((entry) =>
+    stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply"
+  );
+  const applied = objectAt(own ?? null, "fieldsV1", "f:metadata", "f:annotations");
+  return RECORD_ANNOTATIONS.filter((name) =>
+    stringAt(live, "metadata", "annotations", name) !== undefined &&
+    stringAt(manifest, "metadata", "annotations", name) === undefined && !Object.hasOwn(applied, `f:${name}`)
+  ).map((name) => ["metadata", "annotations", name]);
 };
 
 const contradictions = (wanted: Json, live: Json | undefined, path: ClaimedField): ReadonlyArray<ClaimedField> => {

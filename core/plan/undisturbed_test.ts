@@ -73,6 +73,27 @@ Deno.test("the copy of a CA bundle is deleted when no pod mounts it and the roll
   );
 });
 
+Deno.test("a record that `kubectl rollout undo` brought back from an earlier template goes", () => {
+  const { snapshot: before } = converged(snapshot({ distribution: { image: "registry.example/own:1" } }));
+  const name = "llamastack.io/server-version";
+  const annotations = (clusterSnapshot: ClusterSnapshot) =>
+    objectAt(clusterSnapshot.live.get("Deployment/my"), "metadata", "annotations");
+  ok(!Object.hasOwn(annotations(before), name));
+  const undone = withLive(
+    before,
+    "Deployment/my",
+    (object) => put(object, ["metadata", "annotations", name], "0.7.1") as JsonObject,
+  );
+  const plan = planOf(undone);
+  deepStrictEqual(
+    plan.steps.flatMap((step) => step._tag === "TakeOver" ? step.claims : []),
+    [["metadata", "annotations", name]],
+  );
+  const repaired = converged(undone).snapshot;
+  ok(!Object.hasOwn(annotations(repaired), name));
+  deepStrictEqual(planOf(repaired).steps, []);
+});
+
 Deno.test("drift of a value that looks like a number is repaired", () => {
   const spec = { ...GENERATED, workload: { overrides: { env: [{ name: "ACCOUNT", value: "10000000001" }] } } };
   const { snapshot: before } = converged(snapshot(spec));

@@ -26,6 +26,24 @@ export const OPERATOR_VERSION_ANNOTATION = "llamastack.io/operator-version";
 /** Generation of the resource when its Deployment was last applied. */
 export const GENERATION_ANNOTATION = "llamastack.io/generation";
 
+/** All of them. */
+export const RECORD_ANNOTATIONS: ReadonlyArray<string> = [
+  USER_INPUTS_ANNOTATION,
+  SECRETS_INPUT_ANNOTATION,
+  SECRET_KEY_ANNOTATION,
+  PINS_ANNOTATION,
+  TEMPLATE_ANNOTATION,
+  LAST_GOOD_ANNOTATION,
+  LAST_GOOD_PROOF_ANNOTATION,
+  ROLLED_BACK_ANNOTATION,
+  CAUSE_ANNOTATION,
+  UPGRADE_STARTED_ANNOTATION,
+  UPGRADE_PROOF_ANNOTATION,
+  SERVER_ANNOTATION,
+  OPERATOR_VERSION_ANNOTATION,
+  GENERATION_ANNOTATION,
+];
+
 /** Annotation of the resource: the digest of a held or waiting template that may be applied (`rollout`). */
 export const ROLLOUT_ANNOTATION = "llamastack.io/rollout";
 
