@@ -92,21 +92,29 @@ const contradictions = (wanted: Json, live: Json | undefined, path: ClaimedField
       ...Object.entries(wanted).flatMap(([key, value]) => contradictions(value, member(live, key), [...path, key])),
     ];
   }
-  return itemsOf(wanted, live).flatMap(({ keys, item, other }) => contradictions(item, other, [...path, keys]));
+  return itemsOf(path.at(-1), wanted, live).flatMap(({ keys, item, other }) =>
+    contradictions(item, other, [...path, keys])
+  );
 };
 
-/** The keys by which the API server merges lists of pods. Source: the `x-kubernetes-list-map-keys` of its OpenAPI. */
-const LIST_KEYS: ReadonlyArray<ReadonlyArray<string>> = [["name"], ["mountPath"], ["containerPort", "protocol"]];
-
-const keysOf = (items: ReadonlyArray<Json>): ReadonlyArray<string> | undefined =>
-  LIST_KEYS.find((keys) =>
-    items.length > 0 && items.every((item) => isObject(item) && keys.every((key) => Object.hasOwn(item, key)))
-  );
+/**
+ * The keys by which the API server merges the lists of a pod, by the name of the list; other lists are replaced as a whole.
+ * Source: the `x-kubernetes-list-map-keys` of its OpenAPI.
+ */
+const LIST_KEYS = new Map<FieldStep | undefined, ReadonlyArray<string>>([
+  ...["containers", "initContainers", "env", "volumes", "imagePullSecrets", "resourceClaims", "claims"]
+    .map((list) => [list, ["name"]] satisfies [string, ReadonlyArray<string>]),
+  ["volumeMounts", ["mountPath"]],
+  ["volumeDevices", ["devicePath"]],
+  ["ports", ["containerPort", "protocol"]],
+  ["topologySpreadConstraints", ["topologyKey", "whenUnsatisfiable"]],
+  ["hostAliases", ["ip"]],
+]);
 
 /** Items of two lists that the API server takes for the same. */
-const itemsOf = (wanted: Json | undefined, live: Json | undefined) => {
+const itemsOf = (list: FieldStep | undefined, wanted: Json, live: Json | undefined) => {
   if (!isList(wanted) || !isList(live)) return [];
-  const names = keysOf(wanted);
+  const names = LIST_KEYS.get(list);
   return names === undefined ? [] : wanted.flatMap((item) => {
     const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
     const other = live.find((value) => names.every((name) => member(value, name) === keys[name]));
@@ -148,7 +156,7 @@ const extras = (
       return one === undefined && other === undefined ? [[...path, key]] : extras(value, one, other, [...path, key]);
     });
   }
-  const names = isList(live) ? keysOf(live) : undefined;
+  const names = LIST_KEYS.get(path.at(-1));
   if (!isList(live) || names === undefined) return [];
   return live.flatMap((item) => {
     const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));

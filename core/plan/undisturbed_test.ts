@@ -94,6 +94,29 @@ Deno.test("a record that `kubectl rollout undo` brought back from an earlier tem
   deepStrictEqual(planOf(repaired).steps, []);
 });
 
+Deno.test("mounts that `kubectl rollout undo` brought back go by their path, as the API server knows them", () => {
+  const { snapshot: generated } = converged(snapshot(GENERATED));
+  const { snapshot: bare } = converged(edited(generated, { distribution: { image: "registry.example/own:1" } }));
+  const replicaSet = (from: ClusterSnapshot, revision: string, more: JsonObject = {}): JsonObject => ({
+    metadata: { name: `my-${revision}`, annotations: { "deployment.kubernetes.io/revision": revision, ...more } },
+    spec: { template: at(from.live.get("Deployment/my"), "spec", "template") ?? {} },
+  });
+  const undone = withLive(
+    { ...bare, replicaSets: [replicaSet(generated, "3", REUSED), replicaSet(bare, "2")] },
+    "Deployment/my",
+    (object) =>
+      put(
+        object,
+        ["spec", "template"],
+        at(generated.live.get("Deployment/my"), "spec", "template") ?? {},
+      ) as JsonObject,
+  );
+  const claims = planOf(undone).steps.flatMap((step) => step._tag === "TakeOver" ? step.claims : []);
+  const mount = claims.find((claim) => claim.includes("volumeMounts"));
+  deepStrictEqual(Object.keys(mount?.at(-1) ?? {}), ["mountPath"]);
+});
+const REUSED: JsonObject = { "deployment.kubernetes.io/revision-history": "1" };
+
 Deno.test("drift of a value that looks like a number is repaired", () => {
   const spec = { ...GENERATED, workload: { overrides: { env: [{ name: "ACCOUNT", value: "10000000001" }] } } };
   const { snapshot: before } = converged(snapshot(spec));
