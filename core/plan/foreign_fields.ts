@@ -19,7 +19,7 @@ import {
 import type { Manifest } from "../resources/blueprint.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
-import { RECORD_ANNOTATIONS } from "./rollout/record.ts";
+import { RECORD_ANNOTATIONS, TEMPLATE_ANNOTATION } from "./rollout/record.ts";
 import { isReused } from "./rollout/rollout_state.ts";
 
 /** A member of a map, or the keys of a list item. */
@@ -123,10 +123,15 @@ const itemsOf = (list: FieldStep | undefined, wanted: Json, live: Json | undefin
 };
 
 const REVISION = "deployment.kubernetes.io/revision";
-const revisionOf = (replicaSet: JsonObject): number =>
-  Number(stringAt(replicaSet, "metadata", "annotations", REVISION) ?? 0);
+const revisionOf = (object: JsonObject): number => Number(stringAt(object, "metadata", "annotations", REVISION) ?? 0);
 
-/** Of a Deployment that went back to a template of an earlier ReplicaSet: what neither the manifest nor the newest one has. */
+/**
+ * Of a Deployment that went back to a template of an earlier ReplicaSet: what neither the manifest nor the template before has.
+ *
+ * `kubectl rollout undo` brings the record of the earlier template with it. Until that is repaired, a field also counts that the
+ * template before had with another value, which may be a default, and where its ReplicaSet has not been seen yet, the manifest
+ * decides alone. Afterwards these two would go on for ever.
+ */
 const broughtBack = (
   manifest: Manifest,
   live: JsonObject,
@@ -135,37 +140,58 @@ const broughtBack = (
   const now = podTemplateOf(live);
   const text = JSON.stringify(now);
   const earlier = replicaSets.find((replicaSet) => JSON.stringify(podTemplateOf(replicaSet)) === text);
-  const [newest] = replicaSets.filter((replicaSet) => replicaSet !== earlier).toSorted((a, b) =>
-    revisionOf(b) - revisionOf(a)
+  // A Deployment that only moves forward runs on a ReplicaSet that it has never used before.
+  if (earlier === undefined || !isReused(earlier) && revisionOf(earlier) === revisionOf(live)) return [];
+  const recordOf = (object: JsonObject) => stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
+  const isRepaired = recordOf(live) === undefined || recordOf(live) === recordOf(manifest);
+  const others = replicaSets.filter((replicaSet) => replicaSet !== earlier);
+  const before = isRepaired
+    ? others.toSorted((a, b) => revisionOf(b) - revisionOf(a))[0]
+    : others.find((replicaSet) => revisionOf(replicaSet) === revisionBefore(live));
+  if (isRepaired && before === undefined) return [];
+  return extras(
+    now,
+    objectAt(manifest, "spec", "template"),
+    before === undefined ? undefined : podTemplateOf(before),
+    ["spec", "template"],
+    !isRepaired,
   );
-  if (earlier === undefined || newest === undefined) return [];
-  // A Deployment that only moves forward runs on its newest ReplicaSet, which it has never used before.
-  if (!isReused(earlier) && revisionOf(earlier) > revisionOf(newest)) return [];
-  return extras(now, objectAt(manifest, "spec", "template"), podTemplateOf(newest), ["spec", "template"]);
+};
+
+/** The Deployment controller counts on when it sees the undo. */
+const revisionBefore = (live: JsonObject): number => {
+  const observed = Number(member(objectAt(live, "status"), "observedGeneration") ?? 0);
+  const isObserved = observed >= Number(member(objectAt(live, "metadata"), "generation") ?? 0);
+  return isObserved ? revisionOf(live) - 1 : revisionOf(live);
 };
 
 const extras = (
   live: Json,
   wanted: Json | undefined,
-  newest: Json | undefined,
+  before: Json | undefined,
   path: ClaimedField,
+  changedToo: boolean,
 ): ReadonlyArray<ClaimedField> => {
+  const within = (inner: Json, one: Json | undefined, other: Json | undefined, step: FieldStep) =>
+    one === undefined && other === undefined
+      ? [[...path, step]]
+      : extras(inner, one, other, [...path, step], changedToo);
   if (isObject(live)) {
-    return Object.entries(live).flatMap(([key, value]) => {
-      const [one, other] = [member(wanted ?? null, key), member(newest ?? null, key)];
-      return one === undefined && other === undefined ? [[...path, key]] : extras(value, one, other, [...path, key]);
-    });
+    return Object.entries(live).flatMap(([key, value]) =>
+      within(value, member(wanted ?? null, key), member(before ?? null, key), key)
+    );
   }
   const names = LIST_KEYS.get(path.at(-1));
-  if (!isList(live) || names === undefined) return [];
+  if (!isList(live) || names === undefined) {
+    return changedToo && wanted === undefined && JSON.stringify(live) !== JSON.stringify(before) ? [path] : [];
+  }
   return live.flatMap((item) => {
     const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
     const same = (list: Json | undefined) =>
       isList(list ?? null)
         ? (list as ReadonlyArray<Json>).find((entry) => names.every((name) => member(entry, name) === keys[name]))
         : undefined;
-    const [one, other] = [same(wanted), same(newest)];
-    return one === undefined && other === undefined ? [[...path, keys]] : extras(item, one, other, [...path, keys]);
+    return within(item, same(wanted), same(before), keys);
   });
 };
 

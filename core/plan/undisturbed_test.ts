@@ -115,6 +115,36 @@ Deno.test("mounts that `kubectl rollout undo` brought back go by their path, as 
   const mount = claims.find((claim) => claim.includes("volumeMounts"));
   deepStrictEqual(Object.keys(mount?.at(-1) ?? {}), ["mountPath"]);
 });
+
+Deno.test("a default that `kubectl rollout undo` replaced by the value of an earlier template comes back, once", () => {
+  const short = { ...GENERATED, workload: { overrides: { terminationGracePeriodSeconds: 5 } } };
+  const grace = ["spec", "template", "spec", "terminationGracePeriodSeconds"];
+  const before = converged(snapshot(short)).snapshot;
+  const { snapshot: bare } = converged(edited(before, GENERATED));
+  // As the API server has it.
+  const defaulted = withLive(bare, "Deployment/my", (object) => put(object, grace, 30) as JsonObject);
+  const replicaSet = (from: ClusterSnapshot, revision: string, more: JsonObject = {}): JsonObject => ({
+    metadata: { name: `my-${revision}`, annotations: { "deployment.kubernetes.io/revision": revision, ...more } },
+    spec: { template: at(from.live.get("Deployment/my"), "spec", "template") ?? {} },
+  });
+  const replicaSets = [replicaSet(before, "3", REUSED), replicaSet(defaulted, "2")];
+  const revision = ["metadata", "annotations", "deployment.kubernetes.io/revision"];
+  const claimed = (clusterSnapshot: ClusterSnapshot) =>
+    planOf(clusterSnapshot).steps.flatMap((step) => step._tag === "TakeOver" ? step.claims.map(String) : []);
+  const undone = withLive(
+    { ...defaulted, replicaSets },
+    "Deployment/my",
+    () => put(before.live.get("Deployment/my") ?? {}, revision, "3") as JsonObject,
+  );
+  ok(claimed(undone).includes(String(grace)), claimed(undone).join("; "));
+  // The same templates where the resource itself went back to the earlier one: nothing is to be repaired.
+  const back = converged(edited({ ...defaulted, replicaSets }, short)).snapshot;
+  deepStrictEqual(
+    claimed(withLive({ ...back, replicaSets }, "Deployment/my", (object) => put(object, revision, "3") as JsonObject)),
+    [],
+  );
+});
+
 const REUSED: JsonObject = { "deployment.kubernetes.io/revision-history": "1" };
 
 Deno.test("drift of a value that looks like a number is repaired", () => {

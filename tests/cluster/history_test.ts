@@ -10,6 +10,7 @@ import {
   type Json,
   type JsonObject,
   listAt,
+  member,
   objectAt,
   omit,
   put,
@@ -440,6 +441,18 @@ const walk = async (cluster: ControlPlane, steps: ReadonlyArray<Step>): Promise<
         break;
       }
       case "rollout undone":
+        // A rollout is undone that has begun. If an undo comes between the apply of a template and its ReplicaSet, nothing
+        // records what that template held, and fields that the undo restores are kept as if somebody had added them.
+        await eventually("the rollout has begun", async () => {
+          const isObserved = (object: JsonObject) =>
+            member(objectAt(object, "metadata"), "generation") ===
+              member(objectAt(object, "status"), "observedGeneration");
+          const [resource, deployment] = await Promise.all([
+            read(cluster, RESOURCE.replace("NS", namespace)),
+            read(cluster, `/apis/apps/v1/namespaces/${namespace}/deployments/my`),
+          ]);
+          return isObserved(resource) && isObserved(deployment) || undefined;
+        }, SETTLED_WITHIN_MS).catch(() => undefined);
         // Nothing to go back to is no step.
         await cluster.kubectl(["rollout", "undo", "deployment/my", "-n", namespace]).catch(() => "");
         break;
