@@ -25,6 +25,7 @@ import { GenerationFacts, thenStage } from "./stage.ts";
 import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
+import { refuseUnsetVariables } from "./stages/variables.ts";
 
 export interface Generated {
   readonly yaml: string;
@@ -67,6 +68,7 @@ export const generation = (base: BaseSource) =>
         thenStage(computeApis),
         thenStage(setServer),
         thenStage(addCautions),
+        thenStage(refuseUnsetVariables),
         thenStage(refuseCollisions),
         Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
       )

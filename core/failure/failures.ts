@@ -154,6 +154,32 @@ export class UnknownProvider extends Data.TaggedError("UnknownProvider")<{
   }
 }
 
+/** A model names a provider of the base config that is off, because a variable is not set. */
+export class ProviderSwitchedOff extends Data.TaggedError("ProviderSwitchedOff")<{
+  readonly path: FieldPath;
+  readonly id: string;
+  /** The variable that would switch it on. */
+  readonly variable: string;
+}> {
+  override get message(): string {
+    return `${
+      formatPath(this.path)
+    }: provider is off unless ${this.variable} is set: "${this.id}"; set ${this.variable} ` +
+      `in spec.workload.overrides.env, or declare the provider in spec.providers.inference`;
+  }
+}
+
+/** The config refers to an environment variable that nothing sets. */
+export class VariableNotSet extends Data.TaggedError("VariableNotSet")<{
+  readonly path: FieldPath;
+  readonly variable: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: environment variable is not set: "${this.variable}"; set it in ` +
+      `spec.workload.overrides.env, or write a default as in \${env.${this.variable}:=default}`;
+  }
+}
+
 /** No provider can serve the models, tools or shields. */
 export class MissingProviderForResource extends Data.TaggedError("MissingProviderForResource")<{
   readonly path: FieldPath;
@@ -243,6 +269,17 @@ export class ForbiddenSetting extends Data.TaggedError("ForbiddenSetting")<{
     return `${formatPath(this.path)}: unknown field for provider type "${this.type}"; allowed fields: ${
       list(this.known)
     }`;
+  }
+}
+
+/** A setting whose value the server would reject, or would not understand. */
+export class SettingInvalid extends Data.TaggedError("SettingInvalid")<{
+  readonly path: FieldPath;
+  /** What is wrong and the way out; never the value. */
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.detail}`;
   }
 }
 

@@ -103,6 +103,16 @@ export const FAILURES: Rows = {
     reason: "UnknownProvider",
   },
   UnknownProvider: { meaning: "a model names a provider that does not exist", ...CONFIG, reason: "UnknownProvider" },
+  ProviderSwitchedOff: {
+    meaning: "a model names a provider of the base config that is off",
+    ...CONFIG,
+    reason: "UnknownProvider",
+  },
+  VariableNotSet: {
+    meaning: "the config refers to an environment variable that nothing sets",
+    ...CONFIG,
+    reason: "VariableNotSet",
+  },
   MissingProviderForResource: {
     meaning: "models, tools or shields have no provider that can serve them",
     ...CONFIG,
@@ -126,6 +136,11 @@ export const FAILURES: Rows = {
     reason: "ConfigGenerationFailed",
   },
   ForbiddenSetting: { meaning: "a provider has a field that it rejects", ...CONFIG, reason: "ConfigGenerationFailed" },
+  SettingInvalid: {
+    meaning: "a setting of a provider has a value that the server rejects",
+    ...CONFIG,
+    reason: "ConfigGenerationFailed",
+  },
   UnusableEndpoint: { meaning: "an address cannot be used by the server", ...CONFIG, reason: "ConfigGenerationFailed" },
   ModelConflict: { meaning: "two models would be the same to the server", ...CONFIG, reason: "RegistryConflict" },
   MissingApi: { meaning: "a provider needs an API that is disabled", ...CONFIG, reason: "NotSupportedOnLine" },

@@ -10,6 +10,7 @@ const item = {
   detail: "what is wrong",
   name: "n",
   id: "i",
+  variable: "VLLM_URL",
   image: "img",
   version: "1",
   origin: "o",

@@ -12,11 +12,14 @@ export interface Warning {
 export type WarningCode =
   | "ApiNotDisabled"
   | "CredentialInEndpoint"
+  | "CredentialInSettings"
   | "DisabledDependency"
   | "EndpointCompleted"
   | "FieldNotRead"
+  | "ModelTypeNotServed"
   | "NewerServer"
   | "OneProviderOnly"
+  | "ProviderChosen"
   | "SectionDropped"
   | "ServerDefect"
   | "ServerLogsHost"
@@ -28,6 +31,7 @@ export type WarningCode =
   | "ToolNeedsClient"
   | "TypeRenamed"
   | "UnknownSetting"
+  | "VariableNotKnown"
   | "UnroutedShield";
 
 export const warning = (code: WarningCode, path: FieldPath, message: string): Warning => ({ code, path, message });

@@ -92,6 +92,8 @@ export interface ServerFamily {
   readonly unstartableTypes: Readonly<Record<string, UnstartableType>>;
   /** Inference types under which no model can be registered: it would end the start. */
   readonly typesWithoutModels: readonly string[];
+  /** Inference types that serve rerank models; empty where the server has no such models. */
+  readonly rerankTypes: ReadonlyArray<string>;
   readonly shields: boolean;
   /** Tools only exist when the file lists their groups, MCP servers with their address; newer servers make groups themselves. */
   readonly toolGroups: boolean;

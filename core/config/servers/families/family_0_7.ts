@@ -31,6 +31,7 @@ export const FAMILY_0_7: ServerFamily = {
   },
   unstartableTypes: {},
   typesWithoutModels: [],
+  rerankTypes: ["inline::transformers", "remote::nvidia", "remote::vllm"],
   shields: true,
   toolGroups: false,
   telemetryProviders: false,

@@ -34,6 +34,7 @@ export const FAMILY_1_2: ServerFamily = {
   },
   unstartableTypes: {},
   typesWithoutModels: [],
+  rerankTypes: ["inline::sentence-transformers", "remote::llama-cpp-server", "remote::nvidia", "remote::vllm"],
   shields: false,
   toolGroups: false,
   telemetryProviders: false,
