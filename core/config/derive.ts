@@ -76,10 +76,11 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const path = ["spec", "distribution", "serverVersion"];
     return yield* refuse(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
   }
-  // A name then means its release for that server, an image is taken to hold it.
-  const wanted = asked === undefined ? spec.distribution : { ...spec.distribution, serverVersion: asked };
   const distribution = yield* Effect.catch(
-    Effect.fromResult(resolveDistribution(wanted, surroundings.distributions, surroundings.overrides)),
+    // A name then means its release for that server, an image is taken to hold it.
+    Effect.fromResult(
+      resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, asked),
+    ),
     refuse,
   );
   const server = distribution.server;

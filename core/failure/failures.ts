@@ -84,6 +84,21 @@ export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
   }
 }
 
+/** A version of OGX is asked for a distribution of Llama Stack, or the other way round. */
+export class ServerOfAnotherProduct extends Data.TaggedError("ServerOfAnotherProduct")<{
+  readonly path: FieldPath;
+  readonly version: string;
+  readonly distribution: string;
+  readonly product: "Llama Stack" | "OGX";
+  /** Distributions that have such servers. */
+  readonly others: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: distribution "${this.distribution}" has servers of ${this.product} only: ` +
+      `"${this.version}"; set spec.distribution.name to a distribution with this server: ${list(this.others)}`;
+  }
+}
+
 /** `image-overrides` names an image of another server family than the distribution's own. */
 export class OverrideOfAnotherLine extends Data.TaggedError("OverrideOfAnotherLine")<{
   readonly path: FieldPath;
@@ -195,6 +210,20 @@ export class MissingProviderForResource extends Data.TaggedError("MissingProvide
       ? general
       : `${formatPath(this.path)}: "${this.entry.name}" needs a ${this.field} provider of type ` +
         `${this.entry.types.join(" or ")}; add one to spec.providers.${this.field}`;
+  }
+}
+
+/** A tool group that no provider of the server offers. */
+export class UnknownToolGroup extends Data.TaggedError("UnknownToolGroup")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly server: string;
+  readonly known: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: unknown tool group for ${this.server}: "${this.name}"${
+      didYouMean(this.name, this.known)
+    }; known tool groups: ${list(this.known)}`;
   }
 }
 

@@ -85,6 +85,11 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "UnsupportedConfigVersion",
   },
+  ServerOfAnotherProduct: {
+    meaning: "spec.distribution.serverVersion belongs to another product than the distribution",
+    ...CONFIG,
+    reason: "UnsupportedConfigVersion",
+  },
   OverrideOfAnotherLine: {
     meaning: "image-overrides of the operator names a server of another family than the distribution",
     ...CONFIG,
@@ -117,6 +122,11 @@ export const FAILURES: Rows = {
     meaning: "models, tools or shields have no provider that can serve them",
     ...CONFIG,
     reason: "MissingProviderForResource",
+  },
+  UnknownToolGroup: {
+    meaning: "spec.resources.tools names a tool group that the server does not have",
+    ...CONFIG,
+    reason: "UnknownToolGroup",
   },
   EnvNameCollision: {
     meaning: "two references to Secrets would share one environment variable",

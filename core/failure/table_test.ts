@@ -11,6 +11,8 @@ const item = {
   name: "n",
   id: "i",
   variable: "VLLM_URL",
+  product: "OGX",
+  others: ["a"],
   image: "img",
   version: "1",
   origin: "o",

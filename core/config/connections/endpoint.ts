@@ -81,6 +81,9 @@ const unusable = (path: FieldPath, detail: string): Address => ({
   failures: [new UnusableEndpoint({ path, detail })],
 });
 
+/** True for a URL that can be called as it stands; one with a placeholder of the kubelet or the server is not judged. */
+export const isHttpUrl = (text: string): boolean => text.includes("$") || !/\s/.test(text) && urlOf(text) !== undefined;
+
 const urlOf = (text: string): URL | undefined => {
   // A third slash would stand for no host, and the parser takes what follows for one.
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return undefined;

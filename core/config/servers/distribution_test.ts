@@ -47,6 +47,20 @@ Deno.test("FR-020b resolveDistribution() takes the override's own minor for the 
   strictEqual(resolve({ name: "ogx-starter" }, overrides), "mirror/ogx:1.5.0 1.2 1.5");
 });
 
+Deno.test("resolveDistribution() refuses a server of another product and names the distributions that have it", () => {
+  strictEqual(
+    resolve({ name: "starter", serverVersion: "1.4.1" }),
+    'spec.distribution.serverVersion: distribution "starter" has servers of Llama Stack only: "1.4.1"; set ' +
+      "spec.distribution.name to a distribution with this server: ogx-postgres-demo, ogx-starter",
+  );
+  ok(resolve({ name: "ogx-starter", serverVersion: "0.7.3" }).includes("servers of OGX only"));
+  ok(!resolve({ name: "ogx-starter", serverVersion: "0.8" }).includes("only"));
+});
+
+Deno.test("resolveDistribution() names serverVersion where that is what is wrong", () => {
+  ok(resolve({ name: "starter", serverVersion: "9.9.9" }).startsWith("spec.distribution.serverVersion: "));
+});
+
 Deno.test("FR-079d resolveDistribution() lists the known names when one is unknown", () => {
   strictEqual(
     resolve({ name: "nope" }),

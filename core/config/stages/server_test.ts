@@ -120,3 +120,23 @@ Deno.test("R51 addCautions() warns of sqlite under several pods and of a server 
   deepStrictEqual(warnings(spec), ["SharedSqlite at spec.workload.replicas", "Exposed at spec.networking.expose"]);
   deepStrictEqual(warnings({ storage: { kv: {} }, networking: { expose: { enabled: false } } }), []);
 });
+
+const TWO = [{ id: "a", provider: "otel", endpoint: "http://a:4318" }, {
+  id: "b",
+  provider: "otel",
+  endpoint: "http://b:4318",
+}];
+for (
+  const [name, telemetry, wanted] of [
+    ["a second endpoint", TWO, ["RuleBroken at spec.providers.telemetry[1]"]],
+    ["an unknown type", [{ provider: "foo" }], ["UnknownProviderType at spec.providers.telemetry[0].provider"]],
+    [
+      "an endpoint without a scheme",
+      [{ provider: "otel", endpoint: "otel:4318" }],
+      ["UnusableEndpoint at spec.providers.telemetry[0].endpoint"],
+    ],
+  ] as const
+) {
+  Deno.test(`exportTelemetry() refuses ${name}`, () =>
+    deepStrictEqual(failures({ providers: { telemetry } } as never), wanted));
+}
