@@ -22,8 +22,8 @@ export const knownEnvironment = (
   return (variable) => {
     const found = values.get(variable);
     if (found !== undefined) return found.valueFrom === undefined && (found.value ?? "") === "" ? "Unset" : "Set";
-    if (OF_EVERY_CONTAINER.has(variable)) return "Set";
-    return open || OF_SERVICES.test(variable) ? "Unknown" : "Unset";
+    if (OF_EVERY_CONTAINER.test(variable)) return "Set";
+    return open ? "Unknown" : "Unset";
   };
 };
 
@@ -31,10 +31,9 @@ export const knownEnvironment = (
 export const writtenValue = ({ spec }: Pick<Facts, "spec">, variable: string): string | undefined =>
   spec.workload?.overrides?.env?.findLast(({ name }) => name === variable)?.value;
 
-const OF_EVERY_CONTAINER: ReadonlySet<string> = new Set(["HOME", "HOSTNAME", "PATH"]);
-
-/** The kubelet tells each container of the Services that were there before its pod. */
-const OF_SERVICES = /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
+/** Of other Services the pods are told nothing: they have no service links. */
+const OF_EVERY_CONTAINER =
+  /^(HOME|HOSTNAME|PATH|KUBERNETES_(SERVICE_HOST|SERVICE_PORT(_HTTPS)?|PORT(_443_TCP(_.+)?)?))$/;
 
 /** The form that the server expands: name, then `=` or `+` with what belongs to it. */
 export const PLACEHOLDER = /\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}/g;

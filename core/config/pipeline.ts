@@ -82,7 +82,7 @@ export type PipelineFailure = Effect.Error<ReturnType<typeof generation>>["failu
 const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
   const facts = yield* GenerationFacts;
   const config = yield* Effect.fromResult(readBase(base, facts.server));
-  const draft: Draft = { config, declared: [], env: [], warnings: newerServer(facts) };
+  const draft: Draft = { config, declared: [], env: [], warnings: [...newerServer(facts), ...ignored(config, facts)] };
   return draft;
 });
 
@@ -105,6 +105,11 @@ const generated = Effect.fnUntraced(function* (draft: Draft) {
 
 const resourceCount = ({ spec: { resources } }: Facts): number =>
   [resources?.models, resources?.tools, resources?.shields].reduce((count, list) => count + (list ?? []).length, 0);
+
+const ignored = (config: JsonObject, { server: { family }, serverName }: Facts): ReadonlyArray<Warning> =>
+  family.ignoredKeys.filter((key) => Object.hasOwn(config, key)).map((key) =>
+    warning("SectionIgnored", ["spec", "distribution"], `${serverName} ignores ${key} at top level of the base config`)
+  );
 
 const newerServer = ({ server }: Facts): ReadonlyArray<Warning> =>
   server.newer

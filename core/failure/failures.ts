@@ -135,9 +135,11 @@ export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfi
   readonly supported: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    const why = this.contradictions.length === 0 ? "" : ` (${this.contradictions.join("; ")})`;
-    return `Unsupported version ${this.version} of config.yaml in the base config (${this.origin})${why}; supported ` +
-      `versions: ${list(this.supported)}`;
+    return this.contradictions.length === 0
+      ? `Unsupported version ${this.version} of config.yaml in the base config (${this.origin}); supported ` +
+        `versions: ${list(this.supported)}`
+      : `The base config (${this.origin}) does not fit the server: ${this.contradictions.join("; ")}; set ` +
+        `spec.distribution.serverVersion to the server that it was made for`;
   }
 }
 

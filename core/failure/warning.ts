@@ -21,6 +21,7 @@ export type WarningCode =
   | "OneProviderOnly"
   | "ProviderChosen"
   | "SectionDropped"
+  | "SectionIgnored"
   | "ServerDefect"
   | "ServerLogsHost"
   | "SettingOverruled"

@@ -104,6 +104,19 @@ Deno.test("FR-027c derive() needs a base where a config is to be generated for a
   ok(generated(spec, smallBase()));
 });
 
+Deno.test("derive() refuses TLS and workers on an image without a known config, with the ways out", () => {
+  const image = { distribution: { image: "example.com/own:1" } };
+  for (
+    const [block, spec] of [
+      ["spec.networking.tls", { ...image, networking: { tls: { enabled: true, secretName: "t" } } }],
+      ["spec.workload.workers", { ...image, workload: { workers: 2 } }],
+    ] as const
+  ) {
+    deepStrictEqual(failures(spec), ["BaseConfigRequired at spec.distribution.image"]);
+    ok(refused(spec).failures[0]?.message.includes(`which ${block} needs; use spec.distribution.name`));
+  }
+});
+
 Deno.test("R31 derive() needs a version where a config is to be generated for an image that tells none", () => {
   const spec = { distribution: { image: "example.com/own:1" }, storage: { kv: {} } };
   deepStrictEqual(failures(spec, smallBase()), ["UnsupportedServer at spec.distribution.image"]);
@@ -112,9 +125,15 @@ Deno.test("R31 derive() needs a version where a config is to be generated for an
 for (
   const [name, spec, want] of [
     ["the name alone", {}, "DistributionDefault"],
-    ["port, TLS, workers, CA and a claim", {
-      networking: { port: 9000, tls: { enabled: true, secretName: "t", caBundle: { configMapName: "c" } } },
-      workload: { workers: 2, storage: { size: "1Gi" } },
+    ["port, CA, one worker and a claim", {
+      networking: { port: 9000, tls: { caBundle: { configMapName: "c" } } },
+      workload: { workers: 1, storage: { size: "1Gi" } },
+    }, "DistributionDefault"],
+    ["TLS", { networking: { tls: { enabled: true, secretName: "t" } } }, "Generated"],
+    ["workers", { workload: { workers: 2 } }, "Generated"],
+    ["TLS with a command of one's own", {
+      networking: { tls: { enabled: true, secretName: "t" } },
+      workload: { overrides: { command: ["serve"] } },
     }, "DistributionDefault"],
     ["an image of one's own", { distribution: { image: "x:1" } }, "DistributionDefault"],
     [

@@ -140,3 +140,14 @@ for (
   Deno.test(`exportTelemetry() refuses ${name}`, () =>
     deepStrictEqual(failures({ providers: { telemetry } } as never), wanted));
 }
+
+Deno.test("setServer() refuses several workers where each would bind the port of the metrics", () => {
+  const spec = (workers: number, value: string) => ({
+    distribution: { name: "ogx-starter" },
+    workload: { workers, overrides: { env: [{ name: "OGX_METRICS_ENDPOINT_ENABLED", value }] } },
+  });
+  deepStrictEqual(failures(spec(2, "1")), ["RuleBroken at spec.workload.workers"]);
+  deepStrictEqual(failures(spec(2, " TRUE ")), ["RuleBroken at spec.workload.workers"]);
+  deepStrictEqual([warnings(spec(1, "1")), warnings(spec(2, "0"))], [[], []]);
+  deepStrictEqual(warnings(spec(2, "1"), { serverVersion: "1.1" }), []);
+});

@@ -20,6 +20,7 @@ for (
     ["${env.NOPE:=x}", {}, "a default"],
     ["${env.NOPE:+x}", {}, "a condition"],
     ["${env.HOSTNAME}", {}, "a variable of every container"],
+    ["${env.KUBERNETES_SERVICE_HOST}", {}, "a variable of every pod"],
     ["${env.SQLITE_STORE_DIR}", {}, "a variable of the operator"],
     ["${env.NOPE}", { env: [{ name: "NOPE", value: "x" }] }, "a variable of the resource"],
     ["${env.nope}", {}, "a text that the server does not expand"],
@@ -28,10 +29,9 @@ for (
   Deno.test(`refuseUnsetVariables() takes ${why}`, () => deepStrictEqual(warnings(spec(text, overrides)), []));
 }
 
-Deno.test("refuseUnsetVariables() warns where a ConfigMap, or a Service, may set the variable", () => {
+Deno.test("refuseUnsetVariables() warns where a ConfigMap may set the variable", () => {
   const wanted = ["VariableNotKnown at spec.providers.inference[0].settings.base_url"];
   deepStrictEqual(warnings(spec("${env.NOPE}", { envFrom: [{ configMapRef: { name: "c" } }] })), wanted);
-  deepStrictEqual(warnings(spec("${env.VLLM_SERVICE_HOST}")), wanted);
 });
 
 Deno.test("refuseUnsetVariables() names the base where it is the base that asks for the variable", () => {

@@ -14,6 +14,8 @@ export interface ServerProcess {
   /** Category and level that keep the start-up dump of the config out of the log; undefined: none does. */
   readonly quietStartup: string | undefined;
   readonly healthPath: string;
+  /** Environment variable that opens a port for metrics beside the server's own; undefined: there is none. */
+  readonly metricsSwitch: string | undefined;
   /** What stands in front of `/chat/completions` and the other OpenAI-compatible paths. */
   readonly openAiPath: string;
   /** What the environment has besides, unless the author says otherwise. */
@@ -78,6 +80,8 @@ export interface ServerFamily {
   readonly process: ServerProcess;
   /** Keys at top level that only other lines have. */
   readonly foreignKeys: ReadonlyArray<string>;
+  /** Keys at top level of a base that the server ignores, though they look as if they had an effect. */
+  readonly ignoredKeys: ReadonlyArray<string>;
   /** Sections of a base that this line lost and that are left out with a warning, as API names. */
   readonly droppedApis: ReadonlyArray<string>;
   /** Keys that go with them: at top level, under `registered_resources`, under `server`. */

@@ -14,5 +14,6 @@ export const FAMILY_0_3: ServerFamily = {
   process: { ...FAMILY_0_4.process, quietStartup: undefined },
   rerankTypes: [],
   unstartableTypes: { ...FAMILY_0_4.unstartableTypes, ...UNKEPT_TYPES },
+  ignoredKeys: [],
   foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups"],
 };

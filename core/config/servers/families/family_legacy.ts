@@ -19,6 +19,7 @@ export const FAMILY_LEGACY: ServerFamily = {
     // Traces hold the keys of providers: on the console, the default of every base, they would stand in the log.
     environment: { TELEMETRY_SINKS: "sqlite" },
   },
+  ignoredKeys: ["telemetry"],
   foreignKeys: ["storage", "registered_resources", "connectors"],
   insteadOf: {},
   unstartableTypes: LEGACY_TYPES,
