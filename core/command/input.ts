@@ -1,6 +1,7 @@
 /** What the commands read: manifest files with one or more documents, of which only our resources count. */
 import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
+import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { expandShorthand } from "../api/shorthand.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
@@ -23,9 +24,13 @@ export interface InputResource {
   readonly label: string;
   /** As it was written, the early shorthand in its list form. */
   readonly document: Json;
-  /** From `document`; v1alpha1 is converted first. */
+  /** The same in v1alpha2. */
+  readonly current: Json;
+  /** From `current`, or why it could not be converted. */
   readonly resource: Result.Result<Resource, Refusal<DecodeFailure>>;
   readonly warnings: ReadonlyArray<Warning>;
+  /** Puts the paths in a sentence about the resource into those of the version that its author wrote. */
+  readonly inOwnPaths: (text: string) => string;
 }
 
 export interface Inputs {
@@ -50,7 +55,14 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   if (Result.isFailure(documents)) {
     const failure = new SchemaMismatch({ path: [], detail: documents.failure.message });
     return {
-      resources: [{ label: name, document: null, resource: Result.fail(refusal(failure)), warnings: [] }],
+      resources: [{
+        label: name,
+        document: null,
+        current: null,
+        resource: Result.fail(refusal(failure)),
+        warnings: [],
+        inOwnPaths: same,
+      }],
       skipped: [],
       converted: [],
     };
@@ -77,12 +89,16 @@ const inputOf = (label: string, document: Json): InputResource => {
   return {
     label,
     document: resource,
+    current: old?.resource ?? resource,
     resource: old !== undefined && old.failures.length > 0
       ? Result.fail(refusal(...old.failures))
       : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => refusal(...failures)),
     warnings,
+    inOwnPaths: old === undefined ? same : inV1alpha1Paths,
   };
 };
+
+const same = (text: string): string => text;
 
 /** Ours by kind or by group, so that a slip in one of the two is told and not skipped. */
 const isOurs = (document: Json): boolean =>

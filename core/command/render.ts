@@ -1,7 +1,8 @@
 /** `render`: resources → every object that the operator makes of them, as text. Reads no Secret, so it can print none. */
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
-import { derive, type Derived, type Surroundings } from "../config/derive.ts";
+import { asWritten } from "../admission/change_rules.ts";
+import { derive, type Derived, type Surroundings, warningsOf } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
@@ -28,13 +29,15 @@ export const renderCommand = (
   { only, format, style, platform = NOWHERE.platform }: RenderOptions,
 ): Outcome => {
   const { resources, skipped, converted } = readInputs(files);
-  const rendered = resources.map(({ label, resource, warnings }) => {
-    const derived = Result.flatMap(resource, (decoded) => derive(decoded, surroundings));
+  const rendered = resources.map(({ label, current, resource, warnings, inOwnPaths }) => {
+    const derived = asWritten(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
     return Result.isFailure(derived) || Result.isFailure(resource)
       ? {
         documents: [],
         notes: Result.isFailure(derived)
-          ? derived.failure.failures.map(({ message }) => `${style.name(label)}: ${style.error("error:")} ${message}`)
+          ? derived.failure.failures.map(({ message }) =>
+            `${style.name(label)}: ${style.error("error:")} ${inOwnPaths(message)}`
+          )
           : [],
         ok: false,
       }
@@ -42,7 +45,7 @@ export const renderCommand = (
         documents: documentsOf(resource.success, derived.success, only, platform),
         notes: [
           ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
-          ...notesOf(label, derived.success, only, style),
+          ...notesOf(label, derived.success, only, style).map(inOwnPaths),
           ...movedNotes(resource.success, derived.success, surroundings).map((text) => `${style.name(label)}: ${text}`),
         ],
         ok: true,
@@ -89,16 +92,17 @@ const documentsOf = (
 
 const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], style: Style): ReadonlyArray<string> => {
   const note = (text: string) => `${style.name(label)}: ${text}`;
+  const warnings = warningsOf(derived).map((item) => note(`${style.warning("warning:")} ${warningLine(item)}`));
   switch (derived._tag) {
     case "Generated":
-      return derived.config.warnings.map((item) => note(`${style.warning("warning:")} ${warningLine(item)}`));
+      return warnings;
     case "Override":
       return only !== "config"
-        ? []
+        ? warnings
         : [note(`no config to print: key ${derived.key} of ConfigMap ${derived.configMapName} is used as it is`)];
     case "DistributionDefault":
       return only !== "config"
-        ? []
+        ? warnings
         : [note(`no config to print: ${derived.distribution.image} runs its own default, nothing asks for another`)];
   }
 };

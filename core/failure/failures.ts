@@ -235,8 +235,14 @@ export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
   readonly name: string;
   /** Both field paths as text, in the order of the resource. */
   readonly paths: ReadonlyArray<string>;
+  /** The ids of the two providers, where that is what makes the names equal. */
+  readonly ids?: ReadonlyArray<string>;
 }> {
   override get message(): string {
+    if (this.ids !== undefined) {
+      return `${this.paths.join(" and ")}: provider ids become the same environment variable ${this.name}: ` +
+        `${quoted(this.ids)}; change one of the ids`;
+    }
     return `${
       this.paths.join(" and ")
     }: both need the environment variable ${this.name}; change the id of one provider, ` +

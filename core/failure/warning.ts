@@ -10,7 +10,9 @@ export interface Warning {
 }
 
 export type WarningCode =
+  | "AcceptedBefore"
   | "ApiNotDisabled"
+  | "AutoscalerMinimum"
   | "CredentialInEndpoint"
   | "CredentialInSettings"
   | "DisabledDependency"
