@@ -43,7 +43,7 @@ const securityPage = (): string => {
 
 const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
-  "crds/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
+  "docs/schema/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
   "core/api/resource_schema.json": () => `${JSON.stringify(resourceSchema())}\n`,
   "deploy/install.yaml": () => oneFile(INSTALL_HEADER, installation(DEFAULT)),
   ...Object.fromEntries(

@@ -56,7 +56,7 @@ Deno.test("R45 renderCommand() prints the good ones of several documents and fai
   strictEqual(stdout.split("---\n").length, 2);
   ok(
     stderr.startsWith(
-      "f.yaml: bad: error: spec.providers.inference[0].provider: unsupported inference provider type",
+      "f.yaml: default/bad: error: spec.providers.inference[0].provider: unsupported inference provider type",
     ),
   );
   strictEqual(code, 1);
@@ -93,7 +93,7 @@ Deno.test("lintCommand() tells errors and warnings with a total", () => {
   });
   const { stdout, code } = lint([both]);
   ok(
-    /^f\.yaml: my\n {2}error {4}spec\.providers\.inference\[0\]\.provider: .*\n {2}warning {2}spec\.providers\.inference\[1\]\.settings\.z: .*\n1 error, 1 warning in 1 resource\n$/
+    /^f\.yaml: default\/my\n {2}error {4}spec\.providers\.inference\[0\]\.provider: .*\n {2}warning {2}spec\.providers\.inference\[1\]\.settings\.z: .*\n1 error, 1 warning in 1 resource\n$/
       .test(stdout),
     stdout,
   );

@@ -71,7 +71,11 @@ const readFile = ({ name, text }: InputFile): Inputs => {
     stringAt(document, "kind") === "List" ? listAt(document, "items") : [document]
   );
   const foreign = all.filter((document) => !isOurs(document));
-  const labelOf = (document: Json) => `${name}: ${stringAt(document, "metadata", "name") ?? "(no name)"}`;
+  const labelOf = (document: Json) => {
+    const namespace = stringAt(document, "metadata", "namespace");
+    const own = stringAt(document, "metadata", "name") ?? "(no name)";
+    return `${name}: ${namespace === undefined ? own : `${namespace}/${own}`}`;
+  };
   return {
     resources: all.filter(isOurs).map((document) => inputOf(labelOf(document), document)),
     skipped: foreign.map((document) =>

@@ -7,7 +7,7 @@ import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
-import { blueprintOf, configContentOf, NOWHERE } from "../resources/of_resource.ts";
+import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/of_resource.ts";
 import { warningLine } from "../failure/warning.ts";
 import { readYaml11, writeYaml } from "../data/yaml.ts";
 import { type InputFile, readInputs } from "./input.ts";
@@ -19,6 +19,8 @@ export interface RenderOptions {
   readonly only: "config" | "env" | undefined;
   readonly format: "yaml" | "json";
   readonly style: Style;
+  /** Of resources that name none. */
+  readonly namespace?: string | undefined;
   /** Of the cluster that is not asked; undefined: plain Kubernetes. */
   readonly platform?: Platform | undefined;
 }
@@ -26,7 +28,7 @@ export interface RenderOptions {
 export const renderCommand = (
   files: ReadonlyArray<InputFile>,
   surroundings: Surroundings,
-  { only, format, style, platform = NOWHERE.platform }: RenderOptions,
+  { only, format, style, platform = NOWHERE.platform, namespace = NOWHERE.namespace }: RenderOptions,
 ): Outcome => {
   const { resources, skipped, converted } = readInputs(files);
   const rendered = resources.map(({ label, current, resource, warnings, inOwnPaths }) => {
@@ -42,7 +44,7 @@ export const renderCommand = (
         ok: false,
       }
       : {
-        documents: documentsOf(resource.success, derived.success, only, platform),
+        documents: documentsOf(resource.success, derived.success, only, { platform, namespace }),
         notes: [
           ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
           ...notesOf(label, derived.success, only, style).map(inOwnPaths),
@@ -80,12 +82,12 @@ const documentsOf = (
   resource: Resource,
   derived: Derived,
   only: RenderOptions["only"],
-  platform: Platform,
+  { platform, namespace }: Pick<Place, "platform" | "namespace">,
 ): ReadonlyArray<Document> => {
   const env = derived.env as unknown as Json;
   if (only === "env") return [{ value: env }];
   if (only === "config") return derived._tag === "Generated" ? [{ yaml: derived.config.yaml }] : [];
-  const place = { ...NOWHERE, platform, namespace: resource.namespace ?? NOWHERE.namespace };
+  const place = { ...NOWHERE, platform, namespace: resource.namespace ?? namespace };
   const contents = { config: configContentOf(derived, place), connections: UNREAD_PARTS, caBundlePem: undefined };
   return listed(objectsOf(blueprintOf(resource, derived, place), contents)).map((value) => ({ value }));
 };

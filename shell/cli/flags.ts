@@ -9,7 +9,7 @@ export const optionalText = (name: string, metavar: string, description: string)
 export const filename = Flag.String("filename").pipe(
   Flag.withAlias("f"),
   Flag.withMetavar("FILE"),
-  Flag.withDescription("File with LlamaStackDistribution resources; - is standard input; can be repeated"),
+  Flag.withDescription("File or folder with LlamaStackDistribution resources; - is standard input; can be repeated"),
   Flag.atLeast(0),
 );
 export const moreFiles = Argument.String("FILE").pipe(
@@ -35,6 +35,14 @@ export const settings = optionalText(
 export const openshift = Flag.Boolean("openshift").pipe(
   Flag.withDescription("As on a cluster of OpenShift: Routes, and users and groups that the cluster chooses"),
   Flag.withDefault(false),
+);
+
+/** Of commands that ask no cluster, and so no context. */
+export const offlineNamespace = Flag.String("namespace").pipe(
+  Flag.withAlias("n"),
+  Flag.withMetavar("NAME"),
+  Flag.withDescription("Namespace of the resources that name none; without it default"),
+  Flag.optional,
 );
 
 /** `-o` of a command that tells something: words for people, JSON for scripts. */

@@ -1,4 +1,5 @@
 /** Keys and certificates, made with WebCrypto and pkijs. Loaded when it is needed: the command line starts without it. */
+import { isIPv4, isIPv6 } from "node:net";
 import type { Certificate } from "pkijs";
 import type { Authority } from "../../core/certificates/authorities.ts";
 import { AUTHORITY_NAME } from "../../core/certificates/authorities.ts";
@@ -121,6 +122,20 @@ const keyUsage = async (bits: number) => {
   );
 };
 
+/** The bytes of an IPv4 or IPv6 address; undefined for a host name. */
+const addressOf = (name: string): ReadonlyArray<number> | undefined => {
+  if (isIPv4(name)) return name.split(".").map(Number);
+  const bare = name.replace(/^\[(.*)\]$/, "$1");
+  if (!isIPv6(bare)) return undefined;
+  // The parser of URLs writes the last two groups in hex and tells where the zeros are.
+  const [head = "", tail] = new URL(`http://[${bare}]`).hostname.slice(1, -1).split("::");
+  const groups = (part: string) => part === "" ? [] : part.split(":");
+  const [front, back] = [groups(head), groups(tail ?? "")];
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - front.length - back.length }, () => "0");
+  return [...front, ...zeros, ...back].map((group) => Number.parseInt(group, 16))
+    .flatMap((value) => [value >> 8, value & 0xff]);
+};
+
 const alternativeNames = async (names: ReadonlyArray<string>) => {
   const [{ GeneralName, GeneralNames }, { OctetString }] = await Promise.all([import("pkijs"), import("asn1js")]);
   return await extension(
@@ -128,7 +143,7 @@ const alternativeNames = async (names: ReadonlyArray<string>) => {
     false,
     new GeneralNames({
       names: names.map((name) => {
-        const address = /^\d+\.\d+\.\d+\.\d+$/.test(name) ? name.split(".").map(Number) : undefined;
+        const address = addressOf(name);
         return address === undefined
           ? new GeneralName({ type: 2, value: name })
           : new GeneralName({ type: 7, value: new OctetString({ valueHex: new Uint8Array(address).buffer }) });
