@@ -33,8 +33,10 @@ export const run = Command.make(
       Flag.atLeast(0),
     ),
     leaderElect: Flag.Boolean("leader-elect").pipe(
-      Flag.withDescription("Work only while this replica holds the lease; --no-leader-elect for a single replica"),
-      Flag.withDefault(true),
+      Flag.withDescription(
+        "Work only while this replica holds the lease; without the flag only in a pod, where others may run beside it",
+      ),
+      Flag.optional,
     ),
     metricsAddress: Flag.String("metrics-address").pipe(
       Flag.withMetavar("HOST:PORT"),
@@ -81,7 +83,8 @@ export const run = Command.make(
     ),
   },
   Effect.fn("run")(function* (input) {
-    const { kubeconfig, context, namespace, leaderElect, metricsAddress, healthAddress, secretPolling } = input;
+    const { kubeconfig, context, namespace, metricsAddress, healthAddress, secretPolling } = input;
+    const inPod = isInPod(Option.getOrUndefined(kubeconfig));
     const connection = yield* Effect.try({
       try: () => exclusiveConnectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
       catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
@@ -94,7 +97,7 @@ export const run = Command.make(
         namespaces: watchedNamespaces(namespace),
         operatorNamespace: operatorNamespace(),
         relatedImages: relatedImages(),
-        leaderElect,
+        leaderElect: Option.getOrElse(input.leaderElect, () => inPod),
         metricsAddress,
         metricsPlain: input.metricsPlain,
         metricsCertificateDirectory: Option.getOrUndefined(input.metricsCertificateDirectory),
@@ -107,7 +110,7 @@ export const run = Command.make(
           clientCaPem,
         },
         replica: replicaName(),
-        route: isInPod(Option.getOrUndefined(kubeconfig)) ? "Direct" : "Proxied",
+        route: inPod ? "Direct" : "Proxied",
       }),
     );
   }),
