@@ -338,7 +338,7 @@ export const Status = struct("What the operator saw and did.", {
     generatedAt: words("When the name last changed.", 64),
     providerCount: status(int32("Providers in the config.")),
     resourceCount: status(int32("Models, tools and shields in the config.")),
-    configVersion: words("Version of the config's schema.", 64),
+    configVersion: status(int32("Version of the config's schema.")),
     warnings: status(list("What the reader should know.", text("Sentence.", { max: 1024 }), { max: 32 })),
   })),
   distributionConfig: status(struct("What the server says of itself.", {

@@ -132,7 +132,10 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
       `was edited, and the operator has not looked at it since (generation ${generation}, seen: ${looked})`;
     return { ready: false, reason: "NotSeen", summary };
   }
-  if (ready.status === "True") return { ready: true, reason: ready.reason, summary: "is ready" };
+  // Nothing is wrong with a server that was switched off, and yet nobody answers.
+  if (ready.status === "True" && ready.reason !== "ScaledToZero") {
+    return { ready: true, reason: ready.reason, summary: "is ready" };
+  }
   const serves = !isCutOff && status.phase === "Ready" && ready.reason !== "ScaledToZero" &&
     ready.reason !== "Suspended";
   return {
@@ -142,10 +145,10 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
   };
 };
 
-/** Ready repeats the first of the others; the health check says less than what it waits for. */
+/** Ready repeats the first of the others, DeploymentReady Available; the health check says less than what it waits for. */
 const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
   conditions.filter(({ type, status }) =>
-    status === "False" && !["Ready", "HealthCheck", "Stalled"].includes(type) ||
+    status === "False" && !["Ready", "HealthCheck", "Stalled", "DeploymentReady"].includes(type) ||
     status === "True" && ABNORMAL.includes(type)
   );
 

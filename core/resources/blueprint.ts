@@ -29,6 +29,8 @@ export interface Blueprint {
 export interface ConfigFile {
   readonly configMapName: string;
   readonly key: string;
+  /** Further keys that are files beside it, sorted: an own config may refer to them. */
+  readonly others: ReadonlyArray<string>;
 }
 
 /** What the cluster offers. */
