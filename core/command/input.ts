@@ -4,12 +4,12 @@ import { type DecodeFailure, decodeResource, type Resource } from "../api/decode
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { expandShorthand } from "../api/shorthand.ts";
-import { V1ALPHA1 } from "../api/v1alpha1.ts";
+import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
 import { type Json, listAt, stringAt } from "../data/json.ts";
 import { type Refusal, refusal } from "../config/pipeline.ts";
-import type { Warning } from "../failure/warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { readManifests } from "../data/yaml.ts";
 
 /** One file, or standard input under the name `-`. */
@@ -97,9 +97,18 @@ const inputOf = (label: string, document: Json): InputResource => {
     resource: old !== undefined && old.failures.length > 0
       ? Result.fail(refusal(...old.failures))
       : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => refusal(...failures)),
-    warnings,
+    warnings: old === undefined ? warnings : [...warnings, ...unreadOfV1alpha1(resource)],
     inOwnPaths: old === undefined ? same : inV1alpha1Paths,
   };
+};
+
+/** What the Go operator did with a field, and this one does not. */
+const unreadOfV1alpha1 = (document: Json): ReadonlyArray<Warning> => {
+  const path = ["spec", "server", "containerSpec", "name"];
+  const name = stringAt(document, ...path);
+  return name === undefined || name === "" || name === CONTAINER_NAME_DEFAULT ? [] : [
+    warning("FieldNotRead", path, `the container is always called ${CONTAINER_NAME_DEFAULT}; adapt what refers to it`),
+  ];
 };
 
 const same = (text: string): string => text;

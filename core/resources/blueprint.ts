@@ -43,6 +43,8 @@ export interface Platform {
   readonly operatorNamespace: string;
   /** The feature flag: a NetworkPolicy for every server, not only where allowedFrom is set. */
   readonly networkPolicies: boolean;
+  /** Labels of the namespace of the ingress controller; none: it is not known. */
+  readonly ingressNamespaceLabels?: Readonly<Record<string, string>>;
 }
 
 /** One Kubernetes object as it is applied. */

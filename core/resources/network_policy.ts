@@ -26,7 +26,7 @@ const byName = (namespace: string): AsJson<V1NetworkPolicyPeer> => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
 });
 
-/** Own namespace and operator always; then what is asked for; the ingress controller of OpenShift only when exposed. */
+/** Own namespace and operator always; then what is asked for; the ingress controller only when exposed. */
 const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   if (namespaces.includes("*")) return [{ namespaceSelector: {} }];
@@ -38,7 +38,12 @@ const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPol
       namespaceSelector: { matchExpressions: [{ key, operator: "Exists" }] },
     })),
     ...(isExposed(spec)
-      ? [{ namespaceSelector: { matchLabels: { "network.openshift.io/policy-group": "ingress" } } }]
+      ? [
+        { namespaceSelector: { matchLabels: { "network.openshift.io/policy-group": "ingress" } } },
+        ...(Object.keys(platform.ingressNamespaceLabels ?? {}).length === 0
+          ? []
+          : [{ namespaceSelector: { matchLabels: { ...platform.ingressNamespaceLabels } } }]),
+      ]
       : []),
   ];
 };

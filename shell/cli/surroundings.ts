@@ -29,7 +29,13 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
   return {
     overrides: { settings: settings.imageOverrides, related: new Map() },
     allow: settings.allow,
-    platform: { ...NOWHERE.platform, openshift, routes: openshift, networkPolicies: settings.networkPolicies },
+    platform: {
+      ...NOWHERE.platform,
+      openshift,
+      routes: openshift,
+      networkPolicies: settings.networkPolicies,
+      ingressNamespaceLabels: settings.ingressNamespaceLabels,
+    },
   };
 });
 
