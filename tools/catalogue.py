@@ -102,6 +102,7 @@ def field(config, name, info):
     found = {
         "aliases": names(config, name, info)[1:],
         "type": shapes[0] if len(set(shapes)) == 1 else "any",
+        "converted": name in converted_fields(config),
         "secret": pydantic.SecretStr in given,
         "nullable": len(given) < len(members) or typing.Any in given,
         "required": info.is_required(),
@@ -112,6 +113,12 @@ def field(config, name, info):
     if known:
         found["default"] = value
     return found
+
+
+def converted_fields(config):
+    """Fields whose values a validator of the class changes before their types are checked."""
+    decorators = config.__pydantic_decorators__.field_validators.values()
+    return {name for found in decorators if found.info.mode in ("before", "plain", "wrap") for name in found.info.fields}
 
 
 def union_members(annotation):

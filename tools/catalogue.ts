@@ -132,6 +132,7 @@ const field = (name: string, told: ToldField): Record<string, unknown> =>
     aliases: told.aliases.length > 0 ? told.aliases : undefined,
     enum: told.enum.length > 0 ? told.enum : undefined,
     nullable: told.nullable || undefined,
+    converted: told.converted || undefined,
     required: told.required || undefined,
     secret: told.secret || (told.type === "string" && CREDENTIAL.test(name)) || undefined,
     default: told.default,
@@ -152,6 +153,7 @@ interface ToldField {
   readonly aliases: readonly string[];
   readonly enum: readonly unknown[];
   readonly nullable: boolean;
+  readonly converted: boolean;
   readonly required: boolean;
   readonly secret: boolean;
   readonly default?: unknown;

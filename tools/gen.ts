@@ -5,6 +5,7 @@
  */
 import * as Result from "effect/Result";
 import { providersPage } from "../core/command/catalogue.ts";
+import { migrationPage } from "./package/migration_page.ts";
 import { movesPage } from "./package/moves_page.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
 import { editorSchema } from "../core/api/editor_schema.ts";
@@ -43,7 +44,7 @@ const securityPage = (): string => {
 
 const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
-  "crds/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
+  "docs/schema/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
   "core/api/resource_schema.json": () => `${JSON.stringify(resourceSchema())}\n`,
   "deploy/install.yaml": () => oneFile(INSTALL_HEADER, installation(DEFAULT)),
   ...Object.fromEntries(
@@ -54,6 +55,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   ),
   "docs/conditions.md": conditionsPage,
   "docs/compatibility.md": () => compatibilityPage(BOOTS),
+  "docs/migration.md": migrationPage,
   "docs/moves.md": movesPage,
   "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),

@@ -1,10 +1,13 @@
 /**
- * Rules that a stored v1alpha1 object may violate: neither the schema nor reconciliation rejects it, only an edit that
- * introduces the violation.
+ * Rules that a stored v1alpha1 object may violate: the schema does not reject them and reconciliation only warns, but admission
+ * and the command line reject whoever writes them today.
  */
-import { formatPath } from "../data/field_path.ts";
+import * as Result from "effect/Result";
+import type { Refusal } from "../config/pipeline.ts";
+import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject } from "../data/json.ts";
-import type { Finding } from "./change.ts";
+import { RuleBroken } from "../failure/failures.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 
 export interface ChangeRule {
   /** The field that is reported; the rule checks the block around it. */
@@ -14,12 +17,29 @@ export interface ChangeRule {
 }
 
 /** Every rule that a field of the resource breaks. */
-export const changeFindings = (resource: JsonObject): ReadonlyArray<Finding> =>
+export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> =>
   CHANGE_RULES.flatMap(({ path, broken }) => {
     const value = at(resource, ...path);
     const detail = value === undefined ? undefined : broken(value);
-    return detail === undefined ? [] : [{ path, message: `${formatPath(path)}: ${detail}` }];
+    return detail === undefined ? [] : [new RuleBroken({ path, detail })];
   });
+
+/** What becomes of a resource that somebody writes today; a field that is refused already is not refused twice. */
+export const asWritten = <A, R extends Refusal<{ readonly path: FieldPath }>>(
+  resource: Json,
+  derived: Result.Result<A, R>,
+): Result.Result<A, Refusal<R["failures"][number] | RuleBroken>> => {
+  const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
+  const refused = failures.map(({ path }) => formatPath(path));
+  const more = changeFindings(resource).filter(({ path }) => !refused.includes(formatPath(path)));
+  return Result.isSuccess(derived) && more.length === 0
+    ? Result.succeed(derived.success)
+    : Result.fail({ failures: [...failures, ...more], warnings });
+};
+
+/** The same of a resource that is stored: its server goes on running. */
+export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> =>
+  changeFindings(resource).map(({ path, detail }) => warning("AcceptedBefore", path, detail));
 
 const within = (min: number, max: number | undefined, why: string) => (value: Json): string | undefined =>
   typeof value === "number" && (value < min || max !== undefined && value > max)

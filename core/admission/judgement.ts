@@ -6,17 +6,19 @@
  */
 import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
+import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import { leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
-import { derive, type Surroundings } from "../config/derive.ts";
+import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
 import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure/failures.ts";
+import { formatPath } from "../data/field_path.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
 import type { Change, Judgement } from "./change.ts";
-import { changeFindings } from "./change_rules.ts";
+import { asWritten } from "./change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
 export type Found = "Present" | "NoObject" | "NoKey" | undefined;
@@ -51,7 +53,7 @@ export const judge = (
   const old = unchanged || before === undefined ? NOTHING : findingsOf(before, surroundings);
   const known = new Set([...old.refusals.map(({ message }) => message), ...old.warnings]);
   const rejects = references === "Reject";
-  return {
+  return inPathsOf(change, {
     refusals: [
       ...fresh.refusals.filter(({ message }) => !known.has(message)),
       ...(rejects ? missing : []),
@@ -62,27 +64,38 @@ export const judge = (
       ...lostBlocks(change),
       ...foreignConfig(change),
     ],
-  };
+  });
 };
+
+/** Admission sees every object in v1alpha2, and answers to who wrote it. */
+const inPathsOf = ({ writtenIn }: Change, judgement: Judgement): Judgement =>
+  writtenIn !== "v1alpha1" ? judgement : {
+    refusals: judgement.refusals.map(({ path, message }) => ({
+      path: [inV1alpha1Paths(formatPath(path))],
+      message: inV1alpha1Paths(message),
+    })),
+    warnings: judgement.warnings.map(inV1alpha1Paths),
+  };
 
 const NOTHING: Judgement = { refusals: [], warnings: [] };
 
 const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement => {
   const decoded = decodeResource(resource, "lenient");
-  const derived = Result.flatMap(
-    Result.mapError(decoded, (failures) => ({ failures, warnings: [] })),
-    (item) => derive(item, surroundings),
+  const derived = asWritten(
+    resource,
+    Result.flatMap(
+      Result.mapError(decoded, (failures) => ({ failures, warnings: [] })),
+      (item) => derive(item, surroundings),
+    ),
   );
-  const changed = changeFindings(resource);
-  if (Result.isSuccess(derived)) {
-    const warnings = derived.success._tag === "Generated" ? derived.success.config.warnings.map(warningLine) : [];
-    return { refusals: changed, warnings };
-  }
+  if (Result.isSuccess(derived)) return { refusals: [], warnings: warningsOf(derived.success).map(warningLine) };
   const { failures, warnings } = derived.failure;
-  const [refused, told] = [failures.filter(isAuthors), failures.filter((item) => !isAuthors(item))];
   return {
-    refusals: [...refused, ...changed.filter(({ path }) => !refused.some((item) => same(item.path, path)))],
-    warnings: [...told.map(({ message }) => message), ...warnings.map(warningLine)],
+    refusals: failures.filter(isAuthors),
+    warnings: [
+      ...failures.filter((item) => !isAuthors(item)).map(({ message }) => message),
+      ...warnings.map(warningLine),
+    ],
   };
 };
 

@@ -4,11 +4,12 @@ import * as Schema from "effect/Schema";
 import * as SchemaIssue from "effect/SchemaIssue";
 import { didYouMean } from "../data/closest.ts";
 import { InvalidName, RuleBroken, SchemaMismatch } from "../failure/failures.ts";
-import type { FieldPath } from "../data/field_path.ts";
+import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
+import { hintFor } from "./hints.ts";
 import { referenceNameFindings } from "./reference_names.ts";
 import { isUsableName, NAME_MESSAGE, ruleFindings } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
@@ -142,11 +143,36 @@ export const schemaFindings = (
   issue: SchemaIssue.Issue,
   resource: JsonObject,
   schema: StructuralSchema = RESOURCE,
-): ReadonlyArray<SchemaMismatch> =>
-  formatIssue(issue).issues.map(({ path, message }) => {
+): ReadonlyArray<SchemaMismatch> => {
+  const issues = formatIssue(issue).issues.map(({ path, message }) => {
     const full: FieldPath = ["spec", ...(path ?? []).map((step) => typeof step === "number" ? step : String(step))];
-    return new SchemaMismatch({ path: full, detail: detailed(full, message, resource, schema) });
+    return { path: full, message, hint: hintOf(full, resource, schema) };
   });
+  // One mistake, one message: a hint speaks of everything at and under its field.
+  const told = new Set<string>();
+  return issues.flatMap(({ path, message, hint }) => {
+    if (hint === undefined) return [new SchemaMismatch({ path, detail: detailed(path, message, resource, schema) })];
+    if (told.has(formatPath(hint.path))) return [];
+    told.add(formatPath(hint.path));
+    return [new SchemaMismatch(hint)];
+  });
+};
+
+/** Of the field itself, or of the one around it. */
+const hintOf = (
+  path: FieldPath,
+  resource: JsonObject,
+  schema: StructuralSchema,
+): { readonly path: FieldPath; readonly detail: string } | undefined =>
+  [path, path.slice(0, -1)].flatMap((place) => {
+    const detail = hintFor({
+      path: place,
+      value: valueAt(resource, place),
+      schema: schemaAt(schema, place),
+      known: Object.keys(schemaAt(schema, place.slice(0, -1)).properties ?? {}),
+    });
+    return detail === undefined ? [] : [{ path: place, detail }];
+  })[0];
 
 /** Effect's message, extended with similar names, and with the value if it cannot be a secret. */
 const detailed = (path: FieldPath, message: string, resource: JsonObject, schema: StructuralSchema): string => {
@@ -156,6 +182,7 @@ const detailed = (path: FieldPath, message: string, resource: JsonObject, schema
       didYouMean(String(last), Object.keys(schemaAt(schema, path.slice(0, -1)).properties ?? {}))
     }`;
   }
+  if (message.startsWith("Duplicate value")) return `${message}; remove one of them`;
   if (message === "Missing key") return "Required field is missing";
   const words = schemaAt(schema, path).enum;
   const got = printable(path, valueAt(resource, path));

@@ -31,7 +31,7 @@ for (
       'spec.providers.inference[0].id: Expected a string that matches ^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$, got "-x"',
     ]],
     ["an entry twice", manifest({ resources: { tools: ["a", "b", "a"] } }), [
-      'spec.resources.tools[2]: Duplicate value: "a", got "a"',
+      'spec.resources.tools[2]: Duplicate value: "a"; remove one of them',
     ]],
     ["a bad Kubernetes type", manifest({ workload: { overrides: { env: [{ name: "A", valu: "x" }] } } }), [
       'spec.workload.overrides.env[0].valu: Unknown field "valu"; known fields: name, value, valueFrom',

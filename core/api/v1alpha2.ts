@@ -681,7 +681,7 @@ export const Status = struct("status is the observed state of the resource.", {
     generatedAt: words("generatedAt is the last time configMapName changed.", 64),
     providerCount: status(int32("providerCount is the number of providers in the config.")),
     resourceCount: status(int32("resourceCount is the number of models, tools and shields in the config.")),
-    configVersion: words("configVersion is the schema version of the config.", 64),
+    configVersion: status(int32("configVersion is the schema version of the config.")),
     warnings: status(
       list(
         "warnings are remarks on the resource that did not prevent the generation.",

@@ -56,7 +56,7 @@ Deno.test("renderCommand() prints the good ones of several documents and fails f
   strictEqual(stdout.split("---\n").length, 2);
   ok(
     stderr.startsWith(
-      "f.yaml: bad: error: spec.providers.inference[0].provider: unsupported inference provider type",
+      "f.yaml: default/bad: error: spec.providers.inference[0].provider: unsupported inference provider type",
     ),
   );
   strictEqual(code, 1);
@@ -93,7 +93,7 @@ Deno.test("lintCommand() reports errors and warnings with a total", () => {
   });
   const { stdout, code } = lint([both]);
   ok(
-    /^f\.yaml: my\n {2}error {4}spec\.providers\.inference\[0\]\.provider: .*\n {2}warning {2}spec\.providers\.inference\[1\]\.settings\.z: .*\n1 error, 1 warning in 1 resource\n$/
+    /^f\.yaml: default\/my\n {2}error {4}spec\.providers\.inference\[0\]\.provider: .*\n {2}warning {2}spec\.providers\.inference\[1\]\.settings\.z: .*\n1 error, 1 warning in 1 resource\n$/
       .test(stdout),
     stdout,
   );
@@ -122,11 +122,13 @@ const OLD = {
 Deno.test("lintCommand() and renderCommand() convert v1alpha1 to v1alpha2 and report it in one line", () => {
   const line = "f.yaml: old: llamastack.io/v1alpha1 was converted to llamastack.io/v1alpha2; " +
     "`llama-stack-operator convert` rewrites the file\n";
-  deepStrictEqual(lint([OLD]), { stdout: "0 errors, 0 warnings in 1 resource\n", stderr: line, code: 0 });
+  const { stdout, stderr, code } = lint([OLD]);
+  deepStrictEqual([stderr, code], [line, 0]);
+  ok(stdout.includes("warning  spec.replicas: 2 pods would each keep their own kv_default"), stdout);
   const same = manifest({ workload: { replicas: 2 }, networking: { port: 8322 } }, "old");
   const { metadata: _, ...bare } = same;
   const rendered = render([OLD]);
-  deepStrictEqual([rendered.stderr, rendered.code], [line, 0]);
+  ok(rendered.stderr.startsWith(line) && rendered.code === 0, rendered.stderr);
   strictEqual(rendered.stdout, render([{ ...bare, metadata: { name: "old" } }]).stdout);
 });
 
@@ -143,4 +145,49 @@ Deno.test("imagesCommand() lists each image once, sorted", () => {
   const images = stdout.trimEnd().split("\n");
   deepStrictEqual(images, [...new Set(images)].sort());
   ok(images.includes("docker.io/ogxai/distribution-starter:1.4.1"));
+});
+
+Deno.test("lintCommand() and renderCommand() name the fields of v1alpha1 by their paths there", () => {
+  const wrong = { ...OLD, spec: { server: { distribution: { name: "strater" }, containerSpec: { port: 80 } } } };
+  const { findings } = JSON.parse(lint([wrong], "json").stdout) as { findings: ReadonlyArray<{ path: string }> };
+  deepStrictEqual(findings.map(({ path }) => path), [
+    "spec.server.distribution.name",
+    "spec.server.containerSpec.port",
+  ]);
+  ok(render([wrong]).stderr.includes("error: spec.server.distribution.name: unknown distribution"));
+});
+
+Deno.test("lintCommand() and renderCommand() refuse what admission refuses of a new resource", () => {
+  const scaling = { maxReplicas: 0 };
+  for (
+    const [path, spec] of [
+      ["spec.networking.port", { networking: { port: 80 } }],
+      ["spec.networking.port", { networking: { port: 80 }, disabled: ["eval"] }],
+      ["spec.workload.podDisruptionBudget", { workload: { podDisruptionBudget: {} } }],
+      ["spec.workload.autoscaling.maxReplicas", { workload: { autoscaling: scaling } }],
+    ] as const
+  ) {
+    const { findings } = JSON.parse(lint([manifest(spec)], "json").stdout) as {
+      findings: ReadonlyArray<{ path: string; level: string }>;
+    };
+    deepStrictEqual(findings.filter(({ level }) => level === "error").map((finding) => finding.path), [path]);
+    strictEqual(render([manifest(spec)]).code, 1);
+  }
+});
+
+Deno.test("lintCommand() warns of sqlite under several pods and of a server open to everybody where the image has its own config", () => {
+  const { stdout, code } = lint([manifest({ workload: { replicas: 3 }, networking: { expose: {} } })]);
+  ok(stdout.includes("warning  spec.workload.replicas: 3 pods would each keep"), stdout);
+  ok(stdout.includes("warning  spec.networking.expose: "), stdout);
+  strictEqual(code, 0);
+});
+
+Deno.test("lintCommand() warns where replicas keeps the autoscaler from its minimum", () => {
+  const spec = (replicas: number) => ({ workload: { replicas, autoscaling: { minReplicas: 1, maxReplicas: 5 } } });
+  ok(
+    lint([manifest(spec(3))]).stdout.includes(
+      "warning  spec.workload.autoscaling.minReplicas: spec.workload.replicas is 3, so the autoscaler keeps at least 3 pods",
+    ),
+  );
+  ok(!lint([manifest(spec(1))]).stdout.includes("minReplicas"));
 });

@@ -4,7 +4,7 @@ import { AS_WRITTEN, converted } from "../api/convert.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
-import { at, isObject, type JsonObject, put, stringAt } from "../data/json.ts";
+import { at, isObject, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { warningLine } from "../failure/warning.ts";
 import { writeYaml } from "../data/yaml.ts";
 import { type InputFile, type InputResource, readInputs } from "./input.ts";
@@ -48,6 +48,14 @@ const convertedInput = (
     );
   }
   const made = converted(explicit(document), to === "v1alpha1" ? V1ALPHA1 : API_VERSION, AS_WRITTEN);
+  // More than the annotations of an object hold would be gone without a word.
+  const back = converted(made, version, AS_WRITTEN);
+  if (sizeOfSpec(back) < sizeOfSpec(explicit(document))) {
+    return error(
+      `the parts of spec that ${to} has no place for are larger than the annotations of an object may be: ` +
+        `${lostIn(explicit(document), back).join(", ")}; keep the resource in ${version.split("/")[1]}`,
+    );
+  }
   const left = leftoverPaths(made, to === "v1alpha1" ? "v1alpha2" : "v1alpha1");
   return {
     resource: made,
@@ -60,6 +68,16 @@ const convertedInput = (
       ]),
     ],
   };
+};
+
+const sizeOfSpec = (resource: JsonObject): number => JSON.stringify(resource.spec ?? null).length;
+
+/** The blocks of spec that did not come back, or not whole. */
+const lostIn = (before: JsonObject, after: JsonObject): ReadonlyArray<string> => {
+  const [was, is] = [objectAt(before, "spec"), objectAt(after, "spec")];
+  return Object.keys(was).filter((block) =>
+    JSON.stringify(is[block] ?? null).length < JSON.stringify(was[block] ?? null).length
+  ).map((block) => `spec.${block}`);
 };
 
 /** The two defaults of v1alpha1 that would be reported as differences if they were omitted. */

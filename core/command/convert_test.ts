@@ -57,3 +57,19 @@ Deno.test("convertCommand() prints the good documents and exits 1 for a bad one"
 Deno.test("convertCommand() exits 1 for invalid YAML and for files without a resource", () => {
   deepStrictEqual([run("a: [").code, run("a: [").stdout, run("kind: Secret").code], [1, "", 1]);
 });
+
+Deno.test("convertCommand() refuses what v1alpha1 could not hold, and prints nothing of it", () => {
+  const settings = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`s${index}`, "x".repeat(20_000)]));
+  const resource = {
+    apiVersion: "llamastack.io/v1alpha2",
+    kind: "LlamaStackDistribution",
+    metadata: { name: "my" },
+    spec: {
+      distribution: { name: "starter" },
+      providers: { inference: [{ provider: "vllm", settings }] },
+    },
+  };
+  const { stdout, stderr, code } = run(JSON.stringify(resource), "v1alpha1");
+  deepStrictEqual([stdout, code], ["", 1]);
+  ok(stderr.includes("spec.providers; keep the resource in v1alpha2"), stderr.slice(0, 300));
+});

@@ -131,7 +131,10 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
     const summary = `was edited and has not been reconciled since (generation ${generation}, reconciled: ${looked})`;
     return { ready: false, reason: "NotSeen", summary };
   }
-  if (ready.status === "True") return { ready: true, reason: ready.reason, summary: "is ready" };
+  // Nothing is wrong with a server that was switched off, and yet nobody answers.
+  if (ready.status === "True" && ready.reason !== "ScaledToZero") {
+    return { ready: true, reason: ready.reason, summary: "is ready" };
+  }
   const serves = !isCutOff && status.phase === "Ready" && ready.reason !== "ScaledToZero" &&
     ready.reason !== "Suspended";
   return {
@@ -141,10 +144,10 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
   };
 };
 
-/** Ready repeats the first failing condition, and the health check is less specific than what it waits for. */
+/** Ready repeats the first failing condition, DeploymentReady repeats Available, and the health check is less specific than what it waits for. */
 const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
   conditions.filter(({ type, status }) =>
-    status === "False" && !["Ready", "HealthCheck", "Stalled"].includes(type) ||
+    status === "False" && !["Ready", "HealthCheck", "Stalled", "DeploymentReady"].includes(type) ||
     status === "True" && ABNORMAL.includes(type)
   );
 

@@ -1,14 +1,15 @@
 /** What the commands read: manifest files with one or more documents, of which only our resources count. */
 import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
+import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { expandShorthand } from "../api/shorthand.ts";
-import { V1ALPHA1 } from "../api/v1alpha1.ts";
+import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
 import { type Json, listAt, stringAt } from "../data/json.ts";
 import { type Refusal, refusal } from "../config/pipeline.ts";
-import type { Warning } from "../failure/warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { readManifests } from "../data/yaml.ts";
 
 /** One file, or standard input under the name `-`. */
@@ -23,9 +24,13 @@ export interface InputResource {
   readonly label: string;
   /** As it was written, the early shorthand in its list form. */
   readonly document: Json;
-  /** From `document`; v1alpha1 is converted first. */
+  /** The same in v1alpha2. */
+  readonly current: Json;
+  /** From `current`, or why it could not be converted. */
   readonly resource: Result.Result<Resource, Refusal<DecodeFailure>>;
   readonly warnings: ReadonlyArray<Warning>;
+  /** Puts the paths in a sentence about the resource into those of the version that its author wrote. */
+  readonly inOwnPaths: (text: string) => string;
 }
 
 export interface Inputs {
@@ -50,7 +55,14 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   if (Result.isFailure(documents)) {
     const failure = new SchemaMismatch({ path: [], detail: documents.failure.message });
     return {
-      resources: [{ label: name, document: null, resource: Result.fail(refusal(failure)), warnings: [] }],
+      resources: [{
+        label: name,
+        document: null,
+        current: null,
+        resource: Result.fail(refusal(failure)),
+        warnings: [],
+        inOwnPaths: same,
+      }],
       skipped: [],
       converted: [],
     };
@@ -59,7 +71,11 @@ const readFile = ({ name, text }: InputFile): Inputs => {
     stringAt(document, "kind") === "List" ? listAt(document, "items") : [document]
   );
   const foreign = all.filter((document) => !isOurs(document));
-  const labelOf = (document: Json) => `${name}: ${stringAt(document, "metadata", "name") ?? "(no name)"}`;
+  const labelOf = (document: Json) => {
+    const namespace = stringAt(document, "metadata", "namespace");
+    const own = stringAt(document, "metadata", "name") ?? "(no name)";
+    return `${name}: ${namespace === undefined ? own : `${namespace}/${own}`}`;
+  };
   return {
     resources: all.filter(isOurs).map((document) => inputOf(labelOf(document), document)),
     skipped: foreign.map((document) => `${name}: ${stringAt(document, "kind") ?? "a document without kind"} ignored`),
@@ -79,12 +95,25 @@ const inputOf = (label: string, document: Json): InputResource => {
   return {
     label,
     document: resource,
+    current: old?.resource ?? resource,
     resource: old !== undefined && old.failures.length > 0
       ? Result.fail(refusal(...old.failures))
       : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => refusal(...failures)),
-    warnings,
+    warnings: old === undefined ? warnings : [...warnings, ...unreadOfV1alpha1(resource)],
+    inOwnPaths: old === undefined ? same : inV1alpha1Paths,
   };
 };
+
+/** What the Go operator did with a field, and this one does not. */
+const unreadOfV1alpha1 = (document: Json): ReadonlyArray<Warning> => {
+  const path = ["spec", "server", "containerSpec", "name"];
+  const name = stringAt(document, ...path);
+  return name === undefined || name === "" || name === CONTAINER_NAME_DEFAULT ? [] : [
+    warning("FieldNotRead", path, `the container is always called ${CONTAINER_NAME_DEFAULT}; adapt what refers to it`),
+  ];
+};
+
+const same = (text: string): string => text;
 
 /** Matches by kind or by group, so that a typo in one of the two is reported and not skipped. */
 const isOurs = (document: Json): boolean =>

@@ -1,6 +1,7 @@
 /** `lint`: all errors and warnings of resources, without a cluster. */
 import * as Result from "effect/Result";
-import { derive, type Surroundings } from "../config/derive.ts";
+import { asWritten } from "../admission/change_rules.ts";
+import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
 import { formatPath } from "../data/field_path.ts";
 import { reasonOf } from "../failure/table.ts";
 import type { Warning } from "../failure/warning.ts";
@@ -51,30 +52,28 @@ export const lintCommand = (
 
 /** Errors first, in the order of the resource as far as it is known, then warnings. */
 const findingsOf = (
-  { label, resource, warnings }: InputResource,
+  { label, current, resource, warnings, inOwnPaths }: InputResource,
   surroundings: Surroundings,
 ): ReadonlyArray<LintFinding> => {
-  const derived = Result.flatMap(resource, (decoded) => derive(decoded, surroundings));
+  const derived = asWritten(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
   const refused = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
   const { failures } = refused;
-  const own = Result.isSuccess(derived) && derived.success._tag === "Generated"
-    ? derived.success.config.warnings
-    : refused.warnings;
+  const own = Result.isSuccess(derived) ? warningsOf(derived.success) : refused.warnings;
   return [
     ...failures.map((failure): LintFinding => ({
       resource: label,
       level: "error",
       code: failure._tag,
       reason: reasonOf(failure),
-      path: formatPath(failure.path),
-      message: failure.message,
+      path: inOwnPaths(formatPath(failure.path)),
+      message: inOwnPaths(failure.message),
     })),
     ...[...warnings, ...own].map((warning: Warning): LintFinding => ({
       resource: label,
       level: "warning",
       code: warning.code,
-      path: formatPath(warning.path),
-      message: warning.message,
+      path: inOwnPaths(formatPath(warning.path)),
+      message: inOwnPaths(warning.message),
     })),
   ];
 };

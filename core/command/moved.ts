@@ -12,7 +12,7 @@ export interface Configured {
 /** One message per change; empty if the configs are equivalent. */
 export const moved = (before: Configured, after: Configured): ReadonlyArray<string> => [
   ...names("API", apisOf(before), apisOf(after)),
-  ...providers(before.tree, after.tree),
+  ...providers(before, after),
   ...RESOURCES.flatMap(({ what, section, key }) =>
     names(what, registered(before, section, key), registered(after, section, key))
   ),
@@ -41,24 +41,26 @@ interface Provider {
   readonly config: JsonObject;
 }
 
-const providers = (before: JsonObject, after: JsonObject): ReadonlyArray<string> => {
-  const [old, now] = [providersOf(before), providersOf(after)];
+const providers = (before: Configured, after: Configured): ReadonlyArray<string> => {
+  const [old, now] = [providersOf(before.tree), providersOf(after.tree)];
+  // An id and a type such as `builtin` stand in several APIs that have nothing to do with each other.
+  const isRenamed = (from: Provider, to: Provider) =>
+    from.id === to.id && from.type === to.type &&
+    (after.line.apiAliases[from.api] === to.api || before.line.apiAliases[to.api] === from.api);
   const here = (all: ReadonlyArray<Provider>, { api, id }: Provider) =>
     all.find((provider) => provider.api === api && provider.id === id);
   return [
     ...old.flatMap((provider) => {
       const same = here(now, provider);
       if (same !== undefined) return changes(provider, same);
-      const elsewhere = now.find(({ id, type }) => id === provider.id && type === provider.type);
+      const elsewhere = now.find((other) => isRenamed(provider, other));
       return [
         elsewhere === undefined
           ? `lost: ${provider.api} provider ${provider.id} (${provider.type})`
           : `renamed: API ${provider.api} of provider ${provider.id} is ${elsewhere.api}`,
       ];
     }),
-    ...now.filter((provider) =>
-      here(old, provider) === undefined && !old.some(({ id, type }) => id === provider.id && type === provider.type)
-    )
+    ...now.filter((provider) => here(old, provider) === undefined && !old.some((other) => isRenamed(other, provider)))
       .map(({ api, id, type }) => `new: ${api} provider ${id} (${type})`),
   ];
 };

@@ -20,7 +20,7 @@ Deno.test("moved() reports lost, new and renamed APIs, providers, fields and res
     providers: {
       inference: [provider("remote::vllm", { url: "http://v", max_tokens: 5 })],
       safety: [provider("inline::llama-guard", {}, "g")],
-      tool_runtime: [provider("remote::mcp", {}, "t")],
+      agents: [provider("inline::builtin", {}, "t")],
     },
     registered_resources: { models: [{ model_id: "m" }], shields: [{ shield_id: "s" }] },
   };
@@ -28,7 +28,7 @@ Deno.test("moved() reports lost, new and renamed APIs, providers, fields and res
     apis: ["inference", "responses"],
     providers: {
       inference: [provider("remote::openai", { base_url: "http://v", network: {} })],
-      connectors: [provider("remote::mcp", {}, "t")],
+      responses: [provider("inline::builtin", {}, "t")],
     },
     registered_resources: { models: [{ model_id: "m" }] },
   };
@@ -40,10 +40,19 @@ Deno.test("moved() reports lost, new and renamed APIs, providers, fields and res
     "lost: field max_tokens of inference provider p",
     "new: field network of inference provider p",
     "lost: safety provider g (inline::llama-guard)",
-    "renamed: API tool_runtime of provider t is connectors",
+    "renamed: API agents of provider t is responses",
     "lost: shield s",
   ]);
   deepStrictEqual(moved(at(before), at(before)), []);
+});
+
+Deno.test("moved() takes no API for another one whose provider has the same id and type", () => {
+  const before = { providers: { eval: [provider("inline::builtin", {}, "builtin")] } };
+  const after = { providers: { interactions: [provider("inline::builtin", {}, "builtin")] } };
+  deepStrictEqual(moved(at(before), at(after)), [
+    "lost: eval provider builtin (inline::builtin)",
+    "new: interactions provider builtin (inline::builtin)",
+  ]);
 });
 
 Deno.test("moved() finds the resources of a server of before 0.3 in their place", () => {

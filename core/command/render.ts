@@ -1,12 +1,13 @@
 /** `render`: resources → every object that the operator makes of them, as text. Reads no Secret, so it can print none. */
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
-import { derive, type Derived, type Surroundings } from "../config/derive.ts";
+import { asWritten } from "../admission/change_rules.ts";
+import { derive, type Derived, type Surroundings, warningsOf } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
-import { blueprintOf, configContentOf, NOWHERE } from "../resources/of_resource.ts";
+import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/of_resource.ts";
 import { warningLine } from "../failure/warning.ts";
 import { readYaml11, writeYaml } from "../data/yaml.ts";
 import { type InputFile, readInputs } from "./input.ts";
@@ -18,6 +19,8 @@ export interface RenderOptions {
   readonly only: "config" | "env" | undefined;
   readonly format: "yaml" | "json";
   readonly style: Style;
+  /** Of resources that name none. */
+  readonly namespace?: string | undefined;
   /** Of the cluster that is not asked; undefined: plain Kubernetes. */
   readonly platform?: Platform | undefined;
 }
@@ -25,24 +28,26 @@ export interface RenderOptions {
 export const renderCommand = (
   files: ReadonlyArray<InputFile>,
   surroundings: Surroundings,
-  { only, format, style, platform = NOWHERE.platform }: RenderOptions,
+  { only, format, style, platform = NOWHERE.platform, namespace = NOWHERE.namespace }: RenderOptions,
 ): Outcome => {
   const { resources, skipped, converted } = readInputs(files);
-  const rendered = resources.map(({ label, resource, warnings }) => {
-    const derived = Result.flatMap(resource, (decoded) => derive(decoded, surroundings));
+  const rendered = resources.map(({ label, current, resource, warnings, inOwnPaths }) => {
+    const derived = asWritten(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
     return Result.isFailure(derived) || Result.isFailure(resource)
       ? {
         documents: [],
         notes: Result.isFailure(derived)
-          ? derived.failure.failures.map(({ message }) => `${style.name(label)}: ${style.error("error:")} ${message}`)
+          ? derived.failure.failures.map(({ message }) =>
+            `${style.name(label)}: ${style.error("error:")} ${inOwnPaths(message)}`
+          )
           : [],
         ok: false,
       }
       : {
-        documents: documentsOf(resource.success, derived.success, only, platform),
+        documents: documentsOf(resource.success, derived.success, only, { platform, namespace }),
         notes: [
           ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
-          ...notesOf(label, derived.success, only, style),
+          ...notesOf(label, derived.success, only, style).map(inOwnPaths),
           ...movedNotes(resource.success, derived.success, surroundings).map((text) => `${style.name(label)}: ${text}`),
         ],
         ok: true,
@@ -77,28 +82,29 @@ const documentsOf = (
   resource: Resource,
   derived: Derived,
   only: RenderOptions["only"],
-  platform: Platform,
+  { platform, namespace }: Pick<Place, "platform" | "namespace">,
 ): ReadonlyArray<Document> => {
   const env = derived.env as unknown as Json;
   if (only === "env") return [{ value: env }];
   if (only === "config") return derived._tag === "Generated" ? [{ yaml: derived.config.yaml }] : [];
-  const place = { ...NOWHERE, platform, namespace: resource.namespace ?? NOWHERE.namespace };
+  const place = { ...NOWHERE, platform, namespace: resource.namespace ?? namespace };
   const contents = { config: configContentOf(derived, place), connections: UNREAD_PARTS, caBundlePem: undefined };
   return listed(objectsOf(blueprintOf(resource, derived, place), contents)).map((value) => ({ value }));
 };
 
 const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], style: Style): ReadonlyArray<string> => {
   const note = (text: string) => `${style.name(label)}: ${text}`;
+  const warnings = warningsOf(derived).map((item) => note(`${style.warning("warning:")} ${warningLine(item)}`));
   switch (derived._tag) {
     case "Generated":
-      return derived.config.warnings.map((item) => note(`${style.warning("warning:")} ${warningLine(item)}`));
+      return warnings;
     case "Override":
       return only !== "config"
-        ? []
+        ? warnings
         : [note(`no config to print: key ${derived.key} of ConfigMap ${derived.configMapName} is used unchanged`)];
     case "DistributionDefault":
       return only !== "config"
-        ? []
+        ? warnings
         : [note(`no config to print: ${derived.distribution.image} runs the config built into the image`)];
   }
 };

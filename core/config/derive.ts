@@ -11,7 +11,9 @@ import {
   type ResolvedDistribution,
   resolveDistribution,
 } from "./servers/distribution.ts";
-import type { BaseSource } from "./servers/base.ts";
+import { type BaseSource, readBase } from "./servers/base.ts";
+import { configCautions, specCautions } from "./stages/cautions.ts";
+import type { Warning } from "../failure/warning.ts";
 import { foldersOf } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
@@ -46,11 +48,19 @@ export type Derived = Data.TaggedEnum<{
     readonly configMapName: string;
     readonly key: string;
     readonly env: ReadonlyArray<EnvVar>;
+    readonly warnings: ReadonlyArray<Warning>;
   };
   /** The image runs the config that it brings. */
-  DistributionDefault: { readonly distribution: ResolvedDistribution; readonly env: ReadonlyArray<EnvVar> };
+  DistributionDefault: {
+    readonly distribution: ResolvedDistribution;
+    readonly env: ReadonlyArray<EnvVar>;
+    readonly warnings: ReadonlyArray<Warning>;
+  };
 }>;
 export const Derived = Data.taggedEnum<Derived>();
+
+export const warningsOf = (derived: Derived): ReadonlyArray<Warning> =>
+  derived._tag === "Generated" ? derived.config.warnings : derived.warnings;
 
 /** Runs the derivation: same resource and surroundings, same result. */
 export const derive = (
@@ -76,19 +86,23 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const path = ["spec", "distribution", "serverVersion"];
     return yield* refuse(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
   }
-  // A name then means its release for that server, an image is taken to hold it.
-  const wanted = asked === undefined ? spec.distribution : { ...spec.distribution, serverVersion: asked };
   const distribution = yield* Effect.catch(
-    Effect.fromResult(resolveDistribution(wanted, surroundings.distributions, surroundings.overrides)),
+    // A name then means its release for that server, an image is taken to hold it.
+    Effect.fromResult(
+      resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, asked),
+    ),
     refuse,
   );
   const server = distribution.server;
   const source = chooseSource(spec, distribution.fixNeededToStart);
   if (source._tag !== "Generated") {
     const env = containerEnv(spec, server?.family, foldersOf(spec), [], source._tag === "Override");
-    return source._tag === "Override"
-      ? Derived.Override({ distribution, configMapName: source.configMapName, key: source.key, env })
-      : Derived.DistributionDefault({ distribution, env });
+    if (source._tag === "Override") {
+      const { configMapName, key } = source;
+      return Derived.Override({ distribution, configMapName, key, env, warnings: specCautions(spec) });
+    }
+    const own = surroundings.base ?? distribution.base;
+    return Derived.DistributionDefault({ distribution, env, warnings: cautionsOf(spec, server, own) });
   }
   const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
@@ -108,5 +122,18 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     env: containerEnv(spec, server.family, foldersOf(spec), config.env, true),
   });
 });
+
+/** The image's own config hurts in the same combinations, as far as it is known. */
+const cautionsOf = (
+  spec: Resource["spec"],
+  server: Server | undefined,
+  base: BaseSource | undefined,
+): ReadonlyArray<Warning> => {
+  const tree = server === undefined || base === undefined ? undefined : Result.getOrUndefined(readBase(base, server));
+  return [
+    ...(server === undefined || tree === undefined ? [] : configCautions(tree, { spec, server })),
+    ...specCautions(spec),
+  ];
+};
 
 const refuse = <E>(failure: E) => Effect.fail(refusal(failure));

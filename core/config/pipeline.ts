@@ -25,6 +25,7 @@ import { GenerationFacts, thenStage } from "./stage.ts";
 import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
+import { refuseUnsetVariables } from "./stages/variables.ts";
 
 export interface Generated {
   readonly yaml: string;
@@ -68,6 +69,7 @@ export const generation = (base: BaseSource) =>
         thenStage(computeApis),
         thenStage(setServer),
         thenStage(addCautions),
+        thenStage(refuseUnsetVariables),
         thenStage(refuseCollisions),
         Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
       )
@@ -81,7 +83,7 @@ export type PipelineFailure = Effect.Error<ReturnType<typeof generation>>["failu
 const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
   const facts = yield* GenerationFacts;
   const config = yield* Effect.fromResult(readBase(base, facts.server));
-  const draft: Draft = { config, declared: [], env: [], warnings: newerServer(facts) };
+  const draft: Draft = { config, declared: [], env: [], warnings: [...newerServer(facts), ...ignored(config, facts)] };
   return draft;
 });
 
@@ -104,6 +106,11 @@ const generated = Effect.fnUntraced(function* (draft: Draft) {
 
 const resourceCount = ({ spec: { resources } }: Facts): number =>
   [resources?.models, resources?.tools, resources?.shields].reduce((count, list) => count + (list ?? []).length, 0);
+
+const ignored = (config: JsonObject, { server: { family }, serverName }: Facts): ReadonlyArray<Warning> =>
+  family.ignoredKeys.filter((key) => Object.hasOwn(config, key)).map((key) =>
+    warning("SectionIgnored", ["spec", "distribution"], `${serverName} ignores ${key} at top level of the base config`)
+  );
 
 const newerServer = ({ server }: Facts): ReadonlyArray<Warning> =>
   server.newer

@@ -13,7 +13,10 @@ export type Source = Data.TaggedEnum<{
 }>;
 export const Source = Data.taggedEnum<Source>();
 
-/** Port, TLS, workers, CA and claim act through flags and environment on any image and cause no generation. */
+/**
+ * Port, CA and claim act through the environment on any image and cause no generation. TLS and workers are flags of our own start
+ * command, which needs a config file; a command of the author's says itself what it does.
+ */
 export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
   if (spec.overrideConfig !== undefined) {
     const { configMapName, key } = spec.overrideConfig;
@@ -28,7 +31,14 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
     storage?.kv !== undefined || storage?.sql !== undefined ? "spec.storage" : [],
     (disabled ?? []).length > 0 ? "spec.disabled" : [],
     Object.values(externalProviders ?? {}).some((list) => (list ?? []).length > 0) ? "spec.externalProviders" : [],
+    ...(isStartedByAuthor(spec) ? [] : [
+      spec.networking?.tls?.enabled === true ? "spec.networking.tls" : [],
+      (spec.workload?.workers ?? 1) > 1 ? "spec.workload.workers" : [],
+    ].flat()),
     fixNeededToStart ? "a fix of the distribution's base config" : [],
   ].flat();
   return causes.length === 0 ? Source.DistributionDefault() : Source.Generated({ causes });
 };
+
+const isStartedByAuthor = ({ workload }: Spec): boolean =>
+  [workload?.overrides?.command, workload?.overrides?.args].some((words) => (words ?? []).length > 0);

@@ -84,6 +84,21 @@ export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
   }
 }
 
+/** A version of OGX is asked for a distribution of Llama Stack, or the other way round. */
+export class ServerOfAnotherProduct extends Data.TaggedError("ServerOfAnotherProduct")<{
+  readonly path: FieldPath;
+  readonly version: string;
+  readonly distribution: string;
+  readonly product: "Llama Stack" | "OGX";
+  /** Distributions that have such servers. */
+  readonly others: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: distribution "${this.distribution}" has servers of ${this.product} only: ` +
+      `"${this.version}"; set spec.distribution.name to a distribution with this server: ${list(this.others)}`;
+  }
+}
+
 /** `image-overrides` names an image of another server family than the distribution's own. */
 export class OverrideOfAnotherLine extends Data.TaggedError("OverrideOfAnotherLine")<{
   readonly path: FieldPath;
@@ -120,9 +135,11 @@ export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfi
   readonly supported: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    const why = this.contradictions.length === 0 ? "" : ` (${this.contradictions.join("; ")})`;
-    return `Unsupported version ${this.version} of config.yaml in the base config (${this.origin})${why}; supported ` +
-      `versions: ${list(this.supported)}`;
+    return this.contradictions.length === 0
+      ? `Unsupported version ${this.version} of config.yaml in the base config (${this.origin}); supported ` +
+        `versions: ${list(this.supported)}`
+      : `The base config (${this.origin}) does not fit the server: ${this.contradictions.join("; ")}; set ` +
+        `spec.distribution.serverVersion to the server that it was made for`;
   }
 }
 
@@ -154,6 +171,32 @@ export class UnknownProvider extends Data.TaggedError("UnknownProvider")<{
   }
 }
 
+/** A model names a provider of the base config that is off, because a variable is not set. */
+export class ProviderSwitchedOff extends Data.TaggedError("ProviderSwitchedOff")<{
+  readonly path: FieldPath;
+  readonly id: string;
+  /** The variable that would switch it on. */
+  readonly variable: string;
+}> {
+  override get message(): string {
+    return `${
+      formatPath(this.path)
+    }: provider is off unless ${this.variable} is set: "${this.id}"; set ${this.variable} ` +
+      `in spec.workload.overrides.env, or declare the provider in spec.providers.inference`;
+  }
+}
+
+/** The config refers to an environment variable that nothing sets. */
+export class VariableNotSet extends Data.TaggedError("VariableNotSet")<{
+  readonly path: FieldPath;
+  readonly variable: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: environment variable is not set: "${this.variable}"; set it in ` +
+      `spec.workload.overrides.env, or write a default as in \${env.${this.variable}:=default}`;
+  }
+}
+
 /** No provider can serve the models, tools or shields. */
 export class MissingProviderForResource extends Data.TaggedError("MissingProviderForResource")<{
   readonly path: FieldPath;
@@ -172,14 +215,34 @@ export class MissingProviderForResource extends Data.TaggedError("MissingProvide
   }
 }
 
+/** A tool group that no provider of the server offers. */
+export class UnknownToolGroup extends Data.TaggedError("UnknownToolGroup")<{
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly server: string;
+  readonly known: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: unknown tool group for ${this.server}: "${this.name}"${
+      didYouMean(this.name, this.known)
+    }; known tool groups: ${list(this.known)}`;
+  }
+}
+
 /** Two references to Secrets would share one environment variable. */
 export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
   readonly path: FieldPath;
   readonly name: string;
   /** Both field paths as text, in the order of the resource. */
   readonly paths: ReadonlyArray<string>;
+  /** The ids of the two providers, where that is what makes the names equal. */
+  readonly ids?: ReadonlyArray<string>;
 }> {
   override get message(): string {
+    if (this.ids !== undefined) {
+      return `${this.paths.join(" and ")}: provider ids become the same environment variable ${this.name}: ` +
+        `${quoted(this.ids)}; change one of the ids`;
+    }
     return `${
       this.paths.join(" and ")
     }: both need the environment variable ${this.name}; change the id of one provider, ` +
@@ -243,6 +306,17 @@ export class ForbiddenSetting extends Data.TaggedError("ForbiddenSetting")<{
     return `${formatPath(this.path)}: unknown field for provider type "${this.type}"; allowed fields: ${
       list(this.known)
     }`;
+  }
+}
+
+/** A setting whose value the server would reject, or would not understand. */
+export class SettingInvalid extends Data.TaggedError("SettingInvalid")<{
+  readonly path: FieldPath;
+  /** What is wrong and the way out; never the value. */
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.detail}`;
   }
 }
 

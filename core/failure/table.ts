@@ -85,6 +85,11 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "UnsupportedConfigVersion",
   },
+  ServerOfAnotherProduct: {
+    meaning: "spec.distribution.serverVersion belongs to another product than the distribution",
+    ...CONFIG,
+    reason: "UnsupportedConfigVersion",
+  },
   OverrideOfAnotherLine: {
     meaning: "image-overrides of the operator names a server of another family than the distribution",
     ...CONFIG,
@@ -103,10 +108,25 @@ export const FAILURES: Rows = {
     reason: "UnknownProvider",
   },
   UnknownProvider: { meaning: "a model names a provider that does not exist", ...CONFIG, reason: "UnknownProvider" },
+  ProviderSwitchedOff: {
+    meaning: "a model names a provider of the base config that is off",
+    ...CONFIG,
+    reason: "UnknownProvider",
+  },
+  VariableNotSet: {
+    meaning: "the config refers to an environment variable that nothing sets",
+    ...CONFIG,
+    reason: "VariableNotSet",
+  },
   MissingProviderForResource: {
     meaning: "models, tools or shields have no provider that can serve them",
     ...CONFIG,
     reason: "MissingProviderForResource",
+  },
+  UnknownToolGroup: {
+    meaning: "spec.resources.tools names a tool group that the server does not have",
+    ...CONFIG,
+    reason: "UnknownToolGroup",
   },
   EnvNameCollision: {
     meaning: "two references to Secrets would share one environment variable",
@@ -125,7 +145,12 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "ConfigGenerationFailed",
   },
-  ForbiddenSetting: { meaning: "a provider has an unknown field", ...CONFIG, reason: "ConfigGenerationFailed" },
+  ForbiddenSetting: { meaning: "a provider has a field that it rejects", ...CONFIG, reason: "ConfigGenerationFailed" },
+  SettingInvalid: {
+    meaning: "a setting of a provider has a value that the server rejects",
+    ...CONFIG,
+    reason: "ConfigGenerationFailed",
+  },
   UnusableEndpoint: { meaning: "an address cannot be used by the server", ...CONFIG, reason: "ConfigGenerationFailed" },
   ModelConflict: { meaning: "two models have the same id on the server", ...CONFIG, reason: "RegistryConflict" },
   MissingApi: { meaning: "a provider requires an API that is disabled", ...CONFIG, reason: "NotSupportedOnLine" },

@@ -10,14 +10,20 @@ export interface Warning {
 }
 
 export type WarningCode =
+  | "AcceptedBefore"
   | "ApiNotDisabled"
+  | "AutoscalerMinimum"
   | "CredentialInEndpoint"
+  | "CredentialInSettings"
   | "DisabledDependency"
   | "EndpointCompleted"
   | "FieldNotRead"
+  | "ModelTypeNotServed"
   | "NewerServer"
   | "OneProviderOnly"
+  | "ProviderChosen"
   | "SectionDropped"
+  | "SectionIgnored"
   | "ServerDefect"
   | "ServerLogsHost"
   | "SettingOverruled"
@@ -28,6 +34,7 @@ export type WarningCode =
   | "ToolNeedsClient"
   | "TypeRenamed"
   | "UnknownSetting"
+  | "VariableNotKnown"
   | "UnroutedShield";
 
 export const warning = (code: WarningCode, path: FieldPath, message: string): Warning => ({ code, path, message });

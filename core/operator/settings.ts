@@ -1,6 +1,8 @@
 /** The operator's own settings: the ConfigMap `llama-stack-operator-config` of its namespace → typed values. */
 import * as Result from "effect/Result";
 import { didYouMean } from "../data/closest.ts";
+import { shown, yamlMap } from "./setting_text.ts";
+import { LABELS_MAX, labelsIn } from "./labels.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import type { Operator } from "../snapshot/cluster_snapshot.ts";
@@ -13,6 +15,8 @@ export interface Settings {
   readonly imageOverrides: ReadonlyMap<string, string>;
   /** A NetworkPolicy for every server, not only for resources that request one. */
   readonly networkPolicies: boolean;
+  /** Labels of the namespace of the ingress controller, which reaches exposed servers through their NetworkPolicy. */
+  readonly ingressNamespaceLabels: Readonly<Record<string, string>>;
   /** Whether a pod template changed only by a new operator version is held, or rolled out in the upgrade queue. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
   /** Maximum number of concurrent upgrades, 1 – 1,000. */
@@ -26,6 +30,7 @@ export interface Settings {
 export const SETTINGS_DEFAULT: Settings = {
   imageOverrides: new Map(),
   networkPolicies: false,
+  ingressNamespaceLabels: {},
   rolloutOnUpgrade: "Held",
   upgradeParallelism: 5,
   admissionReferences: "Warn",
@@ -65,6 +70,13 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     value: "YAML map; `enableNetworkPolicy: {enabled: true}`",
     meaning: "A NetworkPolicy for every server, not only where a resource sets networking.allowedFrom",
     read: (text, before) => featureFlags(text, before),
+  },
+  {
+    key: "ingress.namespaceLabels",
+    field: "ingressNamespaceLabels",
+    value: "YAML map of labels, e.g. `kubernetes.io/metadata.name: traefik`",
+    meaning: "The namespace of the ingress controller, which may connect to exposed servers that have a NetworkPolicy",
+    read: (text, before) => namespaceLabels(text, before),
   },
   {
     key: "rolloutOnUpgrade",
@@ -165,7 +177,11 @@ export const operatorWith = (facts: Operator, settings: Settings): Operator => (
     overrides: { ...facts.surroundings.overrides, settings: settings.imageOverrides },
     allow: settings.allow,
   },
-  platform: { ...facts.platform, networkPolicies: settings.networkPolicies },
+  platform: {
+    ...facts.platform,
+    networkPolicies: settings.networkPolicies,
+    ingressNamespaceLabels: settings.ingressNamespaceLabels,
+  },
   rolloutOnUpgrade: settings.rolloutOnUpgrade,
   upgradeParallelism: settings.upgradeParallelism,
 });
@@ -173,12 +189,6 @@ export const operatorWith = (facts: Operator, settings: Settings): Operator => (
 /** `data` of a ConfigMap object. */
 export const settingsData = (map: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(objectAt(map, "data")).map(([key, value]) => [key, String(value)]));
-
-const yamlMap = (text: string): JsonObject | string => {
-  const read = readYaml11(text);
-  if (Result.isFailure(read)) return `: invalid YAML: ${read.failure.detail}; the last valid value still applies`;
-  return isObject(read.success) ? read.success : ": expected a map; the last valid value still applies";
-};
 
 /** Longest image reference, in characters; registries take 255 for the name and 128 for the tag. */
 const IMAGE_CHARACTERS_MAX = 512;
@@ -224,6 +234,15 @@ const featureFlags = (text: string, before: Settings): Reading => {
       } is neither true nor false; ${before.networkPolicies} still applies`,
     ],
   };
+};
+
+const namespaceLabels = (text: string, before: Settings): Reading => {
+  const map = yamlMap(text);
+  if (typeof map === "string") return { settings: before, complaints: [map] };
+  const labels = labelsIn(map);
+  return labels === undefined
+    ? { settings: before, complaints: [`: expected at most ${LABELS_MAX} labels; the last good value stays`] }
+    : { settings: { ...before, ingressNamespaceLabels: labels }, complaints: [] };
 };
 
 const PATTERNS_MAX = 256;
@@ -272,11 +291,6 @@ const parallelism = (text: string, before: Settings): Reading => {
         } is not a number from 1 to ${PARALLELISM_MAX}; ${before.upgradeParallelism} still applies`,
       ],
     };
-};
-
-const shown = (value: Json): string => {
-  const text = typeof value === "string" ? `"${value}"` : JSON.stringify(value);
-  return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
 };
 
 /** The ConfigMap among the documents of a file, for the command line. */

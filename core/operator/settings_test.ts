@@ -10,6 +10,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
     "image-overrides": "starter: mirror.example/ls/distribution-starter:0.7.3\nogx-starter: m.example:5000/o@sha256:" +
       "a".repeat(64),
     featureFlags: "enableNetworkPolicy:\n  enabled: true\n",
+    "ingress.namespaceLabels": "kubernetes.io/metadata.name: traefik",
     rolloutOnUpgrade: "Paced\n",
     upgradeParallelism: "2",
     "admission.references": "Reject",
@@ -21,6 +22,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
   deepStrictEqual({ ...settings, imageOverrides: null }, {
     imageOverrides: null,
     networkPolicies: true,
+    ingressNamespaceLabels: { "kubernetes.io/metadata.name": "traefik" },
     rolloutOnUpgrade: "Paced",
     upgradeParallelism: 2,
     admissionReferences: "Reject",
@@ -83,4 +85,12 @@ Deno.test("operatorWith() brings every setting into decisions", () => {
 Deno.test("docs/settings.md names every setting, flag and variable", async () => {
   const text = await Deno.readTextFile(new URL("../../docs/settings.md", import.meta.url));
   for (const { key, meaning } of SETTING_ROWS) ok(text.includes(`\`${key}\``) && text.includes(meaning), key);
+});
+
+Deno.test("readSettings() refuses labels that no namespace can have", () => {
+  for (const text of ["a: [b]", "'a b': c", "a: 5", "a: 'b c'"]) {
+    const { settings, complaints } = read({ "ingress.namespaceLabels": text });
+    deepStrictEqual(settings.ingressNamespaceLabels, {});
+    ok(complaints[0]?.startsWith("ingress.namespaceLabels: expected at most 16 labels"), text);
+  }
 });

@@ -7,7 +7,8 @@
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
-import { derivation, type Derived } from "../config/derive.ts";
+import { storedWarnings } from "../admission/change_rules.ts";
+import { derivation, type Derived, warningsOf } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { TooManyReferences } from "../failure/failures.ts";
 import { stringAt } from "../data/json.ts";
@@ -132,7 +133,7 @@ const preparation = Effect.fnUntraced(function* (
     derived: derived.success,
     blueprint,
     objects: objectsOf(blueprint, contents),
-    warnings: derived.success._tag === "Generated" ? derived.success.config.warnings : [],
+    warnings: [...warningsOf(derived.success), ...storedWarnings(snapshot.resource)],
     secretReferences: references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true).length,
     inputs,
     pins: pinsOf(derived.success),

@@ -29,6 +29,8 @@ export interface Blueprint {
 export interface ConfigFile {
   readonly configMapName: string;
   readonly key: string;
+  /** Further keys that are files beside it, sorted: an own config may refer to them. */
+  readonly others: ReadonlyArray<string>;
 }
 
 /** What the cluster offers. */
@@ -41,6 +43,8 @@ export interface Platform {
   readonly operatorNamespace: string;
   /** The feature flag: a NetworkPolicy for every server, not only where allowedFrom is set. */
   readonly networkPolicies: boolean;
+  /** Labels of the namespace of the ingress controller; none: it is not known. */
+  readonly ingressNamespaceLabels?: Readonly<Record<string, string>>;
 }
 
 /** One Kubernetes object as it is applied. */

@@ -114,7 +114,7 @@ const container = (
     terminationMessagePolicy: "FallbackToLogsOnError",
     // New connections still arrive for a moment after a pod begins to stop; a delay lets them go elsewhere.
     lifecycle: { preStop: { exec: { command: ["sleep", String(DRAIN_SECONDS)] } } },
-    securityContext: RESTRICTED,
+    securityContext: containerSecurity(blueprint),
     volumeMounts: mounts,
   };
 };
@@ -125,6 +125,15 @@ const RESTRICTED: AsJson<V1SecurityContext> = {
   capabilities: { drop: ["ALL"] },
   runAsNonRoot: true,
   seccompProfile: { type: "RuntimeDefault" },
+};
+
+/** Where the resource asks for the root user, as it may by a setting of the operator, the container must not insist on another. */
+const containerSecurity = ({ spec }: Blueprint): AsJson<V1SecurityContext> => {
+  const { runAsUser, runAsNonRoot } = (spec.workload?.overrides?.securityContext ?? {}) as {
+    readonly runAsUser?: number;
+    readonly runAsNonRoot?: boolean;
+  };
+  return runAsUser === 0 || runAsNonRoot === false ? { ...RESTRICTED, runAsNonRoot: false } : RESTRICTED;
 };
 
 /**
@@ -142,7 +151,7 @@ const authorities = (blueprint: Blueprint): AsJson<V1Container> => {
     command,
     resources: resources(blueprint),
     terminationMessagePolicy: "FallbackToLogsOnError",
-    securityContext: RESTRICTED,
+    securityContext: containerSecurity(blueprint),
     volumeMounts: mounts,
   };
 };

@@ -7,6 +7,9 @@ import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 export const ingressName = (name: string): string => `${name}-ingress`;
 
+/** An Ingress has no field for a backend that speaks TLS; this controller looks for it here, others on the Service. */
+const NGINX_PROTOCOL = "nginx.ingress.kubernetes.io/backend-protocol";
+
 /** Undefined when the server is not exposed. */
 export const ingress = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
@@ -20,7 +23,9 @@ export const ingress = (blueprint: Blueprint): Manifest | undefined => {
   return manifest<"Ingress">({
     apiVersion: "networking.k8s.io/v1",
     kind: "Ingress",
-    metadata: metadataOf(blueprint, ingressName(name), { annotations: { ...annotations } }),
+    metadata: metadataOf(blueprint, ingressName(name), {
+      annotations: { ...(servesTls(spec) ? { [NGINX_PROTOCOL]: "HTTPS" } : {}), ...annotations },
+    }),
     spec: {
       ...(ingressClassName === undefined ? {} : { ingressClassName }),
       ...(tlsSecretName === undefined

@@ -27,7 +27,7 @@ const byName = (namespace: string): AsJson<V1NetworkPolicyPeer> => ({
 });
 
 /**
- * The own namespace and the operator always; then the requested ones; the ingress controller of OpenShift only if the
+ * The own namespace and the operator always; then the requested ones; the ingress controller only if the
  * server is exposed.
  */
 const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
@@ -41,7 +41,12 @@ const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPol
       namespaceSelector: { matchExpressions: [{ key, operator: "Exists" }] },
     })),
     ...(isExposed(spec)
-      ? [{ namespaceSelector: { matchLabels: { "network.openshift.io/policy-group": "ingress" } } }]
+      ? [
+        { namespaceSelector: { matchLabels: { "network.openshift.io/policy-group": "ingress" } } },
+        ...(Object.keys(platform.ingressNamespaceLabels ?? {}).length === 0
+          ? []
+          : [{ namespaceSelector: { matchLabels: { ...platform.ingressNamespaceLabels } } }]),
+      ]
       : []),
   ];
 };

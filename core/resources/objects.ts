@@ -2,7 +2,7 @@
 import { sha256Hex } from "../data/digest.ts";
 import { type JsonObject, objectAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
-import { type Blueprint, type Manifest, portOf } from "./blueprint.ts";
+import { type Blueprint, isExposed, type Manifest, portOf, servesTls } from "./blueprint.ts";
 import { autoscaler } from "./autoscaler.ts";
 import { claim } from "./claim.ts";
 import { caBundleMap, type ConfigContent, configMap } from "./config_map.ts";
@@ -33,8 +33,14 @@ export interface Objects {
 
 const servedBy = ({ spec }: Blueprint): Served => ({
   port: portOf(spec),
-  annotations: spec.networking?.serviceAnnotations ?? {},
+  annotations: {
+    ...(isExposed(spec) && servesTls(spec) ? { [TRAEFIK_SCHEME]: "https" } : {}),
+    ...spec.networking?.serviceAnnotations,
+  },
 });
+
+/** How Traefik learns that the server behind an Ingress speaks TLS. */
+const TRAEFIK_SCHEME = "traefik.ingress.kubernetes.io/service.serversscheme";
 
 export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => {
   const there = (...all: ReadonlyArray<Manifest | undefined>) => all.filter((item) => item !== undefined);

@@ -1,8 +1,12 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { objectOf, objects } from "../../tests/objects.ts";
-import { secret } from "../../tests/given.ts";
+import * as Result from "effect/Result";
+import { decoded, secret, SURROUNDINGS } from "../../tests/given.ts";
+import { derive } from "../config/derive.ts";
+import { ALLOWANCES_DEFAULT } from "../operator/allowances.ts";
+import { deployment } from "./deployment.ts";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
-import { NOWHERE } from "./of_resource.ts";
+import { blueprintOf, NOWHERE } from "./of_resource.ts";
 
 const OPENSHIFT = { platform: { ...NOWHERE.platform, openshift: true, routes: true } };
 const kinds = (spec: JsonObject, place = {}) => objects(spec, place).map(({ kind }) => kind);
@@ -335,4 +339,57 @@ Deno.test("podVolumes() keeps /tmp in memory if the user starts OGX' own command
     listAt(podSpec({ workload: { overrides } }), "volumes").find((volume) => isObject(volume) && volume.name === "tmp");
   deepStrictEqual(tmp({}), { name: "tmp", emptyDir: {} });
   deepStrictEqual(tmp({ command: ["ogx", "run", "x"] }), { name: "tmp", emptyDir: { medium: "Memory" } });
+});
+
+Deno.test("networkPolicy() lets the ingress controller of the settings reach an exposed server", () => {
+  const labels = { "kubernetes.io/metadata.name": "traefik" };
+  const platform = { ...NOWHERE.platform, ingressNamespaceLabels: labels };
+  const from = (networking: JsonObject) =>
+    listAt(listAt(objectOf("NetworkPolicy", { networking }, { platform }), "spec", "ingress")[0], "from");
+  const allowedFrom = { namespaces: ["apps"] };
+  deepStrictEqual(from({ allowedFrom, expose: {} }).at(-1), { namespaceSelector: { matchLabels: labels } });
+  ok(!JSON.stringify(from({ allowedFrom })).includes("traefik"));
+});
+
+Deno.test("ingress() and service() tell controllers that the server speaks TLS, unless the author says otherwise", () => {
+  const tls = { enabled: true, secretName: "t" };
+  const annotations = (kind: "Ingress" | "Service", networking: JsonObject) =>
+    objectAt(objectOf(kind, { networking }), "metadata", "annotations");
+  const nginx = "nginx.ingress.kubernetes.io/backend-protocol";
+  const traefik = "traefik.ingress.kubernetes.io/service.serversscheme";
+  deepStrictEqual(annotations("Ingress", { expose: {}, tls })[nginx], "HTTPS");
+  deepStrictEqual(annotations("Service", { expose: {}, tls })[traefik], "https");
+  deepStrictEqual(annotations("Ingress", { expose: { annotations: { [nginx]: "GRPCS" } }, tls })[nginx], "GRPCS");
+  deepStrictEqual(annotations("Ingress", { expose: {} })[nginx], undefined);
+  deepStrictEqual(annotations("Service", { expose: {} })[traefik], undefined);
+});
+
+Deno.test("the container lets the root user in where the resource asks for it and may", () => {
+  const nonRoot = (spec: JsonObject) => {
+    const allow = { ...ALLOWANCES_DEFAULT, privileged: true };
+    const resource = decoded(spec);
+    const derived = Result.getOrThrow(derive(resource, { ...SURROUNDINGS, allow }));
+    const [first] = listAt(
+      deployment(blueprintOf(resource, derived, NOWHERE)),
+      "spec",
+      "template",
+      "spec",
+      "containers",
+    );
+    return at(first, "securityContext", "runAsNonRoot");
+  };
+  const asking = (securityContext: JsonObject) => nonRoot({ workload: { overrides: { securityContext } } });
+  deepStrictEqual([asking({ runAsUser: 0 }), asking({ runAsNonRoot: false })], [false, false]);
+  deepStrictEqual([asking({ runAsUser: 1000 }), nonRoot({})], [true, true]);
+});
+
+Deno.test("podVolumes() puts the further keys of an own config beside it", () => {
+  const ownConfig = { data: { "run.yaml": "version: 2", "extra.json": "{}" }, digest: "0".repeat(64) };
+  const spec = { overrideConfig: { configMapName: "c", key: "run.yaml" } };
+  const volume = listAt(podSpec(spec, { ownConfig }), "volumes")
+    .find((found) => isObject(found) && found.name === "user-config");
+  deepStrictEqual(at(volume, "configMap", "items"), [
+    { key: "run.yaml", path: "config.yaml" },
+    { key: "extra.json", path: "extra.json" },
+  ]);
 });

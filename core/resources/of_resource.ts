@@ -62,12 +62,14 @@ const configFileOf = ({ name }: Resource, derived: Derived, place: Place): Confi
   const content = configContentOf(derived, place);
   switch (derived._tag) {
     case "Generated":
-      return { configMapName: configMapName(name, derived.config.digest), key: "config.yaml" };
+      return { configMapName: configMapName(name, derived.config.digest), key: "config.yaml", others: [] };
     case "Override":
       // If the user's ConfigMap has not been read, its copy has no name yet: use the original.
       return {
         configMapName: content === undefined ? derived.configMapName : configMapName(name, content.digest),
         key: derived.key,
+        others: Object.keys({ ...content?.data, ...content?.binaryData })
+          .filter((key) => key !== derived.key && key !== "config.yaml").sort(),
       };
     case "DistributionDefault":
       return undefined;

@@ -68,7 +68,13 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
     configFile === undefined ? undefined : {
       volume: {
         name: "user-config",
-        configMap: { name: configFile.configMapName, items: [{ key: configFile.key, path: "config.yaml" }] },
+        configMap: {
+          name: configFile.configMapName,
+          items: [
+            { key: configFile.key, path: "config.yaml" },
+            ...configFile.others.map((key) => ({ key, path: key })),
+          ],
+        },
       },
       mount: { name: "user-config", mountPath: CONFIG_FOLDER, readOnly: true },
     },

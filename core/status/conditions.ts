@@ -11,6 +11,7 @@ const CONDITION_TYPES = [
   "SecretsResolved",
   "DeploymentUpdated",
   "Available",
+  "DeploymentReady",
   "ServiceReady",
   "StorageReady",
   "HealthCheck",
@@ -23,8 +24,7 @@ const CONDITION_TYPES = [
 ] as const;
 export type ConditionType = typeof CONDITION_TYPES[number];
 
-/** And those that an operator before it wrote. */
-const OWN_TYPES: ReadonlySet<string> = new Set([...CONDITION_TYPES, "DeploymentReady"]);
+const OWN_TYPES: ReadonlySet<string> = new Set(CONDITION_TYPES);
 
 /** The content of a condition, before the time of its last change is known. */
 export interface Finding {

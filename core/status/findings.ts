@@ -8,7 +8,7 @@ import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
 import { conditionFalse, conditionTrue, type ConditionType, conditionUnknown, type Finding } from "./conditions.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
-import { rolloutState } from "../plan/rollout/rollout_state.ts";
+import { availableOfTemplate, rolloutState } from "../plan/rollout/rollout_state.ts";
 import { podTrouble } from "./pods.ts";
 import type { Decided } from "./decided.ts";
 import { rolledBack, shownOf, upgradeStopped } from "./trouble.ts";
@@ -25,12 +25,18 @@ export const findingsOf = (
   const updated = updatedFinding(snapshot, decided, deployment);
   const available = availableFinding(snapshot, decided, deployment);
   const rest = objectFindings(snapshot, decided);
+  // Ready means all of the wanted pods, Available at least one of them.
+  const incomplete = deployment === undefined ? undefined : incompleteFinding(snapshot, decided, deployment);
   // Waiting for an upgrade slot is not a failure: the running Deployment is what its owner requested.
   const failing = [secrets, config, updated, available, ...rest].find(({ status, type, reason }) =>
-    status === "False" && type !== "HealthCheck" && reason !== "UpgradeQueued"
+    status === "False" && type !== "HealthCheck" && reason !== "UpgradeQueued" && reason !== "ScaledToZero"
   );
   const ready = decided.suspended
     ? conditionFalse("Ready", "Suspended", "Reconciliation is suspended by spec.suspend")
+    : failing === undefined && available.reason === "ScaledToZero"
+    ? conditionTrue("Ready", "ScaledToZero", available.message)
+    : failing === undefined && incomplete !== undefined
+    ? conditionFalse("Ready", incomplete.reason, incomplete.message)
     : failing === undefined
     ? [secrets, config, updated, available].some(({ status }) => status === "Unknown")
       ? conditionUnknown("Ready", "Progressing", "Setting up the server")
@@ -38,20 +44,24 @@ export const findingsOf = (
     : conditionFalse("Ready", failing.reason, failing.message);
   const stalled = decided.failures.some(isStalling) ||
     ["RolledBack", "DeploymentUpdateFailed"].includes(updated.reason);
-  const reconciling = !decided.suspended && !stalled && available.status !== "True" &&
-    available.reason !== "ScaledToZero";
+  const reconciling = !decided.suspended && !stalled && available.reason !== "ScaledToZero" &&
+    (available.status !== "True" || incomplete !== undefined);
   return [
     ready,
     config,
     secrets,
     updated,
     available,
+    // Under the name that readers of v1alpha1 wait for.
+    { ...available, type: "DeploymentReady" },
     ...rest,
     // kstatus: abnormal-true, gone when over.
     ...(decided.suspended
       ? [conditionFalse("Reconciling", "Suspended", "Reconciliation is suspended by spec.suspend")]
       : []),
-    ...(reconciling ? [conditionTrue("Reconciling", available.reason, available.message)] : []),
+    ...(reconciling
+      ? [conditionTrue("Reconciling", (incomplete ?? available).reason, (incomplete ?? available).message)]
+      : []),
     ...(stalled
       ? [conditionTrue("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors")]
       : []),
@@ -187,23 +197,38 @@ const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot:
 
 const availableFinding = (
   snapshot: ClusterSnapshot,
-  { prepared }: Decided,
+  decided: Decided,
   deployment: JsonObject | undefined,
 ): Finding => {
   if (deployment === undefined) {
-    return prepared === undefined
+    return decided.prepared === undefined
       ? conditionFalse("Available", "ReplicasUnavailable", "Deployment not found")
       : conditionUnknown("Available", "RolloutInProgress", "Creating the Deployment");
   }
-  const wanted = Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
+  if (wantedOf(deployment) === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
+  // Pods of an older template serve, but not what the resource asks for.
+  const incomplete = incompleteFinding(snapshot, decided, deployment);
+  return incomplete === undefined || availableOfTemplate(deployment, snapshot.pods, snapshot.replicaSets) > 0
+    ? conditionTrue("Available", "MinimumReplicasAvailable", replicasSaid(deployment))
+    : incomplete;
+};
+
+const wantedOf = (deployment: JsonObject): number => Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
+
+const replicasSaid = (deployment: JsonObject): string =>
+  `${Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0)}/${wantedOf(deployment)} replicas ` +
+  "available with current config";
+
+/** Why not every wanted pod is available with the current template; undefined where they are. */
+const incompleteFinding = (
+  snapshot: ClusterSnapshot,
+  { prepared }: Decided,
+  deployment: JsonObject,
+): Finding | undefined => {
+  if (wantedOf(deployment) === 0) return undefined;
+  if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
   const status = objectAt(deployment, "status");
-  const available = Number(member(status, "availableReplicas") ?? 0);
-  const said = `${available}/${wanted} replicas available with current config`;
-  if (wanted === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
-  // Pods of an older template serve requests, but not with the desired config.
-  if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") {
-    return conditionTrue("Available", "MinimumReplicasAvailable", said);
-  }
+  const said = replicasSaid(deployment);
   const shown = shownOf(snapshot, prepared);
   const rejected = listAt(status, "conditions").find((condition) =>
     stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"

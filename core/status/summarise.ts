@@ -49,6 +49,8 @@ const phaseOf = (
   if (available?.status === "True") return "Ready";
   if (findings.some(({ type, status }) => type === "Stalled" && status === "True")) return "Failed";
   if (available?.reason === "ScaledToZero") return "Ready";
+  // A rollout that goes on while pods of the former template serve is no outage.
+  if (Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0) > 0) return "Ready";
   return deployment === undefined ? "Pending" : "Initializing";
 };
 
@@ -88,7 +90,7 @@ const configStatus = (
       generatedAt: before.configGeneration?.configMapName === name ? before.configGeneration.generatedAt ?? now : now,
       providerCount: derived.config.providerCount,
       resourceCount: derived.config.resourceCount,
-      configVersion: "2",
+      configVersion: 2,
       ...(said.length === 0 ? {} : { warnings: said }),
     },
   };
@@ -114,7 +116,11 @@ const imageIdOf = (pods: ReadonlyArray<JsonObject>): string | undefined =>
   pods.flatMap((pod) => listAt(pod, "status", "containerStatuses")).filter(isObject)
     .map((status) => stringAt(status, "imageID")).find((id) => id !== undefined && id !== "");
 
-const serverStatus = ({ server, operator }: ClusterSnapshot, before: Status, now: string) => {
+/** The name, or the image of a resource that runs one of its own. */
+const activeDistribution = (resource: JsonObject): string =>
+  stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
+
+const serverStatus = ({ server, operator, resource }: ClusterSnapshot, before: Status, now: string) => {
   const serverVersion = server?.version ?? before.version?.llamaStackServerVersion;
   const same = before.version?.operatorVersion === operator.version &&
     before.version?.llamaStackServerVersion === serverVersion;
@@ -125,7 +131,13 @@ const serverStatus = ({ server, operator }: ClusterSnapshot, before: Status, now
       lastUpdated: same ? before.version?.lastUpdated ?? now : now,
     },
     models: server === undefined ? before.models : server.models,
-    distributionConfig: server === undefined ? before.distributionConfig : { providers: server.providers },
+    distributionConfig: {
+      ...(server === undefined ? before.distributionConfig : { providers: server.providers }),
+      activeDistribution: activeDistribution(resource),
+      availableDistributions: Object.fromEntries(
+        [...operator.surroundings.distributions].map(([name, { image }]): [string, string] => [name, image]),
+      ),
+    },
   };
 };
 

@@ -50,7 +50,26 @@ for (
       2,
       "Cannot read nope.yaml: no such file",
     ],
-    ["cli exits 2 for a folder", ["lint", "-f", "deploy"], 2, "it is a directory"],
+    ["cli reads the manifests of a folder", ["lint", "-f", "deploy/samples"], 0, "in 9 resources"],
+    ["cli exits 2 for a folder without manifests", ["lint", "-f", "core"], 2, "it is a folder without"],
+    ["cli explains a command", ["help", "lint"], 0, "Find everything that is wrong"],
+    ["cli explains itself", ["help"], 0, "SUBCOMMANDS"],
+    ["cli has no wizard", ["--wizard"], 2, "wizard"],
+    ["cli prints the CRD as JSON", ["crds", "-o", "json"], 0, '"kind": "CustomResourceDefinition"'],
+    [
+      "cli lists what the server of a distribution offers",
+      ["catalogue", "--distribution", "starter"],
+      0,
+      "Llama Stack 0.7\n",
+    ],
+    ["cli exits 2 for an unknown distribution", ["catalogue", "--distribution", "strater"], 2, "did you mean starter"],
+    [
+      "cli render takes a namespace",
+      ["render", "-f", "deploy/samples/minimal.yaml", "-n", "team"],
+      0,
+      "namespace: team",
+    ],
+    ["cli lint takes settings", ["lint", "-f", VLLM, "--settings", "README.md"], 2, "expected a ConfigMap"],
     ["cli exits 2 for an unknown command", ["rendr"], 2, "rendr"],
     ["cli exits 2 for an unknown flag", ["render", "--fil", VLLM], 2, "fil"],
     ["cli exits 2 for a bad choice", ["render", "-f", VLLM, "--only", "all"], 2, "only"],
@@ -101,4 +120,28 @@ Deno.test("cli refuses input that is not UTF-8 or larger than its limit", async 
 Deno.test("cli prints no colours if the output is not a terminal", async () => {
   const ran = await Promise.all([cli(["--help"]), cli(["lint", VLLM]), cli(["nope"])]);
   ok(ran.every(({ stdout, stderr }) => !`${stdout}${stderr}`.includes("\u001b[")));
+});
+
+Deno.test("cli answers a mistake on standard error alone", async () => {
+  for (const args of [["rendr"], ["render", "--fil", VLLM], ["explain"]]) {
+    const { code, stdout, stderr } = await cli(args);
+    deepStrictEqual([code, stdout], [2, ""]);
+    ok(stderr.includes("USAGE"), stderr);
+  }
+  const asked = await cli(["render", "--help"]);
+  deepStrictEqual([asked.code, asked.stderr], [0, ""]);
+});
+
+Deno.test("cli render and lint fail for settings that cannot be read, and name the line", async () => {
+  const settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\ndata:\n  image-overrides: 5\n";
+  const file = await Deno.makeTempFile({ suffix: ".yaml" });
+  try {
+    await Deno.writeTextFile(file, settings.replace("5", '"["'));
+    for (const command of ["render", "lint"]) {
+      const { code, stderr } = await cli([command, "-f", VLLM, "--settings", file]);
+      ok(code === 1 && stderr.includes("image-overrides"), stderr);
+    }
+  } finally {
+    await Deno.remove(file);
+  }
 });

@@ -1,6 +1,6 @@
 /** The command line: its commands and their exit codes. What a command does is decided in core/command. */
 import * as Effect from "effect/Effect";
-import { type CliError, CliOutput, Command } from "effect/cli";
+import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli";
 import type { ExitCode } from "../../core/command/outcome.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { ClusterError } from "../kubernetes/cluster.ts";
@@ -11,6 +11,7 @@ import { crds } from "./commands/crds.ts";
 import { diff } from "./commands/diff.ts";
 import { explain } from "./commands/explain.ts";
 import { catalogue } from "./commands/catalogue.ts";
+import { help } from "./commands/help.ts";
 import { images } from "./commands/images.ts";
 import { lint } from "./commands/lint.ts";
 import { render } from "./commands/render.ts";
@@ -23,11 +24,13 @@ import type { Ended } from "./say.ts";
 
 /** Runs the command line and returns its exit code. Writes to the standard streams; never exits itself. */
 export const runCli = (args: ReadonlyArray<string>): Promise<ExitCode> =>
-  Command.runWith(program, { version: OPERATOR_VERSION })(args).pipe(
+  Command.runWith(program, { version: OPERATOR_VERSION })(withHelpFlag(args)).pipe(
     Effect.as<ExitCode>(0),
     Effect.catch((failure) => Effect.sync(() => exitCodeOf(failure))),
     Effect.provide(platform(args)),
-    Effect.provide(CliOutput.layer(CliOutput.defaultFormatter({ colors: coloured(), globalFlags: "summary" }))),
+    Effect.provide(CliOutput.layer(FORMATTER)),
+    Effect.provide(CliOutput.layerPresenter({ present })),
+    Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })),
     Effect.runPromise,
   );
 
@@ -49,7 +52,21 @@ const exitCodeOf = (
 
 const coloured = (): boolean => Deno.stdout.isTerminal() && !Deno.noColor;
 
+const FORMATTER = CliOutput.defaultFormatter({ colors: coloured(), globalFlags: "summary" });
+
+/** Help that answers a mistake goes where the mistake is told: standard output is for what somebody asked for. */
+const present = (event: CliOutput.Presenter.Event): Effect.Effect<void> =>
+  event._tag !== "InvalidInvocation"
+    ? CliOutput.defaultPresenter.present(event)
+    : Effect.sync(() =>
+      write(Deno.stderr, `${FORMATTER.formatHelpDoc(event.helpDoc)}\n${FORMATTER.formatErrors(event.errors)}\n`)
+    );
+
+/** `help lint` is `lint --help`. */
+const withHelpFlag = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  args[0] === "help" ? [...args.slice(1), "--help"] : args;
+
 const program = Command.make("llama-stack-operator").pipe(
   Command.withDescription("Deploy Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),
-  Command.withSubcommands([run, render, lint, diff, explain, rollout, convert, catalogue, images, crds, version]),
+  Command.withSubcommands([run, render, lint, diff, explain, rollout, convert, catalogue, images, crds, version, help]),
 );

@@ -30,6 +30,17 @@ export const readText = Effect.fn("readText")(function* (name: string) {
   return { name, text } satisfies InputFile;
 });
 
+/** A file, or the manifests of a folder in the order of their names; folders within it are left alone, as kubectl does it. */
+export const manifestFiles = Effect.fn("manifestFiles")(function* (name: string) {
+  const isFolder = name !== "-" && (yield* attempt(name, () => Deno.stat(name))).isDirectory;
+  if (!isFolder) return [name];
+  const entries = yield* attempt(name, () => Array.fromAsync(Deno.readDir(name)));
+  const found = entries.filter((entry) => entry.isFile && /\.(ya?ml|json)$/.test(entry.name))
+    .map((entry) => `${name.replace(/\/+$/, "")}/${entry.name}`).sort();
+  if (found.length > 0) return found;
+  return yield* new FileUnreadable({ name, detail: "it is a folder without .yaml, .yml and .json files" });
+});
+
 const attempt = <A>(name: string, run: () => Promise<A>) =>
   Effect.tryPromise({
     try: run,

@@ -9,7 +9,9 @@ export const optionalText = (name: string, metavar: string, description: string)
 export const filename = Flag.String("filename").pipe(
   Flag.withAlias("f"),
   Flag.withMetavar("FILE"),
-  Flag.withDescription("File with LlamaStackDistribution resources, or - for standard input; can be repeated"),
+  Flag.withDescription(
+    "File or folder with LlamaStackDistribution resources, or - for standard input; can be repeated",
+  ),
   Flag.atLeast(0),
 );
 export const moreFiles = Argument.String("FILE").pipe(
@@ -35,6 +37,14 @@ export const settings = optionalText(
 export const openshift = Flag.Boolean("openshift").pipe(
   Flag.withDescription("Render for OpenShift: Routes, and users and groups assigned by the cluster"),
   Flag.withDefault(false),
+);
+
+/** For commands that need no cluster, and so no context. */
+export const offlineNamespace = Flag.String("namespace").pipe(
+  Flag.withAlias("n"),
+  Flag.withMetavar("NAME"),
+  Flag.withDescription('Namespace of resources without one (default "default")'),
+  Flag.optional,
 );
 
 /** `-o` of a command that prints a report: text for people, JSON for scripts. */

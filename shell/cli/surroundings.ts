@@ -9,14 +9,15 @@ import type { JsonObject } from "../../core/data/json.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
 import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { readManifests } from "../../core/data/yaml.ts";
-import { readBytes, readText } from "./files.ts";
+import { manifestFiles, readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
-import { usageError } from "./say.ts";
+import { Ended, usageError } from "./say.ts";
 
 export const readFiles = Effect.fn("readFiles")(function* (flags: ReadonlyArray<string>, rest: ReadonlyArray<string>) {
   const names = [...flags, ...rest];
   if (names.length === 0) return yield* usageError("Specify a file with -f FILE, or -f - for standard input");
-  return yield* Effect.forEach(names, readText);
+  const files = yield* Effect.forEach(names, manifestFiles);
+  return yield* Effect.forEach(files.flat(), readText);
 });
 
 /** The facts of a cluster, from files and flags instead. */
@@ -27,7 +28,14 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
   const settings = Option.isNone(settingsFile) ? SETTINGS_DEFAULT : yield* settingsIn(settingsFile.value);
   return {
     overrides: { settings: settings.imageOverrides, related: new Map() },
-    platform: { ...NOWHERE.platform, openshift, routes: openshift, networkPolicies: settings.networkPolicies },
+    allow: settings.allow,
+    platform: {
+      ...NOWHERE.platform,
+      openshift,
+      routes: openshift,
+      networkPolicies: settings.networkPolicies,
+      ingressNamespaceLabels: settings.ingressNamespaceLabels,
+    },
   };
 });
 
@@ -39,7 +47,10 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   const { settings, complaints } = readSettings(settingsData(map), SETTINGS_DEFAULT, [
     ...EMBEDDED_DISTRIBUTIONS.keys(),
   ]);
-  for (const complaint of complaints) write(Deno.stderr, `${file}: ${complaint}\n`);
+  if (complaints.length > 0) {
+    for (const complaint of complaints) write(Deno.stderr, `${file}: ${complaint}\n`);
+    return yield* new Ended({ code: 1 });
+  }
   return settings;
 });
 

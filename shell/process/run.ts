@@ -150,6 +150,9 @@ export const servedGroups = Effect.gen(function* () {
   return (answer.groups ?? []).map(({ name }) => name);
 });
 
+const NAMESPACES = "/api/v1/namespaces";
+const namespaceOf = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+
 /**
  * Created once per cluster and stored, so that digests of Secret values are the same after a restart and in every
  * replica. A Secret that lost its key gets a new one that is stored as well: a key known only to this process would
@@ -187,6 +190,11 @@ const hmacKey = Effect.fnUntraced(function* (namespace: string) {
       )).pipe(
         // Another replica was faster: its key is the key.
         Effect.catchIf((error) => error.status === 409, () => Effect.succeed(undefined)),
+        // Outside of a cluster nobody has made the namespace of the operator yet.
+        Effect.catchIf(
+          (error) => error.status === 404 && found === undefined,
+          () => Effect.as(cluster.send(creation(NAMESPACES, namespaceOf(namespace))), undefined),
+        ),
       );
     const made = keyIn(written);
     if (made !== undefined) return made;

@@ -31,15 +31,15 @@ export const watchedNamespaces = (flag: ReadonlyArray<string>): ReadonlyArray<st
     : (Deno.env.get("WATCH_NAMESPACE") ?? "").split(",").map((item) => item.trim()).filter((item) => item !== "");
 
 /** In a pod the Services have names; from elsewhere they are reached through the API server. */
-export const isInPod = (kubeconfig: string | undefined): boolean => kubeconfigFile(kubeconfig) === undefined;
+export const isInPod = (kubeconfig: string | undefined): boolean => kubeconfigFiles(kubeconfig).length === 0;
 
 /** The name of the pod, which identifies replicas for people. */
 export const replicaName = (): string => Deno.env.get("POD_NAME") ?? "llama-stack-operator";
 
 /** A kubeconfig file where one is named, else the pod's own account. */
 export const connectionOf = (kubeconfig: string | undefined, context: string | undefined): Connection => {
-  const file = kubeconfigFile(kubeconfig);
-  if (file !== undefined) return fromKubeconfig(file, context);
+  const files = kubeconfigFiles(kubeconfig);
+  if (files.length > 0) return fromKubeconfig(files, context);
   const host = Deno.env.get("KUBERNETES_SERVICE_HOST");
   const port = Deno.env.get("KUBERNETES_SERVICE_PORT") ?? "443";
   if (host === undefined) {
@@ -54,16 +54,17 @@ export const connectionOf = (kubeconfig: string | undefined, context: string | u
   };
 };
 
-const kubeconfigFile = (flag: string | undefined): string | undefined => {
-  const file = flag ?? Deno.env.get("KUBECONFIG");
-  return file === "" ? undefined : file;
+/** The one that a flag names, else the list of `KUBECONFIG`, which kubectl merges. */
+const kubeconfigFiles = (flag: string | undefined): ReadonlyArray<string> => {
+  if (flag !== undefined) return flag === "" ? [] : [flag];
+  const separator = Deno.build.os === "windows" ? ";" : ":";
+  return (Deno.env.get("KUBECONFIG") ?? "").split(separator).filter((file) => file !== "");
 };
 
 /** The kubeconfig of the person at the keyboard, as kubectl finds it; undefined in a pod. */
 export const personalKubeconfig = (flag: string | undefined): string | undefined => {
-  const named = kubeconfigFile(flag)?.split(":")[0];
   const home = Deno.env.get("HOME");
-  if (named !== undefined || home === undefined || Deno.env.has("KUBERNETES_SERVICE_HOST")) return named;
+  if (kubeconfigFiles(flag).length > 0 || home === undefined || Deno.env.has("KUBERNETES_SERVICE_HOST")) return flag;
   const usual = `${home}/.kube/config`;
   return readFile(usual) === undefined ? undefined : usual;
 };
@@ -77,39 +78,57 @@ const readFile = (path: string): string | undefined => {
   }
 };
 
+/** An entry of a kubeconfig, with the file that it stands in: its relative paths begin at that file's folder. */
+interface Entry {
+  readonly file: string;
+  readonly value: Json | undefined;
+}
+
 /** CA, client certificate, token, token file, credential plugin: what `kubectl` of today reads. */
-const fromKubeconfig = (file: string, wanted: string | undefined): Connection => {
-  const text = readFile(file);
-  if (text === undefined) throw new SettingsError({ detail: `kubeconfig ${file} not found` });
-  const document = Result.match(readManifests(text), { onSuccess: (all) => all[0] ?? null, onFailure: () => null });
-  const named = (list: string, name: string | undefined): Json | undefined =>
-    listAt(document, list).find((value) => stringAt(value, "name") === name);
-  const name = wanted ?? stringAt(document, "current-context");
-  const context = member(named("contexts", name), "context");
-  const cluster = member(named("clusters", stringAt(context, "cluster")), "cluster");
-  const user = member(named("users", stringAt(context, "user")), "user");
+const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined): Connection => {
+  const documents = files.flatMap((file) => {
+    const text = readFile(file);
+    if (text === undefined) return [];
+    const value = Result.match(readManifests(text), { onSuccess: (all) => all[0] ?? null, onFailure: () => null });
+    return [{ file, value }];
+  });
+  if (documents.length === 0) throw new SettingsError({ detail: `kubeconfig ${files.join(", ")} not found` });
+  // As kubectl merges them: the first file that says something wins.
+  const named = (list: string, name: string | undefined, part: string): Entry | undefined =>
+    documents.map(({ file, value }) => ({
+      file,
+      value: member(listAt(value, list).find((entry) => stringAt(entry, "name") === name), part),
+    })).find(({ value }) => value !== undefined);
+  const name = wanted ?? documents.map(({ value }) => stringAt(value, "current-context")).find((text) => text);
+  const context = named("contexts", name, "context")?.value;
+  const clusterEntry = named("clusters", stringAt(context, "cluster"), "cluster");
+  const userEntry = named("users", stringAt(context, "user"), "user");
+  const [cluster, user] = [clusterEntry?.value, userEntry?.value];
   const url = stringAt(cluster, "server");
-  if (url === undefined) throw new SettingsError({ detail: `context ${name ?? "(none)"} of ${file} has no server` });
-  const folder = file.slice(0, file.lastIndexOf("/") + 1);
-  const pem = (part: Json | undefined, field: string): string | undefined => {
-    const inline = stringAt(part, `${field}-data`);
+  if (url === undefined) {
+    throw new SettingsError({ detail: `context ${name ?? "(none)"} of ${files.join(", ")} has no server` });
+  }
+  const pem = (entry: Entry | undefined, field: string): string | undefined => {
+    const inline = stringAt(entry?.value, `${field}-data`);
     if (inline !== undefined) {
       return new TextDecoder().decode(Uint8Array.from(atob(inline), (letter) => letter.charCodeAt(0)));
     }
-    const path = stringAt(part, field);
-    if (path === undefined) return undefined;
-    const place = path.startsWith("/") ? path : `${folder}${path}`;
+    const path = stringAt(entry?.value, field);
+    if (entry === undefined || path === undefined) return undefined;
+    const place = path.startsWith("/") ? path : `${folderOf(entry.file)}${path}`;
     const text = readFile(place);
     // Without it any public CA could vouch for the API server.
-    if (text === undefined) throw new SettingsError({ detail: `the ${field} ${place} of ${file} does not exist` });
+    if (text === undefined) {
+      throw new SettingsError({ detail: `the ${field} ${place} of ${entry.file} does not exist` });
+    }
     return text;
   };
-  const authority = () => pem(cluster, "certificate-authority");
+  const authority = () => pem(clusterEntry, "certificate-authority");
   authority();
-  const [cert, key] = [pem(user, "client-certificate"), pem(user, "client-key")];
+  const [cert, key] = [pem(userEntry, "client-certificate"), pem(userEntry, "client-key")];
   const tokenFile = stringAt(user, "tokenFile");
   const exec = member(user, "exec");
-  const plugin = exec === undefined ? undefined : credentialPlugin(exec, folder);
+  const plugin = exec === undefined ? undefined : credentialPlugin(exec, folderOf(userEntry?.file ?? ""));
   return {
     url: url.replace(/\/+$/, ""),
     caPem: authority,
@@ -118,6 +137,8 @@ const fromKubeconfig = (file: string, wanted: string | undefined): Connection =>
     token: () => tokenFile === undefined ? stringAt(user, "token") ?? plugin?.().token : readFile(tokenFile)?.trim(),
   };
 };
+
+const folderOf = (file: string): string => file.slice(0, file.lastIndexOf("/") + 1);
 
 /** Run once at the start, so that a broken plugin is reported before anything else. */
 const given = (plugin: (() => Credential) | undefined): Credential | undefined => {

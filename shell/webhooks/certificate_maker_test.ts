@@ -25,3 +25,17 @@ Deno.test("makeAuthority() never makes the same one twice", async () => {
   ok(subjects[0] !== subjects[1], subjects.join());
   strictEqual(new X509Certificate(one.certificate).serialNumber.length, 32);
 });
+
+for (
+  const [name, address] of [
+    ["::1", "::1"],
+    ["[2001:db8::5:1]", "2001:DB8::5:1"],
+    ["::ffff:10.0.0.1", "::FFFF:10.0.0.1"],
+    ["1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"],
+  ] as const
+) {
+  Deno.test(`makeLeaf() takes the address ${name}`, async () => {
+    const { cert } = await makeLeaf(await makeAuthority(validity), ["webhook", name], validity);
+    strictEqual(new X509Certificate(cert).subjectAltName?.toUpperCase(), `DNS:WEBHOOK, IP ADDRESS:${address}`);
+  });
+}

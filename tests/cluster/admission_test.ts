@@ -187,7 +187,8 @@ Deno.test("admission on a real API server", async (t) => {
       strictEqual((await create(old("starter"))).status, 201);
       const refused = await create(old("startr"));
       ok(
-        refused.status === 422 && String(refused.body.message).includes("spec.distribution.name: unknown distribution"),
+        refused.status === 422 &&
+          String(refused.body.message).includes("spec.server.distribution.name: unknown distribution"),
       );
     });
 

@@ -61,6 +61,9 @@ const BLOCKS: ReadonlyArray<Moved> = [
   { old: ["server", "storage"], now: ["workload", "storage"] },
 ];
 
+/** Where each field of one version stands in the other. */
+export const FIELD_PAIRS: ReadonlyArray<Pick<Moved, "old" | "now">> = [...MOVED, ...BLOCKS];
+
 export const specToV1alpha2 = (old: Json | undefined): JsonObject => {
   const start = BLOCKS.reduce(
     (made, { old: from, now }) => isObject(at(old, ...from)) ? put(made, now, {}) : made,

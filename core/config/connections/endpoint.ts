@@ -5,9 +5,15 @@ import type { JsonObject } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { endpointExpectation, type ProviderType } from "../servers/catalogue.ts";
 import type { Facts } from "../draft.ts";
+import { PLACEHOLDER } from "../known_environment.ts";
 
 /** The provider type that speaks to servers of the Model Context Protocol. */
 export const MCP_TYPE = "remote::model-context-protocol";
+
+const PORT_MAX = 65535;
+
+/** Behind the port, and so behind what the placeholder stands for, no path can be hidden. */
+const HOST_IN_PLACEHOLDER = /^https?:\/\/\$\{env\.[A-Z0-9_]+\}:[0-9]+(?:[/?#]|$)/i;
 
 export interface Address {
   readonly config: JsonObject;
@@ -31,12 +37,22 @@ export const addressFields = (
     ];
     return { config: {}, warnings, failures: [] };
   }
+  if (/^\s|\s$|\p{Cc}/u.test(endpoint)) {
+    return unusable(path, "the value has white space or control characters around or in it; remove them");
+  }
   if (known.endpointPort !== undefined) return hostAndPort(endpoint, name, known.endpointPort, path);
-  // The server expands placeholders later, so the text after one cannot be checked here.
-  if (endpoint.includes("${env.")) return { config: { [name]: endpoint }, warnings: [], failures: [] };
-  const url = urlOf(endpoint);
+  // The server expands the environment after us. What is left open is judged only where the rest tells what follows it.
+  const judged = endpoint.replaceAll(PLACEHOLDER, "0");
+  if (judged !== endpoint && !HOST_IN_PLACEHOLDER.test(endpoint)) {
+    return { config: { [name]: endpoint }, warnings: [], failures: [] };
+  }
+  const url = urlOf(judged);
   if (url === undefined) {
-    return known.fields[name]?.type === "url"
+    const port = /^https?:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(judged)?.[1];
+    if (port !== undefined && Number(port) > PORT_MAX) {
+      return unusable(path, `no port above ${PORT_MAX} exists: "${port}"`);
+    }
+    return known.fields[name]?.type === "url" || /^https?:/i.test(endpoint)
       ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000")
       : { config: { [name]: endpoint }, warnings: [], failures: [] };
   }
@@ -65,8 +81,12 @@ const unusable = (path: FieldPath, detail: string): Address => ({
   failures: [new UnusableEndpoint({ path, detail })],
 });
 
+/** True for a URL that can be called as it stands; one with a placeholder of the kubelet or the server is not judged. */
+export const isHttpUrl = (text: string): boolean => text.includes("$") || !/\s/.test(text) && urlOf(text) !== undefined;
+
 const urlOf = (text: string): URL | undefined => {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  // A third slash would stand for no host, and the parser takes what follows for one.
+  if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.hostname === "" ? undefined : url;
 };
@@ -84,7 +104,7 @@ const credentialWarnings = (url: URL, path: FieldPath): ReadonlyArray<Warning> =
 const hostAndPort = (endpoint: string, hostField: string, portField: string, path: FieldPath): Address => {
   const found = /^(?:[a-z]+:\/\/)?(\[[0-9a-f:.]+\]|[^\s:/@?#[\]]+)(?::([0-9]{1,5}))?\/?$/i.exec(endpoint);
   const port = found?.[2] === undefined ? undefined : Number(found[2]);
-  if (found === null || port !== undefined && (port < 1 || port > 65535)) {
+  if (found === null || port !== undefined && (port < 1 || port > PORT_MAX)) {
     return unusable(
       path,
       "the value is neither a host nor host:port; set database, user and password in settings and secretRefs",

@@ -15,7 +15,10 @@ for (
     ["ollama", "http://ollama:11434", "http://ollama:11434/v1"],
     ["groq", "https://groq.example.com", "https://groq.example.com/openai/v1"],
     ["vllm", "http://[::1]:8000", "http://[::1]:8000/v1"],
-    ["vllm", "${env.VLLM_URL}", "${env.VLLM_URL}"],
+    ["vllm", "${env.VLLM_URL:=http://vllm:8000}", "${env.VLLM_URL:=http://vllm:8000}"],
+    ["vllm", "http://${env.HOSTNAME}:8000", "http://${env.HOSTNAME}:8000/v1"],
+    ["vllm", "http://${env.HOSTNAME}:8000/own", "http://${env.HOSTNAME}:8000/own"],
+    ["vllm", "http://${env.HOSTNAME}", "http://${env.HOSTNAME}"],
   ] as const
 ) {
   Deno.test(`addressFields() converts ${endpoint} of ${provider} to ${want}`, () => {
@@ -29,14 +32,27 @@ Deno.test("addressFields() reports what it added", () => {
   ]);
 });
 
-for (const endpoint of ["vllm:8000", "vllm", "ftp://vllm", "http://", "://"]) {
-  Deno.test(`addressFields() refuses ${endpoint} where a URL is read`, () => {
-    deepStrictEqual(failures(spec("vllm", endpoint)), [
-      "UnusableEndpoint at spec.providers.inference[0].endpoint",
-      ...failures(spec("vllm", endpoint)).slice(1),
-    ]);
+for (
+  const endpoint of [
+    "vllm:8000",
+    "vllm",
+    "ftp://vllm",
+    "http://",
+    "://",
+    "http:///vllm",
+    " http://vllm/v1",
+    "http://vllm/v1\n",
+    "http://vllm:99999",
+  ]
+) {
+  Deno.test(`addressFields() refuses ${JSON.stringify(endpoint)} where a URL is read, once`, () => {
+    deepStrictEqual(failures(spec("vllm", endpoint)), ["UnusableEndpoint at spec.providers.inference[0].endpoint"]);
   });
 }
+
+Deno.test("addressFields() names a port that does not exist", () => {
+  ok(refused(spec("vllm", "http://vllm:99999")).failures[0]?.message.endsWith(`no port above 65535 exists: "99999"`));
+});
 
 Deno.test("addressFields() warns of user and password in a URL and prints neither", () => {
   const withPassword = spec("vllm", "http://user:hunter2@vllm:8000");

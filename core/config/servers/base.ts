@@ -144,10 +144,14 @@ const foreignTypes = (tree: JsonObject, { catalogue, family, version }: Server):
  */
 export const baseId = (entry: Json): string | undefined => {
   const id = stringAt(entry, "provider_id");
-  return id === undefined ? undefined : CONDITIONAL.exec(id)?.[1] ?? id;
+  return id === undefined ? undefined : CONDITIONAL.exec(id)?.[2] ?? id;
 };
+
+/** The variable that switches an entry on, e.g. `VLLM_URL` for `${env.VLLM_URL:+vllm}`. */
+export const conditionOf = (entry: Json): string | undefined =>
+  CONDITIONAL.exec(stringAt(entry, "provider_id") ?? "")?.[1];
 
 /** True for an entry whose id hangs on the environment, so that it may be off. */
 export const isConditional = (entry: Json): boolean => (stringAt(entry, "provider_id") ?? "${env.").includes("${env.");
 
-const CONDITIONAL = /^\$\{env\.[A-Z0-9_]+:\+([^}]*)\}$/;
+const CONDITIONAL = /^\$\{env\.([A-Z0-9_]+):\+([^}]*)\}$/;

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
+import { config, warnings } from "../../../tests/given.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import { baseId, isConditional, readBase } from "./base.ts";
 import { type Server, serverOf } from "./families/families.ts";
@@ -129,6 +130,15 @@ Deno.test("readBase() accepts version 2 as number and as text, and leaves condit
     message("version: '2'\nproviders: {inference: [{provider_id: '${env.X:+a}', provider_type: 'remote::tgi'}]}"),
     "accepted",
   );
+});
+
+Deno.test("generation() keeps a section of the base that the server ignores, and says so", () => {
+  for (const distribution of [{ name: "starter" }, { name: "ogx-starter", serverVersion: "1.2" }]) {
+    const base = { origin: "test", content: `${head}telemetry: {enabled: true}\n` };
+    const spec = { distribution, providers: { inference: [{ provider: "openai" }] } };
+    deepStrictEqual(warnings(spec, { base }), ["SectionIgnored at spec.distribution"]);
+    deepStrictEqual(config(spec, { base }).telemetry, { enabled: true });
+  }
 });
 
 Deno.test("readBase() reads YAML as the server does: yes is a boolean, 012 is ten, a date is a text", () => {

@@ -22,6 +22,8 @@ import endpointPaths from "../../../configs/endpoint_paths.json" with { type: "j
 export interface CatalogueField {
   readonly type: "string" | "integer" | "number" | "boolean" | "url" | "object" | "array" | "any";
   readonly nullable?: boolean;
+  /** The class changes a value before it looks at its type. */
+  readonly converted?: boolean;
   readonly required?: boolean;
   readonly secret?: boolean;
   readonly default?: unknown;

@@ -3,13 +3,14 @@ import * as Result from "effect/Result";
 import {
   BaseUnreadable,
   OverrideOfAnotherLine,
+  ServerOfAnotherProduct,
   UnknownDistribution,
   UnsupportedServer,
 } from "../../failure/failures.ts";
 import { isObject, type Json, listAt, member, stringAt } from "../../data/json.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import type { BaseSource } from "./base.ts";
-import { type Server, serverName, serverOf, SUPPORTED_SERVERS } from "./families/families.ts";
+import { productOf, type Server, serverName, serverOf, SUPPORTED_SERVERS } from "./families/families.ts";
 
 /** One image of a distribution with its server and its base. */
 export interface Release {
@@ -93,21 +94,40 @@ export interface ResolvedDistribution {
   readonly fixNeededToStart: boolean;
 }
 
+type ResolutionFailure = UnknownDistribution | UnsupportedServer | ServerOfAnotherProduct | OverrideOfAnotherLine;
+
 export const resolveDistribution = (
   wanted: Spec["distribution"],
   table: DistributionTable,
   overrides: ImageOverrides,
-): Result.Result<ResolvedDistribution, UnknownDistribution | UnsupportedServer | OverrideOfAnotherLine> => {
-  if (wanted.name === undefined) return ownImage(wanted.image ?? "", wanted.serverVersion);
+  /** A server to try instead, of whichever product. */
+  tried?: string,
+): Result.Result<ResolvedDistribution, ResolutionFailure> => {
+  if (wanted.name === undefined) return ownImage(wanted.image ?? "", tried ?? wanted.serverVersion);
   const path = ["spec", "distribution", "name"];
   const named = table.get(wanted.name);
   if (named === undefined) {
     return Result.fail(new UnknownDistribution({ path, name: wanted.name, available: [...table.keys()].sort() }));
   }
-  const version = wanted.serverVersion ?? named.serverVersion ?? versionInTag(named.image);
+  const pinned = named.serverVersion ?? versionInTag(named.image);
+  const asked = tried ?? wanted.serverVersion;
+  const version = asked ?? pinned;
   const server = version === undefined ? undefined : serverOf(version);
+  const versionPath = asked === undefined ? path : ["spec", "distribution", "serverVersion"];
   if (version !== undefined && server === undefined) {
-    return Result.fail(new UnsupportedServer({ path, version, supported: SUPPORTED_SERVERS }));
+    return Result.fail(new UnsupportedServer({ path: versionPath, version, supported: SUPPORTED_SERVERS }));
+  }
+  if (tried === undefined && asked !== undefined && pinned !== undefined && productOf(asked) !== productOf(pinned)) {
+    return Result.fail(
+      new ServerOfAnotherProduct({
+        path: versionPath,
+        version: asked,
+        distribution: wanted.name,
+        product: productOf(pinned),
+        others: [...table].filter(([, { serverVersion = "" }]) => productOf(serverVersion) === productOf(asked))
+          .map(([name]) => name).sort(),
+      }),
+    );
   }
   const override = overrides.settings.get(wanted.name) ?? overrides.related.get(relatedImageVariable(wanted.name));
   const overrideVersion = override === undefined ? undefined : versionInTag(override);
@@ -121,7 +141,7 @@ export const resolveDistribution = (
   const release = releaseFor(named, runs);
   if (release === undefined) {
     const supported = named.releases.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
-    return Result.fail(new UnsupportedServer({ path, version: version ?? "", supported }));
+    return Result.fail(new UnsupportedServer({ path: versionPath, version: version ?? "", supported }));
   }
   return Result.succeed({
     name: wanted.name,

@@ -47,6 +47,20 @@ Deno.test("resolveDistribution() takes the override's own minor for the catalogu
   strictEqual(resolve({ name: "ogx-starter" }, overrides), "mirror/ogx:1.5.0 1.2 1.5");
 });
 
+Deno.test("resolveDistribution() refuses a server of another product and names the distributions that have it", () => {
+  strictEqual(
+    resolve({ name: "starter", serverVersion: "1.4.1" }),
+    'spec.distribution.serverVersion: distribution "starter" has servers of Llama Stack only: "1.4.1"; set ' +
+      "spec.distribution.name to a distribution with this server: ogx-postgres-demo, ogx-starter",
+  );
+  ok(resolve({ name: "ogx-starter", serverVersion: "0.7.3" }).includes("servers of OGX only"));
+  ok(!resolve({ name: "ogx-starter", serverVersion: "0.8" }).includes("only"));
+});
+
+Deno.test("resolveDistribution() names serverVersion where that is what is wrong", () => {
+  ok(resolve({ name: "starter", serverVersion: "9.9.9" }).startsWith("spec.distribution.serverVersion: "));
+});
+
 Deno.test("resolveDistribution() lists the known names when one is unknown", () => {
   strictEqual(
     resolve({ name: "nope" }),
@@ -90,6 +104,19 @@ Deno.test("derive() needs a base where a config is to be generated for an image 
   ok(generated(spec, smallBase()));
 });
 
+Deno.test("derive() refuses TLS and workers on an image without a known config, with the ways out", () => {
+  const image = { distribution: { image: "example.com/own:1" } };
+  for (
+    const [block, spec] of [
+      ["spec.networking.tls", { ...image, networking: { tls: { enabled: true, secretName: "t" } } }],
+      ["spec.workload.workers", { ...image, workload: { workers: 2 } }],
+    ] as const
+  ) {
+    deepStrictEqual(failures(spec), ["BaseConfigRequired at spec.distribution.image"]);
+    ok(refused(spec).failures[0]?.message.includes(`which ${block} needs; use spec.distribution.name`));
+  }
+});
+
 Deno.test("derive() requires a version to generate a config for an image of unknown version", () => {
   const spec = { distribution: { image: "example.com/own:1" }, storage: { kv: {} } };
   deepStrictEqual(failures(spec, smallBase()), ["UnsupportedServer at spec.distribution.image"]);
@@ -98,9 +125,15 @@ Deno.test("derive() requires a version to generate a config for an image of unkn
 for (
   const [name, spec, want] of [
     ["the name alone", {}, "DistributionDefault"],
-    ["port, TLS, workers, CA and a claim", {
-      networking: { port: 9000, tls: { enabled: true, secretName: "t", caBundle: { configMapName: "c" } } },
-      workload: { workers: 2, storage: { size: "1Gi" } },
+    ["port, CA, one worker and a claim", {
+      networking: { port: 9000, tls: { caBundle: { configMapName: "c" } } },
+      workload: { workers: 1, storage: { size: "1Gi" } },
+    }, "DistributionDefault"],
+    ["TLS", { networking: { tls: { enabled: true, secretName: "t" } } }, "Generated"],
+    ["workers", { workload: { workers: 2 } }, "Generated"],
+    ["TLS with a command of one's own", {
+      networking: { tls: { enabled: true, secretName: "t" } },
+      workload: { overrides: { command: ["serve"] } },
     }, "DistributionDefault"],
     ["an image of one's own", { distribution: { image: "x:1" } }, "DistributionDefault"],
     [
@@ -149,6 +182,8 @@ for (const document of [[], "x", { a: {} }, { "": "x" }, { a: "" }]) {
 Deno.test("every distribution has a base config that its server accepts, and its fixes are listed", () => {
   for (const [name, { base, image, serverVersion }] of EMBEDDED_DISTRIBUTIONS) {
     ok(base !== undefined && image.endsWith(`:${serverVersion}`), name);
-    ok(generated({ distribution: { name }, storage: { kv: {}, sql: {} } }), name);
+    // One base names a model by a variable that has no default.
+    const env = name === "meta-reference-gpu" ? [{ name: "INFERENCE_MODEL", value: "m" }] : [];
+    ok(generated({ distribution: { name }, storage: { kv: {}, sql: {} }, workload: { overrides: { env } } }), name);
   }
 });

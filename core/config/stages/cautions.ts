@@ -1,18 +1,25 @@
-/** After all stages: combinations that are allowed and will hurt. */
-import { objectAt, stringAt } from "../../data/json.ts";
+/** Combinations that are allowed and will hurt: of the resource alone, and of the resource with its config. */
+import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { entriesOf, noted } from "../draft.ts";
+import type { Spec } from "../../api/v1alpha2.ts";
+import { entriesOf, type Facts, noted } from "../draft.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
-export const addCautions: Stage<never> = soundStage((draft, { spec, server: { family } }) => {
-  const onFile = family.stores.backends(draft.config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
+export const addCautions: Stage<never> = soundStage((draft, facts) =>
+  noted(draft, { warnings: [...configCautions(draft.config, facts), ...specCautions(facts.spec)] })
+);
+
+/** Of any config, generated or the image's own. */
+export const configCautions = (
+  config: JsonObject,
+  { spec, server: { family } }: Pick<Facts, "spec" | "server">,
+): ReadonlyArray<Warning> => {
+  const onFile = family.stores.backends(config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
   const most = Math.max(spec.workload?.replicas ?? 1, spec.workload?.autoscaling?.maxReplicas ?? 1);
-  const faiss = entriesOf(draft.config, "vector_io").filter((entry) =>
-    stringAt(entry, "provider_type") === "inline::faiss"
-  );
+  const faiss = entriesOf(config, "vector_io").filter((entry) => stringAt(entry, "provider_type") === "inline::faiss");
   const exposed = spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false &&
-    Object.keys(objectAt(draft.config, "server", "auth")).length === 0;
-  const warnings: ReadonlyArray<Warning> = [
+    Object.keys(objectAt(config, "server", "auth")).length === 0;
+  return [
     ...(most > 1 && onFile.length > 0
       ? [
         warning(
@@ -44,5 +51,18 @@ export const addCautions: Stage<never> = soundStage((draft, { spec, server: { fa
       ]
       : []),
   ];
-  return noted(draft, { warnings });
-});
+};
+
+export const specCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
+  const { minReplicas, maxReplicas = 0 } = workload?.autoscaling ?? {};
+  const replicas = workload?.replicas ?? 1;
+  return minReplicas === undefined || maxReplicas < 1 || replicas <= minReplicas ? [] : [
+    warning(
+      "AutoscalerMinimum",
+      ["spec", "workload", "autoscaling", "minReplicas"],
+      `spec.workload.replicas is ${replicas}, so the autoscaler keeps at least ${
+        Math.min(replicas, maxReplicas)
+      } pods; lower replicas to scale down to ${minReplicas}`,
+    ),
+  ];
+};

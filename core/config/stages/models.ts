@@ -4,40 +4,51 @@ import {
   MissingProviderForResource,
   ModelConflict,
   NotSupportedOnLine,
+  ProviderSwitchedOff,
   UnknownProvider,
 } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { baseId, isConditional } from "../servers/base.ts";
+import { effectiveId } from "../../api/rules.ts";
+import { knownEnvironment, type Presence } from "../known_environment.ts";
+import { baseId, conditionOf, isConditional } from "../servers/base.ts";
 import type { ServerFamily } from "../servers/families/family.ts";
+import { servesModelType } from "../servers/families/served_model_types.ts";
 import { OPENAI_WAY } from "../servers/families/unstartable_types.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
 
-type ModelFailure = MissingProviderForResource | UnknownProvider | NotSupportedOnLine | ModelConflict;
+type ModelFailure =
+  | MissingProviderForResource
+  | UnknownProvider
+  | ProviderSwitchedOff
+  | NotSupportedOnLine
+  | ModelConflict;
 
 export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<ModelFailure> => {
   const models = facts.spec.resources?.models ?? [];
   if (models.length === 0) return { draft, failures: [] };
-  const fallback = defaultProvider(draft, facts);
-  if (fallback === undefined && models.some(({ provider }) => provider === undefined)) {
-    const path: FieldPath = ["spec", "resources", "models"];
-    return { draft, failures: [new MissingProviderForResource({ path, resource: "models", field: "inference" })] };
-  }
-  const known = knownProviders(draft, facts);
+  const offered = offeredProviders(draft, facts);
   const { family } = facts.server;
   const placed = models.map((model, index) => {
-    const provider = model.provider ?? fallback ?? "";
-    return place(model, index, provider, known, typeOf(provider, draft), facts);
+    const path: FieldPath = ["spec", "resources", "models", index];
+    const chosen = model.provider === undefined ? chosenProvider(model, path, offered, facts) : undefined;
+    const id = model.provider ?? chosen?.id;
+    return id === undefined ? undefined : place(model, path, id, offered, chosen?.warnings ?? [], facts);
   });
-  const conflicts = placed.filter(({ key }, index) => placed.findIndex((other) => other.key === key) < index);
-  const entries = placed.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
+  const all = placed.filter((item) => item !== undefined);
+  const conflicts = all.filter(({ key }, index) => all.findIndex((other) => other.key === key) < index);
+  const entries = all.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
   const config = entries.reduce((tree, entry) => register(tree, entry, family), draft.config);
+  const path: FieldPath = ["spec", "resources", "models"];
   return {
-    draft: noted(withConfig(draft, config), { warnings: placed.flatMap(({ warnings }) => warnings) }),
+    draft: noted(withConfig(draft, config), { warnings: all.flatMap(({ warnings }) => warnings) }),
     failures: [
-      ...placed.flatMap(({ failures }) => failures),
+      ...(all.length < placed.length
+        ? [new MissingProviderForResource({ path, resource: "models", field: "inference" })]
+        : []),
+      ...all.flatMap(({ failures }) => failures),
       ...conflicts.map(({ path, key }) => new ModelConflict({ path, id: key })),
     ],
   };
@@ -54,60 +65,86 @@ export const modelKey = (entry: JsonObject, line: ServerFamily): string => {
   return id.startsWith(`${provider}/`) ? id : `${provider}/${id}`;
 };
 
-/**
- * The first declared inference provider, else the first unconditional one of the base config that can serve chat
- * completions.
- */
-const defaultProvider = (draft: Draft, facts: Facts): string | undefined =>
-  facts.spec.providers?.inference === undefined
-    ? entriesOf(draft.config, "inference").filter((entry) => !isConditional(entry) && servesChat(entry)).map(baseId)[0]
-    : draft.declared.find(({ api }) => api === "inference")?.id ?? declaredId(facts);
+/** An inference provider that a model may name. */
+interface Offered {
+  readonly id: string;
+  /** Undefined for a declared one whose own failure is reported already: its models are not blamed a second time. */
+  readonly type: string | undefined;
+  readonly declared: boolean;
+  readonly presence: Presence;
+  /** The variable that switches it on, where there is one. */
+  readonly variable: string | undefined;
+}
 
-/** A declared provider whose own failure is reported already: its models are not blamed a second time. */
-const declaredId = (facts: Facts): string | undefined => {
-  const first = facts.spec.providers?.inference?.[0];
-  return first?.id ?? first?.provider.split("::").at(-1);
+/** Those of the resource in their order, then those of the base. */
+const offeredProviders = (draft: Draft, facts: Facts): ReadonlyArray<Offered> => {
+  const environment = knownEnvironment(facts, draft.env);
+  const entries = entriesOf(draft.config, "inference");
+  const written = (facts.spec.providers?.inference ?? []).map((provider): Offered => {
+    const id = effectiveId(provider as unknown as Json);
+    const type = stringAt(entries.find((entry) => baseId(entry) === id), "provider_type");
+    return { id, type, declared: true, presence: "Set", variable: undefined };
+  });
+  const based = entries.flatMap((entry): ReadonlyArray<Offered> => {
+    const id = baseId(entry);
+    if (id === undefined || written.some((provider) => provider.id === id)) return [];
+    const variable = conditionOf(entry);
+    const presence = variable === undefined ? (isConditional(entry) ? "Unknown" : "Set") : environment(variable);
+    return [{ id, type: stringAt(entry, "provider_type"), declared: false, presence, variable }];
+  });
+  return [...written, ...based];
 };
 
-const knownProviders = (draft: Draft, facts: Facts): ReadonlyArray<string> => {
-  const written = (facts.spec.providers?.inference ?? []).map(({ id, provider }) =>
-    id ?? provider.split("::").at(-1) ?? ""
+/** The first declared one that serves such models, else the first of the base that is on; a choice among several is told. */
+const chosenProvider = (
+  { modelType = "llm" }: Model,
+  path: FieldPath,
+  offered: ReadonlyArray<Offered>,
+  { server: { family } }: Facts,
+): { readonly id: string; readonly warnings: ReadonlyArray<Warning> } | undefined => {
+  const able = offered.filter(({ type, presence }) =>
+    presence === "Set" && (type === undefined || servesModelType(family, type, modelType))
   );
-  const based = entriesOf(draft.config, "inference").flatMap((entry) => baseId(entry) ?? []);
-  return [...new Set([...written, ...based])].sort();
+  const [first, ...others] = able;
+  if (first === undefined) return undefined;
+  return {
+    id: first.id,
+    warnings: first.declared || others.length === 0 ? [] : [
+      warning(
+        "ProviderChosen",
+        [...path, "provider"],
+        `not set, so the model goes to "${first.id}" of the base config; set provider to choose another one: ${
+          others.map(({ id }) => id).join(", ")
+        }`,
+      ),
+    ],
+  };
 };
-
-/** Declared providers have been merged into the base config before this stage. */
-const typeOf = (id: string, draft: Draft): string | undefined =>
-  stringAt(entriesOf(draft.config, "inference").find((entry) => baseId(entry) === id), "provider_type");
-
-/** Embedding and rerank servers inside the process cannot answer a chat. */
-const servesChat = (entry: JsonObject): boolean =>
-  !["inline::sentence-transformers", "inline::transformers", "remote::text-embeddings-inference"]
-    .includes(stringAt(entry, "provider_type") ?? "");
 
 interface Placed {
   readonly path: FieldPath;
   readonly key: string;
   readonly entry: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<UnknownProvider | NotSupportedOnLine>;
+  readonly failures: ReadonlyArray<UnknownProvider | ProviderSwitchedOff | NotSupportedOnLine>;
 }
 
 const place = (
   model: Model,
-  index: number,
+  path: FieldPath,
   provider: string,
-  known: ReadonlyArray<string>,
-  type: string | undefined,
-  { server: { family }, serverName }: Facts,
+  offered: ReadonlyArray<Offered>,
+  told: ReadonlyArray<Warning>,
+  facts: Facts,
 ): Placed => {
-  const path: FieldPath = ["spec", "resources", "models", index];
+  const { family } = facts.server;
+  const found = offered.find(({ id }) => id === provider);
+  const modelType = model.modelType ?? "llm";
   const entry: JsonObject = {
     model_id: family.modelIdsInFull ? `${provider}/${model.name}` : model.name,
     provider_id: provider,
     provider_model_id: model.providerModelId ?? model.name,
-    model_type: model.modelType ?? "llm",
+    model_type: modelType,
     // Only what the server needs: a changed metadata of a known model stops its next start.
     ...(model.embeddingDimension === undefined ? {} : { metadata: { embedding_dimension: model.embeddingDimension } }),
   };
@@ -115,25 +152,67 @@ const place = (
     .map((field) =>
       warning("FieldNotRead", [...path, field], "not supported by this server; set it at the model server instead")
     );
+  const unserved = found?.type === undefined || servesModelType(family, found.type, modelType) ? [] : [
+    warning(
+      "ModelTypeNotServed",
+      [...path, "provider"],
+      `provider type "${found.type}" serves no ${modelType} models on ${facts.serverName}; choose another provider`,
+    ),
+  ];
+  const failures = faultsOf(model, path, provider, found, offered, facts);
   return {
     path,
     key: modelKey(entry, family),
     entry,
-    warnings: unread,
-    failures: !known.includes(provider)
-      ? [new UnknownProvider({ path: [...path, "provider"], id: provider, known })]
-      : type !== undefined && family.typesWithoutModels.includes(type)
-      ? [
-        new NotSupportedOnLine({
-          path: [...path, "provider"],
-          what: `models of a provider of type "${type}": the server fails to start when one is registered`,
-          server: serverName,
-          instead: OPENAI_WAY,
-        }),
-      ]
-      : [],
+    warnings: failures.length > 0 ? unread : [...told, ...unread, ...unserved, ...uncertain(path, found)],
+    failures,
   };
 };
+
+const faultsOf = (
+  { modelType }: Model,
+  path: FieldPath,
+  provider: string,
+  found: Offered | undefined,
+  offered: ReadonlyArray<Offered>,
+  { server: { family }, serverName }: Facts,
+): Placed["failures"] => {
+  if (found === undefined) {
+    const known = offered.map(({ id }) => id).sort();
+    return [new UnknownProvider({ path: [...path, "provider"], id: provider, known })];
+  }
+  if (found.presence === "Unset" && found.variable !== undefined) {
+    return [new ProviderSwitchedOff({ path: [...path, "provider"], id: provider, variable: found.variable })];
+  }
+  if (modelType === "rerank" && family.rerankTypes.length === 0) {
+    const instead = "remove the model, or use a newer server";
+    return [
+      new NotSupportedOnLine({ path: [...path, "modelType"], what: "rerank models", server: serverName, instead }),
+    ];
+  }
+  return found.type !== undefined && family.typesWithoutModels.includes(found.type)
+    ? [
+      new NotSupportedOnLine({
+        path: [...path, "provider"],
+        what: `provider of type "${found.type}" that takes a model: registering one ends the start of the whole server`,
+        server: serverName,
+        instead: OPENAI_WAY,
+      }),
+    ]
+    : [];
+};
+
+/** Where something else than the resource sets the variable, the server does not start unless it does. */
+const uncertain = (path: FieldPath, found: Offered | undefined): ReadonlyArray<Warning> =>
+  found?.presence !== "Unknown" ? [] : [
+    warning(
+      "VariableNotKnown",
+      [...path, "provider"],
+      `provider "${found.id}" is off unless ${
+        found.variable ?? "a variable"
+      } is set, and this resource does not set it`,
+    ),
+  ];
 
 /** An entry of the base that the server would take for the same model is replaced where it stands. */
 const register = (config: JsonObject, entry: JsonObject, line: ServerFamily): JsonObject => {

@@ -1,5 +1,16 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { config, failures, refused, smallBase, warnings } from "../../../tests/given.ts";
+import * as Result from "effect/Result";
+import {
+  config,
+  decoded,
+  failures,
+  generated,
+  refused,
+  smallBase,
+  SURROUNDINGS,
+  warnings,
+} from "../../../tests/given.ts";
+import { derive } from "../derive.ts";
 import { isObject, type JsonObject, listAt } from "../../data/json.ts";
 
 const VLLM = { id: "primary", provider: "vllm", endpoint: "http://vllm:8000/v1" };
@@ -51,12 +62,63 @@ Deno.test("registerModels() names the known providers when a model asks for an u
   );
 });
 
-Deno.test("registerModels() takes an explicit provider of the base, conditional or not", () => {
+const env = (name: string, value: string) => ({ workload: { overrides: { env: [{ name, value }] } } });
+
+Deno.test("registerModels() takes a conditional provider of the base whose variable the resource sets", () => {
   const made = models({
     resources: { models: [{ name: "a", provider: "ollama" }, { name: "b", provider: "openai" }] },
+    ...env("OLLAMA_URL", "http://ollama/v1"),
   });
   deepStrictEqual(made.map(({ provider_id }) => provider_id), ["ollama", "openai"]);
 });
+
+Deno.test("registerModels() refuses a provider of the base that its condition switches off", () => {
+  const spec = { resources: { models: [{ name: "a", provider: "vllm" }] } };
+  deepStrictEqual(failures(spec), ["ProviderSwitchedOff at spec.resources.models[0].provider"]);
+  strictEqual(
+    refused(spec).failures[0]?.message,
+    'spec.resources.models[0].provider: provider is off unless VLLM_URL is set: "vllm"; set VLLM_URL in ' +
+      "spec.workload.overrides.env, or declare the provider in spec.providers.inference",
+  );
+  deepStrictEqual(failures({ ...spec, ...env("VLLM_URL", "") }), failures(spec));
+  const fromMap = { workload: { overrides: { envFrom: [{ configMapRef: { name: "c" } }] } } };
+  deepStrictEqual(warnings({ ...spec, ...fromMap }), ["VariableNotKnown at spec.resources.models[0].provider"]);
+});
+
+Deno.test("registerModels() chooses a provider that serves the type of the model, and tells a choice among several", () => {
+  const spec = {
+    providers: { inference: [{ id: "st", provider: "inline::sentence-transformers" }, VLLM] },
+    resources: { models: [{ name: "chat" }, { name: "e", modelType: "embedding", embeddingDimension: 3 }] },
+  };
+  deepStrictEqual(models(spec).map(({ provider_id }) => provider_id), ["primary", "st"]);
+  deepStrictEqual(warnings(spec), []);
+  const bare = { resources: { models: [{ name: "chat" }] } };
+  deepStrictEqual(warnings(bare), ["ProviderChosen at spec.resources.models[0].provider"]);
+  const told = generated(bare).config.warnings[0]?.message ?? "";
+  ok(told.startsWith('not set, so the model goes to "fireworks" of the base config; set provider to choose'), told);
+  ok(told.includes("openai") && !told.includes("vllm"), told);
+});
+
+Deno.test("registerModels() warns of a provider that does not serve the type of the model", () => {
+  const spec = { resources: { models: [{ name: "chat", provider: "sentence-transformers" }] } };
+  deepStrictEqual(warnings(spec), ["ModelTypeNotServed at spec.resources.models[0].provider"]);
+});
+
+for (
+  const [serverVersion, wanted] of [["0.2", ["NotSupportedOnLine"]], ["0.3", ["NotSupportedOnLine"]], [
+    "0.7",
+    [],
+  ]] as const
+) {
+  Deno.test(`registerModels() knows whether server ${serverVersion} has rerank models`, () => {
+    const spec = {
+      providers: { inference: [VLLM] },
+      resources: { models: [{ name: "r", modelType: "rerank", provider: "primary" }] },
+    };
+    const derived = derive(decoded(spec), { ...SURROUNDINGS, serverVersion });
+    deepStrictEqual(Result.isFailure(derived) ? derived.failure.failures.map(({ _tag }) => _tag) : [], wanted);
+  });
+}
 
 Deno.test("registerModels() writes an embedding model with its dimension and nothing else into metadata", () => {
   const spec = {

@@ -2,16 +2,17 @@
 import { PROVIDER_LISTS, type ProviderList } from "../../api/api_names.ts";
 import { effectiveId } from "../../api/rules.ts";
 import type { Provider } from "../../api/v1alpha2.ts";
-import { didYouMean } from "../../data/closest.ts";
 import {
-  ForbiddenSetting,
+  type ForbiddenSetting,
   MissingSetting,
   NotSupportedOnLine,
+  type RuleBroken,
+  type SettingInvalid,
   UnknownProviderType,
   type UnusableEndpoint,
 } from "../../failure/failures.ts";
-import type { FieldPath } from "../../data/field_path.ts";
-import { at, type Json, type JsonObject, put, withMember } from "../../data/json.ts";
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
+import { at, type Json, type JsonObject, omit, put, withMember } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import {
   type Catalogue,
@@ -22,6 +23,7 @@ import {
 } from "../servers/catalogue.ts";
 import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
+import { doubledFields, settingFindings, strayFindings } from "./provider_settings.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
@@ -31,7 +33,9 @@ type ExpansionFailure =
   | UnknownProviderType
   | UnusableEndpoint
   | MissingSetting
-  | ForbiddenSetting;
+  | ForbiddenSetting
+  | SettingInvalid
+  | RuleBroken;
 
 export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => {
   const expansions = PROVIDER_LISTS
@@ -118,7 +122,9 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
   const given = { ...settings, ...typed.config };
   const filled = withReferences(given, id, api, known, facts);
   const needed = withRequired(filled, id, api, type, known, path, facts);
-  const stray = strayKeys(given, type, known, path);
+  const checked = settingFindings(settings, type, known, path);
+  const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
+  const stray = strayFindings(omit(given, ...invalid), provider, type, known, path);
   return {
     declared: [{ api, id, type, path, config: needed.config }],
     env: typed.env,
@@ -128,11 +134,21 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
         : [warning("TypeRenamed", [...path, "provider"], `${written} is called ${type} on ${facts.serverName}`)]),
       ...typed.warnings,
       ...overruled,
+      ...checked.warnings,
       ...stray.warnings,
     ],
-    failures: [...typed.failures, ...needed.failures, ...stray.failures],
+    failures: [
+      ...typed.failures,
+      ...doubledFields(provider, known, path),
+      ...needed.failures.filter(({ path: place }) => typed.failures.every((other) => !isSame(place, other.path))),
+      ...checked.failures,
+      ...stray.failures,
+    ],
   };
 };
+
+/** An address that cannot be used is there all the same: one mistake, one message. */
+const isSame = (path: FieldPath, other: FieldPath): boolean => formatPath(path) === formatPath(other);
 
 interface TypedFields {
   readonly config: JsonObject;
@@ -243,29 +259,4 @@ const fieldFor = (name: string, known: ProviderType): FieldPath => {
   if (name === known.endpoint) return ["endpoint"];
   if (name === known.key) return ["apiKey"];
   return [known.fields[name]?.secret === true ? "secretRefs" : "settings", name];
-};
-
-/** Keys that are unknown to the type: most types ignore them silently, so report them here. */
-const strayKeys = (config: JsonObject, type: string, known: ProviderType, path: FieldPath) => {
-  const names = Object.entries(known.fields).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
-  const stray = Object.keys(config).filter((key) => !names.includes(key) && known.references?.[key] === undefined);
-  if (known.extra === "allow") return { warnings: [], failures: [] };
-  if (known.extra === "forbid") {
-    return {
-      warnings: [],
-      failures: stray.map((key) =>
-        new ForbiddenSetting({ path: [...path, "settings", key], type, known: names.sort() })
-      ),
-    };
-  }
-  return {
-    warnings: stray.map((key) =>
-      warning(
-        "UnknownSetting",
-        [...path, "settings", key],
-        `unknown field for provider type "${type}"; it has no effect${didYouMean(key, names)}`,
-      )
-    ),
-    failures: [],
-  };
 };

@@ -101,8 +101,8 @@ Deno.test("envCollisions() names both paths of two references that share a varia
   deepStrictEqual(failures(spec), ["EnvNameCollision at spec.providers.inference[1].apiKey"]);
   strictEqual(
     refused(spec).failures[0]?.message,
-    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: both need the environment variable " +
-      "LLSD_A_B_API_KEY; change the id of one provider, or the name of the field",
+    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: provider ids become the same " +
+      'environment variable LLSD_A_B_API_KEY: "a-b" and "a.b"; change one of the ids',
   );
 });
 
@@ -201,4 +201,19 @@ Deno.test("providers() fills storage references and local paths that a type need
     metadata_store: { backend: "sql_default", table_name: "files_metadata" },
     storage_dir: "/.llama/distributions/starter/files",
   });
+});
+
+Deno.test("refuseCollisions() names both ids that become one variable, once", () => {
+  const both = (id: string) => ({
+    id,
+    provider: "vllm",
+    endpoint: "http://x/v1",
+    apiKey: secret("s", "k"),
+    secretRefs: { tls_verify: secret("s", "v") },
+  });
+  const spec = { providers: { inference: [both("a.b"), both("a-b")] } };
+  deepStrictEqual(refused(spec).failures.map(({ message }) => message), [
+    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: provider ids become the same " +
+    'environment variable LLSD_A_B_API_KEY: "a.b" and "a-b"; change one of the ids',
+  ]);
 });

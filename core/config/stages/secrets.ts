@@ -1,5 +1,8 @@
 /** Secret references → environment variables with fixed names and placeholders in the config. */
-import type { SecretKeyRef } from "../../api/v1alpha2.ts";
+import { PROVIDER_LISTS } from "../../api/api_names.ts";
+import { effectiveId } from "../../api/rules.ts";
+import type { SecretKeyRef, Spec } from "../../api/v1alpha2.ts";
+import type { Json } from "../../data/json.ts";
 import { EnvNameCollision } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { EnvEntry } from "../draft.ts";
@@ -16,11 +19,33 @@ export const secretEntry = (name: string, ref: SecretKeyRef, path: FieldPath): E
   path,
 });
 
-/** After all stages: two fields must not share an environment variable. */
-export const refuseCollisions: Stage<EnvNameCollision> = stage((draft) => ({
-  draft,
-  failures: envCollisions(draft.env),
-}));
+/** After all stages: no environment variable may stand for two fields. */
+export const refuseCollisions: Stage<EnvNameCollision> = stage((draft, { spec }) => {
+  const found = envCollisions(draft.env).map((collision) => ({ collision, ids: providerIds(collision.paths, spec) }));
+  // Two ids that become one name collide in each of their fields: one mistake, one message.
+  const first = (ids: ReadonlyArray<string>) => found.find((other) => other.ids.join("\n") === ids.join("\n"));
+  return {
+    draft,
+    failures: found.filter((item) => item.ids.length < 2 || first(item.ids) === item)
+      .map(({ collision, ids }) =>
+        ids.length < 2
+          ? collision
+          : new EnvNameCollision({ name: collision.name, path: collision.path, paths: collision.paths, ids })
+      ),
+  };
+});
+
+/** The ids of the providers to which the fields belong; empty where one belongs to none. */
+const providerIds = (paths: ReadonlyArray<string>, spec: Spec): ReadonlyArray<string> => {
+  const ids = paths.map((path) => {
+    const [, list, index] = /^spec\.providers\.([A-Za-z]+)\[([0-9]+)\]/.exec(path) ?? [];
+    const provider = PROVIDER_LISTS.find(({ field }) => field === list);
+    const entry = provider === undefined ? undefined : spec.providers?.[provider.field]?.[Number(index)];
+    return entry === undefined ? undefined : effectiveId(entry as unknown as Json);
+  });
+  const known = [...new Set(ids.filter((id) => id !== undefined))];
+  return ids.every((id) => id !== undefined) ? known : [];
+};
 
 /** One failure per name that two fields ask for, with both paths. */
 export const envCollisions = (entries: ReadonlyArray<EnvEntry>): ReadonlyArray<EnvNameCollision> => {

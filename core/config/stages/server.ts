@@ -3,7 +3,8 @@ import { PORT_DEFAULT } from "../../api/v1alpha2.ts";
 import { RuleBroken } from "../../failure/failures.ts";
 import { type JsonObject, objectAt, omit, put } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
-import { noted, withConfig } from "../draft.ts";
+import { type Facts, noted, withConfig } from "../draft.ts";
+import { writtenValue } from "../known_environment.ts";
 import { type Stage, stage } from "../stage.ts";
 
 /** Where the certificate Secret is mounted. */
@@ -14,7 +15,8 @@ export const TLS_KEY = `${TLS_FOLDER}/tls.key`;
 /** Lowest port that the schema of every server accepts. */
 const SERVER_PORT_MIN = 1024;
 
-export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { family }, serverName }) => {
+export const setServer: Stage<RuleBroken> = stage((draft, facts) => {
+  const { spec, server: { family }, serverName } = facts;
   const port = spec.networking?.port ?? PORT_DEFAULT;
   const server: JsonObject = {
     ...omit(objectAt(draft.config, "server"), "insecure"),
@@ -37,6 +39,21 @@ export const setServer: Stage<RuleBroken> = stage((draft, { spec, server: { fami
         ]
         : [],
     }),
-    failures: port < SERVER_PORT_MIN ? [new RuleBroken({ path: ["spec", "networking", "port"], detail })] : [],
+    failures: [
+      ...(port < SERVER_PORT_MIN ? [new RuleBroken({ path: ["spec", "networking", "port"], detail })] : []),
+      ...metricsPortConflict(facts),
+    ],
   };
 });
+
+/** Each worker binds the one port of the metrics; the second one ends the server, with exit code 0, again and again. */
+const metricsPortConflict = (facts: Facts): ReadonlyArray<RuleBroken> => {
+  const { spec, server: { family }, serverName } = facts;
+  const { metricsSwitch } = family.process;
+  if (metricsSwitch === undefined || (spec.workload?.workers ?? 1) < 2) return [];
+  const value = writtenValue(facts, metricsSwitch) ?? "";
+  if (!["1", "true", "yes", "on"].includes(value.trim().toLowerCase())) return [];
+  const detail = `${serverName} serves metrics with one worker only; use spec.workload.replicas, or remove ` +
+    `${metricsSwitch} from spec.workload.overrides.env`;
+  return [new RuleBroken({ path: ["spec", "workload", "workers"], detail })];
+};

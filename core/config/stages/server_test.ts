@@ -120,3 +120,34 @@ Deno.test("addCautions() warns of sqlite under several pods and of a server open
   deepStrictEqual(warnings(spec), ["SharedSqlite at spec.workload.replicas", "Exposed at spec.networking.expose"]);
   deepStrictEqual(warnings({ storage: { kv: {} }, networking: { expose: { enabled: false } } }), []);
 });
+
+const TWO = [{ id: "a", provider: "otel", endpoint: "http://a:4318" }, {
+  id: "b",
+  provider: "otel",
+  endpoint: "http://b:4318",
+}];
+for (
+  const [name, telemetry, wanted] of [
+    ["a second endpoint", TWO, ["RuleBroken at spec.providers.telemetry[1]"]],
+    ["an unknown type", [{ provider: "foo" }], ["UnknownProviderType at spec.providers.telemetry[0].provider"]],
+    [
+      "an endpoint without a scheme",
+      [{ provider: "otel", endpoint: "otel:4318" }],
+      ["UnusableEndpoint at spec.providers.telemetry[0].endpoint"],
+    ],
+  ] as const
+) {
+  Deno.test(`exportTelemetry() refuses ${name}`, () =>
+    deepStrictEqual(failures({ providers: { telemetry } } as never), wanted));
+}
+
+Deno.test("setServer() refuses several workers where each would bind the port of the metrics", () => {
+  const spec = (workers: number, value: string) => ({
+    distribution: { name: "ogx-starter" },
+    workload: { workers, overrides: { env: [{ name: "OGX_METRICS_ENDPOINT_ENABLED", value }] } },
+  });
+  deepStrictEqual(failures(spec(2, "1")), ["RuleBroken at spec.workload.workers"]);
+  deepStrictEqual(failures(spec(2, " TRUE ")), ["RuleBroken at spec.workload.workers"]);
+  deepStrictEqual([warnings(spec(1, "1")), warnings(spec(2, "0"))], [[], []]);
+  deepStrictEqual(warnings(spec(2, "1"), { serverVersion: "1.1" }), []);
+});

@@ -1,16 +1,57 @@
 /** `providers.telemetry` on servers without a telemetry API: the environment of OpenTelemetry. */
 import type { Provider } from "../../api/v1alpha2.ts";
 import type { FieldPath } from "../../data/field_path.ts";
+import { RuleBroken, UnknownProviderType, UnusableEndpoint } from "../../failure/failures.ts";
+import { isHttpUrl } from "../connections/endpoint.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type EnvEntry, noted } from "../draft.ts";
 import { secretEntry } from "./secrets.ts";
-import { soundStage, type Stage } from "../stage.ts";
+import { type Stage, stage } from "../stage.ts";
 
-export const exportTelemetry: Stage<never> = soundStage((draft, { spec, server: { family } }) =>
-  (family.telemetryProviders ? [] : spec.providers?.telemetry ?? []).map((provider, index) =>
-    environment(provider, index, (spec.workload?.overrides?.env ?? []).map(({ name }) => name))
-  ).reduce(noted, draft)
-);
+type TelemetryFailure = UnknownProviderType | UnusableEndpoint | RuleBroken;
+
+export const exportTelemetry: Stage<TelemetryFailure> = stage((draft, { spec, server: { family }, serverName }) => {
+  const providers = family.telemetryProviders ? [] : spec.providers?.telemetry ?? [];
+  const ownNames = (spec.workload?.overrides?.env ?? []).map(({ name }) => name);
+  return {
+    // The environment has room for one.
+    draft: providers.slice(0, 1).map((provider) => environment(provider, 0, ownNames)).reduce(noted, draft),
+    failures: providers.flatMap((provider, index) => faultsOf(provider, index, serverName)),
+  };
+});
+
+/** Names for the one thing that these servers can do: send telemetry by OTLP. */
+const TYPES: ReadonlyArray<string> = ["meta-reference", "opentelemetry", "otel", "otlp"];
+
+const faultsOf = (
+  { provider, endpoint }: Provider,
+  index: number,
+  server: string,
+): ReadonlyArray<TelemetryFailure> => {
+  const path: FieldPath = ["spec", "providers", "telemetry", index];
+  if (index > 0) {
+    const detail = `${server} sends telemetry to one endpoint; remove all providers but one`;
+    return [new RuleBroken({ path, detail })];
+  }
+  const known = TYPES.includes(provider.split("::").at(-1) ?? "");
+  return [
+    ...(known ? [] : [
+      new UnknownProviderType({
+        path: [...path, "provider"],
+        type: provider,
+        api: "telemetry",
+        server,
+        offered: TYPES,
+      }),
+    ]),
+    ...(endpoint === undefined || isHttpUrl(endpoint) ? [] : [
+      new UnusableEndpoint({
+        path: [...path, "endpoint"],
+        detail: "the value is not an http:// or https:// URL, e.g. http://collector:4318",
+      }),
+    ]),
+  ];
+};
 
 /**
  * The server's own metrics are sent to `<endpoint>/v1/metrics` as OTLP over HTTP; by default the tracer would use gRPC

@@ -1,10 +1,10 @@
 /** Stage 6, tools: every tool group of the resource has a provider that serves it. */
-import { MissingProviderForResource } from "../../failure/failures.ts";
+import { MissingProviderForResource, UnknownToolGroup } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId, isConditional } from "../servers/base.ts";
-import { providerType } from "../servers/catalogue.ts";
+import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import { MCP_TYPE } from "../connections/endpoint.ts";
 import { entriesOf, type Facts, noted, withConfig } from "../draft.ts";
 import type { ToolKind } from "../servers/families/family.ts";
@@ -15,7 +15,7 @@ import { type Stage, stage } from "../stage.ts";
  * every group is an entry of the config. The address of an MCP server is the endpoint of the provider of that name: it
  * is written to a connector, or to the group's entry if the server family has no connectors.
  */
-export const provideTools: Stage<MissingProviderForResource> = stage((draft, facts) => {
+export const provideTools: Stage<MissingProviderForResource | UnknownToolGroup> = stage((draft, facts) => {
   const tools = facts.spec.resources?.tools ?? [];
   if (tools.length === 0) return { draft: noted(draft, { warnings: unnamedServers(facts) }), failures: [] };
   const path: FieldPath = ["spec", "resources", "tools"];
@@ -46,7 +46,7 @@ interface Served {
   /** An entry of `tool_groups`. */
   readonly group?: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<MissingProviderForResource>;
+  readonly failures: ReadonlyArray<MissingProviderForResource | UnknownToolGroup>;
 }
 
 const serve = (
@@ -58,8 +58,17 @@ const serve = (
 ): Served => {
   const kind = kindOf(name, facts);
   if (kind === undefined) {
-    // A group that this table does not know: any tool provider may serve it, and the server has the last word.
-    return { ...groupOf({ types: [], group: name }, facts, entries), warnings: [], failures: [] };
+    // Only a type that comes with the image, or with a base of its own, could serve another group.
+    const { catalogue, family } = facts.server;
+    if (entries.some((entry) => isUnknownType(catalogue, stringAt(entry, "provider_type") ?? ""))) {
+      return { ...groupOf({ types: [], group: name }, facts, entries), warnings: [], failures: [] };
+    }
+    const groups = Object.values(family.tools).map(({ group }) => group);
+    const known = [...new Set([...Object.keys(family.tools), ...groups])].sort();
+    return {
+      warnings: [],
+      failures: [new UnknownToolGroup({ path, name, server: facts.serverName, known: [...known, "mcp::<name>"] })],
+    };
   }
   if (
     !kind.types.some((type) =>
@@ -80,6 +89,9 @@ const serve = (
     ? connectorOf(name, path, facts)
     : { ...groupOf(kind, facts, entries), warnings: [], failures: [] };
 };
+
+const isUnknownType = (catalogue: Catalogue, type: string): boolean =>
+  providerType(catalogue, "tool_runtime", type) === undefined;
 
 const ownIds = (spec: Facts["spec"]): ReadonlyArray<string | undefined> =>
   (spec.providers?.toolRuntime ?? []).map(({ id, provider }) => id ?? provider.split("::").at(-1));

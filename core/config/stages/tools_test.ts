@@ -11,7 +11,7 @@ Deno.test("provideTools() takes the tool provider of the resource", () => {
 });
 
 Deno.test("provideTools() takes the tool provider of the base", () => {
-  config({ resources: { tools: ["websearch", "rag", "builtin::websearch", "custom::group"] } });
+  config({ resources: { tools: ["websearch", "rag", "builtin::websearch"] } });
 });
 
 Deno.test("provideTools() fails without a tool provider", () => {
@@ -31,6 +31,25 @@ Deno.test("provideTools() names the types that could serve a tool which no provi
     'spec.resources.tools[1]: "wolfram_alpha" needs a toolRuntime provider of type remote::wolfram-alpha; ' +
       "add one to spec.providers.toolRuntime",
   );
+});
+
+Deno.test("provideTools() refuses a tool group that the server does not have", () => {
+  const spec = { resources: { tools: ["websearch", "nonsense"] } };
+  deepStrictEqual(failures(spec), ["UnknownToolGroup at spec.resources.tools[1]"]);
+  strictEqual(
+    refused(spec).failures[0]?.message,
+    'spec.resources.tools[1]: unknown tool group for Llama Stack 0.7.1: "nonsense"; known tool groups: ' +
+      "builtin::file_search, builtin::websearch, builtin::wolfram_alpha, file_search, rag, websearch, wolfram_alpha, " +
+      "mcp::<name>",
+  );
+  deepStrictEqual(failures(spec, { serverVersion: "0.4" }), ["UnknownToolGroup at spec.resources.tools[1]"]);
+  deepStrictEqual(failures(spec, { serverVersion: "1.4" }), ["UnknownToolGroup at spec.resources.tools[1]"]);
+});
+
+Deno.test("provideTools() leaves other groups to a tool provider of the base that it does not know", () => {
+  const tool_runtime = [{ provider_id: "own", provider_type: "remote::own", module: "own" }];
+  const base = smallBase({ providers: { tool_runtime } });
+  deepStrictEqual(warnings({ resources: { tools: ["own::group"] } }, base), []);
 });
 
 Deno.test("provideTools() makes a connector of an MCP server that a tool names", () => {

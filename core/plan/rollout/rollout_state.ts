@@ -98,6 +98,24 @@ export const lastGoodOf = (
   return newest !== undefined && isReused(newest) ? { digest: now, isLive: true } : before;
 };
 
+/** How many pods of the present template are available; 0 while its ReplicaSet is not known. */
+export const availableOfTemplate = (
+  deployment: JsonObject,
+  pods: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<JsonObject>,
+): number => {
+  const status = objectAt(deployment, "status");
+  const generation = Number(member(objectAt(deployment, "metadata"), "generation") ?? 0);
+  if (Number(member(status, "observedGeneration") ?? 0) < generation) return 0;
+  if (newestReplicaSet(deployment, replicaSets) === undefined) return 0;
+  return podsOfTemplate(deployment, pods, replicaSets).filter(isReady).length;
+};
+
+const isReady = (pod: JsonObject): boolean =>
+  listAt(pod, "status", "conditions").some((condition) =>
+    stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
+  );
+
 /** Why the API server refuses pods of the present template, of which there is none yet: a quota, a limit range or a policy. */
 export const podsRefused = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): string | undefined => {
   if (!hasReplicaSet(deployment, replicaSets)) return undefined;

@@ -2,9 +2,9 @@
 import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
 import { lintCommand } from "../../../core/command/lint.ts";
-import { base, filename, moreFiles, serverVersion } from "../flags.ts";
+import { base, filename, moreFiles, serverVersion, settings } from "../flags.ts";
 import { say, styleFor } from "../say.ts";
-import { readFiles, surroundings } from "../surroundings.ts";
+import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
 
 export const lint = Command.make(
   "lint",
@@ -13,6 +13,7 @@ export const lint = Command.make(
     moreFiles,
     serverVersion,
     base,
+    settings,
     output: Flag.Literals("output", ["text", "json"]).pipe(
       Flag.withAlias("o"),
       Flag.withDescription('Output format; json is for CI (default "text")'),
@@ -22,7 +23,10 @@ export const lint = Command.make(
   Effect.fn("lint")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);
     const known = yield* surroundings(input.serverVersion, input.base);
-    yield* say(lintCommand(files, known, { format: input.output, style: styleFor(Deno.stdout) }));
+    const { overrides, allow } = yield* clusterFacts(input.settings, false);
+    yield* say(
+      lintCommand(files, { ...known, overrides, allow }, { format: input.output, style: styleFor(Deno.stdout) }),
+    );
   }),
 ).pipe(
   Command.withDescription(

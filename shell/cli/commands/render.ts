@@ -3,7 +3,16 @@ import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import { Command, Flag } from "effect/cli";
 import { renderCommand } from "../../../core/command/render.ts";
-import { base, filename, manifestOutput, moreFiles, openshift, serverVersion, settings } from "../flags.ts";
+import {
+  base,
+  filename,
+  manifestOutput,
+  moreFiles,
+  offlineNamespace,
+  openshift,
+  serverVersion,
+  settings,
+} from "../flags.ts";
 import { say, styleFor } from "../say.ts";
 import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
 
@@ -20,13 +29,15 @@ export const render = Command.make(
     base,
     settings,
     openshift,
+    namespace: offlineNamespace,
     output: manifestOutput,
   },
   Effect.fn("render")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);
     const known = yield* surroundings(input.serverVersion, input.base);
-    const { overrides, platform } = yield* clusterFacts(input.settings, input.openshift);
-    yield* say(renderCommand(files, { ...known, overrides }, {
+    const { overrides, allow, platform } = yield* clusterFacts(input.settings, input.openshift);
+    yield* say(renderCommand(files, { ...known, overrides, allow }, {
+      namespace: Option.getOrUndefined(input.namespace),
       platform,
       only: Option.getOrUndefined(input.only),
       format: input.output,

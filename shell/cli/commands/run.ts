@@ -34,9 +34,9 @@ export const run = Command.make(
     ),
     leaderElect: Flag.Boolean("leader-elect").pipe(
       Flag.withDescription(
-        "Reconcile only while this replica holds the lease (default); use --no-leader-elect with a single replica",
+        "Reconcile only while this replica holds the lease (default in a pod, where other replicas may run)",
       ),
-      Flag.withDefault(true),
+      Flag.optional,
     ),
     metricsAddress: Flag.String("metrics-address").pipe(
       Flag.withMetavar("HOST:PORT"),
@@ -91,7 +91,8 @@ export const run = Command.make(
     ),
   },
   Effect.fn("run")(function* (input) {
-    const { kubeconfig, context, namespace, leaderElect, metricsAddress, healthAddress, secretPolling } = input;
+    const { kubeconfig, context, namespace, metricsAddress, healthAddress, secretPolling } = input;
+    const inPod = isInPod(Option.getOrUndefined(kubeconfig));
     const connection = yield* Effect.try({
       try: () => exclusiveConnectionOf(Option.getOrUndefined(kubeconfig), Option.getOrUndefined(context)),
       catch: (cause) => cause instanceof SettingsError ? cause : new SettingsError({ detail: String(cause) }),
@@ -104,7 +105,7 @@ export const run = Command.make(
         namespaces: watchedNamespaces(namespace),
         operatorNamespace: operatorNamespace(),
         relatedImages: relatedImages(),
-        leaderElect,
+        leaderElect: Option.getOrElse(input.leaderElect, () => inPod),
         metricsAddress,
         metricsPlain: input.metricsPlain,
         metricsCertificateDirectory: Option.getOrUndefined(input.metricsCertificateDirectory),
@@ -117,7 +118,7 @@ export const run = Command.make(
           clientCaPem,
         },
         replica: replicaName(),
-        route: isInPod(Option.getOrUndefined(kubeconfig)) ? "Direct" : "Proxied",
+        route: inPod ? "Direct" : "Proxied",
       }),
     );
   }),

@@ -42,9 +42,12 @@ export const serverOf = (version: string): Server | undefined => {
   return { version, family, catalogue: nearest.catalogue, newer: compare(nearest.minor, minor) < 0 };
 };
 
-/** The name of a server in messages: `Llama Stack 0.7.1`, `OGX 1.4.1`. OGX begins with 0.8. */
-export const serverName = (version: string): string =>
-  compare(minorOf(version) ?? [0, 0], [0, 8]) < 0 ? `Llama Stack ${version}` : `OGX ${version}`;
+/** What sentences call a server: `Llama Stack 0.7.1`, `OGX 1.4.1`. */
+export const serverName = (version: string): string => `${productOf(version)} ${version}`;
+
+/** OGX begins with 0.8. */
+export const productOf = (version: string): "Llama Stack" | "OGX" =>
+  compare(minorOf(version) ?? [0, 0], [0, 8]) < 0 ? "Llama Stack" : "OGX";
 
 const minorOf = (version: string): readonly [number, number] | undefined => {
   const found = /^([0-9]+)\.([0-9]+)(\.[0-9]+)?$/.exec(version);

@@ -80,7 +80,7 @@ Deno.test("a name without a release for the asked server is refused with those t
   const spec = { distribution: { name: "remote-vllm" }, storage: { kv: {} } };
   strictEqual(
     refused(spec, on("1.4")).failures[0]?.message,
-    "spec.distribution.name: unsupported server version 1.4; set spec.distribution.serverVersion to a supported version " +
+    "spec.distribution.serverVersion: unsupported server version 1.4; set spec.distribution.serverVersion to a supported version " +
       "(Llama Stack 0.2.14), or provide a complete config with spec.overrideConfig",
   );
 });

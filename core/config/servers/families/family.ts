@@ -14,6 +14,8 @@ export interface ServerProcess {
   /** Category and level that keep the start-up dump of the config out of the log; undefined: none does. */
   readonly quietStartup: string | undefined;
   readonly healthPath: string;
+  /** Environment variable that opens a port for metrics beside the server's own; undefined: there is none. */
+  readonly metricsSwitch: string | undefined;
   /** The path before `/chat/completions` and the other OpenAI-compatible paths. */
   readonly openAiPath: string;
   /** Further environment variables, unless the user overrides them. */
@@ -84,6 +86,8 @@ export interface ServerFamily {
   readonly process: ServerProcess;
   /** Top-level keys that only other families have. */
   readonly foreignKeys: ReadonlyArray<string>;
+  /** Keys at top level of a base that the server ignores, though they look as if they had an effect. */
+  readonly ignoredKeys: ReadonlyArray<string>;
   /**
    * Sections of a base config that this family no longer supports and that are omitted with a warning, as API names.
    */
@@ -100,6 +104,8 @@ export interface ServerFamily {
   readonly unstartableTypes: Readonly<Record<string, UnstartableType>>;
   /** Inference types under which no model can be registered: it would end the start. */
   readonly typesWithoutModels: readonly string[];
+  /** Inference types that serve rerank models; empty where the server has no such models. */
+  readonly rerankTypes: ReadonlyArray<string>;
   readonly shields: boolean;
   /** Tools only exist when the file lists their groups, MCP servers with their address; newer servers make groups themselves. */
   readonly toolGroups: boolean;

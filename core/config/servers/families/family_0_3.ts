@@ -12,6 +12,8 @@ export const FAMILY_0_3: ServerFamily = {
   // `telemetry` is a switch here, not a list of providers. Neither `core=warning` nor `all=warning` suppresses the
   // dump, as seen on 0.3.5 and 0.2.24.
   process: { ...FAMILY_0_4.process, quietStartup: undefined },
+  rerankTypes: [],
   unstartableTypes: { ...FAMILY_0_4.unstartableTypes, ...UNKEPT_TYPES },
+  ignoredKeys: [],
   foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups"],
 };

@@ -12,6 +12,7 @@ export const FAMILY_0_4: ServerFamily = {
   apiAliases: { responses: "agents" },
   typeAliases: { "tool_runtime inline::file-search": "inline::rag-runtime" },
   unstartableTypes: UNLOADABLE_TYPES,
+  rerankTypes: ["remote::nvidia", "remote::vllm"],
   toolGroups: true,
   tools: {
     websearch: {

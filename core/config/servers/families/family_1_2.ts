@@ -14,12 +14,14 @@ export const FAMILY_1_2: ServerFamily = {
     loggingVariable: "OGX_LOGGING",
     quietStartup: "core=warning",
     healthPath: "/v1/health",
+    metricsSwitch: "OGX_METRICS_ENDPOINT_ENABLED",
     openAiPath: "/v1",
     environment: {},
     // Built in the application's lifespan: uvicorn's own code for that. The server's command line would end with 0.
     failedStart: 3,
   },
-  foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups", "telemetry"],
+  foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups"],
+  ignoredKeys: ["telemetry"],
   droppedApis: ["safety"],
   droppedKeys: [["safety"], ["registered_resources", "shields"]],
   insteadOf: {
@@ -34,6 +36,7 @@ export const FAMILY_1_2: ServerFamily = {
   },
   unstartableTypes: {},
   typesWithoutModels: [],
+  rerankTypes: ["inline::sentence-transformers", "remote::llama-cpp-server", "remote::nvidia", "remote::vllm"],
   shields: false,
   toolGroups: false,
   telemetryProviders: false,

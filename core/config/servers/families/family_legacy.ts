@@ -20,6 +20,7 @@ export const FAMILY_LEGACY: ServerFamily = {
     // in the log.
     environment: { TELEMETRY_SINKS: "sqlite" },
   },
+  ignoredKeys: ["telemetry"],
   foreignKeys: ["storage", "registered_resources", "connectors"],
   insteadOf: {},
   unstartableTypes: LEGACY_TYPES,

@@ -1,0 +1,76 @@
+import { deepStrictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { manifest } from "../../tests/given.ts";
+import type { JsonObject } from "../data/json.ts";
+import { decodeResource } from "./decode.ts";
+
+const said = (spec: JsonObject) =>
+  Result.match(decodeResource(manifest(spec), "strict"), {
+    onSuccess: () => [],
+    onFailure: (failures) => failures.map(({ message }) => message),
+  });
+const provider = (fields: JsonObject) => ({ providers: { inference: [{ provider: "vllm", ...fields }] } });
+const AT = "spec.providers.inference[0]";
+const REFERENCE = "{ secretKeyRef: { name: <Secret>, key: <key> } }";
+
+for (
+  const [name, spec, message] of [
+    [
+      "the text of a key",
+      provider({ apiKey: "sk-canary" }),
+      `${AT}.apiKey: expected a reference to a Secret; write apiKey: ${REFERENCE}`,
+    ],
+    [
+      "the flat form of a reference",
+      provider({ apiKey: { name: "s", key: "canary" } }),
+      `${AT}.apiKey: expected a reference to a Secret; write apiKey: ${REFERENCE}`,
+    ],
+    [
+      "the flat form in secretRefs",
+      provider({ secretRefs: { token: { name: "s", key: "k" } } }),
+      `${AT}.secretRefs.token: expected a reference to a Secret; write token: ${REFERENCE}`,
+    ],
+    [
+      "the form of an environment variable",
+      {
+        storage: {
+          sql: { type: "postgres", connectionString: { valueFrom: { secretKeyRef: { name: "s", key: "k" } } } },
+        },
+      },
+      `spec.storage.sql.connectionString: expected a reference to a Secret; write connectionString: ${REFERENCE}`,
+    ],
+    ["expose: true", { networking: { expose: true } }, "spec.networking.expose: expected an object; write expose: {}"],
+    [
+      "config of a provider",
+      provider({ config: { a: 1 } }),
+      `${AT}.config: unknown field; write the fields of the provider's config under settings`,
+    ],
+    [
+      "a setting beside settings",
+      provider({ region: "eu" }),
+      `${AT}.region: unknown field; write fields of the provider's config under settings: settings.region`,
+    ],
+    [
+      "the address under the provider's own name",
+      provider({ base_url: "http://x" }),
+      `${AT}.base_url: unknown field; write the address of the service as endpoint`,
+    ],
+    [
+      "the namespace of an own config",
+      { overrideConfig: { configMapName: "c", configMapNamespace: "n" } },
+      "spec.overrideConfig.configMapNamespace: unknown field; the ConfigMap is read from the namespace of the resource",
+    ],
+    [
+      "an API that is disabled twice",
+      { disabled: ["eval", "eval"] },
+      'spec.disabled[1]: Duplicate value: "eval"; remove one of them',
+    ],
+  ] as ReadonlyArray<[string, JsonObject, string]>
+) {
+  Deno.test(`decodeResource() says once what to write instead of ${name}`, () =>
+    deepStrictEqual(said(spec), [message]));
+}
+
+Deno.test("decodeResource() still guesses the name that was meant", () => {
+  deepStrictEqual(said(provider({ endpont: "http://x" })), [`${AT}.endpont: Unknown field; did you mean endpoint?`]);
+});

@@ -1,0 +1,43 @@
+/** What is known of the container's environment before there is a container: which `${env.…}` will find a value. */
+import type { EnvEntry, Facts } from "./draft.ts";
+import { containerEnv } from "./environment.ts";
+
+/** `Unknown`: something else than the resource decides, e.g. the ConfigMap behind an `envFrom`. */
+export type Presence = "Set" | "Unset" | "Unknown";
+
+export type KnownEnvironment = (variable: string) => Presence;
+
+/** `config` is what the stages so far asked for. An empty variable counts as unset, as it does to the server. */
+export const knownEnvironment = (
+  { spec, server, folders }: Pick<Facts, "spec" | "server" | "folders">,
+  config: ReadonlyArray<EnvEntry>,
+): KnownEnvironment => {
+  const overrides = spec.workload?.overrides;
+  const values = new Map(
+    containerEnv(spec, server.family, folders, config, true).map((env) => [env.name, env] as const),
+  );
+  // An image of the author's may set variables of its own, and so may a shell in front of the server.
+  const open = spec.distribution.image !== undefined || (overrides?.envFrom ?? []).length > 0 ||
+    overrides?.command !== undefined || overrides?.args !== undefined;
+  return (variable) => {
+    const found = values.get(variable);
+    if (found !== undefined) return found.valueFrom === undefined && (found.value ?? "") === "" ? "Unset" : "Set";
+    if (OF_EVERY_CONTAINER.test(variable)) return "Set";
+    return open ? "Unknown" : "Unset";
+  };
+};
+
+/** The value that the resource itself writes; undefined where another place holds it. */
+export const writtenValue = ({ spec }: Pick<Facts, "spec">, variable: string): string | undefined =>
+  spec.workload?.overrides?.env?.findLast(({ name }) => name === variable)?.value;
+
+/** Of other Services the pods are told nothing: they have no service links. */
+const OF_EVERY_CONTAINER =
+  /^(HOME|HOSTNAME|PATH|KUBERNETES_(SERVICE_HOST|SERVICE_PORT(_HTTPS)?|PORT(_443_TCP(_.+)?)?))$/;
+
+/** The form that the server expands: name, then `=` or `+` with what belongs to it. */
+export const PLACEHOLDER = /\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}/g;
+
+/** Variables without which the server does not start where `text` stands in its config. */
+export const neededVariables = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(PLACEHOLDER)].flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);

@@ -1,0 +1,43 @@
+/** Whether a config class of a server takes a value for one of its fields, after the conversions that pydantic does itself. */
+import { isList, isObject, type Json } from "../../data/json.ts";
+import type { CatalogueField } from "./catalogue.ts";
+
+/** What the field takes, as the end of a sentence; undefined where the value fits, or where only the server can tell. */
+export const expectedInstead = (field: CatalogueField, value: Json): string | undefined => {
+  if (field.type === "any" || field.converted === true) return undefined;
+  if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
+  // The server expands the environment first, and then converts the text.
+  if (typeof value === "string" && value.includes("${env.")) return undefined;
+  if (!FITS[field.type](value)) return EXPECTED[field.type];
+  const words = field.type === "string" ? field.enum : undefined;
+  return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
+};
+
+const EXPECTED: Readonly<Record<Exclude<CatalogueField["type"], "any">, string>> = {
+  string: "a string",
+  url: "a URL",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "a map",
+  array: "a list",
+};
+
+const FITS: Readonly<Record<Exclude<CatalogueField["type"], "any">, (value: NonNullable<Json>) => boolean>> = {
+  string: (value) => typeof value === "string",
+  url: (value) => typeof value === "string" && URL_START.test(value.trim()),
+  integer: (value) =>
+    typeof value === "boolean" || Number.isInteger(value) || typeof value === "string" && WHOLE.test(value.trim()),
+  number: (value) =>
+    typeof value === "boolean" || typeof value === "number" || typeof value === "string" && NUMBER.test(value.trim()),
+  boolean: (value) =>
+    typeof value === "boolean" || value === 0 || value === 1 ||
+    typeof value === "string" && BOOLEAN.has(value.toLowerCase()),
+  object: isObject,
+  array: isList,
+};
+
+const URL_START = /^[a-z][a-z0-9+.-]*:/i;
+const WHOLE = /^[-+]?[0-9]+(_[0-9]+)*(\.0*)?$/;
+const NUMBER = /^[-+]?(nan|inf|infinity|([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)(e[-+]?[0-9]+)?)$/i;
+const BOOLEAN: ReadonlySet<string> = new Set(["0", "1", "f", "false", "n", "no", "off", "on", "t", "true", "y", "yes"]);

@@ -1,0 +1,18 @@
+/** Labels of Kubernetes, as a setting may list them. */
+import type { JsonObject } from "../data/json.ts";
+
+/** More than any namespace needs to be told apart. */
+export const LABELS_MAX = 16;
+
+const KEY = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** Undefined where one of them is no label, or there are too many. */
+export const labelsIn = (map: JsonObject): Readonly<Record<string, string>> | undefined => {
+  const labels = Object.entries(map).flatMap(([key, value]): ReadonlyArray<[string, string]> =>
+    KEY.test(key) && typeof value === "string" && VALUE.test(value) ? [[key, value]] : []
+  );
+  return labels.length === Object.keys(map).length && labels.length <= LABELS_MAX
+    ? Object.fromEntries(labels)
+    : undefined;
+};

@@ -1,0 +1,16 @@
+/** The text of one setting: what is read as YAML, and how a sentence shows what is wrong in it. */
+import * as Result from "effect/Result";
+import { isObject, type Json, type JsonObject } from "../data/json.ts";
+import { readYaml11 } from "../data/yaml.ts";
+
+/** A map, or the end of a sentence that says why it is none. */
+export const yamlMap = (text: string): JsonObject | string => {
+  const read = readYaml11(text);
+  if (Result.isFailure(read)) return `: it is not YAML: ${read.failure.detail}; the last good value stays`;
+  return isObject(read.success) ? read.success : ": expected a map; the last good value stays";
+};
+
+export const shown = (value: Json): string => {
+  const text = typeof value === "string" ? `"${value}"` : JSON.stringify(value);
+  return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
+};

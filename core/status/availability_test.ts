@@ -1,0 +1,76 @@
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { after, converged, planOf, snapshot } from "../../tests/snapshots.ts";
+import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+
+const KEY = liveKey("Deployment", "my");
+const REVISION = "deployment.kubernetes.io/revision";
+
+/** A Deployment of four pods in the middle of a rollout; `fresh` pods of its new template are ready. */
+const rollingOut = (available: number, fresh: number): ClusterSnapshot => {
+  const before = converged(snapshot({ workload: { replicas: 4 } })).snapshot;
+  const deployment = before.live.get(KEY) ?? {};
+  const counted = put(deployment, ["status"], {
+    ...objectAt(deployment, "status"),
+    replicas: 5,
+    updatedReplicas: 2,
+    availableReplicas: available,
+  });
+  const marked = put(counted, ["metadata", "annotations", REVISION], "2");
+  // What was ready once is another template.
+  const live = new Map([...before.live, [
+    KEY,
+    put(marked, ["metadata", "annotations", "llamastack.io/last-good-template"], undefined),
+  ]]);
+  const pod = (index: number): JsonObject => ({
+    metadata: { name: `my-${index}`, labels: { "pod-template-hash": "new" } },
+    status: { conditions: [{ type: "Ready", status: "True" }] },
+  });
+  return {
+    ...before,
+    live,
+    replicaSets: [{
+      metadata: { annotations: { [REVISION]: "2" }, labels: { "pod-template-hash": "new" } },
+    }],
+    pods: Array.from({ length: fresh }, (_, index) => pod(index)),
+  };
+};
+
+const status = (of: ClusterSnapshot) => objectAt(after(of, planOf(of)).resource, "status");
+const told = (of: ClusterSnapshot, type: string) => {
+  const found = listAt(status(of), "conditions").find((condition) => stringAt(condition, "type") === type);
+  return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
+};
+
+Deno.test("a rollout is Available with its first pod, and Ready with its last", () => {
+  const half = rollingOut(4, 1);
+  deepStrictEqual(
+    [told(half, "Available"), told(half, "Ready"), told(half, "DeploymentReady"), status(half).phase],
+    ["True MinimumReplicasAvailable", "False RolloutInProgress", "True MinimumReplicasAvailable", "Ready"],
+  );
+});
+
+Deno.test("the phase stays Ready while pods of the former template serve", () => {
+  const begun = rollingOut(4, 0);
+  deepStrictEqual([told(begun, "Available"), status(begun).phase], ["False RolloutInProgress", "Ready"]);
+  deepStrictEqual(status(rollingOut(0, 0)).phase, "Initializing");
+});
+
+Deno.test("a server that is scaled to zero is Ready, and not Available", () => {
+  const none = converged(snapshot({ workload: { replicas: 0 } })).snapshot;
+  deepStrictEqual(
+    [told(none, "Ready"), told(none, "Available"), status(none).phase],
+    ["True ScaledToZero", "False ScaledToZero", "Ready"],
+  );
+});
+
+Deno.test("the status names the distribution in use and those that there are", () => {
+  const shown = objectAt(status(converged(snapshot({})).snapshot), "distributionConfig");
+  strictEqual(shown.activeDistribution, "starter");
+  strictEqual(stringAt(shown, "availableDistributions", "ogx-starter"), "docker.io/ogxai/distribution-starter:1.4.1");
+});
+
+Deno.test("the version of the config is a number", () => {
+  const made = status(converged(snapshot({ storage: { kv: {} } })).snapshot);
+  strictEqual(objectAt(made, "configGeneration").configVersion, 2);
+});

@@ -1,0 +1,50 @@
+import { deepStrictEqual, strictEqual, throws } from "node:assert/strict";
+import { connectionOf } from "./settings.ts";
+
+const kubeconfig = (more: object) => JSON.stringify({ apiVersion: "v1", kind: "Config", ...more });
+const A = kubeconfig({
+  "current-context": "a",
+  contexts: [{ name: "a", context: { cluster: "here", user: "me", namespace: "team" } }],
+  users: [{ name: "me", user: { token: "first" } }],
+});
+const B = kubeconfig({
+  "current-context": "b",
+  contexts: [{ name: "b", context: { cluster: "there", user: "me" } }],
+  clusters: [
+    { name: "here", cluster: { server: "https://here:6443", "certificate-authority": "ca.crt" } },
+    { name: "there", cluster: { server: "https://there:6443" } },
+  ],
+  users: [{ name: "me", user: { token: "second" } }],
+});
+
+const inFolder = async (test: (folder: string) => void) => {
+  const folder = await Deno.makeTempDir();
+  const before = Deno.env.get("KUBECONFIG");
+  try {
+    await Deno.mkdir(`${folder}/b`);
+    await Deno.writeTextFile(`${folder}/a`, A);
+    await Deno.writeTextFile(`${folder}/b/config`, B);
+    await Deno.writeTextFile(`${folder}/b/ca.crt`, "PEM");
+    test(folder);
+  } finally {
+    if (before === undefined) Deno.env.delete("KUBECONFIG");
+    else Deno.env.set("KUBECONFIG", before);
+    await Deno.remove(folder, { recursive: true });
+  }
+};
+
+Deno.test("connectionOf() merges the files of KUBECONFIG as kubectl does: the first one wins, paths stay with their file", () =>
+  inFolder((folder) => {
+    Deno.env.set("KUBECONFIG", `${folder}/a:${folder}/missing:${folder}/b/config`);
+    const { url, namespace, token, caPem } = connectionOf(undefined, undefined);
+    deepStrictEqual([url, namespace, token(), caPem()], ["https://here:6443", "team", "first", "PEM"]);
+    strictEqual(connectionOf(undefined, "b").url, "https://there:6443");
+  }));
+
+Deno.test("connectionOf() takes the file that a flag names alone", () =>
+  inFolder((folder) => {
+    Deno.env.set("KUBECONFIG", `${folder}/a`);
+    strictEqual(connectionOf(`${folder}/b/config`, undefined).url, "https://there:6443");
+    throws(() => connectionOf(`${folder}/missing`, undefined), /there is no kubeconfig/);
+    throws(() => connectionOf(undefined, undefined), /context a of .* names no server/);
+  }));
