@@ -8,6 +8,9 @@ import { apply, settled, withModels } from "./settled.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces";
 
+/** The garbage collector of Kubernetes looks for new kinds of owners every 30 seconds. */
+const COLLECTED_MS = 60_000;
+
 const read = async (cluster: ControlPlane, path: string): Promise<JsonObject | undefined> => {
   const answer = await cluster.fetch(path);
   const body = await answer.json() as JsonObject;
@@ -50,6 +53,7 @@ Deno.test("the operator keeps up with what happens at once", async (t) => {
         await eventually(
           "the other one is gone",
           async () => await read(cluster, `${DEPLOYMENTS}/other/deployments/twin`) === undefined || undefined,
+          COLLECTED_MS,
         );
         ok(stringAt(await read(cluster, `${DEPLOYMENTS}/default/deployments/twin`), "metadata", "uid") !== undefined);
       });
