@@ -24,7 +24,7 @@ export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> =>
     return detail === undefined ? [] : [new RuleBroken({ path, detail })];
   });
 
-/** What becomes of a resource that somebody writes today; a field that is refused already is not refused twice. */
+/** The verdict on a resource that is written now; a field that is rejected already is not reported twice. */
 export const asWritten = <A, R extends Refusal<{ readonly path: FieldPath }>>(
   resource: Json,
   derived: Result.Result<A, R>,

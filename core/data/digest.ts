@@ -30,8 +30,10 @@ export interface CertificateFacts {
 }
 
 /** One spelling of each host name: an IPv6 address has many. */
-export const hostName = (name: string): string =>
-  name.includes(":") ? URL.parse(`http://[${name}]`)?.hostname.slice(1, -1) ?? name : name;
+export const hostName = (name: string): string => {
+  const address = name.replace(/^\[(.*)\]$/, "$1");
+  return address.includes(":") ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? name : name;
+};
 
 /** The content of a certificate in PEM; undefined if it is not one. */
 export const certificateFacts = (pem: string): CertificateFacts | undefined => {

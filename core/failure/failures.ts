@@ -312,7 +312,7 @@ export class ForbiddenSetting extends Data.TaggedError("ForbiddenSetting")<{
 /** A setting whose value the server would reject, or would not understand. */
 export class SettingInvalid extends Data.TaggedError("SettingInvalid")<{
   readonly path: FieldPath;
-  /** What is wrong and the way out; never the value. */
+  /** What is wrong and how to fix it; never the value. */
   readonly detail: string;
 }> {
   override get message(): string {

@@ -6,8 +6,8 @@ import { readYaml11 } from "../data/yaml.ts";
 /** A map, or the end of a sentence that says why it is none. */
 export const yamlMap = (text: string): JsonObject | string => {
   const read = readYaml11(text);
-  if (Result.isFailure(read)) return `: it is not YAML: ${read.failure.detail}; the last good value stays`;
-  return isObject(read.success) ? read.success : ": expected a map; the last good value stays";
+  if (Result.isFailure(read)) return `: invalid YAML: ${read.failure.detail}; the last valid value still applies`;
+  return isObject(read.success) ? read.success : ": expected a map; the last valid value still applies";
 };
 
 export const shown = (value: Json): string => {

@@ -52,7 +52,7 @@ for (
     ],
     ["cli reads the manifests of a folder", ["lint", "-f", "deploy/samples"], 0, "in 9 resources"],
     ["cli exits 2 for a folder without manifests", ["lint", "-f", "core"], 2, "it is a folder without"],
-    ["cli explains a command", ["help", "lint"], 0, "Find everything that is wrong"],
+    ["cli explains a command", ["help", "lint"], 0, "Check resources for errors"],
     ["cli explains itself", ["help"], 0, "SUBCOMMANDS"],
     ["cli has no wizard", ["--wizard"], 2, "wizard"],
     ["cli prints the CRD as JSON", ["crds", "-o", "json"], 0, '"kind": "CustomResourceDefinition"'],

@@ -30,7 +30,7 @@ export const readText = Effect.fn("readText")(function* (name: string) {
   return { name, text } satisfies InputFile;
 });
 
-/** A file, or the manifests of a folder in the order of their names; folders within it are left alone, as kubectl does it. */
+/** A file, or the manifests of a folder in the order of their names; folders in it are ignored, as kubectl does. */
 export const manifestFiles = Effect.fn("manifestFiles")(function* (name: string) {
   const isFolder = name !== "-" && (yield* attempt(name, () => Deno.stat(name))).isDirectory;
   if (!isFolder) return [name];

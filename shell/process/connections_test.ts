@@ -294,7 +294,10 @@ Deno.test("the webhooks: few connections of an address send at a time, and any n
   };
   try {
     const count = WEBHOOK_RECEIVING_MAX.perAddress + 2;
-    deepStrictEqual(await begin(count), Array.from({ length: count }, (_, index) => index >= 2));
+    // Which ones had to go depends on which were still new; the last one is never among them.
+    const answered = await begin(count);
+    strictEqual(answered.filter((isAnswered) => isAnswered).length, WEBHOOK_RECEIVING_MAX.perAddress);
+    strictEqual(answered.at(-1), true);
     const proven = await connected(server);
     held.push(proven);
     strictEqual(await answer(proven, server.request.replace("/echo", "/echo/segment")), OK);

@@ -45,6 +45,6 @@ Deno.test("connectionOf() takes the file that a flag names alone", () =>
   inFolder((folder) => {
     Deno.env.set("KUBECONFIG", `${folder}/a`);
     strictEqual(connectionOf(`${folder}/b/config`, undefined).url, "https://there:6443");
-    throws(() => connectionOf(`${folder}/missing`, undefined), /there is no kubeconfig/);
-    throws(() => connectionOf(undefined, undefined), /context a of .* names no server/);
+    throws(() => connectionOf(`${folder}/missing`, undefined), /kubeconfig .* not found/);
+    throws(() => connectionOf(undefined, undefined), /context a of .* has no server/);
   }));

@@ -2,6 +2,7 @@
 import type { Extension, JsonGeneralName, JsonName, PublicKey } from "@peculiar/x509";
 import type { Authority } from "../../core/certificates/authorities.ts";
 import { AUTHORITY_NAME } from "../../core/certificates/authorities.ts";
+import { hostName } from "../../core/data/digest.ts";
 import type { ServingCertificate } from "./webhook_server.ts";
 
 /** Small, fast, and allowed everywhere that has rules about it. */
@@ -100,7 +101,8 @@ const named = (commonName: string): JsonName => [{ CN: [commonName] }];
 
 const generalName = async (value: string): Promise<JsonGeneralName> => {
   const { isIP } = await import("node:net");
-  return { type: isIP(value) === 0 ? "dns" : "ip", value };
+  const name = hostName(value);
+  return { type: isIP(name) === 0 ? "dns" : "ip", value: name };
 };
 
 const signed = async ({ serial, validity, extensions, ...rest }: {

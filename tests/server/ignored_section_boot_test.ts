@@ -11,7 +11,7 @@ for (
     ["ogx-starter", "starter-1.2.yaml", "1.2"],
   ] as const
 ) {
-  Deno.test(`${name} on server ${serverVersion} starts with telemetry at top level of its base, and with a provider laid over it`, async () => {
+  Deno.test(`${name} on server ${serverVersion} starts with telemetry at top level of its base, and with an added provider`, async () => {
     const models = startModelServer();
     try {
       const manifest = {

@@ -194,7 +194,7 @@ const faultsOf = (
     ? [
       new NotSupportedOnLine({
         path: [...path, "provider"],
-        what: `provider of type "${found.type}" that takes a model: registering one ends the start of the whole server`,
+        what: `models of a provider of type "${found.type}": the server fails to start when one is registered`,
         server: serverName,
         instead: OPENAI_WAY,
       }),
