@@ -1,4 +1,5 @@
 /** `diff`, `explain` and `rollout` as processes, against a real API server on which the operator works. */
+import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { ok, strictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
@@ -26,7 +27,13 @@ const cli = (cluster: ControlPlane, args: ReadonlyArray<string>, stdin: JsonObje
     ...args,
   ], {
     cwd: ROOT,
-    env: { ...Deno.env.toObject(), LANG: "C", KUBECONFIG: cluster.kubeconfig, POD_NAMESPACE: "default" },
+    env: {
+      ...Deno.env.toObject(),
+      ...RUNTIME_ENV,
+      LANG: "C",
+      KUBECONFIG: cluster.kubeconfig,
+      POD_NAMESPACE: "default",
+    },
     stdin: typeof stdin === "string" ? stdin : JSON.stringify(stdin),
   });
 

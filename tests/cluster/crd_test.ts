@@ -93,7 +93,7 @@ Deno.test("the CRD on a real API server", async (t) => {
 
     await t.step("explains its fields", async () => {
       const said = await cluster.kubectl(["explain", "llsd.spec.providers.inference"]);
-      ok(said.includes("Model servers and model services.") && said.includes("endpoint"), said);
+      ok(said.includes("inference configures model servers") && said.includes("endpoint"), said);
     });
   } finally {
     await cluster.stop();

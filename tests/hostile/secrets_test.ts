@@ -2,6 +2,7 @@
  * No Secret's value in any output, in any encoding: one value for each field that names a Secret, a server that repeats all of
  * them in each of many forms as the end of its log, and every output of the operator on a real API server.
  */
+import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -150,7 +151,7 @@ const failedPod = (deployment: JsonObject, message: string): JsonObject => ({
 const cli = async (cluster: ControlPlane, args: ReadonlyArray<string>, stdin?: Json): Promise<string> => {
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--allow-all", "mod.ts", ...args, "--kubeconfig", cluster.kubeconfig],
-    env: { NO_COLOR: "1", POD_NAMESPACE: "default" },
+    env: { ...RUNTIME_ENV, NO_COLOR: "1", POD_NAMESPACE: "default" },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

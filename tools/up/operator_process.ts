@@ -1,4 +1,5 @@
 /** The operator of this checkout in its own process, with exactly the permissions that it requires. */
+import { RUNTIME_ENV } from "../program_flags.ts";
 import { type BackgroundProcess, startInBackground } from "../cluster/background_process.ts";
 import type { UpCluster } from "./cluster.ts";
 
@@ -27,6 +28,7 @@ export const startOperatorProcess = (
     workingFolder: ROOT,
     env: {
       ...kept("HOME", "PATH", "DENO_DIR", "XDG_CACHE_HOME"),
+      ...RUNTIME_ENV,
       POD_NAMESPACE: ownNamespace,
       ...Object.fromEntries(cluster.relatedImages),
     },
