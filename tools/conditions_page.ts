@@ -15,7 +15,7 @@ const SAMPLE = {
 const RESOURCE = { metadata: { name: "NAME", namespace: "NAMESPACE" } };
 
 export const conditionsPage = (): string => {
-  const rows = Object.values(FAILURES).map((row) => cells(row as unknown as Row<typeof SAMPLE>));
+  const rows = Object.values(FAILURES).flatMap((row) => rowsOf(row as unknown as Row<typeof SAMPLE>));
   return [
     "# Conditions of a failed reconciliation",
     "",
@@ -30,8 +30,18 @@ export const conditionsPage = (): string => {
   ].join("\n");
 };
 
-const cells = ({ reason, condition, meaning, owner, retry, advice }: Row<typeof SAMPLE>): ReadonlyArray<string> => [
-  `\`${typeof reason === "string" ? reason : reason(SAMPLE)}\``,
+/** A row for each reason: whether a failure blocks the Deployment may decide which it is. */
+const rowsOf = (row: Row<typeof SAMPLE>): ReadonlyArray<ReadonlyArray<string>> => {
+  const { reason } = row;
+  if (typeof reason === "string") return [cells(reason, row)];
+  return [...new Set([true, false].map((blocks) => reason({ ...SAMPLE, blocks })))].map((each) => cells(each, row));
+};
+
+const cells = (
+  reason: string,
+  { condition, meaning, owner, retry, advice }: Row<typeof SAMPLE>,
+): ReadonlyArray<string> => [
+  `\`${reason}\``,
   typeof condition === "string" ? `\`${condition}\`` : "depends on the object",
   meaning,
   owner === "author" ? "author of the resource" : "administrator",

@@ -54,7 +54,7 @@ const percentage = within(1, PERCENT_MAX, `use 1 to ${PERCENT_MAX} percent of th
 
 const SERVER_PORT_MIN = 1024;
 
-export const CHANGE_RULES: ReadonlyArray<ChangeRule> = [
+const CHANGE_RULES: ReadonlyArray<ChangeRule> = [
   {
     path: ["spec", "workload", "podDisruptionBudget"],
     broken: (block) =>

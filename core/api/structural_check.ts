@@ -84,7 +84,7 @@ export const structuralFindings = (
 };
 
 /** The message for a key that is not in the schema; `known` are the allowed keys. */
-export const unknownField = (key: string, known: ReadonlyArray<string>): string =>
+const unknownField = (key: string, known: ReadonlyArray<string>): string =>
   `Unknown field "${key}"; known fields: ${[...known].sort().join(", ")}`;
 
 const patternFits = (schema: StructuralSchema, value: string): boolean =>

@@ -199,8 +199,8 @@ const podLine = (pod: JsonObject): string => {
   const ready = listAt(pod, "status", "conditions").some((condition) =>
     stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
   );
-  const restarts = statuses.reduce((sum, statuse) => sum + Number(member(statuse, "restartCount") ?? 0), 0);
-  const waiting = statuses.map((statuse) => stringAt(statuse, "state", "waiting", "reason")).find((item) =>
+  const restarts = statuses.reduce((sum, container) => sum + Number(member(container, "restartCount") ?? 0), 0);
+  const waiting = statuses.map((container) => stringAt(container, "state", "waiting", "reason")).find((item) =>
     item !== undefined
   );
   return `Pod ${stringAt(pod, "metadata", "name")}: ${stringAt(pod, "status", "phase") ?? "Pending"}, ${

@@ -19,4 +19,4 @@ export const foldersOf = (spec: Spec): DataFolders => {
 };
 
 /** Mount path of the data volume, for every server. */
-export const MOUNT_DEFAULT = "/.llama";
+const MOUNT_DEFAULT = "/.llama";

@@ -19,7 +19,7 @@ export interface Facts {
   readonly folders: DataFolders;
 }
 
-/** A provider of the resource after stage 4. */
+/** A provider of the resource after `expandProviders`. */
 export interface Declared {
   readonly api: string;
   readonly id: string;

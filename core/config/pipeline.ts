@@ -50,7 +50,7 @@ export interface Refusal<E> {
 
 export const refusal = <E>(...failures: ReadonlyArray<E>): Refusal<E> => ({ failures, warnings: [] });
 
-/** From a base to the config of one resource: stages 2 to 13. */
+/** From a base to the config of one resource. The order of the stages is this one. */
 export const generation = (base: BaseSource) =>
   readDraft(base).pipe(
     Effect.mapError((failure) => refusal(failure)),

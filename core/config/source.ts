@@ -1,4 +1,4 @@
-/** Stage 1: the source of the config. */
+/** The source of the config. */
 import * as Data from "effect/Data";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
 import type { Spec } from "../api/v1alpha2.ts";

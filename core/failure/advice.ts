@@ -35,6 +35,10 @@ export const adviceForEdit: Advise<unknown> = (_failure, resource) => ({
   command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });
 
+export const adviceOnOverride: Advise<unknown> = () => ({
+  say: `Correct image-overrides in the settings of the operator, the ConfigMap llama-stack-operator-config; ${GOES_ON}`,
+});
+
 export const adviceOnSecret: Advise<Named> = ({ name, namespace }, resource) => ({
   say: `Create the Secret; ${GOES_ON}`,
   command: `${shell`kubectl create secret generic ${name} -n ${namespace}`}${
@@ -62,7 +66,7 @@ export const adviceOnConfigMapKey: Advise<NamedKey> = ({ name, namespace, key })
 /** `key` is the object and its key, `name/key`. */
 export const adviceForContent =
   (kind: "secret" | "configmap"): Advise<{ readonly key: string }> => ({ key }, resource) => ({
-    say: `Change the value of ${key}; ${GOES_ON}`,
+    say: `Correct the content of ${key}; ${GOES_ON}`,
     command: shell`kubectl edit ${kind} ${key.split("/")[0] ?? ""} -n ${namespaceOf(resource)}`,
   });
 

@@ -591,4 +591,4 @@ export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
 }
 
 /** Failures that only a read of the cluster can find. */
-export type ReferenceFailure = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;
+type ReferenceFailure = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;

@@ -11,6 +11,7 @@ import {
   adviceOnConfigMapKey,
   adviceOnConflict,
   adviceOnDeletion,
+  adviceOnOverride,
   adviceOnRefusal,
   adviceOnSecret,
   adviceOnSecretKey,
@@ -95,6 +96,7 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "UnsupportedConfigVersion",
     owner: "administrator",
+    advice: adviceOnOverride,
   },
   BaseUnreadable: { meaning: "the base config cannot be read", ...CONFIG, reason: "UnsupportedConfigVersion" },
   UnsupportedConfigVersion: {

@@ -85,11 +85,11 @@ const preparation = Effect.fnUntraced(function* (
   const values = usedValues(references, snapshot);
   const digest = secretsDigest(
     snapshot.operator.hmacKey,
-    stringAt(snapshot.resource, "metadata", "namespace") ?? "",
+    namespace,
     values,
   );
   const inputs = inputsOf(resource, snapshot, {
-    namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",
+    namespace,
     configMapDigest: configMapDigest(references, snapshot, namespace),
     secretsDigest: digest,
   });

@@ -4,7 +4,7 @@ import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
-export const autoscalerName = (name: string): string => `${name}-hpa`;
+const autoscalerName = (name: string): string => `${name}-hpa`;
 
 /** Percent of the CPU request, if the resource sets no target. Source: the Go operator, whose servers are adopted. */
 const CPU_PERCENT_DEFAULT = 80;

@@ -21,7 +21,7 @@ import { serviceAccountName } from "./service_account.ts";
 import { startCommand } from "./start_command.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
-export const CONTAINER = "llama-stack";
+const CONTAINER = "llama-stack";
 
 export const deployment = (blueprint: Blueprint, annotations: Readonly<Record<string, string>> = {}): Manifest => {
   const { name, spec } = blueprint;

@@ -3,7 +3,7 @@ import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { manifest } from "./kubernetes_objects.ts";
 
-export const disruptionBudgetName = (name: string): string => `${name}-pdb`;
+const disruptionBudgetName = (name: string): string => `${name}-pdb`;
 
 export const disruptionBudget = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec } = blueprint;

@@ -31,7 +31,7 @@ interface Route {
 }
 
 /** Every kind that the operator writes, with the API version that it is written in. */
-interface Kinds {
+export interface Kinds {
   readonly ConfigMap: { readonly version: "v1"; readonly object: V1ConfigMap };
   readonly Deployment: { readonly version: "apps/v1"; readonly object: V1Deployment };
   readonly HorizontalPodAutoscaler: { readonly version: "autoscaling/v2"; readonly object: V2HorizontalPodAutoscaler };

@@ -4,7 +4,7 @@ import { type Blueprint, isExposed, type Manifest, portOf } from "./blueprint.ts
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
-export const networkPolicyName = (name: string): string => `${name}-network-policy`;
+const networkPolicyName = (name: string): string => `${name}-network-policy`;
 
 /** Undefined unless requested by `allowedFrom` or by the operator's settings. */
 export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {

@@ -2,6 +2,8 @@
  * Every kind of object that belongs to a resource: its API path, and what the operator does with it. The watches, the
  * paths, pruning and the RBAC rules of the installation are derived from this table.
  */
+import type { Kinds } from "../resources/kubernetes_objects.ts";
+
 export interface Kind {
   readonly kind: string;
   readonly apiVersion: string;
@@ -18,21 +20,23 @@ const written = (apiVersion: string, kind: string, plural: string, prunable = fa
 });
 
 /**
- * Objects of a resource. Claims, ServiceAccounts and Services are kept; a ConfigMap is deleted when no workload uses it
- * any longer.
+ * Objects of a resource: every kind that the operator can write, so that a new one cannot be forgotten here. Claims,
+ * ServiceAccounts and Services are kept; a ConfigMap is deleted when no workload uses it any longer.
  */
-export const OWN_KINDS: ReadonlyArray<Kind> = [
-  written("apps/v1", "Deployment", "deployments"),
-  written("v1", "ConfigMap", "configmaps"),
-  written("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
-  written("v1", "Secret", "secrets", true),
-  written("v1", "ServiceAccount", "serviceaccounts"),
-  written("v1", "Service", "services"),
-  written("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true),
-  written("networking.k8s.io/v1", "Ingress", "ingresses", true),
-  written("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", true),
-  written("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true),
-];
+const OWN: { readonly [Name in Exclude<keyof Kinds, "Route">]: Kind } = {
+  Deployment: written("apps/v1", "Deployment", "deployments"),
+  ConfigMap: written("v1", "ConfigMap", "configmaps"),
+  PersistentVolumeClaim: written("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+  Secret: written("v1", "Secret", "secrets", true),
+  ServiceAccount: written("v1", "ServiceAccount", "serviceaccounts"),
+  Service: written("v1", "Service", "services"),
+  HorizontalPodAutoscaler: written("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true),
+  Ingress: written("networking.k8s.io/v1", "Ingress", "ingresses", true),
+  NetworkPolicy: written("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", true),
+  PodDisruptionBudget: written("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true),
+};
+
+export const OWN_KINDS: ReadonlyArray<Kind> = Object.values(OWN);
 
 /** In place of an Ingress, where the API server has it. */
 export const ROUTES: Kind = written("route.openshift.io/v1", "Route", "routes", true);

@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect";
 import * as FileSystem from "effect/FileSystem";
 import * as Layer from "effect/Layer";
-import * as Option from "effect/Option";
 import * as Path from "effect/Path";
 import * as PlatformError from "effect/PlatformError";
 import * as Queue from "effect/Queue";
@@ -65,4 +64,3 @@ const terminal: Terminal.Terminal = Terminal.make({
   readLine: Effect.fail(new Terminal.QuitError()),
   display: (text) => Effect.sync(() => write(Deno.stdout, text)),
 });
-export const noColour = Option.none();

@@ -34,7 +34,7 @@ export const exclusiveConnectionOf = (kubeconfig: string | undefined, context: s
  * From now on a client trusts the CA that it is given and no other. False if root certificates were read before. Afterwards
  * the environment is as it was, for the programs that this one starts.
  */
-export const trustNoRootCertificates = (): boolean => {
+const trustNoRootCertificates = (): boolean => {
   const before = [STORES, ...FILES].map((name) => [name, Deno.env.get(name)] as const);
   const isEmpty = before.every(([name, value]) => name === STORES ? isNoStore(value) : (value ?? "") === "");
   const wasUnread = readAsEmpty();

@@ -1,4 +1,4 @@
-/** Stage 2, first half: `spec.distribution` → image, server and base. */
+/** `spec.distribution` → image, server and base. */
 import * as Result from "effect/Result";
 import {
   BaseUnreadable,

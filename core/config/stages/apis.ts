@@ -1,4 +1,4 @@
-/** Stage 10: which APIs the server opens: what the base opens, what was added, what those need; nothing without a provider. */
+/** Which APIs the server opens: what the base opens, what was added, what those need; nothing without a provider. */
 import { listAt, objectAt, put, stringAt } from "../../data/json.ts";
 import { isConditional } from "../servers/base.ts";
 import { providerType } from "../servers/catalogue.ts";

@@ -1,4 +1,4 @@
-/** Stage 9: APIs that are switched off, and everything that would dangle afterwards. */
+/** APIs that are switched off, and everything that would dangle afterwards. */
 import { disabledApi } from "../../api/rules.ts";
 import { MissingApi } from "../../failure/failures.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";

@@ -1,4 +1,4 @@
-/** Stage 8: external providers. Rejected with a clear message until they are supported, never ignored. */
+/** External providers. Rejected with a clear message until they are supported, never ignored. */
 import { NotBuiltYet } from "../../failure/failures.ts";
 import { type Stage, stage } from "../stage.ts";
 

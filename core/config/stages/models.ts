@@ -1,4 +1,4 @@
-/** Stage 6, models: registered under an inference provider. */
+/** Models: registered under an inference provider. */
 import type { Model } from "../../api/v1alpha2.ts";
 import {
   MissingProviderForResource,

@@ -1,4 +1,4 @@
-/** Stage 5: the declared providers over those of the base, by id. */
+/** The declared providers over those of the base, by id. */
 import { type JsonObject, listAt, put, upsert } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { baseId } from "../servers/base.ts";

@@ -1,4 +1,4 @@
-/** Stage 4: each provider of the resource in the long form: type, id, endpoint field, key field, placeholders, settings. */
+/** Each provider of the resource in the long form: type, id, endpoint field, key field, placeholders, settings. */
 import { PROVIDER_LISTS, type ProviderList } from "../../api/api_names.ts";
 import { effectiveId } from "../../api/rules.ts";
 import type { Provider } from "../../api/v1alpha2.ts";

@@ -1,4 +1,4 @@
-/** Stage 11: the server section: port, TLS files or the word that there are none, workers. */
+/** The server section of the config: port, TLS files or their absence, workers. */
 import { PORT_DEFAULT } from "../../api/v1alpha2.ts";
 import { RuleBroken } from "../../failure/failures.ts";
 import { type JsonObject, objectAt, omit, put } from "../../data/json.ts";

@@ -1,4 +1,4 @@
-/** Stage 6, shields: registered under a safety provider, on lines that have them. */
+/** Shields: registered under a safety provider, on lines that have them. */
 import { MissingProviderForResource, NotSupportedOnLine } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";

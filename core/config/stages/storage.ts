@@ -1,4 +1,4 @@
-/** Stage 7: where the server keeps its state. Backend names never change, so that every reference stays valid. */
+/** Where the server keeps its state. Backend names never change, so that every reference stays valid. */
 import { EnvNameCollision, type UnusableEndpoint } from "../../failure/failures.ts";
 import { formatPath } from "../../data/field_path.ts";
 import { type Json, type JsonObject, objectAt } from "../../data/json.ts";

@@ -1,4 +1,4 @@
-/** Stage 6, tools: every tool group of the resource has a provider that serves it. */
+/** Every tool group of the resource has a provider that serves it. */
 import { MissingProviderForResource, UnknownToolGroup } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
