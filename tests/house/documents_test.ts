@@ -69,3 +69,12 @@ Deno.test("ARCHITECTURE names every dependency", async () => {
     ok(/@\d+\.\d+\.\d+$/.test(target), `${target} is no exact version`);
   }
 });
+
+Deno.test("docs/runbook.md explains every reason that explain has advice for", async () => {
+  const source = await Deno.readTextFile(new URL("../../core/command/next_steps.ts", import.meta.url));
+  const reasons = [...source.matchAll(/case "(\w+)":/g)].map(([, reason]) => reason);
+  const pages = await Promise.all(
+    ["runbook", "conditions"].map((page) => Deno.readTextFile(new URL(`../../docs/${page}.md`, import.meta.url))),
+  );
+  deepStrictEqual(reasons.filter((reason) => !pages.some((page) => page.includes(`| \`${reason}\``))), []);
+});
