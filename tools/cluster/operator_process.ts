@@ -81,7 +81,7 @@ export const startBundledOperator = async (
       "--metrics-plain",
       `--health-address=127.0.0.1:${health}`,
       ...namespaces.map((namespace) => `--namespace=${namespace}`),
-      ...(leaderElect ? [] : ["--no-leader-elect"]),
+      leaderElect ? "--leader-elect" : "--no-leader-elect",
       ...flags,
     ],
     env: {
