@@ -237,10 +237,14 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
         ok(!/failed calling webhook|timeout|context deadline/.test(made.text), made.text.slice(0, 500));
         return made.status;
       };
-      const probe = { ...manifest({}, "probe"), metadata: { name: "probe", namespace: NEIGHBOUR } };
+      // Only the webhook refuses it: until the API server calls it, with its CA, anything is accepted or nothing is.
+      const wrong = manifest({ providers: { inference: [{ provider: "nonsense" }] } }, "probe");
+      const probe = { ...wrong, metadata: { name: "probe", namespace: NEIGHBOUR } };
       await eventually(
         "admission is called",
-        async () => (await create(cluster, probe, { dryRun: "All" })).status === 201 || undefined,
+        async () =>
+          /admission webhook .* denied the request/.test((await create(cluster, probe, { dryRun: "All" })).text) ||
+          undefined,
       );
       for (const row of CORPUS) {
         const [last] = row.objects.slice(-1);
