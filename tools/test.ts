@@ -36,7 +36,10 @@ const PARTS: ReadonlyArray<Part> = [
       "tests/start_script_test.ts",
     ],
   },
-  { name: "properties", args: [...TEST, "tests/properties_test.ts", "tests/conversion_properties_test.ts"] },
+  {
+    name: "properties",
+    args: [...TEST, "tests/properties_test.ts", "tests/conversion_properties_test.ts", "tests/agreement_test.ts"],
+  },
   { name: "real Kubernetes API server", args: [...TEST, "--parallel", "tests/cluster"], jobs: JOBS_WITH_REAL_PARTS },
   // Alone: what is measured is how fast others are served.
   { name: "a hostile tenant", args: [...TEST, "tests/hostile"] },
