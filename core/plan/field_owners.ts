@@ -13,7 +13,7 @@ import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
 import type { WriteStep } from "./step.ts";
 import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { isOwnApply } from "../snapshot/field_manager.ts";
 import type { ForeignField } from "../snapshot/contest.ts";
 
 /** Fields whose live value differs from the applied one. */
@@ -91,10 +91,6 @@ export const isAppliedFrom = (manifest: Manifest, live: JsonObject): boolean =>
 
 const digestOf = (object: JsonObject): string | undefined =>
   stringAt(object, "metadata", "annotations", MANIFEST_ANNOTATION);
-
-const isOwnApply = (entry: Json): boolean =>
-  stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
-  stringAt(entry, "subresource") === undefined;
 
 /** Whether a set of fields (FieldsV1) contains the field; a parent field is owned by the owner of the whole. */
 const owns = (fields: JsonObject, path: DifferencePath): boolean => {

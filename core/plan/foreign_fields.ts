@@ -18,7 +18,7 @@ import {
 } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
-import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { isOwnApply } from "../snapshot/field_manager.ts";
 import { RECORD_ANNOTATIONS, TEMPLATE_ANNOTATION } from "./rollout/record.ts";
 import { isReused } from "./rollout/rollout_state.ts";
 
@@ -71,9 +71,7 @@ export const foreignFields = (
 
 /** `kubectl rollout undo` copies the annotations of a ReplicaSet to the Deployment: records of a template that it has no more. */
 const recordsOfOthers = (manifest: Manifest, live: JsonObject): ReadonlyArray<ClaimedField> => {
-  const own = listAt(live, "metadata", "managedFields").find((entry) =>
-    stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply"
-  );
+  const own = listAt(live, "metadata", "managedFields").find(isOwnApply);
   const applied = objectAt(own ?? null, "fieldsV1", "f:metadata", "f:annotations");
   return RECORD_ANNOTATIONS.filter((name) =>
     stringAt(live, "metadata", "annotations", name) !== undefined &&

@@ -3,7 +3,7 @@ import { KIND } from "../api/v1alpha2.ts";
 import { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { MANAGED_BY } from "../resources/names.ts";
-import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { isOwnApply } from "../snapshot/field_manager.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
@@ -66,7 +66,7 @@ export const isAdoptable = (live: JsonObject, snapshot: Whose): boolean =>
 /** The label may have been rewritten by a policy. */
 const isAppliedByUs = (live: JsonObject): boolean =>
   listAt(live, "metadata", "managedFields").some((entry) =>
-    stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
+    isOwnApply(entry) &&
     Object.hasOwn(objectAt(entry, "fieldsV1", "f:metadata", "f:labels"), "f:app.kubernetes.io/managed-by")
   );
 

@@ -1,7 +1,7 @@
 /** The number of pods: the one thing that changes whatever else is wrong, and that an autoscaler may own. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
-import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { isOwnApply } from "../snapshot/field_manager.ts";
 import { isAdoptable, isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { keyOf } from "../snapshot/object_key.ts";
@@ -35,8 +35,7 @@ export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
 export const handOver = (prepared: Prepared, live: JsonObject | undefined): ReadonlyArray<Scaling> => {
   if (live === undefined || !autoscales(prepared.blueprint)) return [];
   const ours = listAt(live, "metadata", "managedFields").some((entry) =>
-    stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply" &&
-    Object.hasOwn(objectAt(entry, "fieldsV1", "f:spec"), "f:replicas")
+    isOwnApply(entry) && Object.hasOwn(objectAt(entry, "fieldsV1", "f:spec"), "f:replicas")
   );
   if (!ours) return [];
   const running = Number(member(objectAt(live, "spec"), "replicas") ?? 1);

@@ -17,7 +17,7 @@ import {
 } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
-import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { FIELD_MANAGER, isOwnApply } from "../snapshot/field_manager.ts";
 import { keyOf } from "../snapshot/object_key.ts";
 import { Step, type WriteStep } from "./step.ts";
 
@@ -86,9 +86,6 @@ const isFormer = (entry: Json, resource: JsonObject): boolean => {
   const owned = objectAt(entry, "fieldsV1", "f:metadata", "f:ownerReferences");
   return Object.hasOwn(owned, `k:{"uid":"${stringAt(resource, "metadata", "uid") ?? ""}"}`);
 };
-
-const isOwnApply = (entry: Json): boolean =>
-  stringAt(entry, "manager") === FIELD_MANAGER && stringAt(entry, "operation") === "Apply";
 
 const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
 

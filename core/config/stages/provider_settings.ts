@@ -118,7 +118,11 @@ export const strayFindings = (
   }
   return {
     warnings: stray.map((key) =>
-      warning("UnknownSetting", placeOf(key), `${type} does not read it${didYouMean(key, names)}`)
+      warning(
+        "UnknownSetting",
+        placeOf(key),
+        `unknown field for provider type "${type}"; it has no effect${didYouMean(key, names)}`,
+      )
     ),
     failures: [],
   };
