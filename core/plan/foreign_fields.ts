@@ -138,8 +138,8 @@ const broughtBack = (
   const now = podTemplateOf(live);
   const text = JSON.stringify(now);
   const earlier = replicaSets.find((replicaSet) => JSON.stringify(podTemplateOf(replicaSet)) === text);
-  // A Deployment that only moves forward runs on a ReplicaSet that it has never used before.
-  if (earlier === undefined || !isReused(earlier) && revisionOf(earlier) === revisionOf(live)) return [];
+  // A Deployment that only moves forward runs on a ReplicaSet that it has never used before, and may learn its revision later.
+  if (earlier === undefined || !isReused(earlier) && revisionOf(earlier) >= revisionOf(live)) return [];
   const recordOf = (object: JsonObject) => stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
   const isRepaired = recordOf(live) === undefined || recordOf(live) === recordOf(manifest);
   const others = replicaSets.filter((replicaSet) => replicaSet !== earlier);

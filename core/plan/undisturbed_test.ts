@@ -145,6 +145,28 @@ Deno.test("a default that `kubectl rollout undo` replaced by the value of an ear
   );
 });
 
+Deno.test("an annotation that somebody adds stays, though its ReplicaSet is seen before the revision of the Deployment", () => {
+  const { snapshot: before } = converged(snapshot(GENERATED));
+  const revision = "deployment.kubernetes.io/revision";
+  const replicaSet = (from: ClusterSnapshot, number: string): JsonObject => ({
+    metadata: { name: `my-${number}`, annotations: { [revision]: number } },
+    spec: { template: at(from.live.get("Deployment/my"), "spec", "template") ?? {} },
+  });
+  const first = withLive(
+    before,
+    "Deployment/my",
+    (object) => put(object, ["metadata", "annotations", revision], "1") as JsonObject,
+  );
+  const added = withLive(
+    first,
+    "Deployment/my",
+    (object) => put(object, ["spec", "template", "metadata", "annotations", "example.com/kept"], "yes") as JsonObject,
+  );
+  const now = { ...added, replicaSets: [replicaSet(first, "1"), replicaSet(added, "2")] };
+  const next = edited(now, { ...GENERATED, workload: { replicas: 1, overrides: { podLabels: { edited: "yes" } } } });
+  deepStrictEqual(planOf(next).steps.flatMap((step) => step._tag === "TakeOver" ? step.claims : []), []);
+});
+
 const REUSED: JsonObject = { "deployment.kubernetes.io/revision-history": "1" };
 
 Deno.test("drift of a value that looks like a number is repaired", () => {
