@@ -57,9 +57,9 @@ Deno.test(`lint, render, admission and reconciliation judge each of ${RUNS} reso
       else accepted++;
 
       const change = { namespace: "default", object: resource, before: undefined, writtenIn: "v1alpha2" };
-      const { refusals, warnings } = judge(change, SURROUNDINGS, "Warn", new Map());
+      const { rejections, warnings } = judge(change, SURROUNDINGS, "Warn", new Map());
       const told = warnings.filter((text) => errors.includes(text));
-      deepStrictEqual(sorted([...refusals.map(({ message }) => message), ...told]), sorted(errors));
+      deepStrictEqual(sorted([...rejections.map(({ message }) => message), ...told]), sorted(errors));
 
       const stored = changeFindings(resource).map(({ message }) => message);
       const prepared = prepare(snapshot({}, { resource }));

@@ -4,7 +4,7 @@ import { decodeResource, type Resource } from "../core/api/decode.ts";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
-import type { Refusal } from "../core/config/pipeline.ts";
+import type { Rejection } from "../core/config/pipeline.ts";
 import type { DerivationFailure } from "../core/config/derive.ts";
 import { derive, Derived, type Surroundings } from "../core/config/derive.ts";
 import { formatPath } from "../core/data/field_path.ts";
@@ -43,7 +43,7 @@ export const config = (spec: JsonObject, surroundings: Partial<Surroundings> = {
   Result.getOrThrow(readYaml11(generated(spec, surroundings).config.yaml)) as JsonObject;
 
 /** Why a spec has no config. */
-export const refused = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): Refusal<DerivationFailure> => {
+export const rejected = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): Rejection<DerivationFailure> => {
   const derived = derive(decoded(spec), { ...SURROUNDINGS, ...surroundings });
   if (Result.isSuccess(derived)) throw new Error(`expected a failure, got ${derived.success._tag}`);
   return derived.failure;
@@ -51,7 +51,7 @@ export const refused = (spec: JsonObject, surroundings: Partial<Surroundings> = 
 
 /** Failures as `Tag at path`, the form in which tables of tests state them. */
 export const failures = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): ReadonlyArray<string> =>
-  refused(spec, surroundings).failures.map(({ _tag, path }) => `${_tag} at ${formatPath(path)}`);
+  rejected(spec, surroundings).failures.map(({ _tag, path }) => `${_tag} at ${formatPath(path)}`);
 
 /** Warnings of a generated config as `Code at path`. */
 export const warnings = (spec: JsonObject, surroundings: Partial<Surroundings> = {}): ReadonlyArray<string> =>

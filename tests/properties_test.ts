@@ -69,7 +69,7 @@ Deno.test(`derive() converts each of ${RUNS} resources to a config or to failure
     "EnvNameCollision",
     "MissingSetting",
     "MissingProviderForResource",
-    "NotSupportedOnLine",
+    "NotSupportedByServer",
     "BaseConfigRequired",
     "UnusableEndpoint",
   ];

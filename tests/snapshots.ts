@@ -70,7 +70,10 @@ export interface Plan {
 export const planOf = (snapshot: ClusterSnapshot): Plan => {
   const decision = decide(snapshot);
   const done = decision.steps.reduce(perform, snapshot);
-  const { steps, failures, lookAgainMs } = report(snapshot, decision, { live: done.live, refusals: snapshot.refusals });
+  const { steps, failures, lookAgainMs } = report(snapshot, decision, {
+    live: done.live,
+    rejectedWrites: snapshot.rejectedWrites,
+  });
   return { decision, steps: [...decision.steps, ...steps], failures, lookAgainMs, turn: slotUseOf(decision) };
 };
 

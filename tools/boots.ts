@@ -14,7 +14,7 @@ import { bootCell, type Cell, STORAGES } from "./boot_matrix/cell.ts";
 import { bootProviderTypes } from "./boot_matrix/provider_types.ts";
 import { compatibilityPage } from "./boot_matrix/page.ts";
 import { type Boots, merged, readBoots } from "./boot_matrix/results.ts";
-import { bootShipped, newestOfLines } from "./boot_matrix/shipped.ts";
+import { bootShipped, newestOfFamilies } from "./boot_matrix/shipped.ts";
 import { installServer, SERVER_VERSIONS } from "./install/python_server.ts";
 
 const RESULTS = new URL("../configs/boots.json", import.meta.url);
@@ -71,7 +71,7 @@ const main = async (args: readonly string[]): Promise<number> => {
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   const others = values.provider !== undefined || values.distribution !== undefined
     ? []
-    : newestOfLines(SERVER_VERSIONS);
+    : newestOfFamilies(SERVER_VERSIONS);
   for (const server of others.filter((name) => minors.some((minor) => serverName(minor) === name))) {
     for (const row of await bootShipped(server, backends, values.distribution)) {
       fresh.shipped.push({ ...row, date: today });

@@ -95,7 +95,7 @@ const PERSISTENCE_NEEDED: ReadonlySet<string> = new Set([
 /** Plain strings that hold a credential all the same. */
 const CREDENTIAL = /(^|_)(api_key|password|token)$/;
 
-const providerType = (minor: string, api: string, type: string, facts: ToldProvider): Tree => {
+const providerType = (minor: string, api: string, type: string, facts: ReportedProvider): Tree => {
   const fields = Object.fromEntries(Object.entries(facts.fields).map(([name, told]) => [name, field(name, told)]));
   const endpoint = ENDPOINT_UNREAD.has(`${minor} ${type}`)
     ? undefined
@@ -115,7 +115,7 @@ const providerType = (minor: string, api: string, type: string, facts: ToldProvi
   });
 };
 
-const references = (type: string, told: ToldProvider["references"]): Tree =>
+const references = (type: string, told: ReportedProvider["references"]): Tree =>
   Object.fromEntries(
     Object.entries(told).map(([path, reference]) => [
       path,
@@ -126,7 +126,7 @@ const references = (type: string, told: ToldProvider["references"]): Tree =>
     ]),
   );
 
-const field = (name: string, told: ToldField): Record<string, unknown> =>
+const field = (name: string, told: ReportedField): Record<string, unknown> =>
   present({
     type: told.type,
     aliases: told.aliases.length > 0 ? told.aliases : undefined,
@@ -148,7 +148,7 @@ const DESCRIPTION_MAX = 160;
 const cut = (text: string): string =>
   text.length <= DESCRIPTION_MAX ? text : text.slice(0, DESCRIPTION_MAX - 1).replace(/\s+\S*$/, "") + "…";
 
-interface ToldField {
+interface ReportedField {
   readonly type: string;
   readonly aliases: readonly string[];
   readonly enum: readonly unknown[];
@@ -160,8 +160,8 @@ interface ToldField {
   readonly description: string;
 }
 
-interface ToldProvider {
-  readonly fields: Readonly<Record<string, ToldField>>;
+interface ReportedProvider {
+  readonly fields: Readonly<Record<string, ReportedField>>;
   readonly references: Readonly<
     Record<string, { readonly kind: string; readonly required: boolean; readonly default?: unknown }>
   >;
@@ -175,7 +175,7 @@ interface ToldProvider {
 interface Told {
   readonly origin: Tree;
   readonly apis: Tree;
-  readonly providers: Readonly<Record<string, Readonly<Record<string, ToldProvider>>>>;
+  readonly providers: Readonly<Record<string, Readonly<Record<string, ReportedProvider>>>>;
 }
 
 const askPackage = async (source: Source): Promise<Told> => {

@@ -9,7 +9,7 @@ export const EMPTY_SNAPSHOT: Omit<ClusterSnapshot, "nowMs" | "operator" | "resou
   configs: [],
   replicaSets: [],
   pods: [],
-  refusals: [],
+  rejectedWrites: [],
   rollingUpgrades: [],
   server: undefined,
 };

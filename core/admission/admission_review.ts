@@ -34,10 +34,10 @@ const REVIEW = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
 export const accepted = (uid: string): JsonObject => ({ ...REVIEW, response: { uid, allowed: true } });
 
 /** All findings in one answer, each with its field. */
-export const admissionAnswer = (uid: string, { refusals, warnings }: Judgement, name: string): JsonObject => {
+export const admissionAnswer = (uid: string, { rejections, warnings }: Judgement, name: string): JsonObject => {
   const said = warnings.slice(0, ADMISSION_WARNINGS_MAX).map(shortened);
   const told = said.length === 0 ? {} : { warnings: said };
-  if (refusals.length === 0) return { ...REVIEW, response: { uid, allowed: true, ...told } };
+  if (rejections.length === 0) return { ...REVIEW, response: { uid, allowed: true, ...told } };
   return {
     ...REVIEW,
     response: {
@@ -48,12 +48,12 @@ export const admissionAnswer = (uid: string, { refusals, warnings }: Judgement, 
         status: "Failure",
         code: 422,
         reason: "Invalid",
-        message: refusals.map(({ message }) => message).join("\n"),
+        message: rejections.map(({ message }) => message).join("\n"),
         details: {
           group: "llamastack.io",
           kind: "LlamaStackDistribution",
           name,
-          causes: refusals.map(({ path, message }) => ({
+          causes: rejections.map(({ path, message }) => ({
             reason: "FieldValueInvalid",
             field: formatPath(path),
             message,

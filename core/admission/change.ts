@@ -12,7 +12,7 @@ export interface Change {
 }
 
 export interface Judgement {
-  readonly refusals: ReadonlyArray<Finding>;
+  readonly rejections: ReadonlyArray<Finding>;
   readonly warnings: ReadonlyArray<string>;
 }
 

@@ -3,7 +3,7 @@
  * and the command line reject whoever writes them today.
  */
 import * as Result from "effect/Result";
-import type { Refusal } from "../config/pipeline.ts";
+import type { Rejection } from "../config/pipeline.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject } from "../data/json.ts";
 import { RuleBroken } from "../failure/failures.ts";
@@ -25,10 +25,10 @@ export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> =>
   });
 
 /** The verdict on a resource that is written now; a field that is rejected already is not reported twice. */
-export const asWritten = <A, R extends Refusal<{ readonly path: FieldPath }>>(
+export const asWritten = <A, R extends Rejection<{ readonly path: FieldPath }>>(
   resource: Json,
   derived: Result.Result<A, R>,
-): Result.Result<A, Refusal<R["failures"][number] | RuleBroken>> => {
+): Result.Result<A, Rejection<R["failures"][number] | RuleBroken>> => {
   const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
   const refused = failures.map(({ path }) => formatPath(path));
   const more = changeFindings(resource).filter(({ path }) => !refused.includes(formatPath(path)));

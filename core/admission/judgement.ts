@@ -51,11 +51,11 @@ export const judge = (
     same(object.spec, before.spec);
   const fresh = unchanged ? NOTHING : findingsOf(object, surroundings);
   const old = unchanged || before === undefined ? NOTHING : findingsOf(before, surroundings);
-  const known = new Set([...old.refusals.map(({ message }) => message), ...old.warnings]);
+  const known = new Set([...old.rejections.map(({ message }) => message), ...old.warnings]);
   const rejects = references === "Reject";
   return inPathsOf(change, {
-    refusals: [
-      ...fresh.refusals.filter(({ message }) => !known.has(message)),
+    rejections: [
+      ...fresh.rejections.filter(({ message }) => !known.has(message)),
       ...(rejects ? missing : []),
     ].map(({ path, message }) => ({ path, message })),
     warnings: [
@@ -70,14 +70,14 @@ export const judge = (
 /** Admission sees every object in v1alpha2, and answers to who wrote it. */
 const inPathsOf = ({ writtenIn }: Change, judgement: Judgement): Judgement =>
   writtenIn !== "v1alpha1" ? judgement : {
-    refusals: judgement.refusals.map(({ path, message }) => ({
+    rejections: judgement.rejections.map(({ path, message }) => ({
       path: [inV1alpha1Paths(formatPath(path))],
       message: inV1alpha1Paths(message),
     })),
     warnings: judgement.warnings.map(inV1alpha1Paths),
   };
 
-const NOTHING: Judgement = { refusals: [], warnings: [] };
+const NOTHING: Judgement = { rejections: [], warnings: [] };
 
 const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement => {
   const decoded = decodeResource(resource, "lenient");
@@ -88,10 +88,10 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
       (item) => derive(item, surroundings),
     ),
   );
-  if (Result.isSuccess(derived)) return { refusals: [], warnings: warningsOf(derived.success).map(warningLine) };
+  if (Result.isSuccess(derived)) return { rejections: [], warnings: warningsOf(derived.success).map(warningLine) };
   const { failures, warnings } = derived.failure;
   return {
-    refusals: failures.filter(isAuthors),
+    rejections: failures.filter(isAuthors),
     warnings: [
       ...failures.filter((item) => !isAuthors(item)).map(({ message }) => message),
       ...warnings.map(warningLine),
@@ -106,7 +106,7 @@ const isAuthors = (failure: { readonly _tag: string }): boolean => !OPERATORS.ha
 const OPERATORS: ReadonlySet<string> = new Set([
   "BaseConfigRequired",
   "BaseUnreadable",
-  "OverrideOfAnotherLine",
+  "OverrideForOtherServerFamily",
   "UnsupportedConfigVersion",
   "UnsupportedServer",
 ]);

@@ -19,16 +19,16 @@ const judged = (item: Change, references: "Warn" | "Reject" = "Warn", found: Fou
     references,
     new Map(newReferences(item, SURROUNDINGS).map((ref) => [referenceName(ref), found])),
   );
-const refusals = (item: Change) => judged(item).refusals.map(({ message }) => message);
+const rejections = (item: Change) => judged(item).rejections.map(({ message }) => message);
 
 const BAD = manifest({ distribution: { name: "nope" } });
 
 Deno.test("judge() refuses a new resource with every finding and its path", () => {
-  const { refusals } = judged(change(manifest({
+  const { rejections } = judged(change(manifest({
     resources: { models: [{ name: "m", provider: "nope" }] },
     workload: { podDisruptionBudget: {}, autoscaling: { maxReplicas: 0 } },
   })));
-  deepStrictEqual(refusals.map(({ path }) => path.join(".")), [
+  deepStrictEqual(rejections.map(({ path }) => path.join(".")), [
     "spec.resources.models.0.provider",
     "spec.workload.podDisruptionBudget",
     "spec.workload.autoscaling.maxReplicas",
@@ -36,24 +36,24 @@ Deno.test("judge() refuses a new resource with every finding and its path", () =
 });
 
 Deno.test("judge() finds nothing in what the author did not change", () => {
-  deepStrictEqual(refusals(change(put(BAD, ["metadata", "labels"], { a: "b" }), BAD)), []);
-  deepStrictEqual(refusals(change(put(BAD, ["spec", "suspend"], true), BAD)), []);
-  strictEqual(refusals(change(BAD, manifest({}))).length, 1);
-  strictEqual(refusals(change(put(BAD, ["spec", "distribution", "name"], "other"), BAD)).length, 1);
+  deepStrictEqual(rejections(change(put(BAD, ["metadata", "labels"], { a: "b" }), BAD)), []);
+  deepStrictEqual(rejections(change(put(BAD, ["spec", "suspend"], true), BAD)), []);
+  strictEqual(rejections(change(BAD, manifest({}))).length, 1);
+  strictEqual(rejections(change(put(BAD, ["spec", "distribution", "name"], "other"), BAD)).length, 1);
 });
 
 Deno.test("judge() warns of what only the operator's release or its settings decide", () => {
-  const { refusals, warnings } = judged(change(manifest({
+  const { rejections, warnings } = judged(change(manifest({
     distribution: { image: "registry/own:1" },
     providers: { inference: [{ provider: "vllm", endpoint: "http://v" }] },
   })));
-  deepStrictEqual(refusals, []);
+  deepStrictEqual(rejections, []);
   ok(warnings.some((text) => text.includes("has no known base config")), warnings.join("\n"));
 });
 
 Deno.test("judge() keeps the rules that v1alpha1 writes got around", () => {
   const both = manifest({ overrideConfig: { configMapName: "c" }, disabled: ["safety"] });
-  ok(refusals(change(both, manifest({ disabled: ["safety"] }), "v1alpha1"))[0]?.includes("mutually exclusive"));
+  ok(rejections(change(both, manifest({ disabled: ["safety"] }), "v1alpha1"))[0]?.includes("mutually exclusive"));
 });
 
 Deno.test("judge() warns of missing references or refuses them, and of none that it could not look for", () => {
@@ -63,8 +63,8 @@ Deno.test("judge() warns of missing references or refuses them, and of none that
   deepStrictEqual(newReferences(needy, SURROUNDINGS).map(referenceName), ["Secret\n\ns\nk"]);
   deepStrictEqual(newReferences(change(put(needy.object, ["spec", "suspend"], true), needy.object), SURROUNDINGS), []);
   const lists = (references: "Warn" | "Reject", found: Found) => {
-    const { refusals, warnings } = judged(needy, references, found);
-    return [refusals.length, warnings.length];
+    const { rejections, warnings } = judged(needy, references, found);
+    return [rejections.length, warnings.length];
   };
   deepStrictEqual(
     [lists("Warn", "NoObject"), lists("Reject", "NoObject"), lists("Reject", "NoKey"), lists("Reject", undefined)],
@@ -96,11 +96,11 @@ Deno.test("questionIn() checks neither deleted objects nor other versions", () =
 
 Deno.test("admissionAnswer() bounds its warnings and carries each finding as a cause", () => {
   const warnings = Array.from({ length: 40 }, () => "w".repeat(900));
-  const answer = admissionAnswer("u", { refusals: [], warnings }, "my");
+  const answer = admissionAnswer("u", { rejections: [], warnings }, "my");
   const said = listAt(answer, "response", "warnings") as ReadonlyArray<string>;
   ok(said.every((text) => text.length <= ADMISSION_WARNING_MAX) && said.join("").length < 4096 + said.length * 4);
   strictEqual(at(answer, "response", "allowed"), true);
-  const refused = admissionAnswer("u", { refusals: judged(change(BAD)).refusals, warnings: [] }, "my");
+  const refused = admissionAnswer("u", { rejections: judged(change(BAD)).rejections, warnings: [] }, "my");
   strictEqual(at(refused, "response", "status", "code"), 422);
   deepStrictEqual(
     listAt(refused, "response", "status", "details", "causes").map((cause) => at(cause, "field")),

@@ -1,5 +1,5 @@
 /**
- * The names of the server's APIs, of every supported line, and the names under which the custom resource knows them.
+ * The names of the server's APIs, of every supported server family, and the names under which the custom resource knows them.
  *
  * Source: the `Api` enum of the published server packages, Llama Stack 0.2.13 to OGX 1.5.
  */

@@ -15,7 +15,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { knownValues } from "../status/pod_secrets.ts";
 import { withoutSecrets } from "../status/redaction.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
-import { lineChanges } from "./line_changes.ts";
+import { familyChanges } from "./family_changes.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 import { waitingTemplate } from "./rollout.ts";
 
@@ -69,12 +69,12 @@ interface DiffStep {
   readonly why: string;
   /** True when a new pod template starts new pods. */
   readonly replacesPods: boolean;
-  readonly changes: ReadonlyArray<ToldChange>;
+  readonly changes: ReadonlyArray<ReportedChange>;
   /** Lines of the changes to the running config.yaml. */
   readonly config: ReadonlyArray<string>;
 }
 
-interface ToldChange {
+interface ReportedChange {
   readonly path: string;
   readonly what: "added" | "changed" | "removed";
   /** Omitted if they may be secret, or are digests without meaning for a reader. */
@@ -86,7 +86,7 @@ const differencesOf = ({ label, snapshot }: DiffSubject): Differences => {
   if (Result.isFailure(snapshot)) return { resource: label, steps: [], errors: snapshot.failure, remarks: [] };
   const seen = snapshot.success;
   const decision = decide(seen);
-  const { failures } = report(seen, decision, { live: seen.live, refusals: [] });
+  const { failures } = report(seen, decision, { live: seen.live, rejectedWrites: [] });
   return {
     resource: label,
     steps: decision.steps.flatMap((step) => stepOf(step, seen)).map((step) => cleaned(step, seen)),
@@ -126,7 +126,7 @@ const bare = (
   action: DiffStep["action"],
   { kind, name }: ObjectKey,
   why: string,
-  changes: ReadonlyArray<ToldChange>,
+  changes: ReadonlyArray<ReportedChange>,
 ): DiffStep => ({ action, kind, name, why, replacesPods: false, changes, config: [] });
 
 const applied = (manifest: Manifest, why: string, snapshot: ClusterSnapshot): DiffStep => {
@@ -139,7 +139,7 @@ const applied = (manifest: Manifest, why: string, snapshot: ClusterSnapshot): Di
     name,
     why,
     replacesPods: changes.some(({ path }) => path.startsWith("spec.template.")),
-    changes: changes.filter(({ path }) => !RECORDS.test(path)).flatMap((change) => toldOf(kind, change)),
+    changes: changes.filter(({ path }) => !RECORDS.test(path)).flatMap((change) => reportedChanges(kind, change)),
     config: configLines(manifest, snapshot),
   };
 };
@@ -149,7 +149,7 @@ const RECORDS = /^metadata\.annotations\["llamastack\.io\//;
 
 const DIGESTS = /\["llamastack\.io\/(secrets|ca-bundle)-digest"\]$/;
 
-const toldOf = (kind: string, { path, before, after }: FieldChange): ReadonlyArray<ToldChange> => {
+const reportedChanges = (kind: string, { path, before, after }: FieldChange): ReadonlyArray<ReportedChange> => {
   const what = before === undefined ? "added" : after === undefined ? "removed" : "changed";
   const isSecret = kind === "Secret" && /^(data|stringData)\b/.test(path);
   if (isSecret && path === "data") {
@@ -169,7 +169,7 @@ const configLines = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArr
   const running = configMapsOf(templateSpec(snapshot.live.get(liveKey("Deployment", name))))
     .map((word) => stringAt(snapshot.live.get(liveKey("ConfigMap", word)), "data", CONFIG_KEY))
     .find((text) => text !== undefined);
-  return running === undefined ? [] : lineChanges(running, stringAt(manifest, "data", CONFIG_KEY) ?? "");
+  return running === undefined ? [] : familyChanges(running, stringAt(manifest, "data", CONFIG_KEY) ?? "");
 };
 
 const CONFIG_KEY = "config.yaml";
@@ -210,7 +210,7 @@ const stepText = ({ action, kind, name, why, replacesPods, changes, config }: Di
   return [
     `  ${colour(`${MARKS[action]} ${kind}/${name}`)}: ${why}${replacesPods ? "; the pods are replaced" : ""}`,
     ...(onlyRecords ? ["      only bookkeeping annotations of the operator"] : []),
-    ...changes.map((toldChange) => `      ${changeText(toldChange, style)}`),
+    ...changes.map((reportedChange) => `      ${changeText(reportedChange, style)}`),
     ...(config.length === 0 ? [] : ["      changes to the running config.yaml:"]),
     ...config.map((line) =>
       `        ${line.startsWith("+") ? style.good(line) : line.startsWith("-") ? style.error(line) : line}`
@@ -218,7 +218,7 @@ const stepText = ({ action, kind, name, why, replacesPods, changes, config }: Di
   ];
 };
 
-const changeText = ({ path, what, before, after }: ToldChange, style: Style): string => {
+const changeText = ({ path, what, before, after }: ReportedChange, style: Style): string => {
   const named = DIGESTS.test(path) ? `${path} (content of referenced Secrets and ConfigMaps)` : path;
   if (before === undefined && after === undefined) return `${named}: ${what}`;
   if (before === undefined) return style.good(`+ ${named}: ${shown(after)}`);

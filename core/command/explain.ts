@@ -68,7 +68,7 @@ export const explanationOf = (seen: Seen): Explanation => {
   };
   const told = snapshot === undefined
     ? undefined
-    : report(snapshot, decide(snapshot), { live: snapshot.live, refusals: [] });
+    : report(snapshot, decide(snapshot), { live: snapshot.live, rejectedWrites: [] });
   const written = objectAt(resource, "status") as unknown as Status;
   const status = told?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
   const isCutOff = snapshot !== undefined && serviceMissing(snapshot, place.name);
@@ -76,7 +76,7 @@ export const explanationOf = (seen: Seen): Explanation => {
   const failures = told?.failures ?? [];
   const values = snapshot === undefined ? [] : knownValues(snapshot);
   const clean = (text: string): string => withoutSecrets(text, values);
-  const failing = [...failingOf(status), ...refusedIn(written, resource, status)];
+  const failing = [...failingOf(status), ...rejectedIn(written, resource, status)];
   // A condition repeats its failures, possibly several in one message.
   const others = failing.filter(isCause).map(({ message }) => message)
     .filter((text) => !failures.some(({ message }) => text.includes(message)));
@@ -152,7 +152,7 @@ const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
   );
 
 /** Rejections by the API server are known from the write only, so they are read from the status. */
-const refusedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Status): ReadonlyArray<Condition> => {
+const rejectedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Status): ReadonlyArray<Condition> => {
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
   const known = new Set(failingOf(now).map(({ type }) => type));
   return conditions.filter(({ type, reason, observedGeneration }) =>

@@ -109,7 +109,7 @@ Deno.test("explainCommand() reports a rejection by the API server, the advice, a
     detail: "exceeded quota: cq",
     blocks: true,
   });
-  const { steps } = report(changed, decide(changed), { live: changed.live, refusals: [refusal] });
+  const { steps } = report(changed, decide(changed), { live: changed.live, rejectedWrites: [refusal] });
   const status = steps.find((step) => step._tag === "SetStatus")?.status;
   strictEqual(status?.configGeneration?.configMapName, config);
   const resource = put(changed.resource, ["status"], status as unknown as JsonObject);

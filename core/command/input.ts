@@ -8,7 +8,7 @@ import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
 import { type Json, listAt, stringAt } from "../data/json.ts";
-import { type Refusal, refusal } from "../config/pipeline.ts";
+import { type Rejection, rejection } from "../config/pipeline.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { readManifests } from "../data/yaml.ts";
 
@@ -27,7 +27,7 @@ export interface InputResource {
   /** The same in v1alpha2. */
   readonly current: Json;
   /** From `current`, or why it could not be converted. */
-  readonly resource: Result.Result<Resource, Refusal<DecodeFailure>>;
+  readonly resource: Result.Result<Resource, Rejection<DecodeFailure>>;
   readonly warnings: ReadonlyArray<Warning>;
   /** Puts the paths in a sentence about the resource into those of the version that its author wrote. */
   readonly inOwnPaths: (text: string) => string;
@@ -59,7 +59,7 @@ const readFile = ({ name, text }: InputFile): Inputs => {
         label: name,
         document: null,
         current: null,
-        resource: Result.fail(refusal(failure)),
+        resource: Result.fail(rejection(failure)),
         warnings: [],
         inOwnPaths: same,
       }],
@@ -97,8 +97,8 @@ const inputOf = (label: string, document: Json): InputResource => {
     document: resource,
     current: old?.resource ?? resource,
     resource: old !== undefined && old.failures.length > 0
-      ? Result.fail(refusal(...old.failures))
-      : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => refusal(...failures)),
+      ? Result.fail(rejection(...old.failures))
+      : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => rejection(...failures)),
     warnings: old === undefined ? warnings : [...warnings, ...unreadOfV1alpha1(resource)],
     inOwnPaths: old === undefined ? same : inV1alpha1Paths,
   };

@@ -42,7 +42,7 @@ export const lintCommand = (
   }
   const text = resources.flatMap(({ label }) => {
     const own = findings.filter(({ resource }) => resource === label);
-    return own.length === 0 ? [] : [style.name(label), ...own.map((finding) => `  ${lineOf(finding, style)}`)];
+    return own.length === 0 ? [] : [style.name(label), ...own.map((finding) => `  ${findingText(finding, style)}`)];
   });
   const total = empty
     ? `no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`
@@ -78,7 +78,7 @@ const findingsOf = (
   ];
 };
 
-const lineOf = ({ level, path, message }: LintFinding, style: Style): string =>
+const findingText = ({ level, path, message }: LintFinding, style: Style): string =>
   level === "error" ? `${style.error("error")}    ${message}` : `${style.warning("warning")}  ${path}: ${message}`;
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

@@ -52,7 +52,7 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
 export const waitingTemplate = (
   snapshot: ClusterSnapshot,
 ): Result.Result<string | undefined, ReadonlyArray<string>> => {
-  const said = saidByOperator(snapshot.resource);
+  const said = digestInMessage(snapshot.resource);
   if (said !== undefined) return Result.succeed(said);
   const prepared = prepare(snapshot);
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
@@ -66,7 +66,7 @@ export const waitingTemplate = (
   );
 };
 
-const saidByOperator = (resource: JsonObject): string | undefined => {
+const digestInMessage = (resource: JsonObject): string | undefined => {
   const waits = (value: Json) =>
     stringAt(value, "type") === "TemplateHeld" && stringAt(value, "status") === "True" ||
     stringAt(value, "reason") === "UpgradeQueued";

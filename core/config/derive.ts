@@ -18,7 +18,7 @@ import { foldersOf } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
-import { type Generated, generation, type Refusal, refusal } from "./pipeline.ts";
+import { type Generated, generation, type Rejection, rejection } from "./pipeline.ts";
 import { chooseSource } from "./source.ts";
 import { GenerationFacts } from "./stage.ts";
 import { BaseConfigRequired, UnsupportedServer } from "../failure/failures.ts";
@@ -66,7 +66,7 @@ export const warningsOf = (derived: Derived): ReadonlyArray<Warning> =>
 export const derive = (
   resource: Resource,
   surroundings: Surroundings,
-): Result.Result<Derived, Refusal<DerivationFailure>> =>
+): Result.Result<Derived, Rejection<DerivationFailure>> =>
   Effect.runSync(Effect.result(derivation(resource, surroundings)));
 
 export const derivation = Effect.fnUntraced(function* (resource: Resource, surroundings: Surroundings) {
@@ -84,14 +84,14 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   const asked = surroundings.serverVersion;
   if (asked !== undefined && serverOf(asked) === undefined) {
     const path = ["spec", "distribution", "serverVersion"];
-    return yield* refuse(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
+    return yield* reject(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
   }
   const distribution = yield* Effect.catch(
     // A name then means its release for that server, an image is taken to hold it.
     Effect.fromResult(
       resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, asked),
     ),
-    refuse,
+    reject,
   );
   const server = distribution.server;
   const source = chooseSource(spec, distribution.fixNeededToStart);
@@ -107,10 +107,10 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   if (base === undefined) {
-    return yield* refuse(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes }));
+    return yield* reject(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes }));
   }
   if (server === undefined) {
-    return yield* refuse(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
+    return yield* reject(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
   }
   const config = yield* generation(base).pipe(
     Effect.provideService(GenerationFacts, factsOf(name, spec, server)),
@@ -136,4 +136,4 @@ const cautionsOf = (
   ];
 };
 
-const refuse = <E>(failure: E) => Effect.fail(refusal(failure));
+const reject = <E>(failure: E) => Effect.fail(rejection(failure));

@@ -27,20 +27,20 @@ const CA_VARIABLES = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"];
  */
 export const containerEnv = (
   spec: Spec,
-  line: ServerFamily | undefined,
+  family: ServerFamily | undefined,
   folders: DataFolders,
   config: ReadonlyArray<EnvEntry>,
   hasConfigFile: boolean,
 ): ReadonlyArray<EnvVar> => {
   const port = String(spec.networking?.port ?? PORT_DEFAULT);
   // An unknown server gets the variables of every server family: it reads its own and ignores the others.
-  const lines = line === undefined ? SERVER_FAMILIES : [line];
+  const families = family === undefined ? SERVER_FAMILIES : [family];
   const byName = new Map<string, EnvVar>();
   const set = (env: EnvVar) => byName.set(env.name, env);
-  for (const { process } of lines) {
+  for (const { process } of families) {
     set({ name: process.portVariable, value: port });
     if (hasConfigFile) set({ name: process.configVariable, value: CONFIG_FILE });
-    if (line !== undefined || hasConfigFile) {
+    if (family !== undefined || hasConfigFile) {
       for (const [name, value] of Object.entries(process.environment)) set({ name, value });
     }
   }

@@ -18,14 +18,14 @@ import { registerModels } from "./stages/models.ts";
 import { overlayProviders } from "./stages/overlay.ts";
 import { expandProviders } from "./stages/providers.ts";
 import { render } from "./render.ts";
-import { refuseCollisions } from "./stages/secrets.ts";
+import { rejectCollisions } from "./stages/secrets.ts";
 import { setServer } from "./stages/server.ts";
 import { registerShields } from "./stages/shields.ts";
 import { GenerationFacts, thenStage } from "./stage.ts";
 import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
-import { refuseUnsetVariables } from "./stages/variables.ts";
+import { rejectUnsetVariables } from "./stages/variables.ts";
 
 export interface Generated {
   readonly yaml: string;
@@ -42,18 +42,18 @@ export interface Generated {
 }
 
 /** Why there is no config, and the warnings found so far. */
-export interface Refusal<E> {
+export interface Rejection<E> {
   /** At least one. */
   readonly failures: ReadonlyArray<E>;
   readonly warnings: ReadonlyArray<Warning>;
 }
 
-export const refusal = <E>(...failures: ReadonlyArray<E>): Refusal<E> => ({ failures, warnings: [] });
+export const rejection = <E>(...failures: ReadonlyArray<E>): Rejection<E> => ({ failures, warnings: [] });
 
 /** From a base to the config of one resource. The order of the stages is this one. */
 export const generation = (base: BaseSource) =>
   readDraft(base).pipe(
-    Effect.mapError((failure) => refusal(failure)),
+    Effect.mapError((failure) => rejection(failure)),
     Effect.flatMap((draft) =>
       expandProviders(draft).pipe(
         thenStage(exportTelemetry),
@@ -69,8 +69,8 @@ export const generation = (base: BaseSource) =>
         thenStage(computeApis),
         thenStage(setServer),
         thenStage(addCautions),
-        thenStage(refuseUnsetVariables),
-        thenStage(refuseCollisions),
+        thenStage(rejectUnsetVariables),
+        thenStage(rejectCollisions),
         Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
       )
     ),
@@ -90,7 +90,7 @@ const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
 const generated = Effect.fnUntraced(function* (draft: Draft) {
   const facts = yield* GenerationFacts;
   const rendered = yield* Effect.fromResult(render(draft.config)).pipe(
-    Effect.mapError((failure) => refusal(failure)),
+    Effect.mapError((failure) => rejection(failure)),
   );
   const made: Generated = {
     ...rendered,

@@ -100,7 +100,7 @@ export class ServerOfAnotherProduct extends Data.TaggedError("ServerOfAnotherPro
 }
 
 /** `image-overrides` names an image of another server family than the distribution's own. */
-export class OverrideOfAnotherLine extends Data.TaggedError("OverrideOfAnotherLine")<{
+export class OverrideForOtherServerFamily extends Data.TaggedError("OverrideForOtherServerFamily")<{
   readonly path: FieldPath;
   readonly distribution: string;
   readonly image: string;
@@ -251,7 +251,7 @@ export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
 }
 
 /** The server does not have the feature. */
-export class NotSupportedOnLine extends Data.TaggedError("NotSupportedOnLine")<{
+export class NotSupportedByServer extends Data.TaggedError("NotSupportedByServer")<{
   readonly path: FieldPath;
   readonly what: string;
   readonly server: string;
@@ -537,7 +537,7 @@ export class WriteFailed extends Data.TaggedError("WriteFailed")<{
 }
 
 /** The new server would not find data that the current one has stored. */
-export class LineChangeLosesData extends Data.TaggedError("LineChangeLosesData")<{
+export class ServerFamilyChangeLosesData extends Data.TaggedError("ServerFamilyChangeLosesData")<{
   readonly path: FieldPath;
   /** Servers for people, e.g. `Llama Stack 0.7`. */
   readonly from: string;

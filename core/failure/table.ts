@@ -91,7 +91,7 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "UnsupportedConfigVersion",
   },
-  OverrideOfAnotherLine: {
+  OverrideForOtherServerFamily: {
     meaning: "image-overrides of the operator names a server of another family than the distribution",
     ...CONFIG,
     reason: "UnsupportedConfigVersion",
@@ -135,12 +135,16 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "EnvNameCollision",
   },
-  NotSupportedOnLine: { meaning: "the server does not support the feature", ...CONFIG, reason: "NotSupportedOnLine" },
+  NotSupportedByServer: {
+    meaning: "the server does not support the feature",
+    ...CONFIG,
+    reason: "NotSupportedByServer",
+  },
   NotAllowed: { meaning: "a setting of the operator forbids it", ...CONFIG, reason: "NotAllowed" },
   NotBuiltYet: {
     meaning: "this version of the operator does not support the field",
     ...CONFIG,
-    reason: "NotSupportedOnLine",
+    reason: "NotSupportedByServer",
   },
   MissingSetting: {
     meaning: "a required field of a provider is unset",
@@ -155,7 +159,7 @@ export const FAILURES: Rows = {
   },
   UnusableEndpoint: { meaning: "an address cannot be used by the server", ...CONFIG, reason: "ConfigGenerationFailed" },
   ModelConflict: { meaning: "two models have the same id on the server", ...CONFIG, reason: "RegistryConflict" },
-  MissingApi: { meaning: "a provider requires an API that is disabled", ...CONFIG, reason: "NotSupportedOnLine" },
+  MissingApi: { meaning: "a provider requires an API that is disabled", ...CONFIG, reason: "NotSupportedByServer" },
   SecretValueUnusable: {
     meaning: "the value of a Secret would not reach the server unchanged",
     ...CONFIG,
@@ -189,10 +193,10 @@ export const FAILURES: Rows = {
     reason: "ConfigGenerationFailed",
     advice: adviceForContent("configmap"),
   },
-  LineChangeLosesData: {
+  ServerFamilyChangeLosesData: {
     meaning: "the change would move stored data to a server that cannot read all of it",
     ...CONFIG,
-    reason: "LineChangeLosesData",
+    reason: "ServerFamilyChangeLosesData",
   },
   RegistryConflict: {
     meaning: "a registered model or shield was changed in a way that the server rejects at its next start",

@@ -42,7 +42,7 @@ export const announcements = (
 };
 
 /** Objects of the operator that had no owner, as after a restore from a backup without owner references. */
-export const adoptionsTold = (
+export const adoptionAnnouncements = (
   snapshot: ClusterSnapshot,
   manifests: ReadonlyArray<Manifest>,
 ): ReadonlyArray<Announcement> => {
@@ -55,7 +55,7 @@ export const adoptionsTold = (
   ];
 };
 
-export const changesTold = (
+export const changeAnnouncements = (
   snapshot: ClusterSnapshot,
   { derived, blueprint, resource }: Prepared,
   rolled: boolean,
@@ -82,7 +82,7 @@ export const changesTold = (
 };
 
 /** Reported when the condition changes, and not again. */
-export const stopTold = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
+export const upgradeStopAnnouncements = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
   const failed = (list: ReadonlyArray<unknown>) =>
     (list as ReadonlyArray<Condition>).find(({ type, reason, message }) =>
       type === "DeploymentUpdated" && reason === "DeploymentUpdateFailed" && message.includes("its upgrade stopped")
@@ -94,7 +94,7 @@ export const stopTold = (snapshot: ClusterSnapshot, status: Status): ReadonlyArr
 };
 
 /** Reported when the first delay for a field begins. */
-export const contestsTold = (snapshot: ClusterSnapshot): ReadonlyArray<Announcement> => {
+export const contestAnnouncements = (snapshot: ClusterSnapshot): ReadonlyArray<Announcement> => {
   const before = stringAt(
     listAt(snapshot.resource, "status", "conditions").find((condition) => stringAt(condition, "type") === "Contested"),
     "message",
@@ -106,7 +106,7 @@ export const contestsTold = (snapshot: ClusterSnapshot): ReadonlyArray<Announcem
 };
 
 /** The failed pods are about to be removed, so their messages are reported now. */
-export const rolledBackTold = (
+export const rollbackAnnouncements = (
   snapshot: ClusterSnapshot,
   live: JsonObject | undefined,
   prepared: Prepared,

@@ -58,7 +58,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     rollout,
     conflicts: conflictsOf(snapshot, [...objects.after, ...objects.optional]),
     notices: data.notices,
-    slot: turnFor(rollout, snapshot, prepared),
+    slot: slotUseOf(rollout, snapshot, prepared),
   }, snapshot);
 };
 
@@ -146,7 +146,7 @@ const whyOf = (rollout: Rollout): string => {
     : "the rollout failed and is rolled back";
 };
 
-const turnFor = (rollout: Rollout, snapshot: ClusterSnapshot, prepared: Prepared): SlotUse => {
+const slotUseOf = (rollout: Rollout, snapshot: ClusterSnapshot, prepared: Prepared): SlotUse => {
   if (rollout.kind === "apply" && rollout.cause === "upgrade") {
     const { resource, nowMs } = snapshot;
     const live = liveOf(snapshot, prepared.objects.deployment);

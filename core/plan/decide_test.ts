@@ -178,7 +178,7 @@ const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<ClusterSnapsho
     "external providers",
     { externalProviders: { inference: [{ providerId: "x", image: "y" }] } },
     {},
-    "ConfigGenerated False NotSupportedOnLine",
+    "ConfigGenerated False NotSupportedByServer",
   ],
 ];
 

@@ -21,5 +21,5 @@ for (
     ["tells null from absent", { a: null }, {}, false],
   ] as ReadonlyArray<readonly [string, Json, Json, boolean]>
 ) {
-  Deno.test(`saysTheSame() ${name}`, () => strictEqual(matchesDesired(wanted, live), want));
+  Deno.test(`matchesDesired() ${name}`, () => strictEqual(matchesDesired(wanted, live), want));
 }

@@ -7,7 +7,14 @@ import { LOOK_AGAIN_MS } from "../data/limits.ts";
 import { allOf } from "../resources/objects.ts";
 import type { Decided } from "../status/decided.ts";
 import { summarise } from "../status/summarise.ts";
-import { adoptionsTold, announcements, changesTold, contestsTold, rolledBackTold, stopTold } from "./announcements.ts";
+import {
+  adoptionAnnouncements,
+  announcements,
+  changeAnnouncements,
+  contestAnnouncements,
+  rollbackAnnouncements,
+  upgradeStopAnnouncements,
+} from "./announcements.ts";
 import { contestsNow, nextContestMs } from "./contest.ts";
 import type { Decision, RolloutDecision } from "./decision.ts";
 import { byPolicy } from "./policy_changes.ts";
@@ -20,7 +27,7 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 export interface Outcomes {
   /** Objects by `Kind/name`, with what the API server answered to the writes. */
   readonly live: ReadonlyMap<string, JsonObject>;
-  readonly refusals: ReadonlyArray<Unwritten>;
+  readonly rejectedWrites: ReadonlyArray<Unwritten>;
 }
 
 export interface Report {
@@ -31,7 +38,7 @@ export interface Report {
   readonly failures: ReadonlyArray<ReconcileFailure>;
 }
 
-export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, refusals }: Outcomes): Report => {
+export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, rejectedWrites }: Outcomes): Report => {
   const done = { ...snapshot, live };
   switch (decision.kind) {
     case "nothing":
@@ -43,7 +50,7 @@ export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, re
         failures: [],
       };
     case "preserved": {
-      const failures = [...decision.failures, ...refusals];
+      const failures = [...decision.failures, ...rejectedWrites];
       const { warnings, prepared } = decision;
       const status = summarise(done, { ...UNKNOWN, failures, warnings, prepared });
       return {
@@ -53,7 +60,7 @@ export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, re
       };
     }
     case "rollout":
-      return ofRollout(snapshot, done, decision, refusals);
+      return ofRollout(snapshot, done, decision, rejectedWrites);
   }
 };
 
@@ -63,10 +70,10 @@ const ofRollout = (
   before: ClusterSnapshot,
   done: ClusterSnapshot,
   { prepared, rollout, conflicts, notices, replacesPods }: RolloutDecision,
-  refusals: ReadonlyArray<Unwritten>,
+  rejectedWrites: ReadonlyArray<Unwritten>,
 ): Report => {
   const { objects, warnings } = prepared;
-  const failures = [...conflicts, ...refusals];
+  const failures = [...conflicts, ...rejectedWrites];
   // After a rollback the reason can no longer be observed.
   const seen = rollout.kind === "undo" ? before : done;
   const status = summarise(seen, {
@@ -81,13 +88,13 @@ const ofRollout = (
   const live = before.live.get(liveKey("Deployment", objects.deployment.metadata.name));
   return {
     steps: [
-      ...(rollout.kind === "undo" && refusals.length === 0 ? rolledBackTold(before, live, prepared) : []),
-      ...stopTold(before, status),
-      ...contestsTold(before),
+      ...(rollout.kind === "undo" && rejectedWrites.length === 0 ? rollbackAnnouncements(before, live, prepared) : []),
+      ...upgradeStopAnnouncements(before, status),
+      ...contestAnnouncements(before),
       ...(rollout.kind === "apply"
-        ? changesTold(before, prepared, replacesPods && refusals.length === 0, notices)
+        ? changeAnnouncements(before, prepared, replacesPods && rejectedWrites.length === 0, notices)
         : []),
-      ...adoptionsTold(before, allOf(objects)),
+      ...adoptionAnnouncements(before, allOf(objects)),
       ...announcements(before, failures, status),
       ...statusSteps(before, status),
     ],

@@ -27,7 +27,7 @@ export interface ClusterSnapshot {
   readonly replicaSets: ReadonlyArray<JsonObject>;
   readonly pods: ReadonlyArray<JsonObject>;
   /** Writes of this reconciliation that did not succeed. */
-  readonly refusals: ReadonlyArray<Unwritten>;
+  readonly rejectedWrites: ReadonlyArray<Unwritten>;
   /** Fields of the resource's objects that are repeatedly overwritten. */
   readonly contests?: ReadonlyArray<Contest>;
   /** Every resource that holds an upgrade slot; undefined until they have been checked. */

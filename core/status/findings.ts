@@ -65,7 +65,7 @@ export const findingsOf = (
     ...(stalled
       ? [conditionTrue("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors")]
       : []),
-    ...refusedFindings(decided),
+    ...rejectedObjectFindings(decided),
     ...contestedFindings(decided),
     ...policyFindings(decided, snapshot),
     ...(decided.rollout?.kind !== "hold" ? [] : [
@@ -89,7 +89,7 @@ const failureFinding = (type: ConditionType, failures: ReadonlyArray<ReconcileFa
 };
 
 /** Abnormal-true: an object that the server can do without, and that the API server rejects. */
-const refusedFindings = ({ failures }: Decided): ReadonlyArray<Finding> => {
+const rejectedObjectFindings = ({ failures }: Decided): ReadonlyArray<Finding> => {
   const rejected = failureFinding("ObjectRefused", failures);
   return rejected === undefined ? [] : [conditionTrue("ObjectRefused", "ObjectRefused", rejected.message)];
 };
@@ -209,13 +209,13 @@ const availableFinding = (
   // Pods of an older template serve, but not what the resource asks for.
   const incomplete = incompleteFinding(snapshot, decided, deployment);
   return incomplete === undefined || availableOfTemplate(deployment, snapshot.pods, snapshot.replicaSets) > 0
-    ? conditionTrue("Available", "MinimumReplicasAvailable", replicasSaid(deployment))
+    ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(deployment))
     : incomplete;
 };
 
 const wantedOf = (deployment: JsonObject): number => Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
 
-const replicasSaid = (deployment: JsonObject): string =>
+const replicaCount = (deployment: JsonObject): string =>
   `${Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0)}/${wantedOf(deployment)} replicas ` +
   "available with current config";
 
@@ -228,7 +228,7 @@ const incompleteFinding = (
   if (wantedOf(deployment) === 0) return undefined;
   if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
   const status = objectAt(deployment, "status");
-  const said = replicasSaid(deployment);
+  const said = replicaCount(deployment);
   const shown = shownOf(snapshot, prepared);
   const rejected = listAt(status, "conditions").find((condition) =>
     stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"

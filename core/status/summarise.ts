@@ -62,10 +62,10 @@ const configStatus = (
   deployment: JsonObject | undefined,
 ) => {
   // What the API server refused does not run.
-  const isRefused = failures.some((failure) =>
+  const isRejected = failures.some((failure) =>
     (failure._tag === "ObjectRefused" || failure._tag === "WriteFailed") && failure.blocks
   );
-  if (isRefused && deployment !== undefined) return runningStatus(before, deployment, true);
+  if (isRejected && deployment !== undefined) return runningStatus(before, deployment, true);
   if (prepared === undefined || (rollout?.kind !== "apply" && before.resolvedDistribution !== undefined)) {
     // Keep the status of the last successful reconciliation, which describes the running config.
     return runningStatus(before, deployment, rollout?.kind === "undone");

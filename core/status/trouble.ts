@@ -3,7 +3,7 @@ import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
-import { podsOfTemplate, podsRefused } from "../plan/rollout/rollout_state.ts";
+import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
 import { podTrouble, type Shown } from "./pods.ts";
@@ -37,7 +37,7 @@ export const whyUndone = (
   prepared: Prepared,
 ): string => {
   if (deployment === undefined) return troubleIn([], snapshot, prepared);
-  const refused = podsRefused(deployment, snapshot.replicaSets);
+  const refused = podCreationFailure(deployment, snapshot.replicaSets);
   return refused === undefined
     ? troubleIn(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets), snapshot, prepared)
     : `Kubernetes could not create pods: ${shownOf(snapshot, prepared).text(refused)}`;

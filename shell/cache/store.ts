@@ -1,6 +1,6 @@
 /**
  * The last observed state of resources and of their objects. Only objects of existing resources are cached, within the
- * limits (kept_bytes.ts): the rest is read again when needed.
+ * limits (cache_budget.ts): the rest is read again when needed.
  *
  * It is over 300 lines because all of its functions change the same few maps.
  */
@@ -15,10 +15,10 @@ import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { versionOf } from "../../core/data/newest_first.ts";
 import { type RollingUpgrade, rollingUpgradeOf } from "../../core/plan/rollout/upgrade_slots.ts";
 import { liveKey } from "../../core/snapshot/cluster_snapshot.ts";
-import { bytesOf, keptBytes } from "./kept_bytes.ts";
-import { essential, trimmed } from "./kept_fields.ts";
+import { bytesOf, cacheBudget } from "./cache_budget.ts";
+import { essential, trimmed } from "./cached_fields.ts";
 import { DELETED_REMEMBERED, KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "../limits.ts";
-import { namespaceOf } from "../controller/namespace_turns.ts";
+import { namespaceOf } from "../controller/namespace_rotation.ts";
 import { OperatorFacts } from "../controller/operator_facts.ts";
 import { type Packed, plain, textOf, unpacked } from "./packed.ts";
 import { type PackedLater, packedLater } from "./packed_later.ts";
@@ -161,7 +161,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     ...away.values(),
     ...[...taken.values()].filter(({ key }) => away.get(key)?.state !== "rolling"),
   ];
-  const bytes = keptBytes();
+  const bytes = cacheBudget();
   const phases = new Map<string, number>();
   const shelfOf = (key: string): ResourceEntry => {
     const known = shelves.get(key);
@@ -212,7 +212,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     if (found.part !== "resource" && known?.resource === undefined) return false;
     const shelf = known ?? shelfOf(found.key);
     const version = versionOf(object);
-    const before = keptAt(shelf, found);
+    const before = entryAt(shelf, found);
     const isGone = version <= (gone.get(uidOf(object)) ?? -1);
     if (from !== "list" && (isGone || newerThan(version, before) || version === before?.version)) {
       return false;
@@ -233,7 +233,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     if (away.delete(key)) awayVersion++;
   };
   const remove = (shelf: ResourceEntry, place: Place): void => {
-    const entry = keptAt(shelf, place);
+    const entry = entryAt(shelf, place);
     if (entry === undefined) return;
     later.forget(nameOfPlace(place));
     bytes.forget(namespaceOf(place.key), entry);
@@ -260,7 +260,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
   const entryOf = (place: Place, shelf: ResourceEntry, object: JsonObject, version: number): CacheEntry | undefined => {
     const isResource = place.part === "resource";
     const size = shelf.objects.size + shelf.pods.size + shelf.replicaSets.size;
-    if (!isResource && size >= KEPT_OBJECTS_MAX && keptAt(shelf, place) === undefined) return undefined;
+    if (!isResource && size >= KEPT_OBJECTS_MAX && entryAt(shelf, place) === undefined) return undefined;
     const phase = isResource ? stringAt(object, "status", "phase") ?? "Pending" : undefined;
     const text = textOf(object);
     const whole = text === undefined || text.length > (isResource ? KEPT_RESOURCE_MAX : KEPT_OBJECT_MAX)
@@ -313,7 +313,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
         const shelf = shelves.get(found.key);
         if (shelf === undefined) return;
         // Created again under the same name before its deletion was reported.
-        if (newerThan(versionOf(object), keptAt(shelf, found))) return;
+        if (newerThan(versionOf(object), entryAt(shelf, found))) return;
         remove(shelf, found);
         // Its objects are deleted with it; until then they have no resource.
         if (found.part === "resource") forgetObjects(found.key, shelf);
@@ -324,7 +324,7 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
       Effect.sync(() => {
         const place = placeOf(object);
         const shelf = place === undefined ? undefined : shelves.get(place.key);
-        if (place !== undefined && shelf !== undefined && keptAt(shelf, place) !== undefined) return [];
+        if (place !== undefined && shelf !== undefined && entryAt(shelf, place) !== undefined) return [];
         const start = `${stringAt(object, "metadata", "namespace") ?? ""}/`;
         const [kind, name] = [stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""];
         const part = partOf(kind);
@@ -436,7 +436,7 @@ const asksOf = (resource: JsonObject): string => {
 
 const all = (map: ReadonlyMap<string, CacheEntry>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
 
-const keptAt = (shelf: ResourceEntry, { part, name }: Place): CacheEntry | undefined =>
+const entryAt = (shelf: ResourceEntry, { part, name }: Place): CacheEntry | undefined =>
   part === "resource" ? shelf.resource : shelf[part].get(name);
 
 /** A version that is not a number is never newer, and accepted as it is. */

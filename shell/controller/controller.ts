@@ -84,7 +84,7 @@ const pass = Effect.fnUntraced(function* (
   });
   if (Exit.isFailure(exit)) {
     if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt;
-    yield* toldOf(exit.cause).pipe(Effect.annotateLogs({ namespace, name }));
+    yield* logFailure(exit.cause).pipe(Effect.annotateLogs({ namespace, name }));
     yield* again;
   } else if (exit.value?.backOff === true) {
     yield* again;
@@ -101,7 +101,7 @@ const pass = Effect.fnUntraced(function* (
  * A response of the API server is not a bug: one line without a stack trace. A concurrent write is not logged as a
  * problem at all.
  */
-const toldOf = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+const logFailure = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const error = Cause.squash(cause);
   if (!(error instanceof ClusterError)) {
     return Effect.logError("reconciliation failed").pipe(Effect.annotateLogs({ cause: Cause.pretty(cause) }));

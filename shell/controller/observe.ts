@@ -59,7 +59,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const { secrets, configMaps, tooLarge } = yield* readReferences(references, namespace);
   // The API server gives every new resource a status (`observedGeneration: -1`); only the operator sets conditions.
   const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isStale(key));
-  const { objects, partial, pods, replicaSets } = yield* filledShelf(key, resource, isFresh);
+  const { objects, partial, pods, replicaSets } = yield* completeObjects(key, resource, isFresh);
   const own = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;
   const mirrored: ClusterSnapshot = {
@@ -74,7 +74,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     configs: own.configs,
     replicaSets,
     pods,
-    refusals: [],
+    rejectedWrites: [],
     rollingUpgrades: undefined,
     server: undefined,
   };
@@ -191,7 +191,7 @@ const wholeResource = Effect.fnUntraced(function* (key: string) {
  * not cached when the watches reported them: they are listed once. A new resource has none, which the lookup of its
  * Deployment shows.
  */
-const filledShelf = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
+const completeObjects = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
   const store = yield* Store;
   if (isFresh || !(yield* store.mayBeIncomplete(key))) return yield* store.objectsOf(key);
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";

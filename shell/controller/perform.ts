@@ -29,11 +29,11 @@ import { Store } from "../cache/store.ts";
  * reconciliation, which is then tried again.
  */
 export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot) {
-  const refusals: Array<Unwritten> = [];
+  const rejectedWrites: Array<Unwritten> = [];
   const live = new Map(snapshot.live);
   for (const group of groupsOf(steps)) {
     // Steps after a rejected requirement of the Deployment are skipped.
-    if (refusals.some(({ blocks }) => blocks)) break;
+    if (rejectedWrites.some(({ blocks }) => blocks)) break;
     const results = yield* Effect.forEach(
       group,
       (step) => Effect.result(performed(step, snapshot.resource, live.get(targetOf(step)))),
@@ -44,14 +44,14 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
       if (Result.isFailure(result)) {
         const { status, detail } = result.failure;
         if (step?._tag !== "Apply" || !isAnswer(result.failure)) return yield* result.failure;
-        refusals.push(failedWrite(step, { status: status ?? 0, detail }, snapshot));
+        rejectedWrites.push(failedWrite(step, { status: status ?? 0, detail }, snapshot));
       } else if (result.success !== undefined) {
         const object = result.success;
         live.set(liveKey(stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""), object);
       }
     }
   }
-  const outcomes: Outcomes = { live, refusals };
+  const outcomes: Outcomes = { live, rejectedWrites };
   return outcomes;
 });
 

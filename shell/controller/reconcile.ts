@@ -13,7 +13,7 @@ import { type Decision, slotUseOf } from "../../core/plan/decision.ts";
 import { type Report, report } from "../../core/plan/report.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { ContestsOf } from "./contests.ts";
-import { type LargeTurns, largeTurns } from "./large_turns.ts";
+import { type LargeResourceSlot, largeResourceSlot } from "./large_resource_slot.ts";
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { failureFound } from "../process/metrics.ts";
 import { observe, type Observed, withOwners } from "./observe.ts";
@@ -21,8 +21,8 @@ import { perform, say } from "./perform.ts";
 import { Store } from "../cache/store.ts";
 import type { Waiter } from "./waiting_room.ts";
 
-const Large: Context.Reference<LargeTurns> = Context.Reference("llama-stack-operator/shell/Large", {
-  defaultValue: largeTurns,
+const Large: Context.Reference<LargeResourceSlot> = Context.Reference("llama-stack-operator/shell/Large", {
+  defaultValue: largeResourceSlot,
 });
 
 /** What follows for the resource; undefined when it is gone. */
@@ -34,8 +34,8 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
   const nowMs = yield* Clock.currentTimeMillis;
   return yield* Effect.acquireUseRelease(
     Effect.sync(() => large.begin(key, nowMs)),
-    (isTurn) => isTurn ? pass(key) : Effect.succeed<Outcome>({ ...NOTHING_DONE, lookAgainMs: LARGE_RETRY_MS }),
-    (isTurn) => Effect.sync(() => isTurn && large.end()),
+    (hasSlot) => hasSlot ? pass(key) : Effect.succeed<Outcome>({ ...NOTHING_DONE, lookAgainMs: LARGE_RETRY_MS }),
+    (hasSlot) => Effect.sync(() => hasSlot && large.end()),
   );
 });
 

@@ -14,7 +14,7 @@ import * as Queue from "effect/Queue";
 import { delayedKeys } from "./delayed_keys.ts";
 import { FOLLOW_UP_SHARE, WORKERS } from "../limits.ts";
 import { keyAdded } from "../process/metrics.ts";
-import { namespaceOf, namespaceTurns } from "./namespace_turns.ts";
+import { namespaceOf, namespaceRotation } from "./namespace_rotation.ts";
 
 export type Priority = "asked" | "follow-up";
 
@@ -38,7 +38,7 @@ export const makeWorkQueue = Effect.gen(function* () {
   const signals = yield* Queue.unbounded<void>();
   // Signals that found only keys of namespaces that occupy as many workers as they may.
   let withheld = 0;
-  const queued = { asked: namespaceTurns(), "follow-up": namespaceTurns() } as const;
+  const queued = { asked: namespaceRotation(), "follow-up": namespaceRotation() } as const;
   // Keys that are being reconciled, each with the priority with which it is queued afterwards, if any.
   const running = new Map<string, Priority | undefined>();
   const workers = new Map<string, number>();
@@ -61,8 +61,8 @@ export const makeWorkQueue = Effect.gen(function* () {
     });
   const mayTake = (namespace: string): boolean => (workers.get(namespace) ?? 0) < WORKERS - running.size;
   const next = (): { readonly key: string; readonly priority: Priority } | undefined => {
-    const isFollowUpsTurn = (taken + 1) % FOLLOW_UP_SHARE === 0;
-    const order = isFollowUpsTurn ? (["follow-up", "asked"] as const) : (["asked", "follow-up"] as const);
+    const isFollowUpFirst = (taken + 1) % FOLLOW_UP_SHARE === 0;
+    const order = isFollowUpFirst ? (["follow-up", "asked"] as const) : (["asked", "follow-up"] as const);
     for (const priority of order) {
       const key = queued[priority].take(mayTake);
       if (key === undefined) continue;

@@ -24,7 +24,7 @@ export class ClusterError extends Data.TaggedError("ClusterError")<{
   }
 }
 
-export const refusal = (verb: string, path: string, response: Response, text: string): ClusterError => {
+export const rejectionError = (verb: string, path: string, response: Response, text: string): ClusterError => {
   const status = parsed(text);
   const retryAfter = Number(response.headers.get("retry-after"));
   return new ClusterError({

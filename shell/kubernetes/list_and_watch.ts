@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect";
 import * as Stream from "effect/Stream";
 import { type Json, type JsonObject, member, stringAt } from "../../core/data/json.ts";
-import { ClusterError, isTooLong, refusal, unreached } from "./cluster_error.ts";
+import { ClusterError, isTooLong, rejectionError, unreached } from "./cluster_error.ts";
 import { chunksOf, silenceAlarm } from "./http_client.ts";
 import { LIST_PAGE_BYTES_MAX, LIST_PAGE_ITEMS, LIST_PAGE_SHRINK, WATCH_SECONDS } from "../limits.ts";
 import { asked } from "../process/metrics.ts";
@@ -101,7 +101,7 @@ export const listAndWatch = ({ call, watches, headersFor, patience, url }: Trans
               signal: controller.signal,
               client,
             });
-            if (!answer.ok) throw refusal("watch", path, answer, await answer.text());
+            if (!answer.ok) throw rejectionError("watch", path, answer, await answer.text());
             return answer;
           },
           catch: (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect";
 import * as Schedule from "effect/Schedule";
 import type { Json } from "../../core/data/json.ts";
-import { ClusterError, refusal, tooLong, unreached } from "./cluster_error.ts";
+import { ClusterError, rejectionError, tooLong, unreached } from "./cluster_error.ts";
 import { Fence, fenced, isFenced } from "./fence.ts";
 import { renewableClient, textWithin, within } from "./http_client.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS } from "../limits.ts";
@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly contentType?: string;
   readonly accept?: string;
   /** Whether a missing object is an error or a regular response. */
-  readonly absent?: "refusal" | "null";
+  readonly absent?: "rejection" | "null";
   /** Longest response to read, in bytes; if unset, there is no limit. */
   readonly bytesMax?: number;
 }
@@ -64,7 +64,7 @@ export const transport = (connection: Connection) =>
         body,
         contentType = body === undefined ? undefined : "application/json",
         accept = "application/json",
-        absent = "refusal",
+        absent = "rejection",
         bytesMax,
       }: CallOptions,
       mayCall: () => boolean,
@@ -88,7 +88,7 @@ export const transport = (connection: Connection) =>
               if (text === undefined) throw tooLong(verb, path, bytesMax ?? 0);
               const { ok, status } = response;
               if (status === 404 && absent === "null") return { status, found: null };
-              if (!ok) throw refusal(verb, path, response, text);
+              if (!ok) throw rejectionError(verb, path, response, text);
               return { status: 200, found: (text === "" ? null : JSON.parse(text)) as Json };
             }),
           catch: (cause) => cause instanceof ClusterError ? cause : unreached(verb, path, cause),

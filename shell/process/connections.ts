@@ -48,7 +48,7 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
   const oldest = (line: string): Connection | undefined => lines.get(line)?.values().next().value;
   const leave = (connection: Connection): void => {
     clearTimeout(connection.timer);
-    for (const name of linesOf(connection)) {
+    for (const name of queueNamesOf(connection)) {
       const line = lines.get(name);
       line?.delete(connection);
       if (line?.size === 0) lines.delete(name);
@@ -58,7 +58,7 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
   const enter = (connection: Connection, state: State, ms: number | undefined): void => {
     leave(connection);
     connection.state = state;
-    for (const name of linesOf(connection)) lines.set(name, (lines.get(name) ?? new Set()).add(connection));
+    for (const name of queueNamesOf(connection)) lines.set(name, (lines.get(name) ?? new Set()).add(connection));
     connection.timer = ms === undefined ? undefined : setTimeout(() => end(connection), ms);
   };
   const forget = (connection: Connection): void => {
@@ -156,7 +156,7 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
 };
 
 /** The queues of a connection. */
-const linesOf = ({ state, isProven, address }: Connection): ReadonlyArray<string> => {
+const queueNamesOf = ({ state, isProven, address }: Connection): ReadonlyArray<string> => {
   if (isProven) return [`${state}, proven`];
   if (state === "idle") return [state, idleAt(address)];
   return state === "answering" ? [state] : [state, RECEIVING, receivingAt(address)];

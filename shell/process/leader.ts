@@ -23,7 +23,7 @@ import {
 } from "../limits.ts";
 import { monotonicMs, msOf } from "./monotonic_clock.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
-import { toldRestored, untilRestored } from "./restored_database.ts";
+import { reportRestored, untilRestored } from "./restored_database.ts";
 
 export interface Candidacy {
   readonly namespace: string;
@@ -156,7 +156,7 @@ const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candid
 const restored = (tenure: Tenure, { namespace }: Candidacy) =>
   Effect.suspend(() => {
     tenure.lost = true;
-    return toldRestored(`${leasesIn(namespace)}/${LEASE}`);
+    return reportRestored(`${leasesIn(namespace)}/${LEASE}`);
   });
 
 /** Called when no part of the program is running any longer. */

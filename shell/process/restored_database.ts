@@ -25,7 +25,7 @@ export const untilRestored = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.
     const isOlder = (what: string) => Effect.asVoid(Deferred.succeed(sign, what));
     return yield* Effect.raceFirst(
       program.pipe(Effect.provideService(DatabaseSign, { isOlder }), Effect.asSome),
-      Deferred.await(sign).pipe(Effect.flatMap(toldRestored), Effect.as(Option.none<A>())),
+      Deferred.await(sign).pipe(Effect.flatMap(reportRestored), Effect.as(Option.none<A>())),
     );
   });
 
@@ -38,7 +38,7 @@ export const anewAfterRestores = Effect.fnUntraced(function* <A, E, R>(program: 
 });
 
 /** One log line and a count. */
-export const toldRestored = (what: string): Effect.Effect<void> =>
+export const reportRestored = (what: string): Effect.Effect<void> =>
   Effect.andThen(
     databaseRestored,
     Effect.logWarning("etcd was restored from a backup; reading all objects again").pipe(

@@ -45,7 +45,7 @@ export interface Keeping<E, R = Cluster> {
 /** Runs until it is interrupted. */
 export const keepCertificates = Effect.fn("keepCertificates")(function* <E>(keeping: Keeping<E>) {
   const { lookMs } = yield* CertificateLife;
-  const kept: Kept = { leaf: undefined, settled: undefined, seen: new Map() };
+  const kept: Progress = { leaf: undefined, settled: undefined, seen: new Map() };
   for (;;) {
     const busy = yield* oneStep(keeping, kept).pipe(
       Effect.catchIf((error) => error instanceof ClusterError, (error) => afterFailure(error, lookMs)),
@@ -63,7 +63,7 @@ const afterFailure = (error: ClusterError, lookMs: number) =>
   );
 
 /** What only this replica knows. */
-interface Kept {
+interface Progress {
   leaf: ServingCertificate | undefined;
   /** The signing authority, and since when it is in every bundle. */
   settled: { readonly subject: string; readonly sinceMs: number } | undefined;
@@ -71,7 +71,7 @@ interface Kept {
 }
 
 /** True when something was done and there may be more. */
-const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Kept) {
+const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Progress) {
   const { times } = yield* CertificateLife;
   const { secret, look } = yield* looked(keeping, kept);
   if (secret !== undefined && look.authorities !== undefined && segmentIn(secret) === undefined) {
@@ -113,7 +113,7 @@ const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Kept)
   return true;
 });
 
-const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Keeping<E>, kept: Kept) {
+const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Keeping<E>, kept: Progress) {
   const cluster = yield* Cluster;
   const secret = yield* cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name: AUTHORITY_SECRET });
   const segment = segmentIn(secret);

@@ -167,10 +167,10 @@ const routed = <R>(
   const isKnown = (segment: string | undefined, given: string) => segment !== undefined && isSame(given, segment);
   const slash = path.lastIndexOf("/");
   // A segment that is none, or was one before the Secret was lost, makes the caller anybody, and not unheard.
-  const isTold = routeAt(path) === undefined && isKnown(proof.segment(), path.slice(slash + 1));
+  const isSecretPath = routeAt(path) === undefined && isKnown(proof.segment(), path.slice(slash + 1));
   return {
     route: routeAt(path) ?? routeAt(path.slice(0, slash)),
-    caller: hasCertificate || isTold ? "API server" : "anybody",
+    caller: hasCertificate || isSecretPath ? "API server" : "anybody",
   };
 };
 

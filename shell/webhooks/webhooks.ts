@@ -51,7 +51,7 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
    * The values of a review take up to twenty times the memory of its text. Callers who may be anybody wait for each other, and
    * never keep the API server waiting; of what the API server sends, which users write, large reviews wait for each other.
    */
-  const inTurn = <R>(
+  const withSlot = <R>(
     bytes: number,
     caller: Caller,
     answer: Effect.Effect<Answer, never, R>,
@@ -68,12 +68,12 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
   const conversion: Route<Cluster> = {
     bytesMax: bytesMax(CONVERSION_BYTES_MAX),
     // Objects are converted one after the other, so that only those of unproven callers add up.
-    answer: (body, caller) => inTurn(0, caller, counted(CONVERT_PATH, conversionOf(body))),
+    answer: (body, caller) => withSlot(0, caller, counted(CONVERT_PATH, conversionOf(body))),
   };
   const validation: Route<Cluster> = {
     bytesMax: bytesMax(ADMISSION_BYTES_MAX),
     answer: (body, caller) =>
-      inTurn(
+      withSlot(
         body.length,
         caller,
         counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, caller))),

@@ -140,7 +140,7 @@ const FAILURES: ReadonlyArray<Failure> = [
     what: "shields where the server has none",
     spec: { ...GOOD, distribution: { name: "ogx-starter" }, resources: { shields: ["llama-guard"] } },
     type: "ConfigGenerated",
-    want: "False NotSupportedOnLine",
+    want: "False NotSupportedByServer",
     says: "shields",
   },
   {
@@ -172,8 +172,8 @@ const FAILURES: ReadonlyArray<Failure> = [
     what: "a move to another line that loses data",
     spec: { ...GOOD, distribution: { name: "ogx-starter" } },
     type: "ConfigGenerated",
-    want: "False LineChangeLosesData",
-    says: "llamastack.io/accept-line-change",
+    want: "False ServerFamilyChangeLosesData",
+    says: "llamastack.io/accept-server-family-change",
   },
   {
     what: "a bad own config",
@@ -282,7 +282,7 @@ Deno.test("failure preservation on a real API server", async (t) => {
         for (const [index, { spec, type, want, remove, objects }] of FAILURES.entries()) {
           if (
             remove !== undefined || objects !== undefined ||
-            ["False RegistryConflict", "False LineChangeLosesData"].includes(want)
+            ["False RegistryConflict", "False ServerFamilyChangeLosesData"].includes(want)
           ) continue;
           if (type === "DeploymentUpdated") continue;
           const name = `broken-${index}`;

@@ -367,7 +367,7 @@ const applySpec = (cluster: ControlPlane, namespace: string, spec: JsonObject): 
     throw error;
   });
 
-const KEEPS_DATA = /LineChangeLosesData|RegistryConflict/;
+const KEEPS_DATA = /ServerFamilyChangeLosesData|RegistryConflict/;
 
 const isFailing = async (cluster: ControlPlane, namespace: string, reasons = /./): Promise<boolean> =>
   listAt(await read(cluster, RESOURCE.replace("NS", namespace)), "status", "conditions").some((condition) =>

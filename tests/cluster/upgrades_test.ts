@@ -1,7 +1,7 @@
 /** Upgrades, rollbacks and settings on a real API server: who causes a rollout decides when it happens. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
-import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
+import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { CRASHING } from "../../tools/cluster/simulated_pods.ts";
 import { manifest } from "../given.ts";
@@ -204,11 +204,11 @@ Deno.test("upgrades on a real API server", async (t) => {
           await when(cluster, "moved", "Ready", "True Ready");
           const before = at(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion");
           await apply(cluster, [spec("ogx-starter")]);
-          const held = await when(cluster, "moved", "ConfigGenerated", "False LineChangeLosesData");
+          const held = await when(cluster, "moved", "ConfigGenerated", "False ServerFamilyChangeLosesData");
           ok(stringAt(condition(held, "ConfigGenerated"), "message")?.includes("the prompts"));
           strictEqual(at(held, "status", "phase"), "Ready");
           strictEqual(at(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion"), before);
-          await apply(cluster, [spec("ogx-starter", { [ACCEPT_LINE_CHANGE_ANNOTATION]: "1.2" })]);
+          await apply(cluster, [spec("ogx-starter", { [ACCEPT_FAMILY_CHANGE_ANNOTATION]: "1.2" })]);
           await when(cluster, "moved", "Ready", "True Ready");
           ok(image(await read(cluster, `${DEPLOYMENTS}/moved`)).includes("ogxai/"));
         },

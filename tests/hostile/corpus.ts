@@ -367,7 +367,7 @@ export const CORPUS: ReadonlyArray<HostileRow> = [
       resource({}, {
         annotations: {
           "llamastack.io/rollout": repeat("f", 100_000),
-          "llamastack.io/accept-line-change": repeat("9", 100_000),
+          "llamastack.io/accept-server-family-change": repeat("9", 100_000),
         },
       }),
     ],

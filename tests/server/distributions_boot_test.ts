@@ -8,7 +8,7 @@ import { boot } from "../../tools/server/boot.ts";
 import { eventually } from "./eventually.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { startPostgres } from "../../tools/server/postgres.ts";
-import { SAMPLE } from "./lines_sample.ts";
+import { SAMPLE } from "./server_families_sample.ts";
 import { sideBySide } from "./side_by_side.ts";
 
 interface Case {

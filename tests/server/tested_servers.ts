@@ -29,7 +29,7 @@ export const TESTED_SERVERS: readonly TestedServer[] = [
 ];
 
 /**
- * Runs a test on all servers, as many at once as may run (server_turns.ts). All come to their end before it fails, so
+ * Runs a test on all servers, as many at once as may run (server_slots.ts). All come to their end before it fails, so
  * that none goes on behind its back; a failure names its server.
  */
 export const onEveryServer = (check: (server: TestedServer) => Promise<void>): Promise<void> =>

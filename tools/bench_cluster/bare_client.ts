@@ -25,7 +25,7 @@ export interface Planned {
 const stepsOf = (resource: JsonObject): ReadonlyArray<Step> => {
   const snapshot = snapshotOf(resource);
   const decision = decide(snapshot);
-  return [...decision.steps, ...report(snapshot, decision, { live: snapshot.live, refusals: [] }).steps];
+  return [...decision.steps, ...report(snapshot, decision, { live: snapshot.live, rejectedWrites: [] }).steps];
 };
 
 /** What is to be written for each resource of a namespace. */

@@ -31,7 +31,7 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
             cells.find((cell) => cell.minor === minor && cell.distribution === name && cell.storage === storage)
           );
           const server = found.find((cell) => cell !== undefined)?.server ?? "";
-          return `| ${lineOf(minor)} | ${server} | \`${name}\` | ${
+          return `| ${familyNameOf(minor)} | ${server} | \`${name}\` | ${
             found.map((cell) => cellWord(cell, note)).join(" | ")
           } |`;
         })
@@ -85,7 +85,7 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
   ].join("\n");
 };
 
-const lineOf = (minor: string): string => serverOf(minor)?.family.name ?? "";
+const familyNameOf = (minor: string): string => serverOf(minor)?.family.name ?? "";
 
 const cellWord = (cell: BootedCell | undefined, note: (text: string) => string): string =>
   cell === undefined ? "" : outcomeWord(cell.outcome, note);

@@ -42,7 +42,9 @@ export const bootShipped = async (
 };
 
 /** The newest installable server of each family. */
-export const newestOfLines = (servers: readonly string[]): readonly string[] => {
-  const lineOf = (server: string) => serverOf(server.split(" ")[1] ?? "")?.family;
-  return servers.filter((server, index) => !servers.slice(index + 1).some((later) => lineOf(later) === lineOf(server)));
+export const newestOfFamilies = (servers: readonly string[]): readonly string[] => {
+  const familyOf = (server: string) => serverOf(server.split(" ")[1] ?? "")?.family;
+  return servers.filter((server, index) =>
+    !servers.slice(index + 1).some((later) => familyOf(later) === familyOf(server))
+  );
 };

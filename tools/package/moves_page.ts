@@ -2,7 +2,7 @@
 import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
 import { type Server, serverName, serverOf } from "../../core/config/servers/families/families.ts";
 import { lossesOf, type Place } from "../../core/plan/stored_data/family_losses.ts";
-import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
+import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
 import { lines } from "../../core/command/outcome.ts";
 
 export const movesPage = (): string =>
@@ -13,8 +13,8 @@ export const movesPage = (): string =>
     "",
     "When you change `distribution` or `serverVersion` of a resource, its data stays where it is: on the claim, in PostgreSQL or",
     "in Redis. If the new server would not find all of it, the edit is not applied: `ConfigGenerated` is False with reason",
-    "`LineChangeLosesData`, and the running Deployment is unchanged. To accept the loss, set the annotation",
-    `\`${ACCEPT_LINE_CHANGE_ANNOTATION}\` to the value given in the message.`,
+    "`ServerFamilyChangeLosesData`, and the running Deployment is unchanged. To accept the loss, set the annotation",
+    `\`${ACCEPT_FAMILY_CHANGE_ANNOTATION}\` to the value given in the message.`,
     "If nothing is stored, the edit is applied at once. If data is stored, a downgrade always needs the annotation.",
     "",
     "Everything not listed in a cell is kept. sqlite means both stores on a claim; Redis means the key-value store, beside a claim.",

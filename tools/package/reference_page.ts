@@ -19,7 +19,7 @@ export const referencePage = (resource: StructuralSchema): string =>
       "",
       "| field | type | meaning |",
       "| --- | --- | --- |",
-      ...withoutRepeats(rowsOf(part, resource.properties?.[part] ?? {}, true)).map(lineOf),
+      ...withoutRepeats(rowsOf(part, resource.properties?.[part] ?? {}, true)).map(tableRow),
       "",
     ]),
     "## Rules",
@@ -40,7 +40,7 @@ interface Row {
   readonly shape: string;
 }
 
-const lineOf = ({ path, type, meaning }: Row): string => `| \`${path}\` | ${cell(type)} | ${cell(meaning)} |`;
+const tableRow = ({ path, type, meaning }: Row): string => `| \`${path}\` | ${cell(type)} | ${cell(meaning)} |`;
 
 /** Six lists hold providers: only the first one spells out their fields. */
 const withoutRepeats = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {

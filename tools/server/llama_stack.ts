@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { installServer, type ServerVersion } from "../install/python_server.ts";
 import { type BackgroundProcess, lastLines, startInBackground, waitUntilReady } from "../cluster/background_process.ts";
-import { takeTurn } from "./server_turns.ts";
+import { takeServerSlot } from "./server_slots.ts";
 
 /** A real Llama Stack or OGX server as a plain process. */
 export interface LlamaStack {
@@ -45,7 +45,7 @@ export const startServer = async (options: LlamaStackOptions): Promise<LlamaStac
   const installed = await installServer(server);
   const configFile = join(dataDir, "config.yaml");
   await Deno.writeTextFile(configFile, options.config);
-  const turn = await takeTurn();
+  const turn = await takeServerSlot();
 
   let client: Deno.HttpClient | undefined;
   let process: BackgroundProcess | undefined;

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { config, failures, generated, refused, smallBase, warnings } from "../../../tests/given.ts";
+import { config, failures, generated, rejected, smallBase, warnings } from "../../../tests/given.ts";
 import { listAt, objectAt } from "../../data/json.ts";
 
 const spec = (provider: string, endpoint: string) => ({ providers: { inference: [{ id: "x", provider, endpoint }] } });
@@ -51,7 +51,7 @@ for (
 }
 
 Deno.test("addressFields() names a port that does not exist", () => {
-  ok(refused(spec("vllm", "http://vllm:99999")).failures[0]?.message.endsWith(`no port above 65535 exists: "99999"`));
+  ok(rejected(spec("vllm", "http://vllm:99999")).failures[0]?.message.endsWith(`no port above 65535 exists: "99999"`));
 });
 
 Deno.test("addressFields() warns of user and password in a URL and prints neither", () => {
@@ -61,5 +61,5 @@ Deno.test("addressFields() warns of user and password in a URL and prints neithe
     "CredentialInEndpoint at spec.providers.inference[0].endpoint",
   ]);
   ok(generated(withPassword).config.warnings.every(({ message }) => !message.includes("hunter2")));
-  ok(refused(spec("vllm", "ftp://user:hunter2@vllm")).failures.every(({ message }) => !message.includes("hunter2")));
+  ok(rejected(spec("vllm", "ftp://user:hunter2@vllm")).failures.every(({ message }) => !message.includes("hunter2")));
 });

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result";
 import {
   BaseUnreadable,
-  OverrideOfAnotherLine,
+  OverrideForOtherServerFamily,
   ServerOfAnotherProduct,
   UnknownDistribution,
   UnsupportedServer,
@@ -94,7 +94,11 @@ export interface ResolvedDistribution {
   readonly fixNeededToStart: boolean;
 }
 
-type ResolutionFailure = UnknownDistribution | UnsupportedServer | ServerOfAnotherProduct | OverrideOfAnotherLine;
+type ResolutionFailure =
+  | UnknownDistribution
+  | UnsupportedServer
+  | ServerOfAnotherProduct
+  | OverrideForOtherServerFamily;
 
 export const resolveDistribution = (
   wanted: Spec["distribution"],
@@ -134,7 +138,7 @@ export const resolveDistribution = (
   const other = overrideVersion === undefined ? undefined : serverOf(overrideVersion);
   if (override !== undefined && overrideVersion !== undefined && other?.family !== server?.family) {
     return Result.fail(
-      new OverrideOfAnotherLine({ path, distribution: wanted.name, image: override, pinned: named.image }),
+      new OverrideForOtherServerFamily({ path, distribution: wanted.name, image: override, pinned: named.image }),
     );
   }
   const runs = other ?? server;

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { decoded, failures, generated, refused, smallBase, SURROUNDINGS, warnings } from "../../../tests/given.ts";
+import { decoded, failures, generated, rejected, smallBase, SURROUNDINGS, warnings } from "../../../tests/given.ts";
 import { derive } from "../derive.ts";
 import { type ImageOverrides, NO_OVERRIDES, readDistributions, resolveDistribution } from "./distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "./distributions.ts";
@@ -100,7 +100,7 @@ Deno.test("resolveDistribution() takes serverVersion before the tag, and refuses
 Deno.test("derive() needs a base where a config is to be generated for an image without one", () => {
   const spec = { distribution: { image: "example.com/own:1", serverVersion: "0.7" }, storage: { kv: {} } };
   deepStrictEqual(failures(spec), ["BaseConfigRequired at spec.distribution.image"]);
-  ok(refused(spec).failures[0]?.message.includes("which spec.storage needs"));
+  ok(rejected(spec).failures[0]?.message.includes("which spec.storage needs"));
   ok(generated(spec, smallBase()));
 });
 
@@ -113,7 +113,7 @@ Deno.test("derive() refuses TLS and workers on an image without a known config, 
     ] as const
   ) {
     deepStrictEqual(failures(spec), ["BaseConfigRequired at spec.distribution.image"]);
-    ok(refused(spec).failures[0]?.message.includes(`which ${block} needs; use spec.distribution.name`));
+    ok(rejected(spec).failures[0]?.message.includes(`which ${block} needs; use spec.distribution.name`));
   }
 });
 

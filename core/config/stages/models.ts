@@ -3,7 +3,7 @@ import type { Model } from "../../api/v1alpha2.ts";
 import {
   MissingProviderForResource,
   ModelConflict,
-  NotSupportedOnLine,
+  NotSupportedByServer,
   ProviderSwitchedOff,
   UnknownProvider,
 } from "../../failure/failures.ts";
@@ -23,7 +23,7 @@ type ModelFailure =
   | MissingProviderForResource
   | UnknownProvider
   | ProviderSwitchedOff
-  | NotSupportedOnLine
+  | NotSupportedByServer
   | ModelConflict;
 
 export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<ModelFailure> => {
@@ -58,10 +58,10 @@ export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<
  * The id by which the server and its clients know a model: `<provider>/<name>`; the server family determines which
  * name.
  */
-export const modelKey = (entry: JsonObject, line: ServerFamily): string => {
+export const modelKey = (entry: JsonObject, family: ServerFamily): string => {
   const id = stringAt(entry, "model_id") ?? "";
   const provider = stringAt(entry, "provider_id") ?? "";
-  if (line.modelsAreKnownBy === "providerModelId") return `${provider}/${stringAt(entry, "provider_model_id") ?? id}`;
+  if (family.modelsAreKnownBy === "providerModelId") return `${provider}/${stringAt(entry, "provider_model_id") ?? id}`;
   return id.startsWith(`${provider}/`) ? id : `${provider}/${id}`;
 };
 
@@ -126,7 +126,7 @@ interface Placed {
   readonly key: string;
   readonly entry: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<UnknownProvider | ProviderSwitchedOff | NotSupportedOnLine>;
+  readonly failures: ReadonlyArray<UnknownProvider | ProviderSwitchedOff | NotSupportedByServer>;
 }
 
 const place = (
@@ -187,12 +187,12 @@ const faultsOf = (
   if (modelType === "rerank" && family.rerankTypes.length === 0) {
     const instead = "remove the model, or use a newer server";
     return [
-      new NotSupportedOnLine({ path: [...path, "modelType"], what: "rerank models", server: serverName, instead }),
+      new NotSupportedByServer({ path: [...path, "modelType"], what: "rerank models", server: serverName, instead }),
     ];
   }
   return found.type !== undefined && family.typesWithoutModels.includes(found.type)
     ? [
-      new NotSupportedOnLine({
+      new NotSupportedByServer({
         path: [...path, "provider"],
         what: `models of a provider of type "${found.type}": the server fails to start when one is registered`,
         server: serverName,
@@ -215,11 +215,11 @@ const uncertain = (path: FieldPath, found: Offered | undefined): ReadonlyArray<W
   ];
 
 /** An entry of the base that the server would take for the same model is replaced where it stands. */
-const register = (config: JsonObject, entry: JsonObject, line: ServerFamily): JsonObject => {
-  const registered = listAt(config, ...line.resourcesAt, "models").filter(isObject);
+const register = (config: JsonObject, entry: JsonObject, family: ServerFamily): JsonObject => {
+  const registered = listAt(config, ...family.resourcesAt, "models").filter(isObject);
   return put(
     config,
-    [...line.resourcesAt, "models"],
-    upsert(registered, entry, (other) => modelKey(other, line) === modelKey(entry, line)),
+    [...family.resourcesAt, "models"],
+    upsert(registered, entry, (other) => modelKey(other, family) === modelKey(entry, family)),
   );
 };

@@ -5,7 +5,7 @@ import {
   decoded,
   failures,
   generated,
-  refused,
+  rejected,
   smallBase,
   SURROUNDINGS,
   warnings,
@@ -47,7 +47,7 @@ Deno.test("registerModels() fails when no provider can serve models", () => {
   const spec = { resources: { models: [{ name: "gpt" }] } };
   deepStrictEqual(failures(spec, base), ["MissingProviderForResource at spec.resources.models"]);
   strictEqual(
-    refused(spec, base).failures[0]?.message,
+    rejected(spec, base).failures[0]?.message,
     "resources.models requires at least one inference provider to be configured",
   );
 });
@@ -56,7 +56,7 @@ Deno.test("registerModels() names the known providers when a model asks for an u
   const spec = { providers: { inference: [VLLM] }, resources: { models: [{ name: "m", provider: "primry" }] } };
   deepStrictEqual(failures(spec, smallBase()), ["UnknownProvider at spec.resources.models[0].provider"]);
   strictEqual(
-    refused(spec, smallBase()).failures[0]?.message,
+    rejected(spec, smallBase()).failures[0]?.message,
     'spec.resources.models[0].provider: provider "primry" not found; did you mean primary?; ' +
       "available providers: ollama, openai, primary",
   );
@@ -76,7 +76,7 @@ Deno.test("registerModels() refuses a provider of the base that its condition sw
   const spec = { resources: { models: [{ name: "a", provider: "vllm" }] } };
   deepStrictEqual(failures(spec), ["ProviderSwitchedOff at spec.resources.models[0].provider"]);
   strictEqual(
-    refused(spec).failures[0]?.message,
+    rejected(spec).failures[0]?.message,
     'spec.resources.models[0].provider: provider is off unless VLLM_URL is set: "vllm"; set VLLM_URL in ' +
       "spec.workload.overrides.env, or declare the provider in spec.providers.inference",
   );
@@ -105,7 +105,7 @@ Deno.test("registerModels() warns of a provider that does not serve the type of 
 });
 
 for (
-  const [serverVersion, wanted] of [["0.2", ["NotSupportedOnLine"]], ["0.3", ["NotSupportedOnLine"]], [
+  const [serverVersion, wanted] of [["0.2", ["NotSupportedByServer"]], ["0.3", ["NotSupportedByServer"]], [
     "0.7",
     [],
   ]] as const
@@ -166,7 +166,7 @@ Deno.test("registerModels() keeps the models of the base and replaces the one th
 Deno.test("registerModels() refuses two entries that the server knows under one id", () => {
   const spec = { resources: { models: [{ name: "a", providerModelId: "x" }, { name: "b", providerModelId: "x" }] } };
   deepStrictEqual(failures(spec, smallBase()), ["ModelConflict at spec.resources.models[1]"]);
-  ok(refused(spec, smallBase()).failures[0]?.message.includes('"openai/x"'));
+  ok(rejected(spec, smallBase()).failures[0]?.message.includes('"openai/x"'));
 });
 
 Deno.test("registerModels() does not blame a model for the failure of its provider", () => {

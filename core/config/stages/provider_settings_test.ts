@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { failures, generated, refused, secret, warnings } from "../../../tests/given.ts";
+import { failures, generated, rejected, secret, warnings } from "../../../tests/given.ts";
 
 const AT = "spec.providers.inference[0]";
 const spec = (provider: object) =>
@@ -21,7 +21,7 @@ for (const value of ["4096", " 4096 ", 4096, true, "${env.HOSTNAME}"]) {
 
 Deno.test("settingFindings() says what the provider expects and quotes no value", () => {
   strictEqual(
-    refused(spec({ settings: { refresh_models: "hunter2" } })).failures[0]?.message,
+    rejected(spec({ settings: { refresh_models: "hunter2" } })).failures[0]?.message,
     `${AT}.settings.refresh_models: wrong type for provider type "remote::vllm"; expected true or false`,
   );
 });
@@ -36,7 +36,7 @@ for (
 ) {
   Deno.test(`settingFindings() refuses a reference to a Secret in settings.${field}`, () => {
     deepStrictEqual(failures(spec({ settings })), [`SettingInvalid at ${AT}.settings.${field}`]);
-    ok(refused(spec({ settings })).failures[0]?.message.endsWith(instead));
+    ok(rejected(spec({ settings })).failures[0]?.message.endsWith(instead));
   });
 }
 
@@ -53,7 +53,7 @@ Deno.test("doubledFields() refuses two fields that stand for one key of the prov
   ]);
   const keyed = spec({ apiKey: secret("s", "k"), secretRefs: { api_token: secret("s", "k") } });
   strictEqual(
-    refused(keyed).failures[0]?.message,
+    rejected(keyed).failures[0]?.message,
     `${AT}.secretRefs.api_token: sets the same field of the provider as apiKey: "api_token"; remove one of the two`,
   );
 });

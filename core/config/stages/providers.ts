@@ -5,7 +5,7 @@ import type { Provider } from "../../api/v1alpha2.ts";
 import {
   type ForbiddenSetting,
   MissingSetting,
-  NotSupportedOnLine,
+  NotSupportedByServer,
   type RuleBroken,
   type SettingInvalid,
   UnknownProviderType,
@@ -29,7 +29,7 @@ import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
 type ExpansionFailure =
-  | NotSupportedOnLine
+  | NotSupportedByServer
   | UnknownProviderType
   | UnusableEndpoint
   | MissingSetting
@@ -84,7 +84,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
   const path: FieldPath = ["spec", "providers", field, index];
   if (!Object.hasOwn(catalogue.apis, api)) {
     const instead = family.insteadOf[api] ?? `remove spec.providers.${field}`;
-    return failed(new NotSupportedOnLine({ path, what: `${api} API`, server: facts.serverName, instead }));
+    return failed(new NotSupportedByServer({ path, what: `${api} API`, server: facts.serverName, instead }));
   }
   const written = fullType(catalogue, api, provider.provider);
   const type = typeHere(written, api, facts);
@@ -105,7 +105,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
     const what = `${api} provider of type "${type}": ${unstartable.reason}`;
     const { instead } = unstartable;
     return failed(
-      new NotSupportedOnLine({ path: [...path, "provider"], what, server: facts.serverName, instead }),
+      new NotSupportedByServer({ path: [...path, "provider"], what, server: facts.serverName, instead }),
     );
   }
   const id = effectiveId(provider as unknown as Json);

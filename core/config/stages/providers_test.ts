@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { config, envOf, failures, generated, refused, secret, smallBase, warnings } from "../../../tests/given.ts";
+import { config, envOf, failures, generated, rejected, secret, smallBase, warnings } from "../../../tests/given.ts";
 import { listAt, objectAt } from "../../data/json.ts";
 
 const inference = (provider: object) => ({ providers: { inference: [provider] } });
@@ -100,7 +100,7 @@ Deno.test("envCollisions() names both paths of two references that share a varia
   };
   deepStrictEqual(failures(spec), ["EnvNameCollision at spec.providers.inference[1].apiKey"]);
   strictEqual(
-    refused(spec).failures[0]?.message,
+    rejected(spec).failures[0]?.message,
     "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: provider ids become the same " +
       'environment variable LLSD_A_B_API_KEY: "a-b" and "a.b"; change one of the ids',
   );
@@ -138,7 +138,7 @@ Deno.test("effectiveId() gives a single provider the last part of its type", () 
 Deno.test("providers() lists the supported types if one is unknown", () => {
   const spec = inference({ provider: "vlm", endpoint: "http://x" }) as never;
   deepStrictEqual(failures(spec), ["UnknownProviderType at spec.providers.inference[0].provider"]);
-  ok(refused(spec).failures[0]?.message.includes("did you mean remote::vllm"));
+  ok(rejected(spec).failures[0]?.message.includes("did you mean remote::vllm"));
 });
 
 Deno.test("providers() names the setting without which a type does not start", () => {
@@ -203,7 +203,7 @@ Deno.test("providers() fills storage references and local paths that a type need
   });
 });
 
-Deno.test("refuseCollisions() names both ids that become one variable, once", () => {
+Deno.test("rejectCollisions() names both ids that become one variable, once", () => {
   const both = (id: string) => ({
     id,
     provider: "vllm",
@@ -212,7 +212,7 @@ Deno.test("refuseCollisions() names both ids that become one variable, once", ()
     secretRefs: { tls_verify: secret("s", "v") },
   });
   const spec = { providers: { inference: [both("a.b"), both("a-b")] } };
-  deepStrictEqual(refused(spec).failures.map(({ message }) => message), [
+  deepStrictEqual(rejected(spec).failures.map(({ message }) => message), [
     "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: provider ids become the same " +
     'environment variable LLSD_A_B_API_KEY: "a.b" and "a-b"; change one of the ids',
   ]);

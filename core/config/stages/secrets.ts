@@ -20,7 +20,7 @@ export const secretEntry = (name: string, ref: SecretKeyRef, path: FieldPath): E
 });
 
 /** After all stages: no environment variable may stand for two fields. */
-export const refuseCollisions: Stage<EnvNameCollision> = stage((draft, { spec }) => {
+export const rejectCollisions: Stage<EnvNameCollision> = stage((draft, { spec }) => {
   const found = envCollisions(draft.env).map((collision) => ({ collision, ids: providerIds(collision.paths, spec) }));
   // Two ids that become one name collide in each of their fields: one mistake, one message.
   const first = (ids: ReadonlyArray<string>) => found.find((other) => other.ids.join("\n") === ids.join("\n"));

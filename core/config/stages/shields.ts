@@ -1,5 +1,5 @@
-/** Shields: registered under a safety provider, on lines that have them. */
-import { MissingProviderForResource, NotSupportedOnLine } from "../../failure/failures.ts";
+/** Shields: registered under a safety provider, in server families that have them. */
+import { MissingProviderForResource, NotSupportedByServer } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
@@ -9,8 +9,8 @@ import type { ServerFamily } from "../servers/families/family.ts";
 import { modelKey } from "./models.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
 
-export const registerShields: Stage<MissingProviderForResource | NotSupportedOnLine> = stage(
-  (draft, facts): Staged<MissingProviderForResource | NotSupportedOnLine> => {
+export const registerShields: Stage<MissingProviderForResource | NotSupportedByServer> = stage(
+  (draft, facts): Staged<MissingProviderForResource | NotSupportedByServer> => {
     const shields = facts.spec.resources?.shields ?? [];
     if (shields.length === 0) return { draft, failures: [] };
     const path: FieldPath = ["spec", "resources", "shields"];
@@ -19,7 +19,7 @@ export const registerShields: Stage<MissingProviderForResource | NotSupportedOnL
       const instead = family.insteadOf.safety ?? "remove spec.resources.shields";
       return {
         draft,
-        failures: [new NotSupportedOnLine({ path, what: "shields", server: facts.serverName, instead })],
+        failures: [new NotSupportedByServer({ path, what: "shields", server: facts.serverName, instead })],
       };
     }
     const providers = safetyProviders(draft, facts);
@@ -77,7 +77,7 @@ const place = (
   path: FieldPath,
   providers: ReadonlyArray<SafetyProvider>,
   config: JsonObject,
-  line: ServerFamily,
+  family: ServerFamily,
 ): Placed => {
   const special = NAMED.find(({ shields }) => shields.includes(name));
   const general = providers.filter(({ type }) => !NAMED.some((row) => row.type === type));
@@ -94,7 +94,7 @@ const place = (
     };
   }
   const fixed = NAMED.find(({ type }) => type === provider.type)?.target;
-  const target = fixed ?? (provider.type === "inline::llama-guard" ? guardModel(name, config, line) : name);
+  const target = fixed ?? (provider.type === "inline::llama-guard" ? guardModel(name, config, family) : name);
   const unrouted = provider.type === "inline::llama-guard" && target === undefined
     ? [
       warning(
@@ -113,15 +113,15 @@ const place = (
 };
 
 /** What llama-guard calls: the routed id `<provider>/<model>` of the registered model that the shield means. */
-const guardModel = (name: string, config: JsonObject, line: ServerFamily): string | undefined => {
-  const models = listAt(config, ...line.resourcesAt, "models").filter(isObject)
+const guardModel = (name: string, config: JsonObject, family: ServerFamily): string | undefined => {
+  const models = listAt(config, ...family.resourcesAt, "models").filter(isObject)
     .filter((model) => !(stringAt(model, "model_id") ?? "").includes("${env."));
   const exact = models.find((model) =>
-    [stringAt(model, "model_id"), stringAt(model, "provider_model_id"), modelKey(model, line)].includes(name)
+    [stringAt(model, "model_id"), stringAt(model, "provider_model_id"), modelKey(model, family)].includes(name)
   );
-  const guards = models.filter((model) => /guard/i.test(modelKey(model, line)));
+  const guards = models.filter((model) => /guard/i.test(modelKey(model, family)));
   const found = exact ?? (guards.length === 1 ? guards[0] : undefined);
-  return found === undefined ? undefined : modelKey(found, line);
+  return found === undefined ? undefined : modelKey(found, family);
 };
 
 const register = (config: JsonObject, entry: JsonObject, { resourcesAt }: ServerFamily): JsonObject => {

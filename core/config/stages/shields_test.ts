@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { config, failures, refused, smallBase, warnings } from "../../../tests/given.ts";
+import { config, failures, rejected, smallBase, warnings } from "../../../tests/given.ts";
 import { at, isObject, type JsonObject, listAt } from "../../data/json.ts";
 
 const GUARD = { id: "guard", provider: "inline::llama-guard" };
@@ -46,7 +46,7 @@ Deno.test("registerShields() fails without a safety provider", () => {
   const spec = { resources: { shields: ["content"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.shields"]);
   strictEqual(
-    refused(spec, smallBase()).failures[0]?.message,
+    rejected(spec, smallBase()).failures[0]?.message,
     "resources.shields requires at least one safety provider to be configured",
   );
 });
@@ -59,10 +59,10 @@ Deno.test("registerShields() moves the server's default to a shield that is on",
 Deno.test("registerShields() refuses shields and safety where the server has none, and names the replacement", () => {
   const spec = { distribution: { name: "ogx-starter" }, providers: { safety: [GUARD] }, resources: { shields: ["s"] } };
   deepStrictEqual(failures(spec), [
-    "NotSupportedOnLine at spec.providers.safety[0]",
-    "NotSupportedOnLine at spec.resources.shields",
+    "NotSupportedByServer at spec.providers.safety[0]",
+    "NotSupportedByServer at spec.resources.shields",
   ]);
-  ok(refused(spec).failures.every(({ message }) => message.includes("moderation_endpoint")));
+  ok(rejected(spec).failures.every(({ message }) => message.includes("moderation_endpoint")));
 });
 
 Deno.test("overlayProviders() leaves the safety section of a base out on servers without it", () => {

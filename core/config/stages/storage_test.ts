@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { config, envOf, failures, generated, refused, secret, warnings } from "../../../tests/given.ts";
+import { config, envOf, failures, generated, rejected, secret, warnings } from "../../../tests/given.ts";
 import { at, type JsonObject } from "../../data/json.ts";
 
 const POSTGRES = { type: "postgres", connectionString: secret("db", "url") };
@@ -122,7 +122,7 @@ for (
   Deno.test(`parseRedis() refuses ${endpoint} with the reason`, () => {
     const spec = { storage: { kv: { type: "redis", endpoint } } };
     deepStrictEqual(failures(spec), ["UnusableEndpoint at spec.storage.kv.endpoint"]);
-    ok(refused(spec).failures[0]?.message.includes(words));
+    ok(rejected(spec).failures[0]?.message.includes(words));
   });
 }
 

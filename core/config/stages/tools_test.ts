@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { config, failures, refused, smallBase, warnings } from "../../../tests/given.ts";
+import { config, failures, rejected, smallBase, warnings } from "../../../tests/given.ts";
 import { listAt } from "../../data/json.ts";
 
 const TAVILY = { id: "search", provider: "tavily-search" };
@@ -18,7 +18,7 @@ Deno.test("provideTools() fails without a tool provider", () => {
   const spec = { resources: { tools: ["websearch"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools"]);
   strictEqual(
-    refused(spec, smallBase()).failures[0]?.message,
+    rejected(spec, smallBase()).failures[0]?.message,
     "resources.tools requires at least one toolRuntime provider to be configured",
   );
 });
@@ -27,7 +27,7 @@ Deno.test("provideTools() names the types that could serve a tool which no provi
   const spec = { providers: { toolRuntime: [TAVILY] }, resources: { tools: ["websearch", "wolfram_alpha"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools[1]"]);
   strictEqual(
-    refused(spec, smallBase()).failures[0]?.message,
+    rejected(spec, smallBase()).failures[0]?.message,
     'spec.resources.tools[1]: "wolfram_alpha" needs a toolRuntime provider of type remote::wolfram-alpha; ' +
       "add one to spec.providers.toolRuntime",
   );
@@ -37,7 +37,7 @@ Deno.test("provideTools() refuses a tool group that the server does not have", (
   const spec = { resources: { tools: ["websearch", "nonsense"] } };
   deepStrictEqual(failures(spec), ["UnknownToolGroup at spec.resources.tools[1]"]);
   strictEqual(
-    refused(spec).failures[0]?.message,
+    rejected(spec).failures[0]?.message,
     'spec.resources.tools[1]: unknown tool group for Llama Stack 0.7.1: "nonsense"; known tool groups: ' +
       "builtin::file_search, builtin::websearch, builtin::wolfram_alpha, file_search, rag, websearch, wolfram_alpha, " +
       "mcp::<name>",

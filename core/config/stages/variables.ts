@@ -7,7 +7,7 @@ import { type Facts, noted } from "../draft.ts";
 import { knownEnvironment, neededVariables } from "../known_environment.ts";
 import { type Stage, stage } from "../stage.ts";
 
-export const refuseUnsetVariables: Stage<VariableNotSet> = stage((draft, facts) => {
+export const rejectUnsetVariables: Stage<VariableNotSet> = stage((draft, facts) => {
   const needed = new Set(textsIn(draft.config, []).flatMap(({ text }) => neededVariables(text)));
   if (needed.size === 0) return { draft, failures: [] };
   const environment = knownEnvironment(facts, draft.env);

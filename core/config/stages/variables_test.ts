@@ -1,15 +1,15 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { failures, refused, smallBase, warnings } from "../../../tests/given.ts";
+import { failures, rejected, smallBase, warnings } from "../../../tests/given.ts";
 
 const spec = (text: string, overrides = {}) => ({
   providers: { inference: [{ provider: "openai", settings: { base_url: text } }] },
   workload: { overrides },
 });
 
-Deno.test("refuseUnsetVariables() refuses a variable of the settings that nothing sets", () => {
+Deno.test("rejectUnsetVariables() refuses a variable of the settings that nothing sets", () => {
   deepStrictEqual(failures(spec("${env.NOPE}")), ["VariableNotSet at spec.providers.inference[0].settings.base_url"]);
   strictEqual(
-    refused(spec("${env.NOPE}")).failures[0]?.message,
+    rejected(spec("${env.NOPE}")).failures[0]?.message,
     'spec.providers.inference[0].settings.base_url: environment variable is not set: "NOPE"; set it in ' +
       "spec.workload.overrides.env, or write a default as in ${env.NOPE:=default}",
   );
@@ -26,15 +26,15 @@ for (
     ["${env.nope}", {}, "a text that the server does not expand"],
   ] as const
 ) {
-  Deno.test(`refuseUnsetVariables() takes ${why}`, () => deepStrictEqual(warnings(spec(text, overrides)), []));
+  Deno.test(`rejectUnsetVariables() takes ${why}`, () => deepStrictEqual(warnings(spec(text, overrides)), []));
 }
 
-Deno.test("refuseUnsetVariables() warns where a ConfigMap may set the variable", () => {
+Deno.test("rejectUnsetVariables() warns where a ConfigMap may set the variable", () => {
   const wanted = ["VariableNotKnown at spec.providers.inference[0].settings.base_url"];
   deepStrictEqual(warnings(spec("${env.NOPE}", { envFrom: [{ configMapRef: { name: "c" } }] })), wanted);
 });
 
-Deno.test("refuseUnsetVariables() names the base where it is the base that asks for the variable", () => {
+Deno.test("rejectUnsetVariables() names the base where it is the base that asks for the variable", () => {
   const base = smallBase({ connectors: [{ url: "${env.NOPE}" }] });
   deepStrictEqual(failures(spec("http://x/v1"), base), ["VariableNotSet at spec.distribution"]);
 });

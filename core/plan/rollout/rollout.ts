@@ -34,7 +34,7 @@ import {
   UPGRADE_STARTED_ANNOTATION,
   USER_INPUTS_ANNOTATION,
 } from "./record.ts";
-import { type GoodTemplate, lastGoodOf, lastGoodTemplate, podsRefused, rolloutState } from "./rollout_state.ts";
+import { type GoodTemplate, lastGoodOf, lastGoodTemplate, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
@@ -104,7 +104,7 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
 /** Where the former pods are gone and the new ones are refused, nothing runs: the deadline is not waited for. */
 const hasFailed = (live: JsonObject, { pods, replicaSets }: ClusterSnapshot): boolean => {
   const state = rolloutState(live, pods, replicaSets);
-  return state === "failed" || state === "progressing" && podsRefused(live, replicaSets) !== undefined;
+  return state === "failed" || state === "progressing" && podCreationFailure(live, replicaSets) !== undefined;
 };
 
 /** The last good template, if its proof is valid and it requests nothing that the operator would not write. */
@@ -132,13 +132,13 @@ const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, 
     pins: prepared.pins,
   };
   if (snapshot.rollingUpgrades === undefined) return { kind: "queue", waiting, digest, obstacle: undefined };
-  const obstacle = turnOf(snapshot.rollingUpgrades, waiting, snapshot);
+  const obstacle = obstacleTo(snapshot.rollingUpgrades, waiting, snapshot);
   return obstacle === undefined
     ? { kind: "apply", why, cause: "upgrade" }
     : { kind: "queue", waiting, digest, obstacle };
 };
 
-const turnOf = (
+const obstacleTo = (
   away: ReadonlyArray<RollingUpgrade>,
   waiting: Waiting,
   { nowMs, operator }: ClusterSnapshot,

@@ -117,7 +117,10 @@ const isReady = (pod: JsonObject): boolean =>
   );
 
 /** Why the API server refuses pods of the present template, of which there is none yet: a quota, a limit range or a policy. */
-export const podsRefused = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): string | undefined => {
+export const podCreationFailure = (
+  deployment: JsonObject,
+  replicaSets: ReadonlyArray<JsonObject>,
+): string | undefined => {
   if (!hasReplicaSet(deployment, replicaSets)) return undefined;
   const newest = newestReplicaSet(deployment, replicaSets);
   // The condition of the Deployment may still be that of the former ReplicaSet.

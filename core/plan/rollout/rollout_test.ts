@@ -147,7 +147,7 @@ Deno.test("decide() renews Secret digests in the upgrade queue if the key of the
   strictEqual(planOf({ ...before, secrets: secretsOf({ "s": { k: "other" } }) }).turn.kind, "none");
 });
 
-Deno.test("awayOf() distinguishes rolling, failed and complete, and ignores edits and suspended resources", () => {
+Deno.test("rollingUpgradeOf() distinguishes rolling, failed and complete, and ignores edits and suspended resources", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const state = (clusterSnapshot: ClusterSnapshot, pods: ReadonlyArray<JsonObject> = []) =>
@@ -164,7 +164,7 @@ Deno.test("awayOf() distinguishes rolling, failed and complete, and ignores edit
   strictEqual(state({ ...starting, resource: put(starting.resource, ["spec", "suspend"], true) }), undefined);
 });
 
-Deno.test("awayOf() counts only marks of the operator's own, since others may edit a Deployment too", () => {
+Deno.test("rollingUpgradeOf() counts only marks of the operator's own, since others may edit a Deployment too", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
@@ -383,7 +383,7 @@ Deno.test("decide() does not blame the fix of a failed rollout for the pods and 
   ok(!rolls(planOf({ ...whilePodsEnd(applied, refused, COMPLETED), replicaSets: [good, refused], pods: [] })));
 });
 
-Deno.test("awayOf() ends a slot after the startup budget, half an hour at most, counted from the write", () => {
+Deno.test("rollingUpgradeOf() ends a slot after the startup budget, half an hour at most, counted from the write", () => {
   const slotOf = (startupSeconds: number) => {
     const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { probes: { startupSeconds } } }));
     const rolled = after(upgraded(before), planOf(upgraded(before)));

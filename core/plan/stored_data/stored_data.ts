@@ -1,4 +1,4 @@
-/** What a change would do to data that a server has stored: lost by a move between lines, or in conflict with it. */
+/** What a change would do to data that a server has stored: lost by a change of the server family, or in conflict with it. */
 import { configMapsOf, imageOf, templateSpec } from "../../resources/pod_spec.ts";
 import { modelKey } from "../../config/stages/models.ts";
 import { serverOfImage } from "../../config/servers/distribution.ts";
@@ -6,7 +6,7 @@ import type { ServerFamily } from "../../config/servers/families/family.ts";
 import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_backends.ts";
 import { serverName, serverOf } from "../../config/servers/families/families.ts";
 import * as Result from "effect/Result";
-import { LineChangeLosesData, RegistryConflict } from "../../failure/failures.ts";
+import { RegistryConflict, ServerFamilyChangeLosesData } from "../../failure/failures.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
@@ -15,10 +15,10 @@ import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../rollout/record.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 /** Annotation of the resource: the server family that may use the data, e.g. `1.2`. */
-export const ACCEPT_LINE_CHANGE_ANNOTATION = "llamastack.io/accept-line-change";
+export const ACCEPT_FAMILY_CHANGE_ANNOTATION = "llamastack.io/accept-server-family-change";
 
 /** A change that the data of the running server would not survive. */
-export type DataFailure = LineChangeLosesData | RegistryConflict;
+export type DataFailure = ServerFamilyChangeLosesData | RegistryConflict;
 
 export interface StoredDataFindings {
   readonly failures: ReadonlyArray<DataFailure>;
@@ -38,7 +38,7 @@ export const storedDataFindings = (
   const runs = runningConfig(live, snapshot);
   const stored = storedIn(live, runs, runningServer(live)?.family);
   if (stored.length === 0) return NOTHING;
-  const move = lineChange(prepared, live, stored, snapshot);
+  const move = familyChange(prepared, live, stored, snapshot);
   const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs);
   return {
     failures: [...move.failures, ...registry.failures],
@@ -77,12 +77,12 @@ const runningConfig = (live: JsonObject, snapshot: ClusterSnapshot): Running | u
 const storedIn = (
   live: JsonObject,
   runs: Running | undefined,
-  line: ServerFamily | undefined,
+  family: ServerFamily | undefined,
 ): ReadonlyArray<Place> => {
   const claims = listAt(live, "spec", "template", "spec", "volumes").some((volume) =>
     isObject(volume) && Object.hasOwn(volume, "persistentVolumeClaim")
   );
-  const stores = line?.stores ?? STORES_IN_BACKENDS;
+  const stores = family?.stores ?? STORES_IN_BACKENDS;
   const types = runs === undefined ? [] : stores.backends(runs.tree).map(([, type]) => type);
   return [
     ...(claims ? ["a volume claim" as const] : []),
@@ -91,7 +91,7 @@ const storedIn = (
   ];
 };
 
-const lineChange = (
+const familyChange = (
   prepared: Prepared,
   live: JsonObject,
   stored: ReadonlyArray<Place>,
@@ -128,16 +128,16 @@ const lineChange = (
       notices: [`Changing from ${old} to ${next} loses ${losses.join("; ")}`],
     };
   }
-  const accepted = stringAt(snapshot.resource, "metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION);
+  const accepted = stringAt(snapshot.resource, "metadata", "annotations", ACCEPT_FAMILY_CHANGE_ANNOTATION);
   return {
     moved,
     failures: accepted === to.family.name ? [] : [
-      new LineChangeLosesData({
+      new ServerFamilyChangeLosesData({
         path,
         from: old,
         to: next,
         losses,
-        accept: `${ACCEPT_LINE_CHANGE_ANNOTATION}: "${to.family.name}"`,
+        accept: `${ACCEPT_FAMILY_CHANGE_ANNOTATION}: "${to.family.name}"`,
       }),
     ],
     notices: [],
@@ -171,7 +171,7 @@ const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings 
 interface Registry {
   readonly kind: "model" | "shield";
   readonly section: string;
-  readonly keyOf: (entry: JsonObject, line: ServerFamily) => string;
+  readonly keyOf: (entry: JsonObject, family: ServerFamily) => string;
   /** What may not change under one id, with the name that the resource gives it. */
   readonly fixed: Readonly<Record<string, string>>;
 }
@@ -199,11 +199,13 @@ const WAYS_OUT: Readonly<Record<ServerFamily["modelsAreKnownBy"], string>> = {
 const changes = (
   before: JsonObject,
   after: JsonObject,
-  line: ServerFamily,
+  family: ServerFamily,
   { kind, section, keyOf, fixed }: Registry,
 ) => {
   const entries = (tree: JsonObject) =>
-    new Map(listAt(tree, ...line.resourcesAt, section).filter(isObject).map((object) => [keyOf(object, line), object]));
+    new Map(
+      listAt(tree, ...family.resourcesAt, section).filter(isObject).map((object) => [keyOf(object, family), object]),
+    );
   const [old, wanted] = [entries(before), entries(after)];
   return {
     conflicts: [...wanted].flatMap(([id, entry]) => {
@@ -217,7 +219,7 @@ const changes = (
           kind,
           id,
           changed: changed.map((name) => fixed[name] ?? name),
-          way: kind === "model" ? WAYS_OUT[line.modelsAreKnownBy] : "give it another name",
+          way: kind === "model" ? WAYS_OUT[family.modelsAreKnownBy] : "give it another name",
         }),
       ];
     }),

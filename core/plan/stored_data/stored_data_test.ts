@@ -1,7 +1,7 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { converged, edited, planOf, snapshot } from "../../../tests/snapshots.ts";
 import { type JsonObject, listAt, put, stringAt } from "../../data/json.ts";
-import { ACCEPT_LINE_CHANGE_ANNOTATION } from "./stored_data.ts";
+import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "./stored_data.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 const PROVIDERS = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
@@ -22,30 +22,33 @@ Deno.test("decide() holds a change of the server family on stored data until it 
   const { snapshot: before } = converged(snapshot(stored()));
   const moved = edited(before, stored({ distribution: { name: "ogx-starter" } }));
   const said = told(moved, "ConfigGenerated");
-  ok(said.startsWith("False LineChangeLosesData spec.distribution: changing from Llama Stack 0.7 to OGX"), said);
+  ok(
+    said.startsWith("False ServerFamilyChangeLosesData spec.distribution: changing from Llama Stack 0.7 to OGX"),
+    said,
+  );
   ok(
     said.includes("the prompts; the batches; the vector stores in sqlite; the shields. ") &&
-      said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`),
+      said.includes(`${ACCEPT_FAMILY_CHANGE_ANNOTATION}: "1.2"`),
     said,
   );
   strictEqual(running(converged(moved).snapshot), running(before));
   const accepted = {
     ...moved,
-    resource: put(moved.resource, ["metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION], "1.2"),
+    resource: put(moved.resource, ["metadata", "annotations", ACCEPT_FAMILY_CHANGE_ANNOTATION], "1.2"),
   };
   ok(told(accepted, "Ready").startsWith("True"));
   const wrong = {
     ...moved,
-    resource: put(moved.resource, ["metadata", "annotations", ACCEPT_LINE_CHANGE_ANNOTATION], "0.7"),
+    resource: put(moved.resource, ["metadata", "annotations", ACCEPT_FAMILY_CHANGE_ANNOTATION], "0.7"),
   };
-  ok(told(wrong, "ConfigGenerated").includes("LineChangeLosesData"));
+  ok(told(wrong, "ConfigGenerated").includes("ServerFamilyChangeLosesData"));
 });
 
 Deno.test("decide() knows what a server of before 0.3 has stored, and what it registered", () => {
   const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
   const { snapshot: before } = converged(snapshot(old({ resources: { models: [{ name: "m" }] } })));
   const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
-  ok(newer.includes("LineChangeLosesData") && newer.includes("the responses; the metadata of files in"), newer);
+  ok(newer.includes("ServerFamilyChangeLosesData") && newer.includes("the responses; the metadata of files in"), newer);
   const changed = old({ resources: { models: [{ name: "m", modelType: "embedding", embeddingDimension: 384 }] } });
   ok(told(edited(before, changed), "ConfigGenerated").includes("RegistryConflict"));
 });
@@ -101,7 +104,7 @@ Deno.test("decide() lets a move through where nothing is stored or nothing ever 
   const { snapshot: before } = converged(snapshot(bare));
   ok(told(edited(before, { ...bare, distribution: { name: "ogx-starter" } }), "Ready").startsWith("True"));
   const { snapshot: ogx } = converged(snapshot(stored({ distribution: { name: "ogx-starter" } })));
-  ok(told(edited(ogx, stored()), "ConfigGenerated").includes("LineChangeLosesData"));
+  ok(told(edited(ogx, stored()), "ConfigGenerated").includes("ServerFamilyChangeLosesData"));
   const { snapshot: fresh } = converged(snapshot(stored()));
   const live = new Map(fresh.live);
   const deployment = live.get("Deployment/my") ?? {};

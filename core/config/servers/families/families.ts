@@ -1,4 +1,4 @@
-/** Version of a server → its line and its catalogue. */
+/** Server version → its family and its catalogue. */
 import { type Catalogue, CATALOGUES } from "../catalogue.ts";
 import type { ServerFamily } from "./family.ts";
 import { FAMILY_0_3 } from "./family_0_3.ts";
@@ -29,7 +29,7 @@ export interface Server {
   readonly newer: boolean;
 }
 
-/** The server of a version `x.y` or `x.y.z`; undefined when no line or no catalogue covers it. */
+/** The server of a version `x.y` or `x.y.z`; undefined if no family or no catalogue covers it. */
 export const serverOf = (version: string): Server | undefined => {
   const minor = minorOf(version);
   if (minor === undefined) return undefined;

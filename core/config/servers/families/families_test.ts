@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { config, decoded, failures, generated, refused, SURROUNDINGS, warnings } from "../../../../tests/given.ts";
+import { config, decoded, failures, generated, rejected, SURROUNDINGS, warnings } from "../../../../tests/given.ts";
 import { derive } from "../../derive.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../../data/json.ts";
 import { deployment } from "../../../resources/deployment.ts";
@@ -76,10 +76,10 @@ Deno.test("a name runs its release for the asked server: image and base follow",
   strictEqual(generated(asked).server.family.name, "0.3");
 });
 
-Deno.test("a name without a release for the asked server is refused with those that it has", () => {
+Deno.test("a name without a release for the asked server is rejected with those that it has", () => {
   const spec = { distribution: { name: "remote-vllm" }, storage: { kv: {} } };
   strictEqual(
-    refused(spec, on("1.4")).failures[0]?.message,
+    rejected(spec, on("1.4")).failures[0]?.message,
     "spec.distribution.serverVersion: unsupported server version 1.4; set spec.distribution.serverVersion to a supported version " +
       "(Llama Stack 0.2.14), or provide a complete config with spec.overrideConfig",
   );
@@ -104,8 +104,8 @@ for (
   ] as const
 ) {
   Deno.test(`${path} is rejected on ${version} with a suggested fix`, () => {
-    const [failure] = refused(spec as never, on(version)).failures;
-    strictEqual(failure?._tag, "NotSupportedOnLine");
+    const [failure] = rejected(spec as never, on(version)).failures;
+    strictEqual(failure?._tag, "NotSupportedByServer");
     ok(failure?.message.includes(path) && failure.message.includes(sentence), failure?.message);
   });
 }

@@ -2,9 +2,9 @@
 import type { ServerFamily, UnstartableType } from "./family.ts";
 
 /** Why a type of the catalogue is not supported by a family; undefined if it is. */
-export const unstartableType = (line: ServerFamily, api: string, type: string): UnstartableType | undefined => {
+export const unstartableType = (family: ServerFamily, api: string, type: string): UnstartableType | undefined => {
   const row = `${api} ${type}`;
-  return Object.hasOwn(line.unstartableTypes, row) ? line.unstartableTypes[row] : undefined;
+  return Object.hasOwn(family.unstartableTypes, row) ? family.unstartableTypes[row] : undefined;
 };
 
 /** Text Generation Inference and the services of Hugging Face all answer to OpenAI's API as well. */
@@ -44,14 +44,14 @@ const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
 };
 
 /** On Llama Stack 0.3; fixed in 0.4. */
-export const UNKEPT_TYPES: Readonly<Record<string, UnstartableType>> = {
+export const UNUSED_TYPES_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::passthrough": OF_ANOTHER_RELEASE,
 };
 
 /** On Llama Stack 0.2. */
 export const LEGACY_TYPES: Readonly<Record<string, UnstartableType>> = {
   ...UNANSWERED_TYPES,
-  ...UNKEPT_TYPES,
+  ...UNUSED_TYPES_TYPES,
   "inference remote::runpod": OF_ANOTHER_RELEASE,
 };
 

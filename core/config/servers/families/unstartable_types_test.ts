@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { generated, refused } from "../../../../tests/given.ts";
+import { generated, rejected } from "../../../../tests/given.ts";
 import { CATALOGUES, providerType } from "../catalogue.ts";
 import { serverOf } from "./families.ts";
 
@@ -7,14 +7,14 @@ const on = (serverVersion: string) => ({ serverVersion });
 
 const WAY = "use remote::vllm with the OpenAI-compatible endpoint of the same service";
 const UNLOADABLE = "its module cannot be loaded, so the server fails to start";
-const UNKEPT = "it is incompatible with this release of the server, which fails to start";
+const UNUSED_TYPES = "it is incompatible with this release of the server, which fails to start";
 const UNANSWERED =
   "it requests details of the model that its client library does not provide, so the server fails to start";
 for (
   const [version, provider, type, reason] of [
-    ["0.2.24", "runpod", "remote::runpod", UNKEPT],
-    ["0.2.24", "passthrough", "remote::passthrough", UNKEPT],
-    ["0.3.5", "remote::passthrough", "remote::passthrough", UNKEPT],
+    ["0.2.24", "runpod", "remote::runpod", UNUSED_TYPES],
+    ["0.2.24", "passthrough", "remote::passthrough", UNUSED_TYPES],
+    ["0.3.5", "remote::passthrough", "remote::passthrough", UNUSED_TYPES],
     ["0.2.24", "remote::hf::serverless", "remote::hf::serverless", UNANSWERED],
     ["0.3.5", "tgi", "remote::tgi", UNLOADABLE],
     ["0.4", "remote::tgi", "remote::tgi", UNLOADABLE],
@@ -22,10 +22,10 @@ for (
     ["0.6.1", "remote::hf::serverless", "remote::hf::serverless", UNLOADABLE],
   ] as const
 ) {
-  Deno.test(`${provider} is refused on ${version}, where it would end the start`, () => {
+  Deno.test(`${provider} is rejected on ${version}, where it would end the start`, () => {
     const spec = { providers: { inference: [{ provider, endpoint: "http://x:1" }] } };
-    const { failures: found } = refused(spec, on(version));
-    deepStrictEqual(found.map(({ _tag }) => _tag), ["NotSupportedOnLine"]);
+    const { failures: found } = rejected(spec, on(version));
+    deepStrictEqual(found.map(({ _tag }) => _tag), ["NotSupportedByServer"]);
     strictEqual(
       found[0]?.message,
       `spec.providers.inference[0].provider: not supported by Llama Stack ${version}: inference provider of type ` +
@@ -43,10 +43,10 @@ Deno.test("a type that some server families cannot start with is accepted by the
   }
 });
 
-Deno.test("a model under a type that no model can be registered under is refused, and the type alone is taken", () => {
+Deno.test("a model under a type that no model can be registered under is rejected, and the type alone is taken", () => {
   const inference = [{ provider: "cerebras", endpoint: "http://x:1" }];
   ok(generated({ providers: { inference } }, on("0.2.24")));
-  const { failures: found } = refused(
+  const { failures: found } = rejected(
     { providers: { inference }, resources: { models: [{ name: "m" }] } },
     on("0.2.24"),
   );

@@ -8,7 +8,7 @@ import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";
 import { manifest } from "../given.ts";
 import { sideBySide } from "./side_by_side.ts";
-import { SAMPLE } from "./lines_sample.ts";
+import { SAMPLE } from "./server_families_sample.ts";
 
 Deno.test("a resource with a vLLM boots on every server family: provider, model, tools, shields, and a chat with the key", async () => {
   await using backends = await startBackends();

@@ -1,6 +1,6 @@
 /** Keys `namespace/name` in order of arrival, round-robin over namespaces. */
 
-export interface NamespaceTurns {
+export interface NamespaceRotation {
   readonly add: (key: string) => void;
   readonly has: (key: string) => boolean;
   /** Whether the key was there. */
@@ -10,7 +10,7 @@ export interface NamespaceTurns {
   readonly size: () => number;
 }
 
-export const namespaceTurns = (): NamespaceTurns => {
+export const namespaceRotation = (): NamespaceRotation => {
   // The next namespace comes first; a Map keeps the order of insertion.
   const namespaces = new Map<string, Set<string>>();
   let size = 0;

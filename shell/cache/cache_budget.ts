@@ -8,7 +8,7 @@
 import type { Packed } from "./packed.ts";
 import { KEPT_BYTES_MAX, KEPT_NAMESPACE_BYTES_MAX } from "../limits.ts";
 
-export interface KeptBytes {
+export interface CacheBudget {
   /** Makes room for `bytes` more of this namespace; false: it keeps as much as anybody, or as much as it may. */
   readonly makeRoom: (namespace: string, bytes: number) => boolean;
   /**
@@ -26,7 +26,7 @@ interface Share {
   readonly evictable: Map<object, () => void>;
 }
 
-export const keptBytes = (max = KEPT_BYTES_MAX, namespaceMax = KEPT_NAMESPACE_BYTES_MAX): KeptBytes => {
+export const cacheBudget = (max = KEPT_BYTES_MAX, namespaceMax = KEPT_NAMESPACE_BYTES_MAX): CacheBudget => {
   const shares = new Map<string, Share>();
   let total = 0;
   const forget = (namespace: string, entry: object): void => {

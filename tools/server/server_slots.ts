@@ -1,5 +1,5 @@
 /** A place among the servers that may run at once. */
-export interface Turn {
+export interface ServerSlot {
   /** Safe to call twice. */
   giveBack(): void;
 }
@@ -8,7 +8,7 @@ export interface Turn {
  * Waits until fewer than the allowed number of servers run in this process. A test that holds all allowed servers and
  * requests one more waits for itself.
  */
-export const takeTurn = async (): Promise<Turn> => {
+export const takeServerSlot = async (): Promise<ServerSlot> => {
   if (running >= allowed()) await new Promise<void>((resolve) => waiting.push(resolve));
   else running++;
   let given = false;

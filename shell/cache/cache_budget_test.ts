@@ -1,9 +1,9 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { bytesOf, keptBytes } from "./kept_bytes.ts";
+import { bytesOf, cacheBudget } from "./cache_budget.ts";
 import { KEPT_BYTES_MAX, KEPT_NAMESPACE_BYTES_MAX } from "../limits.ts";
 
-Deno.test("keptBytes() has room up to the bound of a namespace, and up to the bound of all", () => {
-  const bytes = keptBytes();
+Deno.test("cacheBudget() has room up to the bound of a namespace, and up to the bound of all", () => {
+  const bytes = cacheBudget();
   const [first, second] = [{}, {}];
   bytes.count("a", first, KEPT_NAMESPACE_BYTES_MAX);
   deepStrictEqual([bytes.makeRoom("a", 1), bytes.makeRoom("b", 1)], [false, true]);
@@ -17,8 +17,8 @@ Deno.test("keptBytes() has room up to the bound of a namespace, and up to the bo
   deepStrictEqual(bytes.makeRoom("b", KEPT_NAMESPACE_BYTES_MAX), true);
 });
 
-Deno.test("keptBytes() gives a namespace as much room as the others have, whatever these keep", () => {
-  const bytes = keptBytes(1000, 600);
+Deno.test("cacheBudget() gives a namespace as much room as the others have, whatever these keep", () => {
+  const bytes = cacheBudget(1000, 600);
   const given: Array<string> = [];
   const fill = (namespace: string, count: number) => {
     for (let index = 0; index < count; index++) {
@@ -41,8 +41,8 @@ Deno.test("keptBytes() gives a namespace as much room as the others have, whatev
   deepStrictEqual(given.filter((namespace) => namespace === "neighbour").length <= 1, true);
 });
 
-Deno.test("keptBytes() never takes the room of an entry that cannot be given up", () => {
-  const bytes = keptBytes(100, 100);
+Deno.test("cacheBudget() never takes the room of an entry that cannot be given up", () => {
+  const bytes = cacheBudget(100, 100);
   bytes.count("a", {}, 100);
   deepStrictEqual(bytes.makeRoom("b", 10), false);
 });

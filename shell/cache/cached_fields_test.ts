@@ -2,7 +2,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import type { JsonObject } from "../../core/data/json.ts";
 import { changedFields } from "../../core/plan/field_owners.ts";
 import { MANIFEST_ANNOTATION } from "../../core/resources/objects.ts";
-import { trimmed } from "./kept_fields.ts";
+import { trimmed } from "./cached_fields.ts";
 
 Deno.test("trimmed() keeps of a pod its names, its volumes and its status", () => {
   const metadata = { name: "a-1", namespace: "n", labels: { app: "llama-stack" } };

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
-import { ACCEPT_LINE_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
+import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
 import { KIND_NAMES, kindsThere, LOST_AS, storeKinds } from "../server/stored_kinds.ts";
 import { withModels } from "../server/stored_state.ts";
 import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
@@ -29,15 +29,15 @@ Deno.test("a change from Llama Stack 0.7 to OGX waits while the data is served, 
       place,
       "moved",
       "held",
-      (object) => stringAt(condition(object, "ConfigGenerated"), "reason") === "LineChangeLosesData",
+      (object) => stringAt(condition(object, "ConfigGenerated"), "reason") === "ServerFamilyChangeLosesData",
     );
     const said = stringAt(condition(held, "ConfigGenerated"), "message") ?? "";
-    ok(said.includes(`${ACCEPT_LINE_CHANGE_ANNOTATION}: "1.2"`), said);
+    ok(said.includes(`${ACCEPT_FAMILY_CHANGE_ANNOTATION}: "1.2"`), said);
     deepStrictEqual(await kindsThere(stack, stored), KIND_NAMES);
     deepStrictEqual((await podsOf(place, "moved")).map(podName), pods);
     strictEqual(await imageOf(place), image);
 
-    await place.resource("moved", resource("ogx-starter"), { [ACCEPT_LINE_CHANGE_ANNOTATION]: "1.2" });
+    await place.resource("moved", resource("ogx-starter"), { [ACCEPT_FAMILY_CHANGE_ANNOTATION]: "1.2" });
     await whenReplaced(place, "moved", pods);
     await whenReady(place, "moved");
     const version = (object: JsonObject) => stringAt(object, "status", "version", "llamaStackServerVersion");

@@ -4,15 +4,15 @@
  * again.
  */
 import { LARGE_RETRY_MS } from "../limits.ts";
-import { namespaceOf } from "./namespace_turns.ts";
+import { namespaceOf } from "./namespace_rotation.ts";
 
-export interface LargeTurns {
+export interface LargeResourceSlot {
   /** Whether the resource `namespace/name` may be processed; it holds the slot until `end`. */
   readonly begin: (key: string, nowMs: number) => boolean;
   readonly end: () => void;
 }
 
-export const largeTurns = (): LargeTurns => {
+export const largeResourceSlot = (): LargeResourceSlot => {
   // Namespaces that have to ask again, the longest waiting first, each with the time of its last request.
   const waiting = new Map<string, number>();
   let isBusy = false;

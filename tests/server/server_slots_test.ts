@@ -1,5 +1,5 @@
 import { deepStrictEqual, rejects } from "node:assert/strict";
-import { takeTurn } from "../../tools/server/server_turns.ts";
+import { takeServerSlot } from "../../tools/server/server_slots.ts";
 
 const withParallel = async (value: string, use: () => Promise<void>): Promise<void> => {
   const before = Deno.env.get("LLAMA_STACK_OPERATOR_PARALLEL");
@@ -12,11 +12,11 @@ const withParallel = async (value: string, use: () => Promise<void>): Promise<vo
   }
 };
 
-Deno.test("takeTurn() lets so many in and the next one when a place is given back", () =>
+Deno.test("takeServerSlot() lets so many in and the next one when a place is given back", () =>
   withParallel("2", async () => {
     const seen: string[] = [];
     const enter = async (name: string) => {
-      const turn = await takeTurn();
+      const turn = await takeServerSlot();
       seen.push(name);
       return turn;
     };
@@ -36,5 +36,5 @@ Deno.test("takeTurn() lets so many in and the next one when a place is given bac
     last.giveBack();
   }));
 
-Deno.test("takeTurn() refuses a limit that is none", () =>
-  withParallel("many", () => rejects(takeTurn(), /LLAMA_STACK_OPERATOR_PARALLEL/)));
+Deno.test("takeServerSlot() refuses a limit that is none", () =>
+  withParallel("many", () => rejects(takeServerSlot(), /LLAMA_STACK_OPERATOR_PARALLEL/)));

@@ -1,9 +1,9 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { LARGE_RETRY_MS } from "../limits.ts";
-import { largeTurns } from "./large_turns.ts";
+import { largeResourceSlot } from "./large_resource_slot.ts";
 
-Deno.test("largeTurns() lets one resource at a time begin, and the namespace that waits the longest next", () => {
-  const turns = largeTurns();
+Deno.test("largeResourceSlot() lets one resource at a time begin, and the namespace that waits the longest next", () => {
+  const turns = largeResourceSlot();
   strictEqual(turns.begin("a/1", 0), true);
   deepStrictEqual([turns.begin("b/1", 1), turns.begin("a/2", 2), turns.begin("c/1", 3)], [false, false, false]);
   turns.end();
@@ -12,8 +12,8 @@ Deno.test("largeTurns() lets one resource at a time begin, and the namespace tha
   deepStrictEqual([turns.begin("c/1", 7), turns.begin("a/2", 8)], [false, true]);
 });
 
-Deno.test("largeTurns() admits a resource among a hundred of another namespace that ask continuously", () => {
-  const turns = largeTurns();
+Deno.test("largeResourceSlot() admits a resource among a hundred of another namespace that ask continuously", () => {
+  const turns = largeResourceSlot();
   let nowMs = 0;
   let begun = 0;
   strictEqual(turns.begin("busy/0", nowMs), true);
@@ -25,8 +25,8 @@ Deno.test("largeTurns() admits a resource among a hundred of another namespace t
   strictEqual(begun <= 1, true, `${begun} before it`);
 });
 
-Deno.test("largeTurns() does not wait for a namespace that no longer asks", () => {
-  const turns = largeTurns();
+Deno.test("largeResourceSlot() does not wait for a namespace that no longer asks", () => {
+  const turns = largeResourceSlot();
   turns.begin("a/1", 0);
   turns.begin("b/1", 0);
   turns.end();
