@@ -8,12 +8,12 @@ import { isObject, type Json, member, objectAt, stringAt } from "../data/json.ts
 import { decide } from "../plan/decide.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
-import { report } from "../plan/report.ts";
+import { report } from "../report/report.ts";
 import type { WriteStep } from "../plan/step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { knownValues } from "../status/pod_secrets.ts";
-import { withoutSecrets } from "../status/redaction.ts";
+import { knownValues } from "../report/pod_secrets.ts";
+import { withoutSecrets } from "../redaction/redaction.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
 import { familyChanges } from "./family_changes.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";

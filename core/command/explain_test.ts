@@ -5,9 +5,9 @@ import { type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { ObjectRefused } from "../failure/failures.ts";
 import { decide } from "../plan/decide.ts";
-import { report } from "../plan/report.ts";
-import { configIn } from "../status/findings.ts";
-import { WITHHELD } from "../status/redaction.ts";
+import { report } from "../report/report.ts";
+import { configIn } from "../report/findings.ts";
+import { WITHHELD } from "../redaction/redaction.ts";
 import { explainCommand, explanationOf, type Seen } from "./explain.ts";
 import { PLAIN } from "./outcome.ts";
 

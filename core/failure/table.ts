@@ -2,8 +2,8 @@
  * The consequences of each failure: one row for each class. A class without a row does not compile, and neither does an
  * incomplete row. The text of a failure is its `message`.
  */
-import type { ConditionType } from "../status/conditions.ts";
-import * as events from "../status/events.ts";
+import type { ConditionType } from "../api/conditions.ts";
+import * as events from "../api/events.ts";
 import {
   adviceForContent,
   adviceForEdit,

@@ -5,7 +5,7 @@ import { shown, yamlMap } from "./setting_text.ts";
 import { LABELS_MAX, labelsIn } from "./labels.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
-import type { Operator } from "../snapshot/cluster_snapshot.ts";
+import type { Operator } from "./operator.ts";
 import { readYaml11 } from "../data/yaml.ts";
 
 export const SETTINGS_CONFIG_MAP = "llama-stack-operator-config";

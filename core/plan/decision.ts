@@ -2,7 +2,8 @@
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import type { Warning } from "../failure/warning.ts";
-import type { RollingUpgrade, Waiting } from "./rollout/upgrade_slots.ts";
+import type { RollingUpgrade } from "../snapshot/rolling_upgrade.ts";
+import type { Waiting } from "./rollout/upgrade_slots.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Rollout } from "./rollout/rollout.ts";
 import type { Restoration, Scaling, WriteStep } from "./step.ts";

@@ -2,7 +2,7 @@
 import * as Data from "effect/Data";
 import type { Manifest } from "../resources/blueprint.ts";
 import type { ManifestOf } from "../resources/kubernetes_objects.ts";
-import type { Note } from "../status/events.ts";
+import type { Note } from "../api/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { ClaimedField } from "./foreign_fields.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";

@@ -1,11 +1,10 @@
 /** The result of one read of the cluster: everything that a decision about one resource depends on. */
 import type { Redacted } from "effect/Redacted";
 import type { Unwritten } from "../failure/failures.ts";
-import type { Surroundings } from "../config/derive.ts";
 import type { JsonObject } from "../data/json.ts";
 import type { Contest } from "./contest.ts";
-import type { RollingUpgrade } from "../plan/rollout/upgrade_slots.ts";
-import type { Platform } from "../resources/blueprint.ts";
+import type { RollingUpgrade } from "./rolling_upgrade.ts";
+import type { Operator } from "../operator/operator.ts";
 
 export interface ClusterSnapshot {
   /** Milliseconds since 1970; the only clock that a decision has. */
@@ -46,19 +45,6 @@ export interface ConfigMapContent {
   readonly data: Readonly<Record<string, string>>;
   /** Base64 by key. */
   readonly binaryData: Readonly<Record<string, string>>;
-}
-
-/** The operator itself: its version, the distributions it ships, its settings. */
-export interface Operator {
-  readonly version: string;
-  readonly surroundings: Surroundings;
-  readonly platform: Platform;
-  /** Key of the HMAC over Secret values; a secret of the operator. */
-  readonly hmacKey: Redacted<string>;
-  /** Whether a template that only the operator changed is applied without being asked. */
-  readonly rolloutOnUpgrade: "Held" | "Paced";
-  /** Maximum number of concurrent upgrades. */
-  readonly upgradeParallelism: number;
 }
 
 /** From the server's own API. */

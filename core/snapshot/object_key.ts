@@ -14,3 +14,6 @@ export const keyOf = ({ apiVersion, kind, metadata }: Manifest): ObjectKey => ({
   namespace: metadata.namespace,
   name: metadata.name,
 });
+
+/** Of the key `namespace/name` of a resource. */
+export const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));

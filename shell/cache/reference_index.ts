@@ -1,7 +1,7 @@
 /** Which resources reference a Secret or ConfigMap, as of the last reconciliation of each. */
 import * as Context from "effect/Context";
 import type { Reference } from "../../core/snapshot/references.ts";
-import { namespaceOf } from "../controller/namespace_rotation.ts";
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
 
 /** Of the running operator: an object read in a reconciliation triggers the next one. */
 export const ReferenceIndex: Context.Reference<ReferenceIndex> = Context.Reference("llama-stack-operator/shell/Named", {

@@ -10,40 +10,33 @@ import * as Exit from "effect/Exit";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
 import type * as Redacted from "effect/Redacted";
-import { sha256Hex } from "../../core/data/digest.ts";
-import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { versionOf } from "../../core/data/newest_first.ts";
-import { type RollingUpgrade, rollingUpgradeOf } from "../../core/plan/rollout/upgrade_slots.ts";
 import { liveKey } from "../../core/snapshot/cluster_snapshot.ts";
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
+import type { RollingUpgrade } from "../../core/snapshot/rolling_upgrade.ts";
+import { KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "../limits.ts";
+import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { bytesOf, cacheBudget } from "./cache_budget.ts";
-import { essential, trimmed } from "./cached_fields.ts";
-import { DELETED_REMEMBERED, KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "../limits.ts";
-import { namespaceOf } from "../controller/namespace_rotation.ts";
-import { OperatorFacts } from "../controller/operator_facts.ts";
-import { type Packed, plain, textOf, unpacked } from "./packed.ts";
+import {
+  all,
+  asksOf,
+  asksSame,
+  type CachedResource,
+  type CacheEntry,
+  entryAt,
+  nameOfPlace,
+  newerThan,
+  partialOf,
+  partOf,
+  type Place,
+  placeOf,
+} from "./cache_entry.ts";
+import { trimmed } from "./cached_fields.ts";
+import { plain, textOf, unpacked } from "./packed.ts";
 import { type PackedLater, packedLater } from "./packed_later.ts";
-
-interface ResourceEntry {
-  /** By `Kind/name`. */
-  readonly objects: Map<string, CacheEntry>;
-  readonly pods: Map<string, CacheEntry>;
-  readonly replicaSets: Map<string, CacheEntry>;
-  resource: CacheEntry | undefined;
-  doubted: boolean;
-  /** The resource was reported by a watch: objects that existed before it were not cached. */
-  mayLack: boolean;
-}
-
-interface CacheEntry extends Packed {
-  /** Its resourceVersion as a number; of one kind, the larger is the newer. */
-  readonly version: number;
-  /** False: only the essential part of it, since the whole is too large. */
-  readonly whole: boolean;
-  /** For a resource that is not cached completely: digest of the fields whose change triggers a reconciliation. */
-  readonly asks: string | undefined;
-  /** Of a resource, else undefined. */
-  readonly phase: string | undefined;
-}
+import { upgradeLedger } from "./upgrade_ledger.ts";
+import { writeBarrier } from "./write_barrier.ts";
 
 export interface StoreShape {
   /**
@@ -55,7 +48,7 @@ export interface StoreShape {
   /**
    * Performs a write of the object `target` and caches the API server's response. Watch events of the object meanwhile
    * are deferred until the response arrives: most often they are the echo of this very write. Changes by others are
-   * reported by `disturbed`.
+   * reported by `conflictingWrites`.
    */
   readonly writing: <E, R>(
     target: JsonObject,
@@ -108,7 +101,9 @@ export interface StoreShape {
    */
   readonly decideWithSlots: <A>(
     key: string,
-    decision: (away: ReadonlyArray<RollingUpgrade>) => { readonly value: A; readonly slot: RollingUpgrade | undefined },
+    decision: (
+      holders: ReadonlyArray<RollingUpgrade>,
+    ) => { readonly value: A; readonly slot: RollingUpgrade | undefined },
   ) => Effect.Effect<A>;
   readonly releaseSlot: (key: string) => Effect.Effect<void>;
   /**
@@ -137,130 +132,100 @@ export class Store extends Context.Service<Store, StoreShape>()("llama-stack-ope
   static readonly layer = Store.layerWith(packedLater);
 }
 
-/** The resource that an object belongs to, by its label; `namespace/name`. */
-export const ownerOf = (object: JsonObject): string | undefined => {
-  const instance = stringAt(object, "metadata", "labels", "app.kubernetes.io/instance");
-  // The Go operators leave it empty on some objects.
-  return instance === undefined || instance === ""
-    ? undefined
-    : `${stringAt(object, "metadata", "namespace") ?? ""}/${instance}`;
-};
-
-const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redacted.Redacted<string>): StoreShape => {
-  const shelves = new Map<string, ResourceEntry>();
-  const away = new Map<string, RollingUpgrade>();
-  // The version of each deletion, by uid. An object that left the selection of a watch is reported as deleted as well;
-  // any later event shows that it exists.
-  const gone = new Map<string, number>();
-  // Objects with a write in progress, with the newest watch event since; bounded by the number of workers.
-  const underWay = new Map<string, JsonObject | undefined>();
-  let awayVersion = 0;
-  // Slots of upgrades that are decided and whose Deployment is not written yet.
-  const taken = new Map<string, RollingUpgrade>();
-  const awayNow = (): ReadonlyArray<RollingUpgrade> => [
-    ...away.values(),
-    ...[...taken.values()].filter(({ key }) => away.get(key)?.state !== "rolling"),
-  ];
+const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redacted.Redacted<string>): StoreShape => {
+  const records = new Map<string, CachedResource>();
+  const upgrades = upgradeLedger(hmacKey);
+  const barrier = writeBarrier();
   const bytes = cacheBudget();
   const phases = new Map<string, number>();
-  const shelfOf = (key: string): ResourceEntry => {
-    const known = shelves.get(key);
+  const recordOf = (key: string): CachedResource => {
+    const known = records.get(key);
     if (known !== undefined) return known;
-    const made: ResourceEntry = {
+    const made: CachedResource = {
       objects: new Map(),
       pods: new Map(),
       replicaSets: new Map(),
       resource: undefined,
-      doubted: false,
-      mayLack: true,
+      isStale: false,
+      mayBeIncomplete: true,
     };
-    shelves.set(key, made);
+    records.set(key, made);
     return made;
   };
-  const removeIfEmpty = (key: string, shelf: ResourceEntry): void => {
-    if (shelf.resource === undefined && shelf.objects.size + shelf.pods.size + shelf.replicaSets.size === 0) {
-      shelves.delete(key);
+  const removeIfEmpty = (key: string, record: CachedResource): void => {
+    if (record.resource === undefined && record.objects.size + record.pods.size + record.replicaSets.size === 0) {
+      records.delete(key);
     }
   };
-  /** Updated with each change, because iterating over every resource for every decision would not scale. */
-  const noteAway = (key: string, shelf: ResourceEntry, deployment: JsonObject | undefined): void => {
-    const now = shelf.resource === undefined || deployment === undefined
-      ? undefined
-      : rollingUpgradeOf(unpacked(shelf.resource), deployment, all(shelf.pods), all(shelf.replicaSets), hmacKey);
-    const before = away.get(key);
-    if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
-    if (now === undefined) away.delete(key);
-    else away.set(key, now);
-    awayVersion++;
-  };
   /** Only a Deployment can begin to hold a slot; while it does, every change of related objects counts. */
-  const changed = (key: string, shelf: ResourceEntry, kind: string, object: JsonObject | undefined): void => {
-    if (kind === "Deployment") return noteAway(key, shelf, object);
-    if (!away.has(key)) return;
-    const kept = shelf.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
-    noteAway(key, shelf, kept === undefined ? undefined : unpacked(kept));
+  const changed = (key: string, record: CachedResource, kind: string, object: JsonObject | undefined): void => {
+    if (kind === "Deployment") return upgrades.update(key, record, object);
+    if (!upgrades.has(key)) return;
+    const kept = record.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
+    upgrades.update(key, record, kept === undefined ? undefined : unpacked(kept));
   };
   const keep = (object: JsonObject, from: "list" | "watch" | "write"): boolean => {
     const found = placeOf(object);
     if (found === undefined) return false;
-    if (from === "watch" && underWay.has(nameOfPlace(found))) {
-      underWay.set(nameOfPlace(found), object);
-      return false;
-    }
-    const known = shelves.get(found.key);
+    if (from === "watch" && barrier.defers(nameOfPlace(found), object)) return false;
+    const known = records.get(found.key);
     // Anyone can set labels: objects that belong to no resource are not cached.
     if (found.part !== "resource" && known?.resource === undefined) return false;
-    const shelf = known ?? shelfOf(found.key);
+    const record = known ?? recordOf(found.key);
     const version = versionOf(object);
-    const before = entryAt(shelf, found);
-    const isGone = version <= (gone.get(uidOf(object)) ?? -1);
-    if (from !== "list" && (isGone || newerThan(version, before) || version === before?.version)) {
+    const before = entryAt(record, found);
+    if (from !== "list" && (barrier.isDeleted(object) || newerThan(version, before) || version === before?.version)) {
       return false;
     }
     // A list of resources comes before those of their objects.
-    if (found.part === "resource" && from === "list") shelf.mayLack = false;
+    if (found.part === "resource" && from === "list") record.mayBeIncomplete = false;
     const kept = trimmed(object);
-    const entry = entryOf(found, shelf, kept, version);
-    remove(shelf, found);
-    if (entry !== undefined) insert(shelf, found, entry);
-    changed(found.key, shelf, found.kind, kept);
+    const entry = entryOf(found, record, kept, version);
+    remove(record, found);
+    if (entry !== undefined) insert(record, found, entry);
+    changed(found.key, record, found.kind, kept);
     return true;
   };
-  const forgetObjects = (key: string, shelf: ResourceEntry): void => {
+  const forgetObjects = (key: string, record: CachedResource): void => {
     for (const part of ["objects", "pods", "replicaSets"] as const) {
-      for (const name of [...shelf[part].keys()]) remove(shelf, { key, kind: "", part, name });
+      for (const name of [...record[part].keys()]) remove(record, { key, kind: "", part, name });
     }
-    if (away.delete(key)) awayVersion++;
+    upgrades.forget(key);
   };
-  const remove = (shelf: ResourceEntry, place: Place): void => {
-    const entry = entryAt(shelf, place);
+  const remove = (record: CachedResource, place: Place): void => {
+    const entry = entryAt(record, place);
     if (entry === undefined) return;
     later.forget(nameOfPlace(place));
     bytes.forget(namespaceOf(place.key), entry);
     if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) - 1);
-    if (place.part === "resource") shelf.resource = undefined;
-    else shelf[place.part].delete(place.name);
+    if (place.part === "resource") record.resource = undefined;
+    else record[place.part].delete(place.name);
   };
-  const insert = (shelf: ResourceEntry, place: Place, entry: CacheEntry): void => {
+  const insert = (record: CachedResource, place: Place, entry: CacheEntry): void => {
     const giveUp = entry.whole || place.part !== "resource"
       ? () => {
-        remove(shelf, place);
+        remove(record, place);
         const part = entry.whole ? partialOf(place, entry, unpacked(entry)) : undefined;
-        if (part !== undefined) insert(shelf, place, part);
+        if (part !== undefined) insert(record, place, part);
       }
       : undefined;
     const count = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry), giveUp);
     count();
     later.add(nameOfPlace(place), place.kind, entry, count);
     if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) + 1);
-    if (place.part === "resource") shelf.resource = entry;
-    else shelf[place.part].set(place.name, entry);
+    if (place.part === "resource") record.resource = entry;
+    else record[place.part].set(place.name, entry);
   };
   /** Undefined: the limits do not allow it. For a resource and a ConfigMap the essential part is cached instead. */
-  const entryOf = (place: Place, shelf: ResourceEntry, object: JsonObject, version: number): CacheEntry | undefined => {
+  const entryOf = (
+    place: Place,
+    record: CachedResource,
+    object: JsonObject,
+    version: number,
+  ): CacheEntry | undefined => {
     const isResource = place.part === "resource";
-    const size = shelf.objects.size + shelf.pods.size + shelf.replicaSets.size;
-    if (!isResource && size >= KEPT_OBJECTS_MAX && entryAt(shelf, place) === undefined) return undefined;
+    const size = record.objects.size + record.pods.size + record.replicaSets.size;
+    if (!isResource && size >= KEPT_OBJECTS_MAX && entryAt(record, place) === undefined) return undefined;
     const phase = isResource ? stringAt(object, "status", "phase") ?? "Pending" : undefined;
     const text = textOf(object);
     const whole = text === undefined || text.length > (isResource ? KEPT_RESOURCE_MAX : KEPT_OBJECT_MAX)
@@ -279,202 +244,114 @@ const make = (disturbed: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
         const found = placeOf(target);
         if (found === undefined) return write;
         const place = nameOfPlace(found);
-        underWay.set(place, undefined);
-        const told = (written: JsonObject | undefined) =>
+        barrier.begin(place);
+        const ended = (written: JsonObject | undefined) =>
           Effect.suspend(() => {
-            const meanwhile = underWay.get(place);
-            underWay.delete(place);
+            const meanwhile = barrier.end(place);
             if (written !== undefined) keep(written, "write");
             return meanwhile !== undefined && keep(meanwhile, "watch")
-              ? Effect.asVoid(Queue.offer(disturbed, found.key))
+              ? Effect.asVoid(Queue.offer(conflicts, found.key))
               : Effect.void;
           });
-        return Effect.onExit(write, (exit) => told(Exit.isSuccess(exit) ? exit.value : undefined));
+        return Effect.onExit(write, (exit) => ended(Exit.isSuccess(exit) ? exit.value : undefined));
       }),
-    conflictingWrites: Queue.take(disturbed),
+    conflictingWrites: Queue.take(conflicts),
     markStale: (resource) =>
       Effect.sync(() => {
-        const shelf = shelves.get(placeOf(resource)?.key ?? "");
-        if (shelf !== undefined) shelf.doubted = true;
+        const record = records.get(placeOf(resource)?.key ?? "");
+        if (record !== undefined) record.isStale = true;
       }),
-    mayBeIncomplete: (key) => Effect.sync(() => shelves.get(key)?.mayLack === true),
+    mayBeIncomplete: (key) => Effect.sync(() => records.get(key)?.mayBeIncomplete === true),
     markComplete: (key) =>
       Effect.sync(() => {
-        const shelf = shelves.get(key);
-        if (shelf !== undefined) shelf.mayLack = false;
+        const record = records.get(key);
+        if (record !== undefined) record.mayBeIncomplete = false;
       }),
-    isStale: (key) => Effect.sync(() => shelves.get(key)?.doubted === true),
+    isStale: (key) => Effect.sync(() => records.get(key)?.isStale === true),
     drop: (object) =>
       Effect.sync(() => {
         const found = placeOf(object);
-        remember(gone, uidOf(object), versionOf(object));
+        barrier.deleted(object);
         if (found === undefined) return;
-        if (underWay.has(nameOfPlace(found))) underWay.set(nameOfPlace(found), undefined);
-        const shelf = shelves.get(found.key);
-        if (shelf === undefined) return;
+        barrier.defers(nameOfPlace(found), undefined);
+        const record = records.get(found.key);
+        if (record === undefined) return;
         // Created again under the same name before its deletion was reported.
-        if (newerThan(versionOf(object), entryAt(shelf, found))) return;
-        remove(shelf, found);
+        if (newerThan(versionOf(object), entryAt(record, found))) return;
+        remove(record, found);
         // Its objects are deleted with it; until then they have no resource.
-        if (found.part === "resource") forgetObjects(found.key, shelf);
-        changed(found.key, shelf, found.kind, undefined);
-        removeIfEmpty(found.key, shelf);
+        if (found.part === "resource") forgetObjects(found.key, record);
+        changed(found.key, record, found.kind, undefined);
+        removeIfEmpty(found.key, record);
       }),
     moved: (object) =>
       Effect.sync(() => {
         const place = placeOf(object);
-        const shelf = place === undefined ? undefined : shelves.get(place.key);
-        if (place !== undefined && shelf !== undefined && entryAt(shelf, place) !== undefined) return [];
+        const record = place === undefined ? undefined : records.get(place.key);
+        if (place !== undefined && record !== undefined && entryAt(record, place) !== undefined) return [];
         const start = `${stringAt(object, "metadata", "namespace") ?? ""}/`;
         const [kind, name] = [stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""];
         const part = partOf(kind);
         const former = { kind, part, name: part === "objects" ? liveKey(kind, name) : name };
-        return [...shelves].filter(([key, shelf]) => {
-          if (!key.startsWith(start) || key === place?.key || !shelf[part].has(former.name)) return false;
-          remove(shelf, { key, ...former });
-          changed(key, shelf, kind, undefined);
-          removeIfEmpty(key, shelf);
-          return shelf.resource !== undefined;
+        return [...records].filter(([key, record]) => {
+          if (!key.startsWith(start) || key === place?.key || !record[part].has(former.name)) return false;
+          remove(record, { key, ...former });
+          changed(key, record, kind, undefined);
+          removeIfEmpty(key, record);
+          return record.resource !== undefined;
         }).map(([key]) => key);
       }),
     retain: (kind, inScope, seen) =>
       Effect.sync(() => {
         const part = partOf(kind);
-        return [...shelves].filter(([key, shelf]) => {
+        return [...records].filter(([key, record]) => {
           const namespace = namespaceOf(key);
-          const gone = !inScope(key) ? [] : [...shelf[part].keys()].filter((name) => {
+          const gone = !inScope(key) ? [] : [...record[part].keys()].filter((name) => {
             const bare = part === "objects" ? name.slice(kind.length + 1) : name;
             return (part !== "objects" || name.startsWith(`${kind}/`)) && !seen.has(`${namespace}/${bare}`);
           });
-          for (const name of gone) remove(shelf, { key, kind, part, name });
-          if (gone.length > 0) changed(key, shelf, kind, undefined);
-          removeIfEmpty(key, shelf);
-          return gone.length > 0 && shelf.resource !== undefined;
+          for (const name of gone) remove(record, { key, kind, part, name });
+          if (gone.length > 0) changed(key, record, kind, undefined);
+          removeIfEmpty(key, record);
+          return gone.length > 0 && record.resource !== undefined;
         }).map(([key]) => key);
       }),
-    knows: (key) => Effect.sync(() => shelves.get(key)?.resource !== undefined),
+    knows: (key) => Effect.sync(() => records.get(key)?.resource !== undefined),
     resource: (key) =>
       Effect.sync(() => {
-        const kept = shelves.get(key)?.resource;
+        const kept = records.get(key)?.resource;
         return kept === undefined ? undefined : { object: unpacked(kept), whole: kept.whole };
       }),
     resourceNow: (key) =>
       Effect.sync(() => {
-        const before = shelves.get(key)?.resource;
+        const before = records.get(key)?.resource;
         return (now) =>
           before !== undefined && (before.whole ? asksSame(unpacked(before), now) : before.asks === asksOf(now));
       }),
     resources: Effect.sync(() =>
-      [...shelves.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
+      [...records.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
     ),
     phases: Effect.sync(() => new Map(phases)),
-    keys: Effect.sync(() => [...shelves].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
-    rollingUpgrades: Effect.sync(() => ({ list: awayNow(), version: awayVersion })),
+    keys: Effect.sync(() => [...records].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
+    rollingUpgrades: Effect.sync(() => ({ list: upgrades.list(), version: upgrades.version() })),
     decideWithSlots: (key, decision) =>
       Effect.sync(() => {
-        const { value, slot } = decision(awayNow());
-        if (slot !== undefined) {
-          taken.set(key, slot);
-          awayVersion++;
-        }
+        const { value, slot } = decision(upgrades.list());
+        if (slot !== undefined) upgrades.take(key, slot);
         return value;
       }),
-    releaseSlot: (key) =>
-      Effect.sync(() => {
-        if (taken.delete(key)) awayVersion++;
-      }),
+    releaseSlot: (key) => Effect.sync(() => upgrades.release(key)),
     objectsOf: (key) =>
       Effect.sync(() => {
-        const shelf = shelves.get(key);
+        const record = records.get(key);
         return {
           objects: new Map(
-            [...shelf?.objects ?? []].filter(([, { whole }]) => whole).map(([name, kept]) => [name, unpacked(kept)]),
+            [...record?.objects ?? []].filter(([, { whole }]) => whole).map(([name, kept]) => [name, unpacked(kept)]),
           ),
-          partial: [...shelf?.objects.values() ?? []].filter(({ whole }) => !whole).map(unpacked),
-          pods: shelf === undefined ? [] : all(shelf.pods),
-          replicaSets: shelf === undefined ? [] : all(shelf.replicaSets),
+          partial: [...record?.objects.values() ?? []].filter(({ whole }) => !whole).map(unpacked),
+          pods: record === undefined ? [] : all(record.pods),
+          replicaSets: record === undefined ? [] : all(record.replicaSets),
         };
       }),
   };
 };
-
-/** What remains of a resource or ConfigMap without room for the whole of it; nothing of other objects. */
-const partialOf = (
-  { part, kind }: Place,
-  { version, phase }: Pick<CacheEntry, "version" | "phase">,
-  object: JsonObject,
-): CacheEntry | undefined => {
-  const isResource = part === "resource";
-  if (!isResource && kind !== "ConfigMap") return undefined;
-  const text = plain(JSON.stringify(essential(object)));
-  return { version, whole: false, asks: isResource ? asksOf(object) : undefined, phase, ...text };
-};
-
-/**
- * The part of a resource whose change triggers a reconciliation: the operator's own status writes come back as changes,
- * and trigger none.
- */
-const asking = (resource: JsonObject) => [
-  uidOf(resource),
-  resource.spec ?? null,
-  (resource.metadata as JsonObject | undefined)?.annotations ?? null,
-  stringAt(resource, "metadata", "deletionTimestamp") ?? "",
-];
-
-const asksSame = (before: JsonObject, now: JsonObject): boolean =>
-  uidOf(before) === uidOf(now) && asksOf(before) === asksOf(now);
-
-/**
- * A change that cannot be serialized is detected by the generation, which the API server increments with each change of
- * the spec.
- */
-const asksOf = (resource: JsonObject): string => {
-  const text = textOf({ asking: asking(resource) });
-  if (text === undefined) return `${uidOf(resource)} ${Number(objectAt(resource, "metadata").generation)}`;
-  return text.length > KEPT_RESOURCE_MAX ? sha256Hex(text) : text;
-};
-
-const all = (map: ReadonlyMap<string, CacheEntry>): ReadonlyArray<JsonObject> => [...map.values()].map(unpacked);
-
-const entryAt = (shelf: ResourceEntry, { part, name }: Place): CacheEntry | undefined =>
-  part === "resource" ? shelf.resource : shelf[part].get(name);
-
-/** A version that is not a number is never newer, and accepted as it is. */
-const newerThan = (version: number, kept: CacheEntry | undefined): boolean =>
-  kept !== undefined && kept.version > version;
-
-const uidOf = (object: JsonObject): string => stringAt(object, "metadata", "uid") ?? "";
-
-/** The oldest is forgotten: no write takes that long. */
-const remember = (gone: Map<string, number>, uid: string, version: number): void => {
-  if (uid === "") return;
-  gone.delete(uid);
-  gone.set(uid, version);
-  const [oldest] = gone.keys();
-  if (gone.size > DELETED_REMEMBERED && oldest !== undefined) gone.delete(oldest);
-};
-
-interface Place {
-  readonly key: string;
-  readonly kind: string;
-  readonly part: Exclude<keyof ResourceEntry, "doubted" | "mayLack">;
-  /** In its part of the cache. */
-  readonly name: string;
-}
-
-const placeOf = (object: JsonObject): Place | undefined => {
-  const kind = stringAt(object, "kind") ?? "";
-  const name = stringAt(object, "metadata", "name") ?? "";
-  if (kind === "LlamaStackDistribution") {
-    return { key: `${stringAt(object, "metadata", "namespace") ?? ""}/${name}`, kind, part: "resource", name };
-  }
-  const key = ownerOf(object);
-  if (key === undefined) return undefined;
-  const part = partOf(kind);
-  return { key, kind, part, name: part === "objects" ? liveKey(kind, name) : name };
-};
-
-const nameOfPlace = ({ key, part, name }: Place): string => `${key} ${part} ${name}`;
-
-const partOf = (kind: string): "pods" | "replicaSets" | "objects" =>
-  kind === "Pod" ? "pods" : kind === "ReplicaSet" ? "replicaSets" : "objects";

@@ -6,7 +6,7 @@ import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { upgradeProof } from "../../core/plan/rollout/keyed_digests.ts";
 import type { PackedLater } from "./packed_later.ts";
 import { KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "../limits.ts";
-import { OperatorFacts } from "../controller/operator_facts.ts";
+import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { operatorFacts } from "../process/run.ts";
 import { Store } from "./store.ts";
 

@@ -4,7 +4,7 @@ import * as Option from "effect/Option";
 import { Flag } from "effect/cli";
 import type { LookOptions } from "./look.ts";
 import { optionalText } from "./flags.ts";
-import { operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../process/settings.ts";
+import { operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../runtime/settings.ts";
 import { exclusiveConnectionOf } from "../kubernetes/trusted_authorities.ts";
 
 export const kubeconfig = optionalText(

@@ -5,7 +5,7 @@ import type { ExitCode } from "../../core/command/outcome.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { ClusterError } from "../kubernetes/cluster.ts";
 import type { ResourceNotFound } from "./look.ts";
-import type { SettingsError } from "../process/settings.ts";
+import type { SettingsError } from "../runtime/settings.ts";
 import { convert } from "./commands/convert.ts";
 import { crds } from "./commands/crds.ts";
 import { diff } from "./commands/diff.ts";

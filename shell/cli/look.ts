@@ -25,7 +25,7 @@ import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } fro
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
 import { pathOf } from "../kubernetes/object_path.ts";
 import { observe, withOwners } from "../controller/observe.ts";
-import { OperatorFacts } from "../controller/operator_facts.ts";
+import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";

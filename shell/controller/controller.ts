@@ -10,7 +10,7 @@ import * as Exit from "effect/Exit";
 import * as Ref from "effect/Ref";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "../limits.ts";
 import { ClusterError } from "../kubernetes/cluster.ts";
-import { passEnded, showFigures } from "../process/metrics.ts";
+import { passEnded, showFigures } from "../runtime/metrics.ts";
 import { mirrors } from "./watches.ts";
 import { SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";

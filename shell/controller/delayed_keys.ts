@@ -1,7 +1,7 @@
 /** Keys that come due later: one alarm for all of them, since a fiber with a timer for each takes 2 KiB of every resource. */
 import * as Effect from "effect/Effect";
 import * as FiberHandle from "effect/FiberHandle";
-import { monotonicMs } from "../process/monotonic_clock.ts";
+import { monotonicMs } from "../runtime/monotonic_clock.ts";
 
 /**
  * `addAfter(key, delayMs)` runs `add(key)` after the delay; a later call replaces an earlier one that is not due yet.

@@ -4,7 +4,7 @@
  * again.
  */
 import { LARGE_RETRY_MS } from "../limits.ts";
-import { namespaceOf } from "./namespace_rotation.ts";
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
 
 export interface LargeResourceSlot {
   /** Whether the resource `namespace/name` may be processed; it holds the slot until `end`. */

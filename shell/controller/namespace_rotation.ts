@@ -1,4 +1,5 @@
 /** Keys `namespace/name` in order of arrival, round-robin over namespaces. */
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
 
 export interface NamespaceRotation {
   readonly add: (key: string) => void;
@@ -50,6 +51,3 @@ export const namespaceRotation = (): NamespaceRotation => {
     size: () => size,
   };
 };
-
-/** Of a key `namespace/name`. */
-export const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/"));

@@ -18,12 +18,12 @@ import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snaps
 import { allOf } from "../../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/operator/settings.ts";
-import { questionOf, shownAnswers } from "../../core/status/server_answers.ts";
+import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { isOurs, isWatched } from "../../core/plan/ownership.ts";
 import { serviceName } from "../../core/resources/service.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
-import { OperatorFacts } from "./operator_facts.ts";
+import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
 import { readReferences } from "./referenced_objects.ts";

@@ -10,7 +10,7 @@ import {
   SETTINGS_DEFAULT,
   settingsData,
 } from "../../core/operator/settings.ts";
-import * as events from "../../core/status/events.ts";
+import * as events from "../../core/api/events.ts";
 import { announce } from "./perform.ts";
 
 /** Defaults if the ConfigMap is not watched. */

@@ -14,14 +14,14 @@ import {
   type StepPrecondition,
   type WriteStep,
 } from "../../core/plan/step.ts";
-import type { Note } from "../../core/status/events.ts";
+import type { Note } from "../../core/api/events.ts";
 import type { Unwritten } from "../../core/failure/failures.ts";
-import { failedWrite } from "../../core/plan/failed_write.ts";
-import type { Outcomes } from "../../core/plan/report.ts";
+import { failedWrite } from "../../core/report/failed_write.ts";
+import type { Outcomes } from "../../core/report/report.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { WRITES_AT_ONCE } from "../limits.ts";
-import { wrote } from "../process/metrics.ts";
+import { wrote } from "../runtime/metrics.ts";
 import { Store } from "../cache/store.ts";
 
 /**

@@ -11,7 +11,7 @@ import * as Queue from "effect/Queue";
 import * as Semaphore from "effect/Semaphore";
 import type { Json } from "../../core/data/json.ts";
 import type { ServerAnswers } from "../../core/snapshot/cluster_snapshot.ts";
-import { answersOf, type Question } from "../../core/status/server_answers.ts";
+import { answersOf, type Question } from "../../core/report/server_answers.ts";
 import type { Connection } from "../kubernetes/cluster.ts";
 import { withCauses } from "../kubernetes/cluster_error.ts";
 import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASK_VALUES_MAX, ASKED_MAX } from "../limits.ts";

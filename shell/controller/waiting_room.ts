@@ -1,11 +1,7 @@
 /** Resources that wait for an upgrade slot, and which of them are reconciled next. */
-import {
-  holdingSlots,
-  namespaceOf,
-  type RollingUpgrade,
-  stopperOf,
-  type Waiting,
-} from "../../core/plan/rollout/upgrade_slots.ts";
+import { holdingSlots, stopperOf, type Waiting } from "../../core/plan/rollout/upgrade_slots.ts";
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
+import type { RollingUpgrade } from "../../core/snapshot/rolling_upgrade.ts";
 
 /** What the last reconciliation of a waiting resource decided. */
 export interface Waiter extends Waiting {
@@ -60,12 +56,14 @@ export const waitingRoom = (): WaitingRoom => {
         if (!stops.has(place)) stops.set(place, stopperOf(list, waiter)?.key);
         return stops.get(place);
       };
-      const told = [...waiters].filter(([key, waiter]) => !underWay.has(key) && stopOf(waiter) !== waiter.stoppedAt);
+      const stopChanged = [...waiters].filter(([key, waiter]) =>
+        !underWay.has(key) && stopOf(waiter) !== waiter.stoppedAt
+      );
       const ready = [...waiters].filter(([, waiter]) => stopOf(waiter) === undefined && waiter.stoppedAt === undefined);
       const served = Map.groupBy(ready, ([, { queue }]) => queue).values()
         .flatMap((waiting) => firstOf(waiting, free, slotsByNamespace(holders)))
         .filter((key) => !underWay.has(key));
-      const chosen = new Set([...told.map(([key]) => key), ...served]);
+      const chosen = new Set([...stopChanged.map(([key]) => key), ...served]);
       const next = [...waiters.keys()].filter((key) => chosen.has(key));
       for (const key of next) underWay.add(key);
       return next;
@@ -75,7 +73,7 @@ export const waitingRoom = (): WaitingRoom => {
 
 const slotsByNamespace = (holders: ReadonlyArray<RollingUpgrade>): Map<string, number> => {
   const slots = new Map<string, number>();
-  for (const holder of holders) slots.set(namespaceOf(holder), (slots.get(namespaceOf(holder)) ?? 0) + 1);
+  for (const { key } of holders) slots.set(namespaceOf(key), (slots.get(namespaceOf(key)) ?? 0) + 1);
   return slots;
 };
 

@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import fc from "fast-check";
-import { holdingSlots, type RollingUpgrade, stopperOf } from "../../core/plan/rollout/upgrade_slots.ts";
+import { holdingSlots, stopperOf } from "../../core/plan/rollout/upgrade_slots.ts";
+import type { RollingUpgrade } from "../../core/snapshot/rolling_upgrade.ts";
 import { type Waiter, waitingRoom } from "./waiting_room.ts";
 
 const waiter = (queue: string, stoppedAt?: string): Waiter => ({ namespace: "a", queue, pins: "p", stoppedAt });

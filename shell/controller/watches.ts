@@ -14,13 +14,14 @@ import {
 } from "../../core/snapshot/kinds.ts";
 import { Cluster, type ClusterError, type Selection } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
-import { heard, unreadable } from "../process/metrics.ts";
+import { heard, unreadable } from "../runtime/metrics.ts";
 import { SecretPolling } from "./observe.ts";
-import { OperatorFacts } from "./operator_facts.ts";
+import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
 import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
-import { ownerOf, Store } from "../cache/store.ts";
+import { ownerOf } from "../cache/cache_entry.ts";
+import { Store } from "../cache/store.ts";
 import type { WorkQueue } from "./work_queue.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { API_VERSION } from "../../core/api/v1alpha2.ts";

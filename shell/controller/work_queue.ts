@@ -13,8 +13,9 @@ import * as Effect from "effect/Effect";
 import * as Queue from "effect/Queue";
 import { delayedKeys } from "./delayed_keys.ts";
 import { FOLLOW_UP_SHARE, WORKERS } from "../limits.ts";
-import { keyAdded } from "../process/metrics.ts";
-import { namespaceOf, namespaceRotation } from "./namespace_rotation.ts";
+import { keyAdded } from "../runtime/metrics.ts";
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
+import { namespaceRotation } from "./namespace_rotation.ts";
 
 export type Priority = "asked" | "follow-up";
 

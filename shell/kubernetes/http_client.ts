@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect";
 import type { ClusterError } from "./cluster_error.ts";
 import { CA_READ_MS } from "../limits.ts";
-import { monotonicMs } from "../process/monotonic_clock.ts";
+import { monotonicMs } from "../runtime/monotonic_clock.ts";
 
 export interface RenewableClient {
   /**

@@ -5,7 +5,7 @@ import { type Json, type JsonObject, member, stringAt } from "../../core/data/js
 import { ClusterError, isTooLong, rejectionError, unreached } from "./cluster_error.ts";
 import { chunksOf, silenceAlarm } from "./http_client.ts";
 import { LIST_PAGE_BYTES_MAX, LIST_PAGE_ITEMS, LIST_PAGE_SHRINK, WATCH_SECONDS } from "../limits.ts";
-import { asked } from "../process/metrics.ts";
+import { asked } from "../runtime/metrics.ts";
 import { eventsOf } from "./watch_events.ts";
 import type { Transport } from "./transport.ts";
 

@@ -18,7 +18,7 @@ import {
   RELIST_MS_MIN,
   WATCH_LIVED_MS,
 } from "../limits.ts";
-import { DatabaseSign } from "../process/restored_database.ts";
+import { DatabaseSign } from "../runtime/restored_database.ts";
 
 /** The events of a reflector: each change once, and the completion of the first list. */
 export interface Mirror {

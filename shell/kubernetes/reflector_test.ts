@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream";
 import { TestClock } from "effect/testing";
 import { Cluster, ClusterError, type WatchEvent } from "./cluster.ts";
 import { type Mirror, reflect } from "./reflector.ts";
-import { untilRestored } from "../process/restored_database.ts";
+import { untilRestored } from "../runtime/restored_database.ts";
 import * as Option from "effect/Option";
 
 const refused = (status: number, retryAfterMs?: number) =>

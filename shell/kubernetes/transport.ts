@@ -6,7 +6,7 @@ import { ClusterError, rejectionError, tooLong, unreached } from "./cluster_erro
 import { Fence, fenced, isFenced } from "./fence.ts";
 import { renewableClient, textWithin, within } from "./http_client.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS } from "../limits.ts";
-import { asked } from "../process/metrics.ts";
+import { asked } from "../runtime/metrics.ts";
 import { Timeouts } from "./timeouts.ts";
 
 /** Address and protocol of the API server. Token and CA are read repeatedly, because both are rotated. */

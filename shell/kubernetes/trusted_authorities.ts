@@ -5,7 +5,7 @@
  * anything.
  */
 import type { Connection } from "./cluster.ts";
-import { connectionOf, SettingsError } from "../process/settings.ts";
+import { connectionOf, SettingsError } from "../runtime/settings.ts";
 
 /** Where Deno finds root certificates: names of stores, and files that add to them. */
 const STORES = "DENO_TLS_CA_STORE";

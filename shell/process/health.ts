@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createTlsServer } from "node:https";
 import { boundConnections } from "./connections.ts";
 import { HEALTH_CONNECTIONS_MAX, HEALTH_HEADERS_MS, HEALTH_IDLE_MS, LISTENER_CLOSE_MS } from "../limits.ts";
-import { SettingsError } from "./settings.ts";
+import { SettingsError } from "../runtime/settings.ts";
 import type { ServingCertificate } from "../webhooks/webhook_server.ts";
 
 /** `/livez` and `/readyz` until the scope is closed. Plain HTTP: the kubelet checks no certificate. */

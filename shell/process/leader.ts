@@ -21,9 +21,9 @@ import {
   LEASE_RENEW_MS,
   LEASE_SECONDS,
 } from "../limits.ts";
-import { monotonicMs, msOf } from "./monotonic_clock.ts";
+import { monotonicMs, msOf } from "../runtime/monotonic_clock.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
-import { reportRestored, untilRestored } from "./restored_database.ts";
+import { reportRestored, untilRestored } from "../runtime/restored_database.ts";
 
 export interface Candidacy {
   readonly namespace: string;

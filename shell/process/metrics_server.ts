@@ -22,7 +22,7 @@ import {
   STRANGER_PAUSE_MS,
   TOKEN_CHARACTERS_MAX,
 } from "../limits.ts";
-import { metricsText } from "./metrics.ts";
+import { metricsText } from "../runtime/metrics.ts";
 import { readPair } from "../webhooks/mounted_certificate.ts";
 import type { ServingCertificate } from "../webhooks/webhook_server.ts";
 import { creation } from "../../core/plan/patch.ts";

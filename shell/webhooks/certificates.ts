@@ -14,12 +14,12 @@ import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificate
 import { bundleOf } from "../../core/certificates/authorities.ts";
 import { certificateFacts } from "../../core/data/digest.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
-import { authorityReplaced } from "../../core/status/events.ts";
+import { authorityReplaced } from "../../core/api/events.ts";
 import { caBundles, publish, type SeenBundles } from "./ca_bundles.ts";
 import { isPair, makeAuthority, makeLeaf } from "./certificate_maker.ts";
 import { Cluster, ClusterError } from "../kubernetes/cluster.ts";
 import { CERTIFICATE_LOOK_MS, CERTIFICATE_RETRY_MS } from "../limits.ts";
-import { LiveFigures } from "../process/metrics.ts";
+import { LiveFigures } from "../runtime/metrics.ts";
 import { announce } from "../controller/perform.ts";
 import type { ServingCertificate } from "./webhook_server.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { certificateFacts } from "../../core/data/digest.ts";
 import { CertificateLife, type Keeping } from "./certificates.ts";
-import { LiveFigures } from "../process/metrics.ts";
+import { LiveFigures } from "../runtime/metrics.ts";
 import type { ServingCertificate } from "./webhook_server.ts";
 
 /** As a Secret of type kubernetes.io/tls is mounted. */

@@ -4,7 +4,7 @@ import * as Fiber from "effect/Fiber";
 import { certificateFacts } from "../../core/data/digest.ts";
 import { makeAuthority, makeLeaf } from "./certificate_maker.ts";
 import { CertificateLife } from "./certificates.ts";
-import { LiveFigures, newFigures } from "../process/metrics.ts";
+import { LiveFigures, newFigures } from "../runtime/metrics.ts";
 import { followFolder } from "./mounted_certificate.ts";
 import { CERTIFICATE_TIMES } from "../../core/certificates/times.ts";
 

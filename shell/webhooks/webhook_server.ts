@@ -18,7 +18,7 @@ import {
   WEBHOOK_IN_FLIGHT_BYTES_MAX,
   WEBHOOK_RECEIVING_MAX,
 } from "../limits.ts";
-import { SettingsError } from "../process/settings.ts";
+import { SettingsError } from "../runtime/settings.ts";
 
 /** PEM of a certificate, with those that it hangs on, and of its key. */
 export interface ServingCertificate {

@@ -7,7 +7,7 @@ import { keepCertificates } from "./certificates.ts";
 import { parsedAddress } from "../process/health.ts";
 import { WEBHOOK_DRAIN_MS } from "../limits.ts";
 import { followFolder } from "./mounted_certificate.ts";
-import type { SettingsError } from "../process/settings.ts";
+import type { SettingsError } from "../runtime/settings.ts";
 import { webhookRoutes } from "./webhooks.ts";
 import { type ServingCertificate, type WebhookServer, webhookServer } from "./webhook_server.ts";
 

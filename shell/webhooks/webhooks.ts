@@ -28,7 +28,7 @@ import {
 import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
-import { counters } from "../process/metrics.ts";
+import { counters } from "../runtime/metrics.ts";
 import { SETTINGS_FIELDS } from "../controller/operator_settings.ts";
 import type { Answer, Caller, Route } from "./webhook_server.ts";
 

@@ -9,7 +9,7 @@ import { OVERLAYS } from "../../tools/package/kustomize.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
-import { failureFound, keyAdded, metricsText, passEnded, wrote } from "../../shell/process/metrics.ts";
+import { failureFound, keyAdded, metricsText, passEnded, wrote } from "../../shell/runtime/metrics.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { goOperator } from "./go_operator.ts";

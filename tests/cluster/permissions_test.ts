@@ -9,7 +9,7 @@ import { type Permission, permissionsFor } from "../../tools/package/permissions
 import { isObject, type JsonObject, listAt } from "../../core/data/json.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/operator/own_objects.ts";
 import { readManifests } from "../../core/data/yaml.ts";
-import { watchedNamespaces } from "../../shell/process/settings.ts";
+import { watchedNamespaces } from "../../shell/runtime/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { scraped } from "../scraped.ts";

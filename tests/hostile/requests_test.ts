@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { isList, isObject, type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
-import { OperatorFacts } from "../../shell/controller/operator_facts.ts";
+import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { reconcile } from "../../shell/controller/reconcile.ts";
 import { ReferenceIndex, referenceIndex } from "../../shell/cache/reference_index.ts";

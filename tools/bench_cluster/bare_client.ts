@@ -4,7 +4,7 @@ import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { decide } from "../../core/plan/decide.ts";
-import { report } from "../../core/plan/report.ts";
+import { report } from "../../core/report/report.ts";
 import { FIELD_MANAGER } from "../../core/snapshot/field_manager.ts";
 import type { Step } from "../../core/plan/step.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";

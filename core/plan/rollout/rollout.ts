@@ -5,15 +5,8 @@ import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts"
 import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
-import {
-  holdingSlots,
-  isProven,
-  keyOf,
-  queueOf,
-  type RollingUpgrade,
-  stopperOf,
-  type Waiting,
-} from "./upgrade_slots.ts";
+import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
+import { holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
 import type { Inputs } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
 import {

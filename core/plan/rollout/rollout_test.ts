@@ -12,7 +12,7 @@ import {
 } from "../../../tests/snapshots.ts";
 import { secret, SURROUNDINGS } from "../../../tests/given.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
-import type { RollingUpgrade } from "./upgrade_slots.ts";
+import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
 import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "./record.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";

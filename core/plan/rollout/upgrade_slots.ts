@@ -5,6 +5,8 @@
 import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
 import { UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../../data/limits.ts";
+import { namespaceOf } from "../../snapshot/object_key.ts";
+import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { type UpgradeMarks, upgradeProof } from "./keyed_digests.ts";
 import {
   CAUSE_ANNOTATION,
@@ -14,19 +16,6 @@ import {
   UPGRADE_STARTED_ANNOTATION,
 } from "./record.ts";
 import { rolloutState } from "./rollout_state.ts";
-
-export interface RollingUpgrade {
-  /** `namespace/name` of the resource. */
-  readonly key: string;
-  /** Resources of one distribution wait in one queue. */
-  readonly queue: string;
-  /** Digest of the image and base that it rolls to. */
-  readonly pins: string;
-  /** A failed one holds no slot. */
-  readonly state: "rolling" | "failed";
-  /** When it stops holding a slot, in milliseconds since 1970, even if it is still rolling. */
-  readonly slotEndsMs: number;
-}
 
 export const queueOf = (resource: JsonObject): string =>
   stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
@@ -116,9 +105,7 @@ export const stopperOf = (
   const failed = away.filter((rollingUpgrade) =>
     rollingUpgrade.state === "failed" && rollingUpgrade.queue === queue && rollingUpgrade.pins === pins
   );
-  const namespaces = new Set(failed.map(namespaceOf));
-  return failed.find((rollingUpgrade) => namespaceOf(rollingUpgrade) === namespace) ??
+  const namespaces = new Set(failed.map(({ key }) => namespaceOf(key)));
+  return failed.find((rollingUpgrade) => namespaceOf(rollingUpgrade.key) === namespace) ??
     (namespaces.size >= UPGRADE_STOPS_AT_NAMESPACES ? failed[0] : undefined);
 };
-
-export const namespaceOf = ({ key }: Pick<RollingUpgrade, "key">): string => key.slice(0, key.indexOf("/"));

@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { holdingSlots, type RollingUpgrade, stopperOf } from "./upgrade_slots.ts";
+import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
+import { holdingSlots, stopperOf } from "./upgrade_slots.ts";
 
 const away = (key: string, state: RollingUpgrade["state"], more: Partial<RollingUpgrade> = {}): RollingUpgrade => ({
   key,

@@ -7,7 +7,7 @@ import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/data/json.ts";
 import { intended, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
-import { OperatorFacts } from "../../controller/operator_facts.ts";
+import { OperatorFacts } from "../../runtime/operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, textOutput } from "../flags.ts";
 import { readText } from "../files.ts";

@@ -10,7 +10,7 @@ import {
   replicaName,
   SettingsError,
   watchedNamespaces,
-} from "../../process/settings.ts";
+} from "../../runtime/settings.ts";
 import { exclusiveConnectionOf } from "../../kubernetes/trusted_authorities.ts";
 import { context } from "../cluster_flags.ts";
 import { readText } from "../files.ts";

@@ -5,8 +5,8 @@ import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import type { JsonObject } from "../data/json.ts";
 import { LOOK_AGAIN_MS } from "../data/limits.ts";
 import { allOf } from "../resources/objects.ts";
-import type { Decided } from "../status/decided.ts";
-import { summarise } from "../status/summarise.ts";
+import type { Decided } from "./decided.ts";
+import { summarise } from "./summarise.ts";
 import {
   adoptionAnnouncements,
   announcements,
@@ -15,12 +15,12 @@ import {
   rollbackAnnouncements,
   upgradeStopAnnouncements,
 } from "./announcements.ts";
-import { contestsNow, nextContestMs } from "./contest.ts";
-import type { Decision, RolloutDecision } from "./decision.ts";
-import { byPolicy } from "./policy_changes.ts";
+import { contestsNow, nextContestMs } from "../plan/contest.ts";
+import type { Decision, RolloutDecision } from "../plan/decision.ts";
+import { byPolicy } from "../plan/policy_changes.ts";
 import { statusSteps } from "./status_step.ts";
-import type { Announcement, StatusUpdate } from "./step.ts";
-import { unwatchedMs } from "./unwatched.ts";
+import type { Announcement, StatusUpdate } from "../plan/step.ts";
+import { unwatchedMs } from "../plan/unwatched.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /** What became of the steps of a decision. */

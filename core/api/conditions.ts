@@ -1,5 +1,5 @@
 /** metav1.Condition, one by type; the transition time moves only when the status flips. */
-import type { Condition } from "../api/v1alpha2.ts";
+import type { Condition } from "./v1alpha2.ts";
 
 /** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
 const MESSAGE_CHARACTERS_MAX = 4096;

@@ -6,7 +6,13 @@ import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
-import { conditionFalse, conditionTrue, type ConditionType, conditionUnknown, type Finding } from "./conditions.ts";
+import {
+  conditionFalse,
+  conditionTrue,
+  type ConditionType,
+  conditionUnknown,
+  type Finding,
+} from "../api/conditions.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { availableOfTemplate, rolloutState } from "../plan/rollout/rollout_state.ts";
 import { podTrouble } from "./pods.ts";

@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { newestFirst } from "../data/newest_first.ts";
 import { printable } from "../data/printable.ts";
-import { exceptionClass } from "./redaction.ts";
+import { exceptionClass } from "../redaction/redaction.ts";
 
 export interface Trouble {
   /** ImagePullFailed, CrashLoop, Unschedulable or RolloutInProgress. */

@@ -8,7 +8,7 @@ import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { conditionsOf, type Finding } from "./conditions.ts";
+import { conditionsOf, type Finding } from "../api/conditions.ts";
 import { configIn, findingsOf } from "./findings.ts";
 import type { Decided } from "./decided.ts";
 

@@ -7,7 +7,7 @@ import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_stat
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
 import { podTrouble, type Shown } from "./pods.ts";
-import { reveals, withoutSecrets } from "./redaction.ts";
+import { reveals, withoutSecrets } from "../redaction/redaction.ts";
 
 /** Kept from the first report: the pods that it describes are gone. */
 export const rolledBack = (

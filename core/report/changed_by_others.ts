@@ -2,7 +2,7 @@
 import { listAt, stringAt } from "../data/json.ts";
 import { contestText } from "../plan/contest.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { conditionTrue, type Finding } from "./conditions.ts";
+import { conditionTrue, type Finding } from "../api/conditions.ts";
 import type { Decided } from "./decided.ts";
 
 /** Abnormal-true. */

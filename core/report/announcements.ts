@@ -4,12 +4,12 @@ import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { rowOf } from "../failure/table.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import * as events from "../status/events.ts";
-import { troubleIn, whyUndone } from "../status/trouble.ts";
-import { contestsNow, contestText } from "./contest.ts";
-import { isOrphan } from "./ownership.ts";
-import type { Prepared } from "./prepare.ts";
-import { type Announcement, Step } from "./step.ts";
+import * as events from "../api/events.ts";
+import { troubleIn, whyUndone } from "./trouble.ts";
+import { contestsNow, contestText } from "../plan/contest.ts";
+import { isOrphan } from "../plan/ownership.ts";
+import type { Prepared } from "../plan/prepare.ts";
+import { type Announcement, Step } from "../plan/step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /** Events of failures in one reconciliation; the conditions name the others. */

@@ -1,8 +1,8 @@
 /** The API server's response to a failed write → a failure for the status. */
 import { ObjectRefused, WriteFailed } from "../failure/failures.ts";
-import { knownValues } from "../status/pod_secrets.ts";
-import { withoutSecrets } from "../status/redaction.ts";
-import type { Step } from "./step.ts";
+import { knownValues } from "./pod_secrets.ts";
+import { withoutSecrets } from "../redaction/redaction.ts";
+import type { Step } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 /** What the API server, or a webhook behind it, answered to a write. */

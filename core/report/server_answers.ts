@@ -10,7 +10,7 @@ import type { SecretValues, ServerAnswers } from "../snapshot/cluster_snapshot.t
 import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
-import { reveals } from "./redaction.ts";
+import { reveals } from "../redaction/redaction.ts";
 
 /** A server to ask; another pod template, port or certificate is another question. */
 export interface Question {

@@ -1,0 +1,16 @@
+import type { Redacted } from "effect/Redacted";
+import type { Surroundings } from "../config/derive.ts";
+import type { Platform } from "../resources/blueprint.ts";
+
+/** The operator itself: its version, the distributions it ships, its settings. */
+export interface Operator {
+  readonly version: string;
+  readonly surroundings: Surroundings;
+  readonly platform: Platform;
+  /** Key of the HMAC over Secret values; a secret of the operator. */
+  readonly hmacKey: Redacted<string>;
+  /** Whether a template that only the operator changed is applied without being asked. */
+  readonly rolloutOnUpgrade: "Held" | "Paced";
+  /** Maximum number of concurrent upgrades. */
+  readonly upgradeParallelism: number;
+}

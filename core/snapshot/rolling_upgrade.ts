@@ -1,0 +1,13 @@
+/** A resource whose server is being upgraded to another image or base config of the operator, or whose upgrade failed. */
+export interface RollingUpgrade {
+  /** `namespace/name` of the resource. */
+  readonly key: string;
+  /** Resources of one distribution wait in one queue. */
+  readonly queue: string;
+  /** Digest of the image and base that it rolls to. */
+  readonly pins: string;
+  /** A failed one holds no slot. */
+  readonly state: "rolling" | "failed";
+  /** When it stops holding a slot, in milliseconds since 1970, even if it is still rolling. */
+  readonly slotEndsMs: number;
+}
