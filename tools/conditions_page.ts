@@ -46,5 +46,5 @@ const cells = (
   meaning,
   owner === "author" ? "author of the resource" : "administrator",
   retry === "after a change" ? "when the resource or a referenced object changes" : "automatically, with backoff",
-  advice(SAMPLE, RESOURCE).say,
+  advice(SAMPLE, RESOURCE).action,
 ];

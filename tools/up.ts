@@ -24,13 +24,13 @@ import { type Options, optionsOf, USAGE } from "./up/options.ts";
 import { isReady, type Look, NOTHING_SEEN, progressLines } from "./up/progress.ts";
 import { goOn, showResult } from "./up/result.ts";
 import { modelsOf, readSample, type Sample } from "./up/sample.ts";
-import { applySample, installCrd, offerModels, operatorFor, type Say } from "./up/stage.ts";
+import { applySample, installCrd, offerModels, operatorFor, type Print } from "./up/stage.ts";
 import { pause, type Stop, untilSignal } from "./up/stop.ts";
 import { tracesIn } from "./up/traces.ts";
 
 const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> => {
   await using cleanup = new AsyncDisposableStack();
-  const say = speaker();
+  const print = printer();
   const isFirst = options.context === undefined && !options.realNode && !isSimulatedClusterInstalled();
   for (const resource of sample.resources) {
     for (const line of previewLines(resource, SURROUNDINGS, isFirst)) console.log(line);
@@ -38,8 +38,8 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   const cluster = await clusterFor(options, sample, stop);
   if (cluster === undefined) return 1;
   cleanup.defer(() => cluster.stop());
-  say(cluster.title);
-  say(`kubectl: ${cluster.shellLine}`);
+  print(cluster.title);
+  print(`kubectl: ${cluster.shellLine}`);
   const connection = connectionOf(cluster.kubeconfig, cluster.context);
   const api = apiOf(connection);
   cleanup.defer(() => api.close());
@@ -50,12 +50,12 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   let removes = false;
   const inTime = () => !stop.signal.aborted && Date.now() < until;
 
-  await installCrd(api, say);
+  await installCrd(api, print);
   // An own control plane is removed as a whole; in the user's cluster only the objects of this run are removed.
   if (!cluster.isOurs) {
     removes = true;
     cleanup.defer(async () => {
-      say("removing the objects of this run …");
+      print("removing the objects of this run …");
       await traces.remove();
     });
   }
@@ -65,7 +65,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   const namespaces = [...new Set(resources.map((object) => namespaceOf(object) ?? usual))];
   for (const name of new Set([home, ...namespaces])) {
     const isNew = await traces.make({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, "");
-    if (isNew) say(`namespace ${name} created`);
+    if (isNew) print(`namespace ${name} created`);
   }
 
   const operator = await operatorFor(api, {
@@ -73,23 +73,23 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
     namespaces: cluster.isOurs ? [] : namespaces,
     ownNamespace: home,
     logFile: join(folder, "operator.log"),
-  }, say);
+  }, print);
   if (operator !== undefined) cleanup.defer(async () => void await operator.stop());
-  await applySample(sample, resources, usual, traces, removes, say);
-  if (cluster.modelServer !== undefined) await offerModels(resources, usual, cluster.modelServer, traces, say);
+  await applySample(sample, resources, usual, traces, removes, print);
+  if (cluster.modelServer !== undefined) await offerModels(resources, usual, cluster.modelServer, traces, print);
 
   let looks: ReadonlyArray<Look> = resources.map(() => NOTHING_SEEN);
   const lookAgain = async () => {
     const now = await Promise.all(resources.map((object) => look(api, object)));
     now.forEach((item, index) => {
       const prefix = resources.length === 1 ? "" : `${nameOf(resources[index] ?? {})}: `;
-      for (const line of progressLines(looks[index] ?? NOTHING_SEEN, item)) say(`${prefix}${line}`);
+      for (const line of progressLines(looks[index] ?? NOTHING_SEEN, item)) print(`${prefix}${line}`);
     });
     looks = now;
   };
   // A restart of the API server is not a failure.
   const lookOnce = () =>
-    lookAgain().catch((cause) => say(`cannot read the resource: ${cause instanceof Error ? cause.message : cause}`));
+    lookAgain().catch((cause) => print(`cannot read the resource: ${cause instanceof Error ? cause.message : cause}`));
   while (inTime() && !looks.every(isReady)) {
     if (operator?.hasExited() === true) throw new Error(await lastWords(operator));
     await lookOnce();
@@ -153,7 +153,7 @@ const look = async (api: Api, resource: JsonObject): Promise<Look> => {
   return { resource: found, pods: listAt(pods, "items") as ReadonlyArray<JsonObject> };
 };
 
-const speaker = (): Say => {
+const printer = (): Print => {
   const startedMs = performance.now();
   return (line) => console.log(`[${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s] ${line}`);
 };

@@ -1,37 +1,41 @@
 /** metav1.Condition, one by type; the transition time moves only when the status flips. */
 import type { Condition } from "./v1alpha2.ts";
+import type { Reason } from "./reasons.ts";
 
 /** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
 const MESSAGE_CHARACTERS_MAX = 4096;
 
-/** Every type of condition that this operator writes. */
-const CONDITION_TYPES = [
-  "Ready",
-  "ConfigGenerated",
-  "SecretsResolved",
-  "DeploymentUpdated",
-  "Available",
-  "DeploymentReady",
-  "ServiceReady",
-  "StorageReady",
-  "HealthCheck",
-  "Reconciling",
-  "Stalled",
-  "ObjectRefused",
-  "TemplateHeld",
-  "Contested",
-  "ChangedByPolicy",
-] as const;
-export type ConditionType = typeof CONDITION_TYPES[number];
+/** Every type of condition that this operator writes, with the status that needs attention. */
+const CONDITION_TYPES = {
+  Ready: "False",
+  ConfigGenerated: "False",
+  SecretsResolved: "False",
+  DeploymentUpdated: "False",
+  Available: "False",
+  DeploymentReady: "False",
+  ServiceReady: "False",
+  StorageReady: "False",
+  HealthCheck: "False",
+  Reconciling: "True",
+  Stalled: "True",
+  ObjectRefused: "True",
+  TemplateHeld: "True",
+  Contested: "True",
+  ChangedByPolicy: "True",
+} as const;
+export type ConditionType = keyof typeof CONDITION_TYPES;
 
-const OWN_TYPES: ReadonlySet<string> = new Set(CONDITION_TYPES);
+const isOwnType = (type: string): type is ConditionType => Object.hasOwn(CONDITION_TYPES, type);
+
+/** Whether the condition is one of the operator's and reports something that needs attention. */
+export const needsAttention = ({ type, status }: Pick<Condition, "type" | "status">): boolean =>
+  isOwnType(type) && CONDITION_TYPES[type] === status;
 
 /** The content of a condition, before the time of its last change is known. */
 export interface Finding {
   readonly type: ConditionType;
   readonly status: "True" | "False" | "Unknown";
-  /** A CamelCase word. */
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 
@@ -56,22 +60,22 @@ export const conditionsOf = (
       message: message.length <= MESSAGE_CHARACTERS_MAX ? message : `${message.slice(0, MESSAGE_CHARACTERS_MAX - 1)}…`,
     };
   }),
-  ...before.filter(({ type }) => !OWN_TYPES.has(type) && !findings.some((finding) => finding.type === type)),
+  ...before.filter(({ type }) => !isOwnType(type) && !findings.some((finding) => finding.type === type)),
 ];
 
-export const conditionTrue = (type: ConditionType, reason: string, message: string): Finding => ({
+export const conditionTrue = (type: ConditionType, reason: Reason, message: string): Finding => ({
   type,
   status: "True",
   reason,
   message,
 });
-export const conditionFalse = (type: ConditionType, reason: string, message: string): Finding => ({
+export const conditionFalse = (type: ConditionType, reason: Reason, message: string): Finding => ({
   type,
   status: "False",
   reason,
   message,
 });
-export const conditionUnknown = (type: ConditionType, reason: string, message: string): Finding => ({
+export const conditionUnknown = (type: ConditionType, reason: Reason, message: string): Finding => ({
   type,
   status: "Unknown",
   reason,

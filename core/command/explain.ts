@@ -1,6 +1,8 @@
 /** `explain`: why a resource is not ready, what happened, and what to do next. */
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
+import { needsAttention } from "../api/conditions.ts";
+import type { StateReason, WriteReason } from "../api/reasons.ts";
 import type { Advice } from "../failure/advice.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { rowOf } from "../failure/table.ts";
@@ -144,12 +146,11 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
   };
 };
 
-/** Ready repeats the first failing condition, DeploymentReady repeats Available, and the health check is less specific than what it waits for. */
 const failingOf = ({ conditions = [] }: Status): ReadonlyArray<Condition> =>
-  conditions.filter(({ type, status }) =>
-    status === "False" && !["Ready", "HealthCheck", "Stalled", "DeploymentReady"].includes(type) ||
-    status === "True" && ABNORMAL.includes(type)
-  );
+  conditions.filter((condition) => needsAttention(condition) && !SUMMARIES.has(condition.type));
+
+/** Conditions that repeat another one, or are less specific than what they wait for. */
+const SUMMARIES: ReadonlySet<string> = new Set(["Ready", "DeploymentReady", "HealthCheck", "Reconciling", "Stalled"]);
 
 /** Rejections by the API server are known from the write only, so they are read from the status. */
 const rejectedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Status): ReadonlyArray<Condition> => {
@@ -161,9 +162,11 @@ const rejectedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Stat
   );
 };
 
-const WRITE_REASONS = new Set(["WriteFailed", "DeploymentUpdateFailed", "ObjectRefused"]);
-
-const ABNORMAL = ["TemplateHeld", "ObjectRefused", "Contested", "ChangedByPolicy"];
+const WRITE_REASONS: ReadonlySet<string> = new Set<WriteReason>([
+  "WriteFailed",
+  "DeploymentUpdateFailed",
+  "ObjectRefused",
+]);
 
 /** A missing Deployment is a consequence of another failure. */
 const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>): boolean =>
@@ -224,7 +227,7 @@ const nextOf = (
   const isUpgrade = stringAt(deployment, "metadata", "annotations", CAUSE_ANNOTATION) === "upgrade";
   const place = { name, namespace, pod: stringAt(unready ?? null, "metadata", "name"), isUpgrade };
   if (state.reason === "NotSeen") return [OPERATOR_RUNS];
-  const reasons = failing.map(({ type, reason }) => ABNORMAL.includes(type) ? type : reason);
+  const reasons = failing.map(({ reason }) => reason);
   const known = new Set(["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"]);
   const all = [
     ...failures.map((failure) => rowOf(failure).advice(failure, resource)),
@@ -240,10 +243,17 @@ const nextOf = (
   return [...new Map(all.map((item) => [JSON.stringify(item), item])).values()];
 };
 
-const POD_REASONS = new Set(["ImagePullFailed", "CrashLoop", "Unschedulable", "PodsRejected", "TemplateHeld"]);
+/** Of conditions that no failure explains. */
+const POD_REASONS: ReadonlySet<string> = new Set<StateReason>([
+  "ImagePullFailed",
+  "CrashLoop",
+  "Unschedulable",
+  "PodsRejected",
+  "OperatorChanged",
+]);
 
 const OPERATOR_RUNS: Advice = {
-  say: "Check that the operator is running and watches this namespace; its lease names the active replica",
+  action: "Check that the operator is running and watches this namespace; its lease names the active replica",
   command: "kubectl get lease -A --field-selector metadata.name=llama-stack-operator",
 };
 
@@ -263,8 +273,8 @@ const textOf = (told: Explanation, style: Style): ReadonlyArray<string> => {
     ...(told.ready ? part("How to reach it", reach) : []),
     ...part(
       "What to do",
-      told.next.flatMap(({ say, command }, index) => [
-        `${index + 1}. ${say}`,
+      told.next.flatMap(({ action, command }, index) => [
+        `${index + 1}. ${action}`,
         ...(command === undefined ? [] : [`     ${command}`]),
       ]),
     ),

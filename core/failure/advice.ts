@@ -6,7 +6,7 @@ import { referencesOf } from "../snapshot/references.ts";
 import { shell, shellWord } from "../data/printable.ts";
 
 export interface Advice {
-  readonly say: string;
+  readonly action: string;
   /** Ready to be pasted, but for what stands as `…`. */
   readonly command?: string;
 }
@@ -31,68 +31,69 @@ interface NamedObject {
 }
 
 export const adviceForEdit: Advise<unknown> = (_failure, resource) => ({
-  say: "Edit the resource; `llama-stack-operator lint -f FILE` finds the same mistakes before they reach a cluster",
+  action: "Edit the resource; `llama-stack-operator lint -f FILE` finds the same mistakes before they reach a cluster",
   command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });
 
 export const adviceOnOverride: Advise<unknown> = () => ({
-  say: `Correct image-overrides in the settings of the operator, the ConfigMap llama-stack-operator-config; ${GOES_ON}`,
+  action:
+    `Correct image-overrides in the settings of the operator, the ConfigMap llama-stack-operator-config; ${GOES_ON}`,
 });
 
 export const adviceOnSecret: Advise<Named> = ({ name, namespace }, resource) => ({
-  say: `Create the Secret; ${GOES_ON}`,
+  action: `Create the Secret; ${GOES_ON}`,
   command: `${shell`kubectl create secret generic ${name} -n ${namespace}`}${
     keysOf(resource, "Secret", name).map((key) => ` --from-literal=${shellWord(key)}=…`).join("")
   }`,
 });
 
 export const adviceOnSecretKey: Advise<NamedKey> = ({ name, namespace, key }) => ({
-  say: `Add the key to the Secret, or reference another key in the resource; ${GOES_ON}`,
+  action: `Add the key to the Secret, or reference another key in the resource; ${GOES_ON}`,
   command: shell`kubectl patch secret ${name} -n ${namespace} -p ${JSON.stringify({ stringData: { [key]: "…" } })}`,
 });
 
 export const adviceOnConfigMap: Advise<Named> = ({ name, namespace }, resource) => ({
-  say: `Create the ConfigMap; ${GOES_ON}`,
+  action: `Create the ConfigMap; ${GOES_ON}`,
   command: `${shell`kubectl create configmap ${name} -n ${namespace}`}${
     keysOf(resource, "ConfigMap", name).map((key) => ` --from-file=${shellWord(key)}=…`).join("")
   }`,
 });
 
 export const adviceOnConfigMapKey: Advise<NamedKey> = ({ name, namespace, key }) => ({
-  say: `Add the key ${key} to the ConfigMap, or reference another key in the resource; ${GOES_ON}`,
+  action: `Add the key ${key} to the ConfigMap, or reference another key in the resource; ${GOES_ON}`,
   command: shell`kubectl edit configmap ${name} -n ${namespace}`,
 });
 
 /** `key` is the object and its key, `name/key`. */
 export const adviceForContent =
   (kind: "secret" | "configmap"): Advise<{ readonly key: string }> => ({ key }, resource) => ({
-    say: `Correct the content of ${key}; ${GOES_ON}`,
+    action: `Correct the content of ${key}; ${GOES_ON}`,
     command: shell`kubectl edit ${kind} ${key.split("/")[0] ?? ""} -n ${namespaceOf(resource)}`,
   });
 
 export const adviceOnUpgrade: Advise<unknown> = (_failure, resource) => ({
-  say: "Restore the previous version or settings of the operator, or adapt the resource; its server keeps running",
+  action: "Restore the previous version or settings of the operator, or adapt the resource; its server keeps running",
   command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });
 
 export const adviceOnConflict: Advise<NamedObject> = ({ kind, name }, resource) => ({
-  say:
+  action:
     `Check which controller manages the ${kind}, then rename this resource or remove the ${kind} if it is unused; the operator retries automatically`,
   command: shell`kubectl get ${kind.toLowerCase()} ${name} -n ${namespaceOf(resource)} -o yaml`,
 });
 
 export const adviceOnDeletion: Advise<NamedObject> = ({ kind, name }, resource) => ({
-  say: "Wait until Kubernetes has removed the object. If it is not removed, check its finalizers",
+  action: "Wait until Kubernetes has removed the object. If it is not removed, check its finalizers",
   command: shell`kubectl get ${kind.toLowerCase()} ${name} -n ${namespaceOf(resource)} -o yaml`,
 });
 
 export const adviceOnWrite: Advise<unknown> = () => ({
-  say: "Check the API server, or the webhook named in the message; the operator retries automatically",
+  action: "Check the API server, or the webhook named in the message; the operator retries automatically",
   command: "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
 });
 
 export const adviceOnRefusal: Advise<unknown> = (_failure, resource) => ({
-  say: "Fix the quota, policy or webhook named in the message; the operator retries automatically",
+  action: "Fix the quota, policy or webhook named in the message; the operator retries automatically",
   command: shell`kubectl get events -n ${namespaceOf(resource)} --sort-by=.lastTimestamp`,
 });
 

@@ -1,8 +1,11 @@
 /**
  * The consequences of each failure: one row for each class. A class without a row does not compile, and neither does an
  * incomplete row. The text of a failure is its `message`.
+ *
+ * It is over 300 lines because it is one table.
  */
 import type { ConditionType } from "../api/conditions.ts";
+import type { FailureReason } from "../api/reasons.ts";
 import * as events from "../api/events.ts";
 import {
   adviceForContent,
@@ -25,7 +28,7 @@ export interface Row<F> {
   /** For the page of conditions: what went wrong, as a clause. */
   readonly meaning: string;
   /** The word that conditions, metrics and `lint -o json` carry. */
-  readonly reason: string | ((failure: F) => string);
+  readonly reason: FailureReason | ((failure: F) => FailureReason);
   /** When the operator retries: after a change of the resource or of a referenced object, or also with backoff. */
   readonly retry: "after a change" | "with backoff";
   /** Which condition reports it. */
@@ -283,7 +286,7 @@ export const FAILURES: Rows = {
 /** The row of a failure. Each tag has the row of its own class, which TypeScript cannot follow through the index. */
 export const rowOf = <F extends ReconcileFailure>(failure: F): Row<F> => FAILURES[failure._tag] as unknown as Row<F>;
 
-export const reasonOf = (failure: ReconcileFailure): string => {
+export const reasonOf = (failure: ReconcileFailure): FailureReason => {
   const { reason } = rowOf(failure);
   return typeof reason === "string" ? reason : reason(failure);
 };

@@ -60,8 +60,8 @@ for (const [name, Failure] of Object.entries(failure)) {
     ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);
     strictEqual(isRetried(made), RETRIED.includes(name));
     ok(/^[A-Z][A-Za-z]+$/.test(reasonOf(made)));
-    const { say } = rowOf(made).advice(made, { metadata: { name: "n", namespace: "ns" } });
-    ok(say.length > 10 && !say.includes("undefined"), say);
+    const { action } = rowOf(made).advice(made, { metadata: { name: "n", namespace: "ns" } });
+    ok(action.length > 10 && !action.includes("undefined"), action);
   });
 }
 

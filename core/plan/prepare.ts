@@ -56,49 +56,62 @@ export type PreparationFailure = Effect.Error<ReturnType<typeof preparation>>["f
 
 /** `decoded` is the resource of the same sources, where it was needed earlier. */
 export const prepare = (
-  snapshot: Sources,
-  decoded = decodeResource(snapshot.resource, "lenient"),
-): Result.Result<Prepared, Unprepared> => Effect.runSync(Effect.result(preparation(snapshot, decoded)));
+  sources: Sources,
+  decoded = decodeResource(sources.resource, "lenient"),
+): Result.Result<Prepared, Unprepared> => Effect.runSync(Effect.result(preparation(sources, decoded)));
 
 const preparation = Effect.fnUntraced(function* (
-  snapshot: Sources,
+  sources: Sources,
   decoded: Result.Result<Resource, ReadonlyArray<DecodeFailure>>,
 ) {
   const resource = yield* Effect.fromResult(decoded).pipe(
     Effect.mapError((failures) => ({ failures, warnings: [], resource: undefined, inputs: undefined })),
   );
-  const namespace = stringAt(snapshot.resource, "metadata", "namespace") ?? "default";
-  const references = permitted(referencesOf(resource.spec), namespace, snapshot.operator.surroundings);
+  const referenced = yield* referencedBy(resource, sources);
+  const parts = yield* partsOf(resource, referenced, sources);
+  return preparedFrom(resource, referenced, parts, sources);
+});
+
+/** What the resource references, of what exists. */
+const referencedBy = Effect.fnUntraced(function* (resource: Resource, sources: Sources) {
+  const namespace = stringAt(sources.resource, "metadata", "namespace") ?? "default";
+  const references = permitted(referencesOf(resource.spec), namespace, sources.operator.surroundings);
   const count = referencedObjects(references).length;
   if (count > REFERENCED_OBJECTS_MAX) {
     const failure = new TooManyReferences({ path: ["spec"], count, max: REFERENCED_OBJECTS_MAX });
     return yield* Effect.fail({ failures: [failure], warnings: [], resource, inputs: undefined });
   }
-  const derived = yield* Effect.result(derivation(resource, snapshot.operator.surroundings));
-  const ownConfig = ownConfigOf(resource, snapshot, namespace);
-  const caBundle = bundled(references.filter(({ path }) => path.includes("caBundle")), snapshot.configMaps, namespace);
+  const values = usedValues(references, sources);
+  const digest = secretsDigest(sources.operator.hmacKey, namespace, values);
+  const inputs = inputsOf(resource, sources, {
+    namespace,
+    configMapDigest: configMapDigest(references, sources, namespace),
+    secretsDigest: digest,
+  });
+  return { namespace, references, hasValues: values.length > 0, secretsDigest: digest, inputs };
+});
+type Referenced = Effect.Success<ReturnType<typeof referencedBy>>;
+
+/** The config, the user's own config, the CA bundle and the connections; or what is wrong with all of them. */
+const partsOf = Effect.fnUntraced(function* (
+  resource: Resource,
+  { namespace, references, inputs }: Referenced,
+  sources: Sources,
+) {
+  const derived = yield* Effect.result(derivation(resource, sources.operator.surroundings));
+  const ownConfig = ownConfigOf(resource, sources, namespace);
+  const caBundle = bundled(references.filter(({ path }) => path.includes("caBundle")), sources.configMaps, namespace);
   // Which server it is decides how a connection is split; the stricter rules hold where that is unknown.
   const rawUrl = Result.isSuccess(derived) && derived.success._tag === "Generated"
     ? derived.success.server.family.rawSqlUrl
     : true;
-  const sql = sqlParts(resource, snapshot, rawUrl);
-  const values = usedValues(references, snapshot);
-  const digest = secretsDigest(
-    snapshot.operator.hmacKey,
-    namespace,
-    values,
-  );
-  const inputs = inputsOf(resource, snapshot, {
-    namespace,
-    configMapDigest: configMapDigest(references, snapshot, namespace),
-    secretsDigest: digest,
-  });
+  const sql = sqlParts(resource, sources, rawUrl);
   const failures = [
     ...(Result.isFailure(derived) ? derived.failure.failures : []),
-    ...referenceFailures(references, snapshot, namespace),
+    ...referenceFailures(references, sources, namespace),
     ...(Result.isFailure(ownConfig) ? [ownConfig.failure] : []),
     ...(Result.isFailure(caBundle) ? [caBundle.failure] : []),
-    ...trappedKeys(resource, snapshot),
+    ...trappedKeys(resource, sources),
     // How a connection must be split is not known where no server is.
     ...(Result.isSuccess(derived) && Result.isFailure(sql) ? [sql.failure] : []),
   ];
@@ -109,40 +122,47 @@ const preparation = Effect.fnUntraced(function* (
     const warnings = Result.isFailure(derived) ? derived.failure.warnings : [];
     return yield* Effect.fail({ failures, warnings, resource, inputs });
   }
+  return {
+    derived: derived.success,
+    ownConfig: ownConfig.success,
+    caBundlePem: caBundle.success,
+    connections: { sql: sql.success, kv: kvParts(resource, sources) },
+  };
+});
+type Parts = Effect.Success<ReturnType<typeof partsOf>>;
+
+const preparedFrom = (
+  resource: Resource,
+  { namespace, references, hasValues, secretsDigest: digest, inputs }: Referenced,
+  { derived, ownConfig, caBundlePem, connections }: Parts,
+  sources: Sources,
+): Prepared => {
+  // `Never` leaves the digest out, so that pods keep the value they started with.
+  const followsSecrets = hasValues && resource.spec.workload?.restartPolicyOnSecretChange !== "Never";
   const place: Place = {
     namespace,
-    uid: stringAt(snapshot.resource, "metadata", "uid"),
-    platform: snapshot.operator.platform,
-    ownConfig: ownConfig.success,
+    uid: stringAt(sources.resource, "metadata", "uid"),
+    platform: sources.operator.platform,
+    ownConfig,
     podAnnotations: {
-      // `Never` leaves it out, so that pods keep the value they started with.
-      ...(resource.spec.workload?.restartPolicyOnSecretChange === "Never" || values.length === 0
-        ? {}
-        : { [SECRETS_ANNOTATION]: digest }),
-      ...(caBundle.success === undefined ? {} : { [CA_ANNOTATION]: sha256Hex(caBundle.success) }),
+      ...(followsSecrets ? { [SECRETS_ANNOTATION]: digest } : {}),
+      ...(caBundlePem === undefined ? {} : { [CA_ANNOTATION]: sha256Hex(caBundlePem) }),
     },
   };
-  const blueprint = blueprintOf(resource, derived.success, place);
-  const contents: Contents = {
-    config: configContentOf(derived.success, place),
-    connections: { sql: sql.success, kv: kvParts(resource, snapshot) },
-    caBundlePem: caBundle.success,
-  };
-  const prepared: Prepared = {
+  const blueprint = blueprintOf(resource, derived, place);
+  const contents: Contents = { config: configContentOf(derived, place), connections, caBundlePem };
+  return {
     resource,
-    derived: derived.success,
+    derived,
     blueprint,
     objects: objectsOf(blueprint, contents),
-    warnings: [...warningsOf(derived.success), ...storedWarnings(snapshot.resource)],
+    warnings: [...warningsOf(derived), ...storedWarnings(sources.resource)],
     secretReferences: references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true).length,
     inputs,
-    pins: pinsOf(derived.success),
-    server: derived.success._tag === "Generated"
-      ? derived.success.server.version
-      : derived.success.distribution.server?.version,
+    pins: pinsOf(derived),
+    server: derived._tag === "Generated" ? derived.server.version : derived.distribution.server?.version,
   };
-  return prepared;
-});
+};
 
 /** Annotation of the pod template: HMAC over the referenced Secret values; a change of it restarts the pods. */
 export const SECRETS_ANNOTATION = "llamastack.io/secrets-digest";

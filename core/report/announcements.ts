@@ -84,8 +84,8 @@ export const changeAnnouncements = (
 /** Reported when the condition changes, and not again. */
 export const upgradeStopAnnouncements = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
   const failed = (list: ReadonlyArray<unknown>) =>
-    (list as ReadonlyArray<Condition>).find(({ type, reason, message }) =>
-      type === "DeploymentUpdated" && reason === "DeploymentUpdateFailed" && message.includes("its upgrade stopped")
+    (list as ReadonlyArray<Condition>).find(({ type, reason }) =>
+      type === "DeploymentUpdated" && reason === "UpgradeFailed"
     );
   const now = failed(status.conditions ?? []);
   return now === undefined || failed(listAt(snapshot.resource, "status", "conditions")) !== undefined

@@ -1,7 +1,8 @@
 /** The conditions after a reconciliation, each with reason and message, in the order of the status. */
+import { availableFinding, incompleteFinding } from "./availability.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, stringAt } from "../data/json.ts";
 import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { mountedClaim } from "../resources/claim.ts";
@@ -14,11 +15,22 @@ import {
   type Finding,
 } from "../api/conditions.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
-import { availableOfTemplate, rolloutState } from "../plan/rollout/rollout_state.ts";
-import { podTrouble } from "./pods.ts";
+import { rolloutState } from "../plan/rollout/rollout_state.ts";
+import type { Reason } from "../api/reasons.ts";
 import type { Decided } from "./decided.ts";
-import { rolledBack, shownOf, upgradeStopped } from "./trouble.ts";
+import { rolledBack, upgradeStopped } from "./trouble.ts";
 import { contestedFindings, policyFindings } from "./changed_by_others.ts";
+
+/** The parts that Ready, Reconciling and Stalled summarise. */
+interface Parts {
+  readonly config: Finding;
+  readonly secrets: Finding;
+  readonly updated: Finding;
+  readonly available: Finding;
+  /** Why not all of the wanted pods are available: Ready means all of them, Available at least one. */
+  readonly incomplete: Finding | undefined;
+  readonly objects: ReadonlyArray<Finding>;
+}
 
 /** Ready comes first: it carries the first failing reason, which `kubectl get -o wide` shows. */
 export const findingsOf = (
@@ -26,64 +38,93 @@ export const findingsOf = (
   decided: Decided,
   deployment: JsonObject | undefined,
 ): ReadonlyArray<Finding> => {
-  const config = configFinding(decided);
-  const secrets = secretsFinding(decided);
-  const updated = updatedFinding(snapshot, decided, deployment);
-  const available = availableFinding(snapshot, decided, deployment);
-  const rest = objectFindings(snapshot, decided);
-  // Ready means all of the wanted pods, Available at least one of them.
-  const incomplete = deployment === undefined ? undefined : incompleteFinding(snapshot, decided, deployment);
-  // Waiting for an upgrade slot is not a failure: the running Deployment is what its owner requested.
-  const failing = [secrets, config, updated, available, ...rest].find(({ status, type, reason }) =>
-    status === "False" && type !== "HealthCheck" && reason !== "UpgradeQueued" && reason !== "ScaledToZero"
-  );
-  const ready = decided.suspended
-    ? conditionFalse("Ready", "Suspended", "Reconciliation is suspended by spec.suspend")
-    : failing === undefined && available.reason === "ScaledToZero"
-    ? conditionTrue("Ready", "ScaledToZero", available.message)
-    : failing === undefined && incomplete !== undefined
-    ? conditionFalse("Ready", incomplete.reason, incomplete.message)
-    : failing === undefined
-    ? [secrets, config, updated, available].some(({ status }) => status === "Unknown")
-      ? conditionUnknown("Ready", "Progressing", "Setting up the server")
-      : conditionTrue("Ready", "Ready", "The server is ready")
-    : conditionFalse("Ready", failing.reason, failing.message);
-  const stalled = decided.failures.some(isStalling) ||
-    ["RolledBack", "DeploymentUpdateFailed"].includes(updated.reason);
-  const reconciling = !decided.suspended && !stalled && available.reason !== "ScaledToZero" &&
-    (available.status !== "True" || incomplete !== undefined);
+  const parts: Parts = {
+    config: configFinding(decided),
+    secrets: secretsFinding(decided),
+    updated: updatedFinding(snapshot, decided, deployment),
+    available: availableFinding(snapshot, decided, deployment),
+    incomplete: deployment === undefined ? undefined : incompleteFinding(snapshot, decided, deployment),
+    objects: objectFindings(snapshot, decided),
+  };
+  const failing = failingPart(parts);
+  const stalled = stalledFindings(decided, parts, failing);
   return [
-    ready,
-    config,
-    secrets,
-    updated,
-    available,
+    readyFinding(decided, parts, failing),
+    parts.config,
+    parts.secrets,
+    parts.updated,
+    parts.available,
     // Under the name that readers of v1alpha1 wait for.
-    { ...available, type: "DeploymentReady" },
-    ...rest,
-    // kstatus: abnormal-true, gone when over.
-    ...(decided.suspended
-      ? [conditionFalse("Reconciling", "Suspended", "Reconciliation is suspended by spec.suspend")]
-      : []),
-    ...(reconciling
-      ? [conditionTrue("Reconciling", (incomplete ?? available).reason, (incomplete ?? available).message)]
-      : []),
-    ...(stalled
-      ? [conditionTrue("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors")]
-      : []),
+    { ...parts.available, type: "DeploymentReady" },
+    ...parts.objects,
+    ...reconcilingFindings(decided, parts, stalled.length > 0),
+    ...stalled,
     ...rejectedObjectFindings(decided),
     ...contestedFindings(decided),
     ...policyFindings(decided, snapshot),
-    ...(decided.rollout?.kind !== "hold" ? [] : [
-      conditionTrue(
-        "TemplateHeld",
-        "OperatorChanged",
-        "The current version of the operator would change the pods. The running Deployment is unchanged until the resource " +
-          `changes, or its annotation llamastack.io/rollout is set to ${decided.rollout.digest}`,
-      ),
-    ]),
+    ...heldFindings(decided),
   ];
 };
+
+/** Waiting for an upgrade slot is not a failure: the running Deployment is what its owner requested. */
+const NOT_FAILING: ReadonlySet<Reason> = new Set(["UpgradeQueued", "ScaledToZero"]);
+
+const failingPart = ({ secrets, config, updated, available, objects }: Parts): Finding | undefined =>
+  [secrets, config, updated, available, ...objects].find(({ status, type, reason }) =>
+    status === "False" && type !== "HealthCheck" && !NOT_FAILING.has(reason)
+  );
+
+const readyFinding = (
+  { suspended }: Decided,
+  { config, secrets, updated, available, incomplete }: Parts,
+  failing: Finding | undefined,
+): Finding => {
+  if (suspended) return conditionFalse("Ready", "Suspended", SUSPENDED);
+  if (failing !== undefined) return conditionFalse("Ready", failing.reason, failing.message);
+  if (available.reason === "ScaledToZero") return conditionTrue("Ready", "ScaledToZero", available.message);
+  if (incomplete !== undefined) return conditionFalse("Ready", incomplete.reason, incomplete.message);
+  return [config, secrets, updated, available].some(({ status }) => status === "Unknown")
+    ? conditionUnknown("Ready", "Progressing", "Setting up the server")
+    : conditionTrue("Ready", "Ready", "The server is ready");
+};
+
+const SUSPENDED = "Reconciliation is suspended by spec.suspend";
+
+/** As kstatus reads it: present while the operator or Kubernetes is working. */
+const reconcilingFindings = (
+  { suspended }: Decided,
+  { available, incomplete }: Parts,
+  isStalled: boolean,
+): ReadonlyArray<Finding> => {
+  if (suspended) return [conditionFalse("Reconciling", "Suspended", SUSPENDED)];
+  const isComplete = available.status === "True" && incomplete === undefined;
+  if (isStalled || isComplete || available.reason === "ScaledToZero") return [];
+  const { reason, message } = incomplete ?? available;
+  return [conditionTrue("Reconciling", reason, message)];
+};
+
+/** Rollouts that only an edit, or an administrator, can continue. */
+const STALLING: ReadonlySet<Reason> = new Set(["RolledBack", "UpgradeFailed"]);
+
+/** As kstatus reads it: present while somebody has to act. */
+const stalledFindings = (
+  { failures }: Decided,
+  { updated }: Parts,
+  failing: Finding | undefined,
+): ReadonlyArray<Finding> =>
+  !failures.some(isStalling) && !STALLING.has(updated.reason) ? [] : [
+    conditionTrue("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors"),
+  ];
+
+const heldFindings = ({ rollout }: Decided): ReadonlyArray<Finding> =>
+  rollout?.kind !== "hold" ? [] : [
+    conditionTrue(
+      "TemplateHeld",
+      "OperatorChanged",
+      "The current version of the operator would change the pods. The running Deployment is unchanged until the resource " +
+        `changes, or its annotation llamastack.io/rollout is set to ${rollout.digest}`,
+    ),
+  ];
 
 /** The failures that a condition reports, as that condition; undefined where it has none. */
 const failureFinding = (type: ConditionType, failures: ReadonlyArray<ReconcileFailure>): Finding | undefined => {
@@ -170,7 +211,7 @@ const updatedFinding = (
     case "apply":
       return rollout.cause === "upgrade" && deployment !== undefined &&
           rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "failed"
-        ? conditionFalse("DeploymentUpdated", "DeploymentUpdateFailed", upgradeStopped(snapshot, deployment, prepared))
+        ? conditionFalse("DeploymentUpdated", "UpgradeFailed", upgradeStopped(snapshot, deployment, prepared))
         : updatedWith(prepared.blueprint.configFile?.configMapName);
   }
 };
@@ -201,83 +242,33 @@ const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot:
   } did not become ready. ${way}`;
 };
 
-const availableFinding = (
-  snapshot: ClusterSnapshot,
-  decided: Decided,
-  deployment: JsonObject | undefined,
-): Finding => {
-  if (deployment === undefined) {
-    return decided.prepared === undefined
-      ? conditionFalse("Available", "ReplicasUnavailable", "Deployment not found")
-      : conditionUnknown("Available", "RolloutInProgress", "Creating the Deployment");
-  }
-  if (wantedOf(deployment) === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
-  // Pods of an older template serve, but not what the resource asks for.
-  const incomplete = incompleteFinding(snapshot, decided, deployment);
-  return incomplete === undefined || availableOfTemplate(deployment, snapshot.pods, snapshot.replicaSets) > 0
-    ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(deployment))
-    : incomplete;
+const objectFindings = (snapshot: ClusterSnapshot, decided: Decided): ReadonlyArray<Finding> => [
+  serviceFinding(snapshot, decided),
+  ...claimFindings(snapshot, decided),
+  snapshot.server?.version === undefined
+    ? conditionUnknown("HealthCheck", "Waiting", "Waiting for the server to report its version")
+    : conditionTrue("HealthCheck", "HealthCheckPassed", `The server reports version ${snapshot.server.version}`),
+];
+
+const serviceFinding = ({ resource, live }: ClusterSnapshot, { failures }: Decided): Finding => {
+  const failed = failureFinding("ServiceReady", failures);
+  if (failed !== undefined) return failed;
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  return live.has(liveKey("Service", serviceName(name)))
+    ? conditionTrue("ServiceReady", "ServiceReady", "The Service exists")
+    : conditionUnknown("ServiceReady", "Waiting", "Creating the Service");
 };
 
-const wantedOf = (deployment: JsonObject): number => Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
-
-const replicaCount = (deployment: JsonObject): string =>
-  `${Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0)}/${wantedOf(deployment)} replicas ` +
-  "available with current config";
-
-/** Why not every wanted pod is available with the current template; undefined where they are. */
-const incompleteFinding = (
-  snapshot: ClusterSnapshot,
-  { prepared }: Decided,
-  deployment: JsonObject,
-): Finding | undefined => {
-  if (wantedOf(deployment) === 0) return undefined;
-  if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
-  const status = objectAt(deployment, "status");
-  const said = replicaCount(deployment);
-  const shown = shownOf(snapshot, prepared);
-  const rejected = listAt(status, "conditions").find((condition) =>
-    stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"
-  );
-  if (rejected !== undefined) {
-    const why = shown.text(stringAt(rejected, "message") ?? stringAt(rejected, "reason") ?? "no reason given");
-    return conditionFalse("Available", "PodsRejected", `Kubernetes could not create pods: ${why}. ${said}`);
+/** None for a server without a claim. */
+const claimFindings = ({ live }: ClusterSnapshot, { prepared, failures }: Decided): ReadonlyArray<Finding> => {
+  const failed = failureFinding("StorageReady", failures);
+  if (failed !== undefined) return [failed];
+  const name = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
+  if (name === undefined) return [];
+  const phase = stringAt(live.get(liveKey("PersistentVolumeClaim", name)), "status", "phase");
+  if (phase === "Bound") {
+    return [conditionTrue("StorageReady", "StorageReady", `PersistentVolumeClaim ${name} is bound`)];
   }
-  const trouble = podTrouble(snapshot.pods, shown);
-  if (trouble !== undefined) return conditionFalse("Available", trouble.reason, trouble.message);
-  return conditionFalse("Available", "RolloutInProgress", said);
-};
-
-const objectFindings = (snapshot: ClusterSnapshot, { prepared, failures }: Decided): ReadonlyArray<Finding> => {
-  const service = failureFinding("ServiceReady", failures);
-  const claim = failureFinding("StorageReady", failures);
-  const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
-  const live = snapshot.live.get(liveKey("Service", serviceName(name)));
-  const claimName = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
-  const bound = claimName === undefined
-    ? undefined
-    : stringAt(snapshot.live.get(liveKey("PersistentVolumeClaim", claimName)), "status", "phase");
-  return [
-    ...(service !== undefined
-      ? [service]
-      : live === undefined
-      ? [conditionUnknown("ServiceReady", "Waiting", "Creating the Service")]
-      : [conditionTrue("ServiceReady", "ServiceReady", "The Service exists")]),
-    ...(claim !== undefined
-      ? [claim]
-      : claimName === undefined
-      ? []
-      : bound === "Bound"
-      ? [conditionTrue("StorageReady", "StorageReady", `PersistentVolumeClaim ${claimName} is bound`)]
-      : [
-        conditionUnknown(
-          "StorageReady",
-          "Waiting",
-          `PersistentVolumeClaim ${claimName} ${bound === undefined ? "does not exist yet" : `is ${bound}`}`,
-        ),
-      ]),
-    snapshot.server?.version === undefined
-      ? conditionUnknown("HealthCheck", "Waiting", "Waiting for the server to report its version")
-      : conditionTrue("HealthCheck", "HealthCheckPassed", `The server reports version ${snapshot.server.version}`),
-  ];
+  const state = phase === undefined ? "does not exist yet" : `is ${phase}`;
+  return [conditionUnknown("StorageReady", "Waiting", `PersistentVolumeClaim ${name} ${state}`)];
 };

@@ -1,12 +1,12 @@
 /** Why pods are not ready, in one message: pod, container, reason, exit code, end of the log, next step. */
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import type { PodReason } from "../api/reasons.ts";
 import { newestFirst } from "../data/newest_first.ts";
 import { printable } from "../data/printable.ts";
 import { exceptionClass } from "../redaction/redaction.ts";
 
 export interface Trouble {
-  /** ImagePullFailed, CrashLoop, Unschedulable or RolloutInProgress. */
-  readonly reason: string;
+  readonly reason: PodReason;
   readonly message: string;
 }
 

@@ -6,7 +6,8 @@ import * as Redacted from "effect/Redacted";
 import type { Spec } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
-import type { SecretValues, ServerAnswers } from "../snapshot/cluster_snapshot.ts";
+import { isOurs } from "../plan/ownership.ts";
+import { type ClusterSnapshot, liveKey, type SecretValues, type ServerAnswers } from "../snapshot/cluster_snapshot.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
@@ -24,25 +25,30 @@ export interface Question {
 }
 
 /**
- * Undefined when the server is not to be asked: it is not fully there, or its certificate cannot be checked. A question in
- * the middle of a rollout could reach the old pods.
+ * The request to make; undefined if the server is not to be asked: its Service is not the operator's and may lead
+ * anywhere, it is not completely rolled out and a request could reach old pods, or its certificate cannot be checked.
  */
 export const questionOf = (
-  resource: JsonObject,
+  { resource, live, secrets }: Pick<ClusterSnapshot, "resource" | "live" | "secrets">,
   spec: Spec,
-  deployment: JsonObject | undefined,
-  secrets: ReadonlyMap<string, SecretValues>,
 ): Question | undefined => {
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  const uid = stringAt(resource, "metadata", "uid");
+  const service = live.get(liveKey("Service", serviceName(name)));
+  if (service === undefined || !isOurs(service, uid) || stringAt(service, "spec", "type") === "ExternalName") {
+    return undefined;
+  }
+  const deployment = live.get(liveKey("Deployment", name));
   if (deployment === undefined || !isSettled(deployment)) return undefined;
   const authority = servesTls(spec) ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
   const caPem = authority === undefined ? undefined : Redacted.value(authority);
   if (servesTls(spec) && caPem === undefined) return undefined;
   return {
     namespace: stringAt(resource, "metadata", "namespace") ?? "",
-    service: serviceName(stringAt(resource, "metadata", "name") ?? ""),
+    service: serviceName(name),
     port: portOf(spec),
     caPem,
-    uid: stringAt(resource, "metadata", "uid") ?? "",
+    uid: uid ?? "",
     template: templateDigest(deployment),
   };
 };

@@ -11,8 +11,24 @@ const settled: JsonObject = {
   status: { observedGeneration: 2, updatedReplicas: 1, availableReplicas: 1 },
 };
 const TLS = { networking: { port: 9000, tls: { enabled: true, secretName: "t" } } };
-const ask = (deployment: JsonObject | undefined, spec: JsonObject = {}, tls: Record<string, string> = {}) =>
-  questionOf(manifest(spec), decoded(spec).spec, deployment, secretsOf({ t: tls }));
+const SERVICE: JsonObject = {
+  metadata: { ownerReferences: [{ kind: "LlamaStackDistribution", uid: "uid-1", controller: true }] },
+  spec: { type: "ClusterIP" },
+};
+const ask = (
+  deployment: JsonObject | undefined,
+  spec: JsonObject = {},
+  tls: Record<string, string> = {},
+  service: JsonObject = SERVICE,
+) =>
+  questionOf({
+    resource: put(manifest(spec), ["metadata", "uid"], "uid-1"),
+    live: new Map([
+      ["Service/my-service", service],
+      ...deployment === undefined ? [] : [["Deployment/my", deployment] as const],
+    ]),
+    secrets: secretsOf({ t: tls }),
+  }, decoded(spec).spec);
 
 Deno.test("questionOf() asks a server whose pods are all there and of one template", () => {
   const question = ask(settled);
@@ -30,6 +46,11 @@ for (
 ) {
   Deno.test(`questionOf() asks nothing while ${what}`, () => strictEqual(ask(put(settled, path, value)), undefined));
 }
+
+Deno.test("questionOf() asks no Service of another owner, and none that leads outside the cluster", () => {
+  strictEqual(ask(settled, {}, {}, put(SERVICE, ["metadata", "ownerReferences"], [])), undefined);
+  strictEqual(ask(settled, {}, {}, put(SERVICE, ["spec", "type"], "ExternalName")), undefined);
+});
 
 Deno.test("questionOf() asks a server with TLS only when its certificate can be checked", () => {
   strictEqual(ask(undefined), undefined);

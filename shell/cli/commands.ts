@@ -20,7 +20,7 @@ import { run } from "./commands/run.ts";
 import { version } from "./commands/version.ts";
 import type { FileUnreadable } from "./files.ts";
 import { platform, write } from "./platform.ts";
-import type { Ended } from "./say.ts";
+import type { Ended } from "./print.ts";
 
 /** Runs the command line and returns its exit code. Writes to the standard streams; never exits itself. */
 export const runCli = (args: ReadonlyArray<string>): Promise<ExitCode> =>

@@ -11,7 +11,7 @@ import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../
 import { readManifests } from "../../core/data/yaml.ts";
 import { manifestFiles, readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
-import { Ended, usageError } from "./say.ts";
+import { Ended, usageError } from "./print.ts";
 
 export const readFiles = Effect.fn("readFiles")(function* (flags: ReadonlyArray<string>, rest: ReadonlyArray<string>) {
   const names = [...flags, ...rest];

@@ -13,14 +13,13 @@ import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
 import { prepare, type Prepared } from "../../core/plan/prepare.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
-import { keyOf } from "../../core/snapshot/object_key.ts";
+import { keyOf, type ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { allOf } from "../../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/operator/settings.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
-import { isOurs, isWatched } from "../../core/plan/ownership.ts";
-import { serviceName } from "../../core/resources/service.ts";
+import { isWatched } from "../../core/plan/ownership.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
@@ -62,7 +61,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const { objects, partial, pods, replicaSets } = yield* completeObjects(key, resource, isFresh);
   const own = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;
-  const mirrored: ClusterSnapshot = {
+  const cached: ClusterSnapshot = {
     nowMs,
     contests: (yield* ContestsOf).of(key, nowMs),
     resource,
@@ -78,19 +77,15 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     rollingUpgrades: undefined,
     server: undefined,
   };
-  const prepared = prepare(mirrored, decoded);
+  const prepared = prepare(cached, decoded);
   const live = Result.isFailure(prepared) ? own.live : yield* withUnlabelled(own.live, prepared.success, isFresh);
   const name = stringAt(resource, "metadata", "name") ?? "";
   if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.markComplete(key);
-  const service = live.get(liveKey("Service", serviceName(name)));
-  // A Service of another owner may lead anywhere.
-  const isOwn = service !== undefined && isOurs(service, stringAt(resource, "metadata", "uid")) &&
-    stringAt(service, "spec", "type") !== "ExternalName";
-  const question = Result.isSuccess(decoded) && isOwn
-    ? questionOf(resource, decoded.success.spec, live.get(liveKey("Deployment", name)), secrets)
+  const question = Result.isSuccess(decoded)
+    ? questionOf({ resource, live, secrets }, decoded.success.spec)
     : undefined;
   const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
-  const observed: Observed = { snapshot: { ...mirrored, live, server }, prepared };
+  const observed: Observed = { snapshot: { ...cached, live, server }, prepared };
   return observed;
 });
 
@@ -102,17 +97,26 @@ export const withOwners = Effect.fnUntraced(function* (observed: Observed, decis
   const asked = askedForOwners(decision.steps, observed.snapshot);
   if (asked.length === 0) return observed;
   const cluster = yield* Cluster;
-  const live = new Map(observed.snapshot.live);
   const found = yield* Effect.forEach(asked, (key) => cluster.get(key), { concurrency: 8 });
-  found.forEach((object, index) => {
-    const key = asked[index];
-    if (key === undefined) return;
-    if (object === undefined) live.delete(liveKey(key.kind, key.name));
-    else live.set(liveKey(key.kind, key.name), object);
-  });
+  const live = withObjects(observed.snapshot.live, asked, found);
   const whole: Observed = { ...observed, snapshot: { ...observed.snapshot, live } };
   return whole;
 });
+
+/** `live` with what was found at each key; undefined is an object that does not exist. */
+const withObjects = (
+  live: ClusterSnapshot["live"],
+  keys: ReadonlyArray<ObjectKey>,
+  found: ReadonlyArray<JsonObject | undefined>,
+): ClusterSnapshot["live"] => {
+  const merged = new Map(live);
+  for (const [index, { kind, name }] of keys.entries()) {
+    const object = found[index];
+    if (object === undefined) merged.delete(liveKey(kind, name));
+    else merged.set(liveKey(kind, name), object);
+  }
+  return merged;
+};
 
 /**
  * Objects without the operator's label are not watched, and one of them may have a required name: each name that the
@@ -120,7 +124,7 @@ export const withOwners = Effect.fnUntraced(function* (observed: Observed, decis
  * would make all writes before it useless, and the other writes are rejected if a name is taken.
  */
 const withUnlabelled = Effect.fnUntraced(function* (
-  mirrored: ClusterSnapshot["live"],
+  cached: ClusterSnapshot["live"],
   { blueprint, objects }: Prepared,
   isFresh: boolean,
 ) {
@@ -134,19 +138,13 @@ const withUnlabelled = Effect.fnUntraced(function* (
     namespace,
     name: text,
   }));
-  const live = new Map([...mirrored].filter(([key]) => !polling || !key.startsWith("Secret/")));
+  const live = new Map([...cached].filter(([key]) => !polling || !key.startsWith("Secret/")));
   const wanted = allOf(objects).map(keyOf).filter((objectKey) => !polling || objectKey.kind !== "Secret");
   const asked = isFresh ? wanted.filter(({ kind }) => kind === "Deployment") : wanted;
   const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, name);
   const unknown = [...secrets, ...asked.filter(({ kind, name }) => !isKnown(live.get(liveKey(kind, name))))];
   const found = yield* Effect.forEach(unknown, (objectKey) => cluster.get(objectKey, "cached"), { concurrency: 8 });
-  found.forEach((object, index) => {
-    const key = unknown[index];
-    if (key === undefined) return;
-    if (object === undefined) live.delete(liveKey(key.kind, key.name));
-    else live.set(liveKey(key.kind, key.name), object);
-  });
-  return live;
+  return withObjects(live, unknown, found);
 });
 
 const resourceOwned = Effect.fnUntraced(function* (

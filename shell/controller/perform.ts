@@ -68,7 +68,7 @@ const targetOf = (step: WriteStep): string =>
     : liveKey(step.key.kind, step.key.name);
 
 /** Events and the status. */
-export const say = (steps: ReadonlyArray<Announcement | StatusUpdate>, resource: JsonObject) =>
+export const publish = (steps: ReadonlyArray<Announcement | StatusUpdate>, resource: JsonObject) =>
   Effect.forEach(
     steps,
     (step) => step._tag === "Announce" ? announced(step, resource) : statusWritten(step, resource),

@@ -17,7 +17,7 @@ import { type LargeResourceSlot, largeResourceSlot } from "./large_resource_slot
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { failureFound } from "../runtime/metrics.ts";
 import { observe, type Observed, withOwners } from "./observe.ts";
-import { perform, say } from "./perform.ts";
+import { perform, publish } from "./perform.ts";
 import { Store } from "../cache/store.ts";
 import type { Waiter } from "./waiting_room.ts";
 
@@ -46,15 +46,15 @@ const pass = Effect.fnUntraced(function* (key: string) {
   return yield* Effect.gen(function* () {
     const { snapshot, decision } = yield* withContests(key, decided);
     const outcomes = yield* perform(decision.steps, snapshot);
-    const told = report(snapshot, decision, outcomes);
-    yield* say(told.steps, snapshot.resource);
+    const reported = report(snapshot, decision, outcomes);
+    yield* publish(reported.steps, snapshot.resource);
     yield* repaired(key, decision, snapshot);
-    yield* counted(told);
-    const turn = slotUseOf(decision);
+    yield* counted(reported);
+    const use = slotUseOf(decision);
     const outcome: Outcome = {
-      lookAgainMs: told.lookAgainMs,
-      backOff: told.failures.some(isRetried),
-      waiting: turn.kind === "waiting" ? { ...turn.waiting, stoppedAt: turn.stoppedAt } : undefined,
+      lookAgainMs: reported.lookAgainMs,
+      backOff: reported.failures.some(isRetried),
+      waiting: use.kind === "waiting" ? { ...use.waiting, stoppedAt: use.stoppedAt } : undefined,
     };
     return outcome;
   }).pipe(Effect.ensuring(Effect.flatMap(Store, (store) => store.releaseSlot(key))));
@@ -81,8 +81,8 @@ const decidedWithSlots = (key: string, { snapshot, prepared }: Observed): Effect
     store.decideWithSlots(key, (rollingUpgrades) => {
       const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades };
       const decision = decide(informed, prepared);
-      const turn = slotUseOf(decision);
-      return { value: { snapshot: informed, decision }, slot: turn.kind === "taken" ? turn.slot : undefined };
+      const use = slotUseOf(decision);
+      return { value: { snapshot: informed, decision }, slot: use.kind === "taken" ? use.slot : undefined };
     }));
 
 /** Fields that are repeatedly overwritten wait: this very snapshot may be the one that shows it. */

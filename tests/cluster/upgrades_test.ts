@@ -77,7 +77,7 @@ Deno.test("upgrades on a real API server", async (t) => {
           await apply(cluster, [override(`0.7.2-${CRASHING}`)]);
           const stopped = await eventually("one stopped the upgrade, and all that wait say so", async () => {
             const all = await list(cluster, RESOURCES);
-            const failed = all.filter((value) => word(value, "DeploymentUpdated") === "False DeploymentUpdateFailed");
+            const failed = all.filter((value) => word(value, "DeploymentUpdated") === "False UpgradeFailed");
             // Until its next pass a resource that waits says for which ones.
             const queued = all.filter((value) =>
               word(value, "DeploymentUpdated") === "False UpgradeQueued" &&

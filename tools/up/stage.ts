@@ -11,10 +11,10 @@ import { modelServersOf, type Sample, standIns } from "./sample.ts";
 import type { Traces } from "./traces.ts";
 
 /** One line for people. */
-export type Say = (line: string) => void;
+export type Print = (line: string) => void;
 
 /** A definition that is there is never changed, and none is ever removed: other people's resources hang on it. */
-export const installCrd = async (api: Api, say: Say): Promise<void> => {
+export const installCrd = async (api: Api, print: Print): Promise<void> => {
   const wanted = customResourceDefinition() as unknown as JsonObject;
   const collection = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const path = `${collection}/${nameOf(wanted)}`;
@@ -37,7 +37,9 @@ export const installCrd = async (api: Api, say: Say): Promise<void> => {
     );
     // Discovery lags a little behind the condition.
     if (isEstablished && await api.get(`/apis/${API_VERSION}`) !== undefined) {
-      say(`CustomResourceDefinition ${nameOf(wanted)} ${isNew ? "installed" : "already exists and is left unchanged"}`);
+      print(
+        `CustomResourceDefinition ${nameOf(wanted)} ${isNew ? "installed" : "already exists and is left unchanged"}`,
+      );
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -52,15 +54,15 @@ const ESTABLISHED_LOOKS = 400;
 export const operatorFor = async (
   api: Api,
   wishes: OperatorWishes,
-  say: Say,
+  print: Print,
 ): Promise<BackgroundProcess | undefined> => {
   const holder = wishes.cluster.isOurs ? undefined : await leaseHolder(api);
   if (holder !== undefined) {
-    say(`operator ${holder} is already running in this cluster; no other one is started`);
+    print(`operator ${holder} is already running in this cluster; no other one is started`);
     return undefined;
   }
   const operator = await startOperatorProcess(wishes);
-  say(`operator ${OPERATOR_VERSION} started, log in ${wishes.logFile}`);
+  print(`operator ${OPERATOR_VERSION} started, log in ${wishes.logFile}`);
   return operator;
 };
 
@@ -83,7 +85,7 @@ export const offerModels = async (
   usual: string,
   at: NonNullable<UpCluster["modelServer"]>,
   traces: Traces,
-  say: Say,
+  print: Print,
 ): Promise<void> => {
   for (const resource of resources) {
     const namespace = namespaceOf(resource) ?? usual;
@@ -98,7 +100,7 @@ export const offerModels = async (
         endpoints: [{ addresses: [at.address] }],
         ports: [{ name: "", port: at.port }],
       }, namespace);
-      say(`Service ${name} created for this run, with a stand-in for a model server that echoes its input`);
+      print(`Service ${name} created for this run, with a stand-in for a model server that echoes its input`);
     }
   }
 };
@@ -110,18 +112,18 @@ export const applySample = async (
   usual: string,
   traces: Traces,
   removes: boolean,
-  say: Say,
+  print: Print,
 ): Promise<void> => {
   for (const other of sample.others) {
     const isNew = await traces.make(other, usual);
-    say(`${other.kind} ${nameOf(other)} ${isNew ? "applied" : "already exists and is left unchanged"}`);
+    print(`${other.kind} ${nameOf(other)} ${isNew ? "applied" : "already exists and is left unchanged"}`);
   }
   for (const resource of resources) {
     const namespace = namespaceOf(resource) ?? usual;
     for (const secret of standIns(resource)) {
       if (!await traces.make(secret, namespace)) continue;
       const keys = Object.keys(objectAt(secret, "stringData")).join(", ");
-      say(`Secret ${nameOf(secret)} created for this run, with placeholder values for ${keys}`);
+      print(`Secret ${nameOf(secret)} created for this run, with placeholder values for ${keys}`);
     }
     // A claim survives its resource on purpose; one created by this run is removed with the run.
     if (removes) await traces.expect(`/api/v1/namespaces/${namespace}/persistentvolumeclaims/${nameOf(resource)}-pvc`);
@@ -130,6 +132,6 @@ export const applySample = async (
         `${resource.kind} ${nameOf(resource)} already exists in namespace ${namespace}; it is left unchanged`,
       );
     }
-    say(`${resource.kind} ${nameOf(resource)} applied in namespace ${namespace}`);
+    print(`${resource.kind} ${nameOf(resource)} applied in namespace ${namespace}`);
   }
 };

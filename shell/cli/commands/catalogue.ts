@@ -6,7 +6,7 @@ import { EMBEDDED_DISTRIBUTIONS } from "../../../core/config/servers/distributio
 import { didYouMean } from "../../../core/data/closest.ts";
 import { catalogueCommand } from "../../../core/command/catalogue.ts";
 import { optionalText, textOutput } from "../flags.ts";
-import { say, usageError } from "../say.ts";
+import { print, usageError } from "../print.ts";
 
 export const catalogue = Command.make(
   "catalogue",
@@ -29,7 +29,7 @@ export const catalogue = Command.make(
         `unknown distribution "${named}"${didYouMean(named, known)}; known: ${known.join(", ")}`,
       );
     }
-    yield* say(catalogueCommand({
+    yield* print(catalogueCommand({
       serverVersion: release?.serverVersion ?? Option.getOrUndefined(serverVersion),
       api: Option.getOrUndefined(api),
       type: Option.getOrUndefined(type),

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
 import { convertCommand } from "../../../core/command/convert.ts";
 import { filename, manifestOutput, moreFiles } from "../flags.ts";
-import { say, styleFor } from "../say.ts";
+import { print, styleFor } from "../print.ts";
 import { readFiles } from "../surroundings.ts";
 
 export const convert = Command.make(
@@ -19,7 +19,7 @@ export const convert = Command.make(
   },
   Effect.fn("convert")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);
-    yield* say(convertCommand(files, { to: input.to, format: input.output, style: styleFor(Deno.stderr) }));
+    yield* print(convertCommand(files, { to: input.to, format: input.output, style: styleFor(Deno.stderr) }));
   }),
 ).pipe(
   Command.withDescription(

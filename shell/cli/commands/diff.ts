@@ -11,7 +11,7 @@ import { OperatorFacts } from "../../runtime/operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, textOutput } from "../flags.ts";
 import { readText } from "../files.ts";
-import { say, styleFor, usageError } from "../say.ts";
+import { print, styleFor, usageError } from "../print.ts";
 
 /** A subject and what there is to know about how it was made. */
 interface Looked {
@@ -53,7 +53,7 @@ export const diff = Command.make(
         style: styleFor(Deno.stdout),
       });
     });
-    yield* say(yield* looking(program, look));
+    yield* print(yield* looking(program, look));
   }),
 ).pipe(
   Command.withDescription(

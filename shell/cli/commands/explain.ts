@@ -6,7 +6,7 @@ import { Argument, Command } from "effect/cli";
 import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
 import { looking, resourceOf, snapshotOf, surroundingsOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
-import { say, styleFor } from "../say.ts";
+import { print, styleFor } from "../print.ts";
 
 export const explain = Command.make(
   "explain",
@@ -20,7 +20,7 @@ export const explain = Command.make(
     const options = { format: input.output, style: styleFor(Deno.stdout) } as const;
     const look = yield* lookOptions(input);
     const home = chosenNamespace(input.namespace, look);
-    yield* say(yield* looking(explained(home, input.name, options), look));
+    yield* print(yield* looking(explained(home, input.name, options), look));
   }),
 ).pipe(
   Command.withDescription(

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import { Command } from "effect/cli";
 import { imagesCommand } from "../../../core/command/images.ts";
-import { say } from "../say.ts";
+import { print } from "../print.ts";
 import { surroundings } from "../surroundings.ts";
 
 export const images = Command.make(
@@ -13,6 +13,6 @@ export const images = Command.make(
     output: textOutput,
   },
   Effect.fn("images")(function* ({ output }) {
-    yield* say(imagesCommand(yield* surroundings(Option.none(), Option.none()), output));
+    yield* print(imagesCommand(yield* surroundings(Option.none(), Option.none()), output));
   }),
 ).pipe(Command.withDescription("List the images of all distributions, for mirroring"));

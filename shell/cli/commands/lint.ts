@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
 import { lintCommand } from "../../../core/command/lint.ts";
 import { base, filename, moreFiles, serverVersion, settings } from "../flags.ts";
-import { say, styleFor } from "../say.ts";
+import { print, styleFor } from "../print.ts";
 import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
 
 export const lint = Command.make(
@@ -24,7 +24,7 @@ export const lint = Command.make(
     const files = yield* readFiles(input.filename, input.moreFiles);
     const known = yield* surroundings(input.serverVersion, input.base);
     const { overrides, allow } = yield* clusterFacts(input.settings, false);
-    yield* say(
+    yield* print(
       lintCommand(files, { ...known, overrides, allow }, { format: input.output, style: styleFor(Deno.stdout) }),
     );
   }),

@@ -13,7 +13,7 @@ import {
   serverVersion,
   settings,
 } from "../flags.ts";
-import { say, styleFor } from "../say.ts";
+import { print, styleFor } from "../print.ts";
 import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
 
 export const render = Command.make(
@@ -36,7 +36,7 @@ export const render = Command.make(
     const files = yield* readFiles(input.filename, input.moreFiles);
     const known = yield* surroundings(input.serverVersion, input.base);
     const { overrides, allow, platform } = yield* clusterFacts(input.settings, input.openshift);
-    yield* say(renderCommand(files, { ...known, overrides, allow }, {
+    yield* print(renderCommand(files, { ...known, overrides, allow }, {
       namespace: Option.getOrUndefined(input.namespace),
       platform,
       only: Option.getOrUndefined(input.only),

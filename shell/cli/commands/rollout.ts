@@ -5,7 +5,7 @@ import { rolloutCommand } from "../../../core/command/rollout.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
 import { looking, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
-import { say } from "../say.ts";
+import { print } from "../print.ts";
 import { Patch } from "../../../core/plan/patch.ts";
 
 /** Of the annotation alone, so that no other field of the resource gets another owner. */
@@ -30,7 +30,7 @@ export const rollout = Command.make(
       }
       return outcome;
     });
-    yield* say(yield* looking(program, look));
+    yield* print(yield* looking(program, look));
   }),
 ).pipe(
   Command.withDescription(

@@ -2,10 +2,10 @@
 import { Command } from "effect/cli";
 import { SUPPORTED_SERVERS } from "../../../core/config/servers/families/families.ts";
 import { OPERATOR_VERSION } from "../../../core/operator/version.ts";
-import { say } from "../say.ts";
+import { print } from "../print.ts";
 
 export const version = Command.make("version", {}, () =>
-  say({
+  print({
     stdout: `llama-stack-operator ${OPERATOR_VERSION}\nservers: ${SUPPORTED_SERVERS.join(", ")}\n`,
     stderr: "",
     code: 0,

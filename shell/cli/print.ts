@@ -16,7 +16,7 @@ import { write } from "./platform.ts";
 /** A command that ended with an exit code other than 0; its output has been written. */
 export class Ended extends Data.TaggedError("Ended")<{ readonly code: ExitCode }> {}
 
-export const say = Effect.fn("say")(function* ({ stdout, stderr, code }: Outcome) {
+export const print = Effect.fn("print")(function* ({ stdout, stderr, code }: Outcome) {
   // Output for another program is unchanged; on a terminal, control characters in external text are escaped.
   write(Deno.stdout, withColours(Deno.stdout.isTerminal() ? printable(stdout) : stdout, MARK));
   write(Deno.stderr, withColours(printable(stderr), MARK));

@@ -1,0 +1,68 @@
+/** Every reason of a condition: of failures (failure/table.ts), of writes, and of states that are no failure. */
+
+/** An object that the API server did not accept. */
+export type WriteReason = "WriteFailed" | "ObjectRefused" | "DeploymentUpdateFailed";
+
+export type FailureReason =
+  | WriteReason
+  | "BaseConfigRequired"
+  | "ConfigGenerationFailed"
+  | "ConfigMapKeyMissing"
+  | "ConfigMapNotFound"
+  | "DeletionPending"
+  | "EnvNameCollision"
+  | "InvalidName"
+  | "InvalidSpec"
+  | "MissingProviderForResource"
+  | "NotAllowed"
+  | "NotSupportedByServer"
+  | "OverrideConfigInvalid"
+  | "OwnershipConflict"
+  | "ReferenceTooLarge"
+  | "RegistryConflict"
+  | "SecretKeyMissing"
+  | "SecretNotFound"
+  | "SecretValueUnusable"
+  | "ServerFamilyChangeLosesData"
+  | "TooManyReferences"
+  | "UnknownDistribution"
+  | "UnknownProvider"
+  | "UnknownToolGroup"
+  | "UnsupportedConfigVersion"
+  | "UpgradeConfigFailure"
+  | "VariableNotSet";
+
+/** Why pods are not ready. */
+export type PodReason = "CrashLoop" | "ImagePullFailed" | "PodsRejected" | "Unschedulable";
+
+/** Reasons of states in which somebody may have to act. */
+export type StateReason =
+  | PodReason
+  | "ChangedByAdmission"
+  | "ChangedByOthers"
+  | "OperatorChanged"
+  | "Progressing"
+  | "ReplicasUnavailable"
+  | "RolledBack"
+  | "RolloutInProgress"
+  | "ScaledToZero"
+  | "Suspended"
+  | "Unchanged"
+  | "UpgradeFailed"
+  | "UpgradeQueued"
+  | "Waiting";
+
+/** Reasons of conditions that are as they should be. */
+export type GoodReason =
+  | "AllSecretsFound"
+  | "ConfigGenerationSucceeded"
+  | "DeploymentUpdateSucceeded"
+  | "DistributionDefaultUsed"
+  | "HealthCheckPassed"
+  | "MinimumReplicasAvailable"
+  | "OverrideConfigUsed"
+  | "Ready"
+  | "ServiceReady"
+  | "StorageReady";
+
+export type Reason = FailureReason | StateReason | GoodReason;

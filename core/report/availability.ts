@@ -1,0 +1,55 @@
+/** Whether the pods of the Deployment serve what the resource asks for. */
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { availableOfTemplate, rolloutState } from "../plan/rollout/rollout_state.ts";
+import type { Decided } from "./decided.ts";
+import { podTrouble } from "./pods.ts";
+import { shownOf } from "./trouble.ts";
+
+export const availableFinding = (
+  snapshot: ClusterSnapshot,
+  decided: Decided,
+  deployment: JsonObject | undefined,
+): Finding => {
+  if (deployment === undefined) {
+    return decided.prepared === undefined
+      ? conditionFalse("Available", "ReplicasUnavailable", "Deployment not found")
+      : conditionUnknown("Available", "RolloutInProgress", "Creating the Deployment");
+  }
+  if (wantedOf(deployment) === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
+  // Pods of an older template serve, but not what the resource asks for.
+  const incomplete = incompleteFinding(snapshot, decided, deployment);
+  return incomplete === undefined || availableOfTemplate(deployment, snapshot.pods, snapshot.replicaSets) > 0
+    ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(deployment))
+    : incomplete;
+};
+
+const wantedOf = (deployment: JsonObject): number => Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
+
+const replicaCount = (deployment: JsonObject): string =>
+  `${Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0)}/${wantedOf(deployment)} replicas ` +
+  "available with current config";
+
+/** Why not every wanted pod is available with the current template; undefined where they are. */
+export const incompleteFinding = (
+  snapshot: ClusterSnapshot,
+  { prepared }: Decided,
+  deployment: JsonObject,
+): Finding | undefined => {
+  if (wantedOf(deployment) === 0) return undefined;
+  if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
+  const status = objectAt(deployment, "status");
+  const said = replicaCount(deployment);
+  const shown = shownOf(snapshot, prepared);
+  const rejected = listAt(status, "conditions").find((condition) =>
+    stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"
+  );
+  if (rejected !== undefined) {
+    const why = shown.text(stringAt(rejected, "message") ?? stringAt(rejected, "reason") ?? "no reason given");
+    return conditionFalse("Available", "PodsRejected", `Kubernetes could not create pods: ${why}. ${said}`);
+  }
+  const trouble = podTrouble(snapshot.pods, shown);
+  if (trouble !== undefined) return conditionFalse("Available", trouble.reason, trouble.message);
+  return conditionFalse("Available", "RolloutInProgress", said);
+};
