@@ -1,4 +1,8 @@
-/** Every bound of the shell in one place, each with its unit and its reason. */
+/**
+ * Every bound of the shell in one place, each with its unit and its reason.
+ *
+ * It is over 300 lines because it is one list.
+ */
 
 /** A call without an answer counts as failed after this, in milliseconds; the API server ends its own calls after 60 s. */
 export const CALL_TIMEOUT_MS = 30_000;
@@ -285,3 +289,21 @@ export const CONTEST_OVER_MS = 10_000;
 
 /** Fields of one resource whose overwrites are counted; the oldest are forgotten. */
 export const CONTEST_FIELDS_MAX = 64;
+
+/** A large resource that has not asked again for this long, in milliseconds, no longer waits: it was deleted, or workers are few. */
+export const LARGE_ASKS_WITHIN_MS = 4 * LARGE_RETRY_MS;
+
+/** Causes in the API server's response that a message quotes. */
+export const CAUSES_MAX = 8;
+
+/** A credential is renewed this long before it expires, in milliseconds, so that it does not expire during a request. */
+export const CREDENTIAL_RENEWED_BEFORE_MS = 30_000;
+
+/** Addresses of API servers that have proven themselves; a cluster has three or five. */
+export const PROVEN_ADDRESSES_MAX = 64;
+
+/** Concurrent lists of `diff`, `explain` and `rollout`. */
+export const LISTS_AT_ONCE = 6;
+
+/** Size of the buffers in which a request body of a webhook is collected. */
+export const BODY_CHUNK_BYTES = 256 * 1024;

@@ -2,6 +2,7 @@
  * `/convert`: a ConversionReview, answered object by object. Never judges, and no object makes it fail for the others: a failure
  * here would stop every list and delete.
  */
+import { CONVERSION_DEPTH_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
 import { converted } from "../api/convert.ts";
 import { isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
@@ -36,9 +37,6 @@ export const conversionAnswer = (bytes: Uint8Array): Result.Result<ConversionAns
 
 const NOWHERE: Slice = { start: 0, end: 0, depth: 0 };
 
-/** The runtime writes and compares by recursion; objects of people have a dozen levels. */
-const DEPTH_MAX = 200;
-
 /**
  * Objects are returned in their order, each in the desired version; a value that is not an object is returned
  * unchanged. If the conversion of one object fails because of a bug or of its nesting, only that object is not
@@ -46,7 +44,7 @@ const DEPTH_MAX = 200;
  */
 const convertedText = (review: Uint8Array, { start, end, depth }: Slice, wanted: string): Uint8Array => {
   const bytes = review.subarray(start, end);
-  if (depth > DEPTH_MAX) return withApiVersion(bytes, wanted);
+  if (depth > CONVERSION_DEPTH_MAX) return withApiVersion(bytes, wanted);
   const read = readReview(new TextDecoder().decode(bytes));
   if (Result.isFailure(read)) return new TextEncoder().encode("null");
   const { value, marked } = read.success;

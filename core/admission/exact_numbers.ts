@@ -2,6 +2,7 @@
  * JSON text of reviews. Kubernetes has 64-bit integers, JavaScript has 53 bits of them: what would be rounded travels as a
  * marked string between reading and writing.
  */
+import { EXACT_NUMBERS_DEPTH_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
 import type { Json } from "../data/json.ts";
 import { depthOf } from "./review_slices.ts";
@@ -11,9 +12,6 @@ const MARK = "\u0000int:";
 const SUSPECT = /[:[,]\s*-?\d{16,}/;
 /** The mark at the start of a string of its own; inside another string its escape has two backslashes. */
 const WRITTEN = /(?<!\\)"\\u0000int:(-?\d+)"/g;
-
-/** Levels; objects of people have a dozen. */
-const DEPTH_MAX = 500;
 
 export interface Review {
   readonly value: Json;
@@ -25,7 +23,7 @@ export const readReview = (text: string): Result.Result<Review, string> => {
   const marked = text.search(WRITTEN) < 0;
   try {
     // The reviver recurses, the parser does not: deeply nested text is parsed without the reviver.
-    const value = marked && SUSPECT.test(text) && depthOf(new TextEncoder().encode(text)) <= DEPTH_MAX
+    const value = marked && SUSPECT.test(text) && depthOf(new TextEncoder().encode(text)) <= EXACT_NUMBERS_DEPTH_MAX
       ? JSON.parse(text, (_key, value, context?: { readonly source?: string }) => exact(value, context?.source)) as Json
       : JSON.parse(text) as Json;
     return Result.succeed({ value, marked });

@@ -2,6 +2,7 @@
  * A ConversionReview cut into its objects without parsing it as a whole: the API server sends a list in one, and all of its
  * objects at once would take ten times the memory of their text.
  */
+import { REVIEW_KEY_BYTES_MAX } from "../data/limits.ts";
 
 export interface Slice {
   /** Bytes from `start` up to but not including `end`. */
@@ -54,9 +55,6 @@ const endOfString = (bytes: Uint8Array, from: number): number => {
   return bytes.length;
 };
 
-/** Longest key that matters, in bytes. */
-const KEY_BYTES_MAX = 16;
-
 /** The position of the text between the brackets of `request.objects`, and its items. */
 const listOfObjects = (bytes: Uint8Array) => {
   const decoder = new TextDecoder();
@@ -68,7 +66,7 @@ const listOfObjects = (bytes: Uint8Array) => {
     const code = bytes[index];
     if (code === QUOTE) {
       const end = endOfString(bytes, index);
-      last = depth <= 2 && end - index <= KEY_BYTES_MAX ? decoder.decode(bytes.subarray(index + 1, end)) : "";
+      last = depth <= 2 && end - index <= REVIEW_KEY_BYTES_MAX ? decoder.decode(bytes.subarray(index + 1, end)) : "";
       index = end;
     } else if (code === COLON && (depth === 1 || depth === 2)) keys[depth - 1] = last;
     else if (code === BRACKET && depth === 2 && keys[0] === "request" && keys[1] === "objects") {
@@ -117,7 +115,7 @@ export const withApiVersion = (bytes: Uint8Array, apiVersion: string): Uint8Arra
       if (depth === 1 && last === "apiVersion:") {
         return joined([bytes.subarray(0, index), encoded(JSON.stringify(apiVersion)), bytes.subarray(end + 1)]);
       }
-      last = depth === 1 && end - index <= KEY_BYTES_MAX ? decoder.decode(bytes.subarray(index + 1, end)) : "";
+      last = depth === 1 && end - index <= REVIEW_KEY_BYTES_MAX ? decoder.decode(bytes.subarray(index + 1, end)) : "";
       index = end;
     } else if (code === COLON) last = `${last}:`;
     else if (code === BRACE || code === BRACKET) depth++;

@@ -1,9 +1,7 @@
 /** metav1.Condition, one by type; the transition time moves only when the status flips. */
+import { CONDITION_CHARACTERS_MAX } from "../data/limits.ts";
 import type { Condition } from "./v1alpha2.ts";
 import type { Reason } from "./reasons.ts";
-
-/** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
-const MESSAGE_CHARACTERS_MAX = 4096;
 
 /** Every type of condition that this operator writes, with the status that needs attention. */
 const CONDITION_TYPES = {
@@ -57,7 +55,9 @@ export const conditionsOf = (
       observedGeneration,
       lastTransitionTime: old !== undefined && old.status === status ? old.lastTransitionTime : now,
       reason,
-      message: message.length <= MESSAGE_CHARACTERS_MAX ? message : `${message.slice(0, MESSAGE_CHARACTERS_MAX - 1)}…`,
+      message: message.length <= CONDITION_CHARACTERS_MAX
+        ? message
+        : `${message.slice(0, CONDITION_CHARACTERS_MAX - 1)}…`,
     };
   }),
   ...before.filter(({ type }) => !isOwnType(type) && !findings.some((finding) => finding.type === type)),

@@ -1,4 +1,5 @@
 /** Every Event of the operator, in one file. */
+import { NOTE_CHARACTERS_MAX } from "../data/limits.ts";
 
 /** For the owner of the resource: what changed, and why. */
 export interface Note {
@@ -9,8 +10,6 @@ export interface Note {
   /** At most 1,024 characters. */
   readonly note: string;
 }
-
-const NOTE_CHARACTERS_MAX = 1024;
 
 const cut = (text: string): string =>
   text.length <= NOTE_CHARACTERS_MAX ? text : `${text.slice(0, NOTE_CHARACTERS_MAX - 1)}…`;

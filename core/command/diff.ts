@@ -2,6 +2,7 @@
  * `diff`: what the operator would change in a cluster for some resources. The same decision as in `run`, printed
  * instead of performed.
  */
+import { DIFF_VALUE_CHARACTERS_MAX } from "../data/limits.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
 import { isObject, type Json, member, objectAt, stringAt } from "../data/json.ts";
@@ -226,12 +227,9 @@ const changeText = ({ path, what, before, after }: ReportedChange, style: Style)
   return `${named}: ${style.error(shown(before))} → ${style.good(shown(after))}`;
 };
 
-/** Longest value in a line, in characters. */
-const SHOWN_CHARACTERS_MAX = 160;
-
 const shown = (value: Json | undefined): string => {
   const text = JSON.stringify(value ?? null);
-  return text.length <= SHOWN_CHARACTERS_MAX
+  return text.length <= DIFF_VALUE_CHARACTERS_MAX
     ? text
-    : `${text.slice(0, SHOWN_CHARACTERS_MAX)}… (${text.length} characters)`;
+    : `${text.slice(0, DIFF_VALUE_CHARACTERS_MAX)}… (${text.length} characters)`;
 };

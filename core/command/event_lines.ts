@@ -1,9 +1,7 @@
 /** Events of Kubernetes as lines for people, the newest first. */
+import { EVENTS_SHOWN_MAX } from "../data/limits.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
-
-/** Maximum number of Events to show; the newest are the most useful. */
-const EVENTS_SHOWN_MAX = 8;
 
 export const eventLines = (
   events: ReadonlyArray<JsonObject>,

@@ -137,3 +137,95 @@ export const REDACTED_CHAIN_MAX = 64;
 
 /** Steps to the place of a leftover of a conversion, as levels of a spec. Conversion itself makes half a dozen. */
 export const LEFTOVER_STEPS_MAX = SPEC_DEPTH_MAX;
+
+/** Nesting of an object to convert, in levels: the runtime serializes and compares recursively. Usual objects have a dozen. */
+export const CONVERSION_DEPTH_MAX = 200;
+
+/** Nesting of a number that JSON cannot hold exactly, in levels; usual objects have a dozen. */
+export const EXACT_NUMBERS_DEPTH_MAX = 500;
+
+/** Longest key of an admission review that is read, in bytes. */
+export const REVIEW_KEY_BYTES_MAX = 16;
+
+/**
+ * Levels of JSON in a leftover. A settings block has a handful; one of thousands, put into a list of resources, would
+ * end the conversion of all of them.
+ */
+export const ANNOTATION_DEPTH_MAX = 500;
+
+/**
+ * All annotations of an object may have this many bytes, or the API server refuses the object; keys and values count.
+ * Source: TotalAnnotationSizeLimitB of Kubernetes' validation.
+ */
+export const ANNOTATION_BYTES_MAX = 256 * 1024;
+
+/** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
+export const CONDITION_CHARACTERS_MAX = 4096;
+
+/** Longest note of an Event, in characters; the limit of events.k8s.io. */
+export const NOTE_CHARACTERS_MAX = 1024;
+
+/** Longest value in a line, in characters. */
+export const DIFF_VALUE_CHARACTERS_MAX = 160;
+
+/** Maximum number of Events to show; the newest are the most useful. */
+export const EVENTS_SHOWN_MAX = 8;
+
+/** A URL with the longest host, names and certificate paths stays far below; the patterns here need time for long texts. */
+export const CONNECTION_CHARACTERS_MAX = 4096;
+
+/** Labels in the namespace selector of an operator setting. */
+export const LABELS_MAX = 16;
+
+/** Longest image reference, in characters; registries take 255 for the name and 128 for the tag. */
+export const IMAGE_CHARACTERS_MAX = 512;
+/** Name patterns in one list of the operator's settings. */
+export const PATTERNS_MAX = 256;
+
+/** Highest number of concurrent upgrades in the operator's settings. */
+export const PARALLELISM_MAX = 1000;
+
+/** Bytes of PEM in one bundle; a ConfigMap holds 1 MiB, some of which its metadata needs. */
+export const CA_BUNDLE_BYTES_MAX = 1000 * 1024;
+
+/** Certificates in one bundle: the public authorities of Mozilla are 144; checking 1,000 takes about 60 ms. */
+export const CERTIFICATES_MAX = 1000;
+
+/** Newest configs to keep besides the current one: the previous one, for a rollback. */
+export const FORMER_CONFIGS_KEPT = 1;
+
+/** Ends of the server after which a start counts as failed for good. */
+export const EXITS_MAX = 3;
+
+/** Clocks of two replicas may differ by so much, in milliseconds. */
+export const CLOCK_SKEW_MS_MAX = 60_000;
+
+/** Longest name of an exception class that a message quotes, in characters. */
+export const EXCEPTION_CHARACTERS_MAX = 80;
+
+/** Longest host name with its port, in characters. */
+export const HOST_CHARACTERS_MAX = 260;
+
+/** Events of failures in one reconciliation; the conditions name the others. */
+export const FAILURE_EVENTS_MAX = 8;
+
+/** Characters that identify a failure in the truncated message of a condition. */
+export const KNOWN_BY_CHARACTERS = 256;
+
+/** Fields that a condition names. */
+export const FIELDS_NAMED_MAX = 16;
+
+/** Longest part of a log that a message quotes, in characters. */
+export const LOG_QUOTE_CHARACTERS_MAX = 300;
+
+/** Warnings in the status, and characters of each; the schema allows 32 of 1,024. */
+export const STATUS_WARNINGS_MAX = 32;
+export const STATUS_WARNING_CHARACTERS_MAX = 1024;
+
+/** Sizes that the schema of status allows: items, then characters. */
+export const STATUS_PROVIDERS_MAX = 256;
+export const STATUS_MODELS_MAX = 512;
+export const STATUS_VERSION_CHARACTERS_MAX = 64;
+export const STATUS_API_CHARACTERS_MAX = 63;
+export const STATUS_NAME_CHARACTERS_MAX = 253;
+export const STATUS_MODEL_CHARACTERS_MAX = 512;

@@ -1,8 +1,6 @@
 /** Labels of Kubernetes, as a setting may list them. */
+import { LABELS_MAX } from "../data/limits.ts";
 import type { JsonObject } from "../data/json.ts";
-
-/** More than any namespace needs to be told apart. */
-export const LABELS_MAX = 16;
 
 const KEY = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;

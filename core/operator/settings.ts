@@ -1,8 +1,9 @@
 /** The operator's own settings: the ConfigMap `llama-stack-operator-config` of its namespace → typed values. */
+import { IMAGE_CHARACTERS_MAX, LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
 import { didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
-import { LABELS_MAX, labelsIn } from "./labels.ts";
+import { labelsIn } from "./labels.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import type { Operator } from "./operator.ts";
@@ -190,8 +191,6 @@ export const operatorWith = (facts: Operator, settings: Settings): Operator => (
 export const settingsData = (map: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(objectAt(map, "data")).map(([key, value]) => [key, String(value)]));
 
-/** Longest image reference, in characters; registries take 255 for the name and 128 for the tag. */
-const IMAGE_CHARACTERS_MAX = 512;
 const IMAGE =
   /^[a-z0-9][a-zA-Z0-9._-]*(:[0-9]+)?(\/[a-z0-9._-]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?$/;
 
@@ -245,8 +244,6 @@ const namespaceLabels = (text: string, before: Settings): Reading => {
     : { settings: { ...before, ingressNamespaceLabels: labels }, complaints: [] };
 };
 
-const PATTERNS_MAX = 256;
-
 const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "privileged">): Reading => {
   const read = readYaml11(text);
   const list = Result.isSuccess(read) && isList(read.success) ? read.success : undefined;
@@ -276,8 +273,6 @@ const word = (
     settings: before,
     complaints: [`: ${shown(text.trim())} is neither ${words.join(" nor ")}; ${before[field]} still applies`],
   };
-
-const PARALLELISM_MAX = 1000;
 
 const parallelism = (text: string, before: Settings): Reading => {
   const count = Number(text.trim());

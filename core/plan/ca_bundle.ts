@@ -1,15 +1,10 @@
 /** The certificates of `networking.tls.caBundle`: read from the user's ConfigMaps, validated, sorted, deduplicated. */
+import { CA_BUNDLE_BYTES_MAX, CERTIFICATES_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
 import { isCertificate } from "../data/digest.ts";
 import { CaBundleInvalid } from "../failure/failures.ts";
 import type { Reference } from "../snapshot/references.ts";
 import type { ConfigMapContent } from "../snapshot/cluster_snapshot.ts";
-
-/** Bytes of PEM in one bundle; a ConfigMap holds 1 MiB, some of which its metadata needs. */
-export const CA_BUNDLE_BYTES_MAX = 1000 * 1024;
-
-/** Certificates in one bundle: the public authorities of Mozilla are 144; checking 1,000 takes about 60 ms. */
-const CERTIFICATES_MAX = 1000;
 
 /** Undefined if the resource has no bundle, or none of its keys exists (which is reported elsewhere). */
 export const bundled = (

@@ -1,4 +1,5 @@
 /** Deletions: objects that the resource no longer requires, and configs that no workload uses. */
+import { FORMER_CONFIGS_KEPT } from "../data/limits.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { OWN_KINDS, ROUTES } from "../snapshot/kinds.ts";
@@ -45,9 +46,6 @@ export const prunedBundles = (
   ).map(([, live]) => prune(live, "no longer required by the resource"));
 };
 
-/** Newest configs to keep besides the current one: the previous one, for a rollback. */
-const CONFIGS_KEPT = 1;
-
 /**
  * Generated ConfigMaps that are neither among the newest nor used by a Deployment, ReplicaSet or Pod. `current` is the
  * desired one of this reconciliation; it is never pruned, even if the cluster does not show it yet, and it is not
@@ -69,7 +67,7 @@ export const prunedConfigs = (
   const nameIn = (object: JsonObject): string => stringAt(object, "metadata", "name") ?? "";
   return snapshot.configs.filter((config) => isOurs(config, uid) && !isGoing(config) && nameIn(config) !== current)
     .slice(
-      CONFIGS_KEPT,
+      FORMER_CONFIGS_KEPT,
     )
     .filter((config) => !named.has(nameIn(config)))
     .map((config) => prune(config, "no longer used by a Deployment, ReplicaSet or Pod"));

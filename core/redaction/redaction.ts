@@ -6,6 +6,7 @@
  * their output; next to a cut a shorter piece is enough.
  */
 import {
+  EXCEPTION_CHARACTERS_MAX,
   REDACTED_CHARACTERS_MAX,
   REDACTED_ENCODED_CHARACTERS_MAX,
   REDACTED_TEXT_CHARACTERS_MAX,
@@ -41,11 +42,10 @@ export const withoutSecrets = (text: string, values: ReadonlyArray<string>): str
 /** The class of the Python exception that ended a server; undefined where the text names none. */
 export const exceptionClass = (text: string): string | undefined => {
   const found = text.split("\n").findLast((line) => EXCEPTION.test(line));
-  return found === undefined ? undefined : EXCEPTION.exec(found)?.[1]?.slice(0, CLASS_CHARACTERS_MAX);
+  return found === undefined ? undefined : EXCEPTION.exec(found)?.[1]?.slice(0, EXCEPTION_CHARACTERS_MAX);
 };
 
 const EXCEPTION = /^([A-Za-z_][A-Za-z0-9_.]*(?:Error|Exception))\b/;
-const CLASS_CHARACTERS_MAX = 80;
 
 /** Eight letters are enough in either case; a final sigma in Greek has its own letter. */
 const folded = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");

@@ -1,4 +1,4 @@
-import { REDACTED_CONNECTION_CHARACTERS_MAX } from "../data/limits.ts";
+import { HOST_CHARACTERS_MAX, REDACTED_CONNECTION_CHARACTERS_MAX } from "../data/limits.ts";
 
 /**
  * The secret parts of a value: all of it, or user, password, options and tokens of a connection. Its host and database
@@ -77,8 +77,6 @@ const isOrdinary = (text: string): boolean =>
   /^\d{1,5}$/.test(text) || ORDINARY.has(text.toLowerCase()) ||
   text.length <= HOST_CHARACTERS_MAX && (ADDRESS.test(text) || HOST.test(text));
 
-/** The longest name of a host, and a port. */
-const HOST_CHARACTERS_MAX = 260;
 const ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?$/;
 const HOST = /^(?:[a-z0-9-]{1,63}\.){1,16}(?:svc|local|internal|com|net|org|io|cloud|dev|ai|example|lan)(?::\d{1,5})?$/;
 

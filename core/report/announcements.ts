@@ -1,4 +1,5 @@
 /** Events, each reported once: failures, changes, rollbacks and stopped upgrades. */
+import { FAILURE_EVENTS_MAX, KNOWN_BY_CHARACTERS } from "../data/limits.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { rowOf } from "../failure/table.ts";
@@ -11,12 +12,6 @@ import { isOrphan } from "../plan/ownership.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import { type Announcement, Step } from "../plan/step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-
-/** Events of failures in one reconciliation; the conditions name the others. */
-const FAILURES_TOLD_MAX = 8;
-
-/** Characters by which a failure is known again in a condition, whose text is cut. */
-const KNOWN_BY_CHARACTERS = 256;
 
 /**
  * Each failure is reported once: when it appears in the message of a condition. A failure that no condition can contain
@@ -35,7 +30,7 @@ export const announcements = (
     const start = message.slice(0, KNOWN_BY_CHARACTERS);
     return now.includes(start) && !before.includes(start);
   };
-  return failures.filter(isNews).slice(0, FAILURES_TOLD_MAX).flatMap((failure) => {
+  return failures.filter(isNews).slice(0, FAILURE_EVENTS_MAX).flatMap((failure) => {
     const { event } = rowOf(failure);
     return event === undefined ? [] : [Step.Announce({ note: event(failure.message) })];
   });

@@ -1,4 +1,5 @@
 /** Messages of conditions about fields that a policy or another controller changed. */
+import { FIELDS_NAMED_MAX } from "../data/limits.ts";
 import { listAt, stringAt } from "../data/json.ts";
 import { contestText } from "../plan/contest.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -35,9 +36,6 @@ export const policyFindings = ({ byPolicy }: Decided, { resource }: ClusterSnaps
     ),
   ];
 };
-
-/** Fields that a condition names. */
-const FIELDS_NAMED_MAX = 16;
 
 const shortList = (fields: ReadonlyArray<string>): string => {
   const more = fields.length - FIELDS_NAMED_MAX;

@@ -1,4 +1,5 @@
 /** Why pods are not ready, in one message: pod, container, reason, exit code, end of the log, next step. */
+import { LOG_QUOTE_CHARACTERS_MAX } from "../data/limits.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { PodReason } from "../api/reasons.ts";
 import { newestFirst } from "../data/newest_first.ts";
@@ -103,12 +104,9 @@ const endedState = (status: JsonObject): Json | undefined => {
   return member(objectAt(status, "state"), "terminated") ?? member(objectAt(status, "lastState"), "terminated");
 };
 
-/** Longest part of a log that a message quotes, in characters. */
-const QUOTED_MAX = 300;
-
 /** What a Python traceback comes down to, wherever it stands; else the very last line. */
 const lastLine = (text: string): string => {
   const lines = text.trimEnd().split("\n");
   const error = lines.findLast((line) => /^[A-Za-z_.]*(Error|Exception): \S/.test(line));
-  return printable((error ?? lines.at(-1) ?? "").trim().slice(0, QUOTED_MAX));
+  return printable((error ?? lines.at(-1) ?? "").trim().slice(0, LOG_QUOTE_CHARACTERS_MAX));
 };

@@ -2,6 +2,14 @@
  * The requests to a server, and the parts of its answers that are written to the status: bounded, sorted, without
  * configs.
  */
+import {
+  STATUS_API_CHARACTERS_MAX,
+  STATUS_MODEL_CHARACTERS_MAX,
+  STATUS_MODELS_MAX,
+  STATUS_NAME_CHARACTERS_MAX,
+  STATUS_PROVIDERS_MAX,
+  STATUS_VERSION_CHARACTERS_MAX,
+} from "../data/limits.ts";
 import * as Redacted from "effect/Redacted";
 import type { Spec } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
@@ -63,14 +71,6 @@ const isSettled = (deployment: JsonObject): boolean => {
     number(member(status, "availableReplicas")) >= number(wanted);
 };
 
-/** Sizes that the schema of status allows: items, then characters. */
-const PROVIDERS_MAX = 256;
-const MODELS_MAX = 512;
-const VERSION_CHARACTERS_MAX = 64;
-const API_CHARACTERS_MAX = 63;
-const NAME_CHARACTERS_MAX = 253;
-const MODEL_CHARACTERS_MAX = 512;
-
 /**
  * Answers of `/v1/version`, `/v1/providers` and `/v1/models`; undefined without a version. A list that could not be had
  * stays as it was. Sorted, since servers list in any order and a status that only changes its order is a write for nothing.
@@ -84,13 +84,13 @@ export const answersOf = (
   const said = stringAt(version, "version");
   if (said === undefined) return undefined;
   return {
-    version: said.slice(0, VERSION_CHARACTERS_MAX),
+    version: said.slice(0, STATUS_VERSION_CHARACTERS_MAX),
     providers: isObject(providers)
       ? sorted(listAt(providers, "data").flatMap(providerOf), (object) => `${object.api} ${object.provider_id}`)
-        .slice(0, PROVIDERS_MAX)
+        .slice(0, STATUS_PROVIDERS_MAX)
       : before?.providers ?? [],
     models: isObject(models)
-      ? sorted([...new Set(listAt(models, "data").flatMap(modelOf))], (id) => id).slice(0, MODELS_MAX)
+      ? sorted([...new Set(listAt(models, "data").flatMap(modelOf))], (id) => id).slice(0, STATUS_MODELS_MAX)
       : before?.models ?? [],
   };
 };
@@ -99,16 +99,16 @@ export const answersOf = (
 const providerOf = (provider: Json): ReadonlyArray<JsonObject> => {
   const [api, id, type] = ["api", "provider_id", "provider_type"].map((field) => stringAt(provider, field));
   return api === undefined || id === undefined || type === undefined ? [] : [{
-    api: api.slice(0, API_CHARACTERS_MAX),
-    provider_id: id.slice(0, NAME_CHARACTERS_MAX),
-    provider_type: type.slice(0, NAME_CHARACTERS_MAX),
+    api: api.slice(0, STATUS_API_CHARACTERS_MAX),
+    provider_id: id.slice(0, STATUS_NAME_CHARACTERS_MAX),
+    provider_type: type.slice(0, STATUS_NAME_CHARACTERS_MAX),
   }];
 };
 
 /** A cut id would name no model. */
 const modelOf = (model: Json): ReadonlyArray<string> => {
   const id = stringAt(model, "id") ?? stringAt(model, "identifier");
-  return id === undefined || id.length > MODEL_CHARACTERS_MAX ? [] : [id];
+  return id === undefined || id.length > STATUS_MODEL_CHARACTERS_MAX ? [] : [id];
 };
 
 const sorted = <A>(all: ReadonlyArray<A>, by: (item: A) => string): ReadonlyArray<A> =>

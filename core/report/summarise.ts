@@ -1,4 +1,5 @@
 /** What was seen and decided → the status of the resource, the same bytes while nothing changes. */
+import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
@@ -11,10 +12,6 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "../api/conditions.ts";
 import { configIn, findingsOf } from "./findings.ts";
 import type { Decided } from "./decided.ts";
-
-/** Warnings in the status, and characters of each; the schema allows 32 of 1,024. */
-const WARNINGS_MAX = 32;
-const WARNING_CHARACTERS_MAX = 1024;
 
 export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status => {
   const { resource } = snapshot;
@@ -81,8 +78,8 @@ const configStatus = (
   };
   if (derived._tag !== "Generated") return { resolvedDistribution };
   const name = configMapName(resource.name, derived.config.digest);
-  const said = warnings.slice(0, WARNINGS_MAX)
-    .map(({ path, message }) => `${formatPath(path)}: ${message}`.slice(0, WARNING_CHARACTERS_MAX));
+  const said = warnings.slice(0, STATUS_WARNINGS_MAX)
+    .map(({ path, message }) => `${formatPath(path)}: ${message}`.slice(0, STATUS_WARNING_CHARACTERS_MAX));
   return {
     resolvedDistribution,
     configGeneration: {

@@ -1,4 +1,5 @@
 /** A single read of a cluster for the commands, with the operator's own code, without watches and without writes. */
+import { LISTS_AT_ONCE } from "../limits.ts";
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
@@ -146,8 +147,6 @@ const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) 
     { concurrency: LISTS_AT_ONCE, discard: true },
   );
 });
-
-const LISTS_AT_ONCE = 6;
 
 /**
  * ReplicaSets and pods of a resource, and the Events on all of its objects. Objects that may not be read are omitted.

@@ -3,7 +3,7 @@
  * round-robin over namespaces. Callers do not wait here, because a waiting worker would be missing elsewhere: they ask
  * again.
  */
-import { LARGE_RETRY_MS } from "../limits.ts";
+import { LARGE_ASKS_WITHIN_MS } from "../limits.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 
 export interface LargeResourceSlot {
@@ -19,7 +19,7 @@ export const largeResourceSlot = (): LargeResourceSlot => {
   return {
     begin: (key, nowMs) => {
       const namespace = namespaceOf(key);
-      for (const [other, askedMs] of waiting) if (nowMs - askedMs > ASKS_WITHIN_MS) waiting.delete(other);
+      for (const [other, askedMs] of waiting) if (nowMs - askedMs > LARGE_ASKS_WITHIN_MS) waiting.delete(other);
       const [first = namespace] = waiting.keys();
       if (isBusy || first !== namespace) {
         waiting.set(namespace, nowMs);
@@ -34,6 +34,3 @@ export const largeResourceSlot = (): LargeResourceSlot => {
     },
   };
 };
-
-/** Who has not asked again by then, in milliseconds, no longer waits: its resource is gone, or workers are few. */
-const ASKS_WITHIN_MS = 4 * LARGE_RETRY_MS;

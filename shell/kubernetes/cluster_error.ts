@@ -2,7 +2,7 @@
 import * as Data from "effect/Data";
 import { type Json, type JsonObject, member, stringAt } from "../../core/data/json.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
-import { RETRY_AFTER_MS_MAX } from "../limits.ts";
+import { CAUSES_MAX, RETRY_AFTER_MS_MAX } from "../limits.ts";
 
 /** A call that the API server refused, or that never reached it. */
 export class ClusterError extends Data.TaggedError("ClusterError")<{
@@ -94,8 +94,6 @@ export const withCauses = (cause: unknown): string => {
   }
   return words.join(": ");
 };
-
-const CAUSES_MAX = 8;
 
 const parsed = (text: string): Json => {
   try {

@@ -3,6 +3,7 @@
  *
  * Source: client.authentication.k8s.io/v1, "client-go credential plugins" in the Kubernetes documentation.
  */
+import { CREDENTIAL_RENEWED_BEFORE_MS } from "../limits.ts";
 import { type Json, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 
 /** What a plugin answered; either part may lack. */
@@ -14,9 +15,6 @@ export interface Credential {
   readonly expiresAtMs: number | undefined;
 }
 
-/** Asked again this long before its end, in milliseconds, so that no call starts with a token that ends on the way. */
-const RENEWED_BEFORE_MS = 30_000;
-
 /**
  * Runs the plugin when a credential is needed and none is valid. `exec` is that part of a kubeconfig's user, `folder`
  * the directory of the kubeconfig with a trailing slash, to which a command with a path is relative.
@@ -27,7 +25,9 @@ export const credentialPlugin = (exec: Json, folder: string, nowMs: () => number
   let last: Credential | undefined;
   return () => {
     const endsMs = last?.expiresAtMs;
-    if (last === undefined || (endsMs !== undefined && nowMs() >= endsMs - RENEWED_BEFORE_MS)) last = ask(exec, folder);
+    if (last === undefined || (endsMs !== undefined && nowMs() >= endsMs - CREDENTIAL_RENEWED_BEFORE_MS)) {
+      last = ask(exec, folder);
+    }
     return last;
   };
 };

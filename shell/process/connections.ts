@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { FRESH_CONNECTION_MS, IDLE_CONNECTIONS_PER_ADDRESS_MAX } from "../limits.ts";
+import { FRESH_CONNECTION_MS, IDLE_CONNECTIONS_PER_ADDRESS_MAX, PROVEN_ADDRESSES_MAX } from "../limits.ts";
 
 export interface ConnectionBounds {
   /** Connections at the same time. */
@@ -161,9 +161,6 @@ const queueNamesOf = ({ state, isProven, address }: Connection): ReadonlyArray<s
   if (state === "idle") return [state, idleAt(address)];
   return state === "answering" ? [state] : [state, RECEIVING, receivingAt(address)];
 };
-
-/** Of API servers; a cluster has three or five. */
-const PROVEN_ADDRESSES_MAX = 64;
 
 const RECEIVING = "fresh or receiving";
 

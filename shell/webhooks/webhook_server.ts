@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect";
 import { boundConnections } from "../process/connections.ts";
 import { collectingBuffers } from "../process/rest.ts";
 import {
+  BODY_CHUNK_BYTES,
   LARGE_REVIEW_BYTES,
   LISTENER_CLOSE_MS,
   WEBHOOK_BODY_MS,
@@ -272,12 +273,10 @@ const chunksOf = function* (parts: ReadonlyArray<Uint8Array>): Generator<Uint8Ar
   for (const part of parts) {
     waiting.push(part);
     bytes += part.length;
-    if (bytes < CHUNK_BYTES) continue;
+    if (bytes < BODY_CHUNK_BYTES) continue;
     yield joined(waiting, bytes);
     waiting = [];
     bytes = 0;
   }
   if (bytes > 0) yield joined(waiting, bytes);
 };
-
-const CHUNK_BYTES = 256 * 1024;

@@ -6,7 +6,7 @@
  * Kubernetes 1.36).
  */
 import { isList, isObject, type Json, type JsonObject, member, objectAt, omitAll } from "../../data/json.ts";
-import { LEFTOVER_STEPS_MAX } from "../../data/limits.ts";
+import { ANNOTATION_BYTES_MAX, ANNOTATION_DEPTH_MAX, LEFTOVER_STEPS_MAX } from "../../data/limits.ts";
 import { fromGoAnnotations } from "./go_annotations.ts";
 import type { Leftover, Of } from "./leftovers.ts";
 
@@ -134,14 +134,8 @@ const isLeftover = (value: Json): boolean => {
     (bound === undefined || isObject(bound));
 };
 
-/**
- * Levels of JSON in a leftover. A settings block has a handful; one of thousands, put into a list of resources, would
- * end the conversion of all of them.
- */
-const DEPTH_MAX = 500;
-
 const parsed = (text: string): Json | undefined => {
-  if (depthOf(text) > DEPTH_MAX) return undefined;
+  if (depthOf(text) > ANNOTATION_DEPTH_MAX) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {
@@ -168,12 +162,6 @@ const endOfString = (text: string, from: number): number => {
   }
   return text.length;
 };
-
-/**
- * All annotations of an object may have this many bytes, or the API server refuses the object; keys and values count.
- * Source: TotalAnnotationSizeLimitB of Kubernetes' validation.
- */
-const ANNOTATION_BYTES_MAX = 256 * 1024;
 
 const sizeOf = (annotations: JsonObject): number =>
   Object.entries(annotations).reduce((sum, [key, value]) => sum + bytesOf(key) + bytesOf(String(value)), 0);

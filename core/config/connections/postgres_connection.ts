@@ -1,6 +1,7 @@
 /**
  * `storage.sql.connectionString` → the parts that the server reads. The string is a secret: messages never quote it.
  */
+import { CONNECTION_CHARACTERS_MAX } from "../../data/limits.ts";
 import * as Result from "effect/Result";
 import { SecretValueUnusable } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
@@ -28,9 +29,6 @@ export const SQL_VARIABLES: ReadonlyArray<{ readonly name: string; readonly opti
   { name: "PGSSLMODE", optional: true },
   { name: "PGSSLROOTCERT", optional: true },
 ];
-
-/** A URL with the longest host, names and certificate paths stays far below; the patterns here need time for long texts. */
-const CONNECTION_CHARACTERS_MAX = 4096;
 
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 

@@ -1,4 +1,5 @@
 /** The progress of a Deployment's rollout, and the location of its last good template. */
+import { EXITS_MAX } from "../../data/limits.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { podTemplateOf } from "../../resources/pod_spec.ts";
 import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
@@ -10,9 +11,6 @@ import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./
  * - failed: the progress deadline passed, or the server exited three times, before the rollout ever completed
  */
 export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
-
-/** Ends of the server after which a start counts as failed for good. */
-const EXITS_MAX = 3;
 
 export const rolloutState = (
   deployment: JsonObject,

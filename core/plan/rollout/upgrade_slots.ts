@@ -4,7 +4,7 @@
  */
 import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
-import { UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../../data/limits.ts";
+import { CLOCK_SKEW_MS_MAX, UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../../data/limits.ts";
 import { namespaceOf } from "../../snapshot/object_key.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { type UpgradeMarks, upgradeProof } from "./keyed_digests.ts";
@@ -81,11 +81,8 @@ const slotEndsMs = (deployment: JsonObject): number => {
 /** Those that hold a slot now. Annotations are anybody's to write: a start that lies in the future counts for nothing. */
 export const holdingSlots = (away: ReadonlyArray<RollingUpgrade>, nowMs: number): ReadonlyArray<RollingUpgrade> =>
   away.filter(({ state, slotEndsMs }) =>
-    state === "rolling" && slotEndsMs > nowMs && slotEndsMs <= nowMs + UPGRADE_SLOT_MS_MAX + CLOCK_SKEW_MS
+    state === "rolling" && slotEndsMs > nowMs && slotEndsMs <= nowMs + UPGRADE_SLOT_MS_MAX + CLOCK_SKEW_MS_MAX
   );
-
-/** Clocks of two replicas may differ by so much, in milliseconds. */
-const CLOCK_SKEW_MS = 60_000;
 
 /** What waits for a slot. */
 export interface Waiting {
