@@ -1,0 +1,249 @@
+/** No field of the spec may be accepted and then ignored. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { resourceSchema } from "../../core/api/crd.ts";
+import { decodeResource } from "../../core/api/decode.ts";
+import { isList, isObject, type Json, type JsonObject, listAt, objectAt, put } from "../../core/data/json.ts";
+import { readManifests } from "../../core/data/yaml.ts";
+import { PLAIN } from "../../core/command/outcome.ts";
+import { renderCommand } from "../../core/command/render.ts";
+import { referencesOf } from "../../core/snapshot/references.ts";
+import { decide } from "../../core/plan/decide.ts";
+import { manifest, SURROUNDINGS } from "../given.ts";
+import { secretsOf, snapshot } from "../snapshots.ts";
+
+/** Parts that are copied into the pod, or rejected, as a whole. */
+const WHOLE = /^(workload\.(overrides\.\w+|topologySpreadConstraints|resources\.\w+)|externalProviders\.\w+)$/;
+
+const ROOT = new URL("../../", import.meta.url);
+
+const samples = async (): Promise<ReadonlyArray<JsonObject>> => {
+  const found: Array<JsonObject> = [];
+  for await (const { name } of Deno.readDir(new URL("deploy/samples/", ROOT))) {
+    const manifests = readManifests(await Deno.readTextFile(new URL(`deploy/samples/${name}`, ROOT)));
+    if (Result.isFailure(manifests)) throw new Error(name);
+    found.push(...manifests.success.filter(isObject).filter(({ kind }) => kind === "LlamaStackDistribution"));
+  }
+  return found.map((manifest) => objectAt(manifest, "spec"));
+};
+
+const starter = (spec: JsonObject): JsonObject => ({ distribution: { name: "starter" }, ...spec });
+const key = (name: string): JsonObject => ({ secretKeyRef: { name, key: "k" } });
+const withSecrets = (provider: JsonObject): JsonObject => ({
+  endpoint: "https://service:8000",
+  apiKey: key("api"),
+  secretRefs: { other: key("other") },
+  settings: { level: 1 },
+  ...provider,
+});
+const EXTERNAL = { providerId: "own", image: "registry.example.com/own:1" };
+const EXTERNAL_APIS = [
+  "agents",
+  "datasetIo",
+  "eval",
+  "inference",
+  "postTraining",
+  "safety",
+  "scoring",
+  "toolRuntime",
+  "vectorIo",
+];
+
+/** For the fields that no sample has. */
+const MORE: ReadonlyArray<JsonObject> = [
+  starter({
+    providers: {
+      inference: [{ id: "v", provider: "vllm", endpoint: "http://v:8000/v1", secretRefs: { api_token: key("v") } }],
+      safety: [withSecrets({ id: "s", provider: "bedrock" })],
+      vectorIo: [withSecrets({ id: "q", provider: "qdrant" })],
+      toolRuntime: [withSecrets({ id: "t", provider: "tavily-search" })],
+      files: [withSecrets({ id: "f", provider: "s3", settings: { bucket_name: "b" } })],
+      telemetry: [withSecrets({ id: "o", provider: "otel" })],
+    },
+    resources: {
+      models: [
+        { name: "a", provider: "v", contextLength: 8192 },
+        { name: "b", provider: "v", quantization: "fp8" },
+        { name: "c", provider: "v", providerModelId: "d" },
+      ],
+    },
+  }),
+  starter({
+    networking: {
+      tls: {
+        enabled: true,
+        secretName: "tls",
+        caBundle: { configMapName: "ca", configMapKeys: ["a.crt"], exclusive: true },
+      },
+      expose: {
+        enabled: true,
+        hostname: "h.example.com",
+        ingressClassName: "nginx",
+        tlsSecretName: "outside",
+        annotations: { a: "b" },
+      },
+      serviceAnnotations: { a: "b" },
+      allowedFrom: { labels: ["team"] },
+    },
+  }),
+  starter({ networking: { tls: { caBundle: { configMapName: "ca", configMapNamespace: "other" } } } }),
+  starter({ networking: { expose: { enabled: false } } }),
+  starter({
+    storage: {
+      kv: { type: "redis", endpoint: "redis://r:6379" },
+      sql: { type: "postgres", connectionString: key("sql") },
+    },
+    workload: {
+      autoscaling: {
+        minReplicas: 2,
+        maxReplicas: 4,
+        targetCPUUtilizationPercentage: 70,
+        targetMemoryUtilizationPercentage: 60,
+      },
+      podDisruptionBudget: { maxUnavailable: 1 },
+    },
+  }),
+  starter({
+    workload: {
+      resources: { claims: [{ name: "gpu" }] },
+      storage: { mountPath: "/data", storageClassName: "fast", retentionPolicy: "Delete" },
+      overrides: {
+        serviceAccountName: "own",
+        env: [{ name: "A", value: "b" }],
+        envFrom: [{ configMapRef: { name: "env" } }],
+        command: ["sh"],
+        args: ["-c", "true"],
+        volumes: [{ name: "extra", emptyDir: {} }],
+        volumeMounts: [{ name: "extra", mountPath: "/extra" }],
+        nodeSelector: { a: "b" },
+        tolerations: [{ key: "a", operator: "Exists" }],
+        affinity: { nodeAffinity: {} },
+        imagePullSecrets: [{ name: "pull" }],
+        imagePullPolicy: "Always",
+        podAnnotations: { a: "b" },
+        podLabels: { a: "b" },
+        resourceClaims: [{ name: "gpu", resourceClaimTemplateName: "gpu" }],
+        priorityClassName: "high",
+        runtimeClassName: "gvisor",
+        securityContext: { runAsUser: 1234 },
+      },
+    },
+  }),
+  starter({ workload: { storage: { existingClaim: "mine" } } }),
+  starter({
+    providers: { inference: [{ id: "v", provider: "vllm", endpoint: "http://v:8000/v1", apiKey: key("v") }] },
+    workload: { storage: { retentionPolicy: "Delete" }, restartPolicyOnSecretChange: "Never" },
+  }),
+  starter({ suspend: true }),
+  ...EXTERNAL_APIS.map((api) => starter({ externalProviders: { [api]: [EXTERNAL] } })),
+];
+
+interface Field {
+  /** `[]` for any item of a list, `*` for any key of a map. */
+  readonly path: string;
+  /** Allowed values, if there is a list of them. */
+  readonly allowed: ReadonlyArray<Json>;
+}
+
+const fieldsOf = (schema: JsonObject, path: string): ReadonlyArray<Field> => {
+  const field: Field = { path, allowed: listAt(schema, "enum") };
+  if (WHOLE.test(path)) return [field];
+  const properties = objectAt(schema, "properties");
+  if (Object.keys(properties).length > 0) {
+    return Object.entries(properties).flatMap(([key, value]) =>
+      fieldsOf(value as JsonObject, path === "" ? key : `${path}.${key}`)
+    );
+  }
+  if (isObject(schema.items)) return fieldsOf(schema.items, `${path}[]`);
+  const values = objectAt(schema, "additionalProperties");
+  return Object.keys(objectAt(values, "properties")).length > 0 ? fieldsOf(values, `${path}.*`) : [field];
+};
+
+/** Every place of the field in a spec. */
+const placesOf = (
+  value: Json | undefined,
+  parts: ReadonlyArray<string>,
+): ReadonlyArray<ReadonlyArray<string | number>> => {
+  const [part, ...rest] = parts;
+  if (part === undefined) return value === undefined ? [] : [[]];
+  const children: ReadonlyArray<readonly [string | number, Json]> = part === "[]"
+    ? isList(value) ? [...value.entries()] : []
+    : part === "*"
+    ? isObject(value) ? Object.entries(value) : []
+    : isObject(value) && value[part] !== undefined
+    ? [[part, value[part]]]
+    : [];
+  return children.flatMap(([key, child]) => placesOf(child, rest).map((place) => [key, ...place]));
+};
+
+/**
+ * Objects and messages of `render`, what is read from other objects, and the decision if all of these exist. The last
+ * one contains what `render` does not know: values of Secrets, and the owner of the objects.
+ */
+const outcomeOf = (spec: JsonObject): string => {
+  const file = { name: "resource.yaml", text: JSON.stringify(manifest(spec)) };
+  const rendered = renderCommand([file], SURROUNDINGS, { only: undefined, format: "json", style: PLAIN });
+  const decoded = decodeResource(manifest(spec), "strict");
+  const references = Result.isSuccess(decoded) ? referencesOf(decoded.success.spec) : [];
+  const secrets = Map.groupBy(references.filter(({ kind }) => kind === "Secret"), ({ name }) => name);
+  const values = Object.fromEntries(
+    [...secrets].map(([name, keys]) => [name, Object.fromEntries(keys.map(({ key }) => [key ?? "k", DATABASE]))]),
+  );
+  const decision = decide(snapshot(spec, { secrets: secretsOf(values) }));
+  return JSON.stringify([rendered, references, decision.kind, decision.steps]);
+};
+
+/** Valid as a connection string, and as any other value. */
+const DATABASE = "postgresql://user:password@database:5432/name";
+
+const isValid = (spec: JsonObject): boolean => Result.isSuccess(decodeResource(manifest(spec), "strict"));
+
+/** Other values of the same type. */
+const alternativesTo = (value: Json, allowed: ReadonlyArray<Json>): ReadonlyArray<Json> => {
+  if (allowed.length > 0) return allowed.filter((item) => item !== value);
+  if (typeof value === "string") return [`${value}x`];
+  if (typeof value === "number") return [value + 1];
+  if (typeof value === "boolean") return [!value];
+  return isList(value) ? [[]] : [{}];
+};
+
+const withValue = (value: Json, [key, ...rest]: ReadonlyArray<string | number>, next: Json | undefined): Json => {
+  if (key === undefined) return next ?? null;
+  if (isList(value)) {
+    return rest.length === 0 && next === undefined
+      ? value.filter((_, index) => index !== key)
+      : value.map((item, index) => index === key ? withValue(item, rest, next) : item);
+  }
+  const object = value as JsonObject;
+  const child = object[key];
+  return put(object, [String(key)], rest.length === 0 ? next : withValue(child ?? null, rest, next));
+};
+
+const matters = (spec: JsonObject, place: ReadonlyArray<string | number>, allowed: ReadonlyArray<Json>): boolean => {
+  const value = place.reduce<Json | undefined>(
+    (found, key) => isList(found) ? found[Number(key)] : isObject(found) ? found[key] : undefined,
+    spec,
+  );
+  const before = outcomeOf(spec);
+  // Rules may reject a choice because of other fields; another text or number may only miss a pattern.
+  const isChoice = typeof value === "boolean" || allowed.length > 0;
+  return [undefined, ...alternativesTo(value ?? null, allowed)].some((next) => {
+    const changed = withValue(spec, place, next) as JsonObject;
+    return (isValid(changed) || isChoice && next !== undefined) && outcomeOf(changed) !== before;
+  });
+};
+
+Deno.test("every field of the spec changes the objects of a resource, its failures or its warnings", async () => {
+  const specs = [...await samples(), ...MORE];
+  const fields = fieldsOf(objectAt(resourceSchema() as unknown as JsonObject, "properties", "spec"), "");
+  ok(fields.length > 100, `${fields.length} fields`);
+  const missing: Array<string> = [];
+  const ignored: Array<string> = [];
+  for (const { path, allowed } of fields) {
+    const parts = path.replaceAll("[]", ".[]").split(".");
+    const found = specs.flatMap((spec) => placesOf(spec, parts).map((place) => [spec, place] as const));
+    if (found.length === 0) missing.push(path);
+    else if (!found.some(([spec, place]) => matters(spec, place, allowed))) ignored.push(path);
+  }
+  deepStrictEqual({ missing, ignored }, { missing: [], ignored: [] });
+});
