@@ -35,15 +35,15 @@ export const accepted = (uid: string): JsonObject => ({ ...REVIEW, response: { u
 
 /** All findings in one answer, each with its field. */
 export const admissionAnswer = (uid: string, { rejections, warnings }: Judgement, name: string): JsonObject => {
-  const said = warnings.slice(0, ADMISSION_WARNINGS_MAX).map(shortened);
-  const told = said.length === 0 ? {} : { warnings: said };
-  if (rejections.length === 0) return { ...REVIEW, response: { uid, allowed: true, ...told } };
+  const shown = warnings.slice(0, ADMISSION_WARNINGS_MAX).map(shortened);
+  const field = shown.length === 0 ? {} : { warnings: shown };
+  if (rejections.length === 0) return { ...REVIEW, response: { uid, allowed: true, ...field } };
   return {
     ...REVIEW,
     response: {
       uid,
       allowed: false,
-      ...told,
+      ...field,
       status: {
         status: "Failure",
         code: 422,

@@ -149,11 +149,11 @@ export const schemaFindings = (
     return { path: full, message, hint: hintOf(full, resource, schema) };
   });
   // One mistake, one message: a hint speaks of everything at and under its field.
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return issues.flatMap(({ path, message, hint }) => {
     if (hint === undefined) return [new SchemaMismatch({ path, detail: detailed(path, message, resource, schema) })];
-    if (told.has(formatPath(hint.path))) return [];
-    told.add(formatPath(hint.path));
+    if (reported.has(formatPath(hint.path))) return [];
+    reported.add(formatPath(hint.path));
     return [new SchemaMismatch(hint)];
   });
 };

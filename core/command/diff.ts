@@ -37,17 +37,17 @@ export const diffCommand = (
   notes: ReadonlyArray<string>,
   { format, style }: DiffOptions,
 ): Outcome => {
-  const told = subjects.map(differencesOf);
-  const different = told.some(({ steps, errors }) => steps.length > 0 || errors.length > 0);
+  const differences = subjects.map(differencesOf);
+  const different = differences.some(({ steps, errors }) => steps.length > 0 || errors.length > 0);
   const code = different || subjects.length === 0 ? 1 : 0;
   if (format === "json") {
-    return { stdout: `${JSON.stringify({ resources: told }, null, 2)}\n`, stderr: lines(notes), code };
+    return { stdout: `${JSON.stringify({ resources: differences }, null, 2)}\n`, stderr: lines(notes), code };
   }
-  const errors = told.flatMap(({ resource, errors: all }) =>
+  const errors = differences.flatMap(({ resource, errors: all }) =>
     all.map((text) => `${style.name(resource)}: ${style.error("error:")} ${text}`)
   );
   return {
-    stdout: lines(told.flatMap((differences) => textOf(differences, style))),
+    stdout: lines(differences.flatMap((item) => textOf(item, style))),
     stderr: lines([...notes, ...errors]),
     code,
   };

@@ -36,9 +36,9 @@ export interface ExplainOptions {
 }
 
 export const explainCommand = (seen: Seen, { format, style }: ExplainOptions): Outcome => {
-  const told = explanationOf(seen);
+  const explanation = explanationOf(seen);
   return {
-    stdout: format === "json" ? `${JSON.stringify(told, null, 2)}\n` : lines(textOf(told, style)),
+    stdout: format === "json" ? `${JSON.stringify(explanation, null, 2)}\n` : lines(textOf(explanation, style)),
     stderr: "",
     code: 0,
   };
@@ -68,14 +68,14 @@ export const explanationOf = (seen: Seen): Explanation => {
     name: stringAt(resource, "metadata", "name") ?? "",
     namespace: stringAt(resource, "metadata", "namespace") ?? "",
   };
-  const told = snapshot === undefined
+  const reported = snapshot === undefined
     ? undefined
     : report(snapshot, decide(snapshot), { live: snapshot.live, rejectedWrites: [] });
   const written = objectAt(resource, "status") as unknown as Status;
-  const status = told?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
+  const status = reported?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
   const isCutOff = snapshot !== undefined && serviceMissing(snapshot, place.name);
   const state = stateOf(resource, written, isCutOff);
-  const failures = told?.failures ?? [];
+  const failures = reported?.failures ?? [];
   const values = snapshot === undefined ? [] : knownValues(snapshot);
   const clean = (text: string): string => withoutSecrets(text, values);
   const failing = [...failingOf(status), ...rejectedIn(written, resource, status)];
@@ -177,8 +177,8 @@ const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string
   const warning = newestFirst(events).find((event) => stringAt(event, "type") === "Warning");
   if (warning !== undefined) return [`${objectOf(warning)}: ${clean(wordsOf(warning))}`];
   const ready = listAt(resource, "status", "conditions").find((condition) => stringAt(condition, "type") === "Ready");
-  const said = stringAt(ready, "message");
-  return said === undefined || stringAt(ready, "status") === "True" ? [] : [said];
+  const message = stringAt(ready, "message");
+  return message === undefined || stringAt(ready, "status") === "True" ? [] : [message];
 };
 
 const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray<string> => {
@@ -257,23 +257,23 @@ const OPERATOR_RUNS: Advice = {
   command: "kubectl get lease -A --field-selector metadata.name=llama-stack-operator",
 };
 
-const textOf = (told: Explanation, style: Style): ReadonlyArray<string> => {
+const textOf = (explanation: Explanation, style: Style): ReadonlyArray<string> => {
   const part = (title: string, all: ReadonlyArray<string>) =>
     all.length === 0 ? [] : ["", style.name(title), ...all.map((line) => `  ${line}`)];
-  const summary = told.ready ? style.good(told.summary) : style.error(told.summary);
+  const summary = explanation.ready ? style.good(explanation.summary) : style.error(explanation.summary);
   const reach = [
-    ...(told.serviceURL === null ? [] : [`inside the cluster: ${told.serviceURL}`]),
-    ...(told.routeURL === null ? [] : [`from outside: ${told.routeURL}`]),
-    ...(told.models.length === 0 ? [] : [`models: ${told.models.join(", ")}`]),
+    ...(explanation.serviceURL === null ? [] : [`inside the cluster: ${explanation.serviceURL}`]),
+    ...(explanation.routeURL === null ? [] : [`from outside: ${explanation.routeURL}`]),
+    ...(explanation.models.length === 0 ? [] : [`models: ${explanation.models.join(", ")}`]),
   ];
   return [
-    `${style.name(told.name)} in namespace ${told.namespace} ${summary}.`,
-    ...part("Why", told.why),
-    ...part(told.ready ? "What runs" : "What happened", told.happened),
-    ...(told.ready ? part("How to reach it", reach) : []),
+    `${style.name(explanation.name)} in namespace ${explanation.namespace} ${summary}.`,
+    ...part("Why", explanation.why),
+    ...part(explanation.ready ? "What runs" : "What happened", explanation.happened),
+    ...(explanation.ready ? part("How to reach it", reach) : []),
     ...part(
       "What to do",
-      told.next.flatMap(({ action, command }, index) => [
+      explanation.next.flatMap(({ action, command }, index) => [
         `${index + 1}. ${action}`,
         ...(command === undefined ? [] : [`     ${command}`]),
       ]),

@@ -17,7 +17,7 @@ export interface RolloutRequest {
 export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
   const { resource } = snapshot;
   const label = `${stringAt(resource, "metadata", "name")} in namespace ${stringAt(resource, "metadata", "namespace")}`;
-  const told = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
+  const reply = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
   const waiting = waitingTemplate(snapshot);
   if (Result.isFailure(waiting)) {
     const stderr = lines([
@@ -27,9 +27,9 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
   const digest = waiting.success;
-  if (digest === undefined) return told(lines([`${label}: no rollout is held; the pods are up to date`]));
+  if (digest === undefined) return reply(lines([`${label}: no rollout is held; the pods are up to date`]));
   if (stringAt(resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
-    return told(
+    return reply(
       lines([`${label}: already requested; the operator applies template ${short(digest)} in the next reconciliation`]),
     );
   }
@@ -52,8 +52,8 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
 export const waitingTemplate = (
   snapshot: ClusterSnapshot,
 ): Result.Result<string | undefined, ReadonlyArray<string>> => {
-  const said = digestInMessage(snapshot.resource);
-  if (said !== undefined) return Result.succeed(said);
+  const recorded = digestInMessage(snapshot.resource);
+  if (recorded !== undefined) return Result.succeed(recorded);
   const prepared = prepare(snapshot);
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
   const { deployment } = prepared.success.objects;

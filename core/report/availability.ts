@@ -40,16 +40,16 @@ export const incompleteFinding = (
   if (wantedOf(deployment) === 0) return undefined;
   if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
   const status = objectAt(deployment, "status");
-  const said = replicaCount(deployment);
+  const count = replicaCount(deployment);
   const shown = shownOf(snapshot, prepared);
   const rejected = listAt(status, "conditions").find((condition) =>
     stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"
   );
   if (rejected !== undefined) {
     const why = shown.text(stringAt(rejected, "message") ?? stringAt(rejected, "reason") ?? "no reason given");
-    return conditionFalse("Available", "PodsRejected", `Kubernetes could not create pods: ${why}. ${said}`);
+    return conditionFalse("Available", "PodsRejected", `Kubernetes could not create pods: ${why}. ${count}`);
   }
   const trouble = podTrouble(snapshot.pods, shown);
   if (trouble !== undefined) return conditionFalse("Available", trouble.reason, trouble.message);
-  return conditionFalse("Available", "RolloutInProgress", said);
+  return conditionFalse("Available", "RolloutInProgress", count);
 };

@@ -81,10 +81,10 @@ export const answersOf = (
   models: Json | undefined,
   before: ServerAnswers | undefined,
 ): ServerAnswers | undefined => {
-  const said = stringAt(version, "version");
-  if (said === undefined) return undefined;
+  const reported = stringAt(version, "version");
+  if (reported === undefined) return undefined;
   return {
-    version: said.slice(0, STATUS_VERSION_CHARACTERS_MAX),
+    version: reported.slice(0, STATUS_VERSION_CHARACTERS_MAX),
     providers: isObject(providers)
       ? sorted(listAt(providers, "data").flatMap(providerOf), (object) => `${object.api} ${object.provider_id}`)
         .slice(0, STATUS_PROVIDERS_MAX)

@@ -78,7 +78,7 @@ const configStatus = (
   };
   if (derived._tag !== "Generated") return { resolvedDistribution };
   const name = configMapName(resource.name, derived.config.digest);
-  const said = warnings.slice(0, STATUS_WARNINGS_MAX)
+  const shown = warnings.slice(0, STATUS_WARNINGS_MAX)
     .map(({ path, message }) => `${formatPath(path)}: ${message}`.slice(0, STATUS_WARNING_CHARACTERS_MAX));
   return {
     resolvedDistribution,
@@ -88,7 +88,7 @@ const configStatus = (
       providerCount: derived.config.providerCount,
       resourceCount: derived.config.resourceCount,
       configVersion: 2,
-      ...(said.length === 0 ? {} : { warnings: said }),
+      ...(shown.length === 0 ? {} : { warnings: shown }),
     },
   };
 };

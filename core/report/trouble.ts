@@ -16,10 +16,10 @@ export const rolledBack = (
   rollout: Rollout,
   prepared: Prepared,
 ): string => {
-  const said = listAt(snapshot.resource, "status", "conditions").find((condition) =>
+  const reported = listAt(snapshot.resource, "status", "conditions").find((condition) =>
     stringAt(condition, "reason") === "RolledBack"
   );
-  const before = stringAt(said, "message");
+  const before = stringAt(reported, "message");
   if (rollout.kind === "undone" && before !== undefined) return before;
   const cause = stringAt(deployment, "metadata", "annotations", CAUSE_ANNOTATION);
   const way = cause === "upgrade"

@@ -224,10 +224,10 @@ const addAll = (queue: WorkQueue, keys: Iterable<string>) => Effect.forEach(keys
 const logFailure = (what: string) => (error: ClusterError) => {
   const { reason, detail, status = 0 } = error;
   const words = status === 404 ? notServed(what) : detail;
-  const told = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail: words, status }));
+  const warning = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail: words, status }));
   return error.isPassing || status === 410
-    ? told
-    : Effect.andThen(told, unreadable(what, status === 404 ? words : `${status} ${reason}: ${detail}`));
+    ? warning
+    : Effect.andThen(warning, unreadable(what, status === 404 ? words : `${status} ${reason}: ${detail}`));
 };
 
 /** The API server's own response to an unknown path has no message. */

@@ -134,7 +134,7 @@ const place = (
   path: FieldPath,
   provider: string,
   offered: ReadonlyArray<Offered>,
-  told: ReadonlyArray<Warning>,
+  earlier: ReadonlyArray<Warning>,
   facts: Facts,
 ): Placed => {
   const { family } = facts.server;
@@ -164,7 +164,7 @@ const place = (
     path,
     key: modelKey(entry, family),
     entry,
-    warnings: failures.length > 0 ? unread : [...told, ...unread, ...unserved, ...uncertain(path, found)],
+    warnings: failures.length > 0 ? unread : [...earlier, ...unread, ...unserved, ...uncertain(path, found)],
     failures,
   };
 };

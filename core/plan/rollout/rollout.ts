@@ -132,14 +132,14 @@ const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, 
 };
 
 const obstacleTo = (
-  away: ReadonlyArray<RollingUpgrade>,
+  upgrades: ReadonlyArray<RollingUpgrade>,
   waiting: Waiting,
   { nowMs, operator }: ClusterSnapshot,
 ): SlotObstacle | undefined => {
-  const failed = stopperOf(away, waiting);
+  const failed = stopperOf(upgrades, waiting);
   if (failed !== undefined) return { kind: "stopped", at: failed.key };
   const max = operator.upgradeParallelism;
-  return holdingSlots(away, nowMs).length >= max ? { kind: "full", max } : undefined;
+  return holdingSlots(upgrades, nowMs).length >= max ? { kind: "full", max } : undefined;
 };
 
 /**

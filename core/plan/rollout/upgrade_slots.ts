@@ -79,8 +79,8 @@ const slotEndsMs = (deployment: JsonObject): number => {
 };
 
 /** Those that hold a slot now. Annotations are anybody's to write: a start that lies in the future counts for nothing. */
-export const holdingSlots = (away: ReadonlyArray<RollingUpgrade>, nowMs: number): ReadonlyArray<RollingUpgrade> =>
-  away.filter(({ state, slotEndsMs }) =>
+export const holdingSlots = (upgrades: ReadonlyArray<RollingUpgrade>, nowMs: number): ReadonlyArray<RollingUpgrade> =>
+  upgrades.filter(({ state, slotEndsMs }) =>
     state === "rolling" && slotEndsMs > nowMs && slotEndsMs <= nowMs + UPGRADE_SLOT_MS_MAX + CLOCK_SKEW_MS_MAX
   );
 
@@ -96,10 +96,10 @@ export interface Waiting {
  * bound have one. A failure with other pins does not count.
  */
 export const stopperOf = (
-  away: ReadonlyArray<RollingUpgrade>,
+  upgrades: ReadonlyArray<RollingUpgrade>,
   { namespace, queue, pins }: Waiting,
 ): RollingUpgrade | undefined => {
-  const failed = away.filter((rollingUpgrade) =>
+  const failed = upgrades.filter((rollingUpgrade) =>
     rollingUpgrade.state === "failed" && rollingUpgrade.queue === queue && rollingUpgrade.pins === pins
   );
   const namespaces = new Set(failed.map(({ key }) => namespaceOf(key)));
