@@ -25,12 +25,12 @@ export const catalogueCommand = ({ serverVersion, api, type, format }: Catalogue
   const newest = CATALOGUES.at(-1)?.server ?? "";
   const server = serverOf(serverVersion ?? newest);
   if (server === undefined) {
-    return refused(`unknown server version "${serverVersion}"; known: ${SUPPORTED_SERVERS.join(", ")}`);
+    return failed(`unknown server version "${serverVersion}"; known: ${SUPPORTED_SERVERS.join(", ")}`);
   }
   const { catalogue } = server;
   const apis = Object.keys(catalogue.providers).sort();
   if (api !== undefined && !apis.includes(api)) {
-    return refused(`${serverName(catalogue.server)} has no providers of "${api}"${didYouMean(api, apis)}`);
+    return failed(`${serverName(catalogue.server)} has no providers of "${api}"${didYouMean(api, apis)}`);
   }
   const rows = (api === undefined ? apis : [api]).flatMap((text) =>
     Object.entries(catalogue.providers[text] ?? {}).sort(([a], [b]) => a < b ? -1 : 1)
@@ -39,7 +39,7 @@ export const catalogueCommand = ({ serverVersion, api, type, format }: Catalogue
   );
   if (rows.length === 0) {
     const known = (api === undefined ? apis : [api]).flatMap((text) => Object.keys(catalogue.providers[text] ?? {}));
-    return refused(`${serverName(catalogue.server)} has no provider type "${type}"${didYouMean(type ?? "", known)}`);
+    return failed(`${serverName(catalogue.server)} has no provider type "${type}"${didYouMean(type ?? "", known)}`);
   }
   if (format === "json") {
     const values = rows.map(({ api: of, type: name, found }) => ({ api: of, type: name, ...found }));
@@ -56,7 +56,7 @@ export const catalogueCommand = ({ serverVersion, api, type, format }: Catalogue
   };
 };
 
-const refused = (sentence: string): Outcome => ({ stdout: "", stderr: `${sentence}\n`, code: 1 });
+const failed = (sentence: string): Outcome => ({ stdout: "", stderr: `${sentence}\n`, code: 1 });
 
 /** `remote::vllm` → `vllm`, as a resource may write it. */
 const shortName = (type: string): string => type.split("::").at(-1) ?? type;
@@ -70,13 +70,13 @@ interface Row {
 const described = (catalogue: Catalogue, { api, type, found }: Row): ReadonlyArray<string> => [
   "",
   `${api}  ${type}${found.deprecated === undefined ? "" : "  (deprecated)"}`,
-  ...refusal(catalogue, api, type).map((text) => `  ${text}`),
+  ...rejection(catalogue, api, type).map((text) => `  ${text}`),
   ...addressLines(catalogue, api, type, found).map((text) => `  ${text}`),
   ...Object.entries(found.fields).map(([name, field]) => `  settings.${name}: ${fieldText(field)}`),
 ];
 
 /** The type is on the list of the server and yet ends its start. */
-const refusal = ({ server }: Catalogue, api: string, type: string): ReadonlyArray<string> => {
+const rejection = ({ server }: Catalogue, api: string, type: string): ReadonlyArray<string> => {
   const line = serverOf(server)?.family;
   const found = line === undefined ? undefined : unstartableType(line, api, type);
   return found === undefined ? [] : [`refused: ${found.reason}; ${found.instead}`];
@@ -140,8 +140,8 @@ const pageRows = (api: string, type: string): ReadonlyArray<string> => {
   for (const catalogue of CATALOGUES) {
     const { server, providers } = catalogue;
     const found = Object.hasOwn(providers, api) ? providers[api]?.[type] : undefined;
-    const [refused] = refusal(catalogue, api, type);
-    const cells = found === undefined ? "" : refused === undefined ? cellsOf(found) : `${refused} | | `;
+    const [rejected] = rejection(catalogue, api, type);
+    const cells = found === undefined ? "" : rejected === undefined ? cellsOf(found) : `${rejected} | | `;
     const last = runs.at(-1);
     if (last?.cells === cells) last.servers.push(server);
     else runs.push({ cells, servers: [server] });

@@ -48,7 +48,7 @@ export const serveMetrics = Effect.fnUntraced(function* (options: MetricsOptions
   if (metricsPlain) return void (yield* listen(metricsAddress, { "/metrics": () => page }));
   const allowed = yield* readers;
   const answer = (token: string | undefined) =>
-    Effect.flatMap(allowed(token), (refusal) => refusal === undefined ? page : Effect.succeed(refusal));
+    Effect.flatMap(allowed(token), (rejection) => rejection === undefined ? page : Effect.succeed(rejection));
   const first = yield* certificateFor(options);
   const server = yield* listen(metricsAddress, { "/metrics": answer }, first);
   yield* Effect.forkScoped(renewing(options, server as Server, first));
@@ -80,7 +80,7 @@ const renewing = Effect.fnUntraced(function* (options: MetricsOptions, server: S
 });
 
 interface Review {
-  readonly refusal: Page | undefined;
+  readonly rejection: Page | undefined;
   readonly atMs: number;
 }
 
@@ -106,14 +106,14 @@ const readers = Effect.gen(function* () {
     const name = sha256Hex(token);
     const nowMs = yield* Clock.currentTimeMillis;
     const before = known.get(name);
-    if (before !== undefined && nowMs - before.atMs < REVIEW_FRESH_MS) return before.refusal;
-    const isReader = before !== undefined && before.refusal === undefined;
+    if (before !== undefined && nowMs - before.atMs < REVIEW_FRESH_MS) return before.rejection;
+    const isReader = before !== undefined && before.rejection === undefined;
     const work = isReader ? review(token) : Effect.delay(review(token), STRANGER_PAUSE_MS);
     const found = yield* Semaphore.withPermitsIfAvailable(isReader ? readers : strangers, 1)(work);
     if (Option.isNone(found)) return BUSY;
-    const refusal = found.value;
-    if (refusal !== UNKNOWN) remember(known, name, { refusal, atMs: nowMs });
-    return refusal;
+    const rejection = found.value;
+    if (rejection !== UNKNOWN) remember(known, name, { rejection, atMs: nowMs });
+    return rejection;
   });
 });
 
@@ -122,7 +122,7 @@ const remember = (known: Map<string, Review>, name: string, review: Review): voi
   known.delete(name);
   known.set(name, review);
   if (known.size <= REVIEWS_REMEMBERED) return;
-  const oldest = [...known].find(([, { refusal }]) => refusal !== undefined)?.[0] ?? [...known.keys()][0];
+  const oldest = [...known].find(([, { rejection }]) => rejection !== undefined)?.[0] ?? [...known.keys()][0];
   if (oldest !== undefined) known.delete(oldest);
 };
 

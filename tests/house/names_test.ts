@@ -1,0 +1,63 @@
+/** Names that say nothing to a newcomer, and the term that replaces each. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+
+const ROOT = new URL("../../", import.meta.url);
+
+const NAMES: Readonly<Record<string, string>> = {
+  away: "the upgrades, or what has a slot",
+  doubt: "stale",
+  doubted: "isStale",
+  laidInto: "upsert",
+  refusal: "rejection",
+  refusals: "rejectedWrites, or rejections",
+  said: "the text that it holds: message, reported, shown",
+  saysTheSame: "matchesDesired",
+  say: "print, action, or message",
+  shelf: "record, or entry",
+  told: "what was reported: explanation, warning, announcements",
+  turn: "slot",
+  Turn: "the slot",
+  truth: "conditionTrue",
+  untruth: "conditionFalse",
+  World: "ClusterSnapshot",
+  world: "snapshot",
+};
+
+const DECLARED = new RegExp(
+  `(?:\\b(?:const|let|function|class|interface|type)\\s+|[({,]\\s*|readonly\\s+)(${
+    Object.keys(NAMES).join("|")
+  })\\b(?=\\s*[:=,)<(?}])`,
+  "g",
+);
+
+const filesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = [];
+  for await (const entry of Deno.readDir(new URL(folder, ROOT))) {
+    if (entry.isDirectory) found.push(...await filesIn(`${folder}${entry.name}/`));
+    else if (entry.name.endsWith(".ts") && !entry.name.endsWith("_test.ts")) found.push(`${folder}${entry.name}`);
+  }
+  return found;
+};
+
+const namesIn = (text: string): ReadonlyArray<string> =>
+  text.split("\n").filter((line) => !/^\s*(\/?\*|\/\/)/.test(line))
+    .flatMap((line) => [...line.matchAll(DECLARED)].flatMap(([, name]) => name ?? []));
+
+Deno.test("no declaration has a name that a newcomer cannot understand", async () => {
+  const files = (await Promise.all(["core/", "shell/"].map(filesIn))).flat();
+  ok(files.length > 200);
+  const found = await Promise.all(
+    files.map(async (file) =>
+      namesIn(await Deno.readTextFile(new URL(file, ROOT))).map((name) => `${file}: ${name}; write ${NAMES[name]}`)
+    ),
+  );
+  deepStrictEqual(found.flat(), []);
+});
+
+Deno.test("namesIn() finds declarations, parameters and fields, and no prose", () => {
+  deepStrictEqual(namesIn("const told = 1;\nconst f = (away: number) => away;\n// told what\nreadonly say: string"), [
+    "told",
+    "away",
+    "say",
+  ]);
+});
