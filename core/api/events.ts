@@ -75,6 +75,10 @@ export const storedData = (sentence: string): Note => warn("StoredData", "Apply"
 /** On the operator's own ConfigMap. */
 export const settingsUnreadable = (sentence: string): Note => warn("SettingsUnreadable", "Read", sentence);
 
+/** On the ConfigMap that was created. */
+export const settingsCopied = (source: string): Note =>
+  normal("SettingsCopied", "Create", `Copied image-overrides and featureFlags of the Go operator from ${source}`);
+
 /** On the operator's own Secret. */
 export const authorityReplaced = (sentence: string): Note =>
   warn("AuthorityReplaced", "Create", `Created a new certificate authority for the webhooks: ${sentence}`);

@@ -28,6 +28,7 @@ import { type Route, ServerProbe } from "../controller/server_answers.ts";
 import { migrateStorage } from "../controller/storage_migration.ts";
 import { Store } from "../cache/store.ts";
 import { startWebhooks, type WebhookOptions } from "../webhooks/webhook_start.ts";
+import { copyGoOperatorSettings } from "./go_operator_settings.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
 import { anewAfterRestores } from "../runtime/restored_database.ts";
 
@@ -104,6 +105,9 @@ const OPENSHIFT = "security.openshift.io";
 /** What the leader does. Everything that it remembers is made anew each time: a replica that waited has missed changes. */
 const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
   const facts = operatorFacts(options, groups, yield* hmacKey(options.operatorNamespace));
+  if (options.namespaces.length === 0) {
+    yield* copyGoOperatorSettings(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
+  }
   // If only some namespaces are watched, the resources of others must not be written.
   const migration = options.namespaces.length === 0 ? migrateStorage : Effect.void;
   return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(

@@ -35,6 +35,16 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
     await installWithWebhooks(cluster, webhooks);
     const operator = await startOperator(cluster, { install: false });
     try {
+      await t.step("the settings of the Go operator are copied before the first reconciliation", async () => {
+        const { data } = await eventually("the copy", async () => {
+          const found = await get(cluster, `/api/v1/namespaces/default/configmaps/${SETTINGS_CONFIG_MAP}`);
+          return found.data === undefined ? undefined : found;
+        });
+        deepStrictEqual(data as JsonObject, { featureFlags: "enableNetworkPolicy:\n  enabled: true\n" });
+        const events = await get(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
+        ok(listAt(events, "items").some((event) => stringAt(event, "reason") === "SettingsCopied"));
+      });
+
       await t.step("templates of own images and of the pinned image are unchanged byte for byte", async () => {
         for (const [place, names] of [["floating", ["custom-config"]], ["pinned", GO_NAMES]] as const) {
           for (const name of names) {
@@ -117,16 +127,28 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
 const EDIT = JSON.stringify({ spec: { workload: { overrides: { env: [{ name: "EDITED", value: "1" }] } } } });
 
 /** As the Go operator was set when it was recorded. */
-const networkPoliciesOn = (cluster: ControlPlane): Promise<string> =>
-  cluster.kubectl(
-    ["apply", "-f", "-"],
-    JSON.stringify({
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { name: SETTINGS_CONFIG_MAP, namespace: "default" },
-      data: { featureFlags: "enableNetworkPolicy:\n  enabled: true\n" },
-    }),
-  );
+const networkPoliciesOn = async (cluster: ControlPlane): Promise<void> => {
+  const namespace = "llama-stack-k8s-operator-system";
+  const rbac = "rbac.authorization.k8s.io";
+  for (
+    const object of [
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+      {
+        apiVersion: `${rbac}/v1`,
+        kind: "ClusterRoleBinding",
+        metadata: { name: "llama-stack-k8s-operator-manager-rolebinding" },
+        roleRef: { apiGroup: rbac, kind: "ClusterRole", name: "llama-stack-k8s-operator-manager-role" },
+        subjects: [{ kind: "ServiceAccount", name: "llama-stack-k8s-operator-controller-manager", namespace }],
+      },
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: SETTINGS_CONFIG_MAP, namespace },
+        data: { featureFlags: "enableNetworkPolicy:\n  enabled: true\n" },
+      },
+    ]
+  ) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(object));
+};
 
 const get = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
   await (await cluster.fetch(path)).json() as JsonObject;

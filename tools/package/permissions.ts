@@ -1,5 +1,6 @@
 /** What the operator asks of the API server, and for what: the one list behind every Role that we ship. */
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
+import { GO_OPERATOR_BINDING } from "../../core/operator/go_operator_settings.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/snapshot/kinds.ts";
 import { type Choices, watchesAll } from "./choices.ts";
@@ -74,6 +75,16 @@ const MIGRATION: ReadonlyArray<Permission> = [
   },
 ];
 
+/** Only where every namespace is watched, and the resources of the Go operator may be taken over. */
+const GO_OPERATOR: ReadonlyArray<Permission> = [{
+  apiGroup: "rbac.authorization.k8s.io",
+  resource: "clusterrolebindings",
+  verbs: ["get"],
+  names: [GO_OPERATOR_BINDING],
+  where: "cluster",
+  why: "find the settings of the Go operator, and copy them",
+}];
+
 const READ = ["get", "list", "watch"];
 
 const groupOf = (apiVersion: string): string => apiVersion.includes("/") ? apiVersion.split("/")[0] ?? "" : "";
@@ -99,7 +110,7 @@ export const permissionsFor = (choices: Choices): ReadonlyArray<Permission> => [
       ? { ...permission, verbs: permission.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
       : permission
   ),
-  ...(watchesAll(choices) ? MIGRATION : []),
+  ...(watchesAll(choices) ? [...MIGRATION, ...GO_OPERATOR] : []),
   ...(choices.webhooks && choices.certificates === "self-managed" ? CERTIFICATES : []),
 ];
 

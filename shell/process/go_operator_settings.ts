@@ -1,0 +1,56 @@
+/** Copies the settings of the Go operator before the first reconciliation, if this operator has none of its own. */
+import * as Effect from "effect/Effect";
+import * as events from "../../core/api/events.ts";
+import type { JsonObject } from "../../core/data/json.ts";
+import { copiedSettings, GO_OPERATOR_BINDING, goOperatorNamespace } from "../../core/operator/go_operator_settings.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
+import { creation } from "../../core/plan/patch.ts";
+import { announce } from "../controller/perform.ts";
+import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+
+const configMap = (namespace: string) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  namespace,
+  name: SETTINGS_CONFIG_MAP,
+});
+
+/**
+ * An administrator may install this operator without the permission to read the binding. Every other failure is
+ * retried by the caller: to begin without these settings would disturb servers.
+ */
+const unlessForbidden = <A, R>(read: Effect.Effect<A, ClusterError, R>) =>
+  Effect.catchIf(read, ({ status }) => status === 403, (error) =>
+    Effect.as(
+      Effect.logWarning("settings of the Go operator not read").pipe(Effect.annotateLogs({ detail: error.detail })),
+      undefined,
+    ));
+
+const BINDING_PATH = `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${GO_OPERATOR_BINDING}`;
+
+export const copyGoOperatorSettings = Effect.fn("copyGoOperatorSettings")(function* (
+  namespace: string,
+  distributions: ReadonlyArray<string>,
+) {
+  const cluster = yield* Cluster;
+  const binding = yield* unlessForbidden(cluster.read(BINDING_PATH)).pipe(
+    Effect.catchIf(({ status }) => status === 404, () => Effect.succeed(undefined)),
+  );
+  const from = binding === undefined ? undefined : goOperatorNamespace(binding);
+  if (from === undefined || from === namespace) return;
+  if ((yield* cluster.get(configMap(namespace))) !== undefined) return;
+  const theirs = yield* unlessForbidden(cluster.get(configMap(from)));
+  const copy = theirs === undefined ? undefined : copiedSettings(theirs, namespace, distributions);
+  if (copy === undefined) return;
+  const source = `${from}/${SETTINGS_CONFIG_MAP}`;
+  const created: JsonObject | undefined = yield* cluster.send(
+    creation(`/api/v1/namespaces/${namespace}/configmaps`, copy),
+  )
+    // Somebody else was faster: those settings apply.
+    .pipe(Effect.catchIf(({ status }) => status === 409, () => Effect.succeed(undefined)));
+  if (created === undefined) return;
+  yield* Effect.logInfo("copied the settings of the Go operator").pipe(Effect.annotateLogs({ source }));
+  yield* announce(events.settingsCopied(source), created).pipe(
+    Effect.catch((error) => Effect.logWarning("event not written").pipe(Effect.annotateLogs({ detail: error.detail }))),
+  );
+});
