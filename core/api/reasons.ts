@@ -16,6 +16,7 @@ export type FailureReason =
   | "MissingProviderForResource"
   | "NotAllowed"
   | "NotSupportedByServer"
+  | "OlderServer"
   | "OverrideConfigInvalid"
   | "OwnershipConflict"
   | "ReferenceTooLarge"

@@ -488,6 +488,26 @@ export class CaBundleInvalid extends Data.TaggedError("CaBundleInvalid")<{
   }
 }
 
+/** An edit would replace a server that another operator rolled out by an older one, which nobody asked for. */
+export class OlderServer extends Data.TaggedError("OlderServer")<{
+  readonly path: FieldPath;
+  readonly distribution: string;
+  /** The running server and its image. */
+  readonly running: string;
+  readonly image: string;
+  /** The server of the distribution, and its version alone. */
+  readonly ours: string;
+  readonly version: string;
+}> {
+  override get message(): string {
+    return `${
+      formatPath(this.path)
+    }: "${this.distribution}" is ${this.ours} here, but ${this.running} is running. To keep ` +
+      `it, set spec.distribution.image to "${this.image}"; to change to the older server, set ` +
+      `spec.distribution.serverVersion to "${this.version}"`;
+  }
+}
+
 /** An object with a required name is not managed by this resource. */
 export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
   readonly path: FieldPath;

@@ -206,6 +206,12 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "RegistryConflict",
   },
+  OlderServer: {
+    meaning: "the change would replace a running server by an older version, which the resource does not ask for",
+    ...CONFIG,
+    condition: "DeploymentUpdated",
+    reason: "OlderServer",
+  },
   UpgradeConfigFailure: {
     meaning:
       "the operator can no longer generate the config, because its own version, settings, image or base config changed",

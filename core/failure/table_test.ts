@@ -48,6 +48,8 @@ const item = {
   way: "w",
   count: 2,
   setting: "allow.x",
+  running: "Llama Stack 0.7.1",
+  ours: "Llama Stack 0.2.14",
   max: 1,
 } as const;
 

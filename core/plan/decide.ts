@@ -6,9 +6,10 @@
  * now), ownership.ts (objects of others), prune.ts (deletions), report.ts (Events and status after the writes).
  */
 import * as Result from "effect/Result";
-import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
+import { type DeletionPending, OlderServer, type OwnershipConflict } from "../failure/failures.ts";
 import { member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
+import { serverName } from "../config/servers/families/families.ts";
 import { stamped } from "../resources/objects.ts";
 import { withoutHeld } from "./contest.ts";
 import { type Decision, NO_SLOT, type RolloutDecision, type SlotUse } from "./decision.ts";
@@ -20,6 +21,7 @@ import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
 import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import { type NewerServer, newerServer } from "./rollout/newer_server.ts";
 import { type Rollout, rolloutOf, templateDigest } from "./rollout/rollout.ts";
 import { handOver, scaling } from "./scale.ts";
 import { storedDataFindings } from "./stored_data/stored_data.ts";
@@ -51,6 +53,10 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
   const failures = fatal.length > 0 ? fatal : byCause(snapshot, data.failures, prepared.inputs, prepared.pins);
   if (failures.length > 0) return preserve(snapshot, failures, { warnings, prepared });
   const rollout = rolloutOf(prepared, live, snapshot);
+  const newer = rollout.kind === "apply" && rollout.cause === "edit"
+    ? newerServer(prepared, live, snapshot)
+    : undefined;
+  if (newer !== undefined) return preserve(snapshot, [olderServer(newer)], { warnings, prepared });
   return withoutContested({
     kind: "rollout",
     ...objectSteps(snapshot, prepared, rollout),
@@ -61,6 +67,16 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     slot: slotUseOf(rollout, snapshot, prepared),
   }, snapshot);
 };
+
+const olderServer = ({ distribution, running, ours, image }: NewerServer): OlderServer =>
+  new OlderServer({
+    path: ["spec", "distribution", "name"],
+    distribution,
+    running: serverName(running),
+    image,
+    ours: serverName(ours),
+    version: ours,
+  });
 
 /** The decision without repairs that would only be overwritten again. */
 export const withoutContested = (decision: RolloutDecision, snapshot: ClusterSnapshot): RolloutDecision => {

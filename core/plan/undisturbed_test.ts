@@ -337,3 +337,48 @@ Deno.test("an autoscaler that replaces zero replicas starts with its minimum", (
     [1],
   ]);
 });
+
+/** A Deployment of the Go operator with this image; all of its pods are ready. */
+const byGoOperator = (image: string, spec: JsonObject): ClusterSnapshot => {
+  const { snapshot: before } = converged(snapshot(spec));
+  return withLive(before, "Deployment/my", (object) => {
+    const annotations = objectAt(object, "metadata", "annotations");
+    const kept = Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith("llamastack.io/")));
+    const plain = put(object, ["metadata", "annotations"], kept) as JsonObject;
+    const containers = listAt(plain, "spec", "template", "spec", "containers")
+      .map((container) => put(container as JsonObject, ["image"], image));
+    return put(plain, ["spec", "template", "spec", "containers"], containers) as JsonObject;
+  });
+};
+const REMOTE: JsonObject = { distribution: { name: "remote-vllm" } };
+const NEWER = "docker.io/llamastack/distribution-remote-vllm:0.7.1";
+
+Deno.test("a server of the Go operator that is newer than ours is held, and remains ready", () => {
+  const { snapshot: adopted } = converged(byGoOperator(NEWER, REMOTE));
+  ok(JSON.stringify(adopted.live.get("Deployment/my")).includes(NEWER));
+  strictEqual(word(adopted, "Ready"), "True Ready");
+  strictEqual(word(adopted, "TemplateHeld"), "True OperatorChanged");
+  ok(stringAt(condition(adopted, "TemplateHeld"), "message")?.includes(`set spec.distribution.image to "${NEWER}"`));
+});
+
+Deno.test("an edit replaces a newer server of the Go operator only if it chooses the older version", () => {
+  const { snapshot: adopted } = converged(byGoOperator(NEWER, REMOTE));
+  const { snapshot: rejected } = converged(edited(adopted, { ...REMOTE, networking: { port: 9000 } }));
+  ok(JSON.stringify(rejected.live.get("Deployment/my")).includes(NEWER));
+  strictEqual(word(rejected, "DeploymentUpdated"), "False OlderServer");
+  const named = { distribution: { image: NEWER }, networking: { port: 9000 } };
+  const { snapshot: kept } = converged(edited(rejected, named));
+  strictEqual(word(kept, "DeploymentUpdated"), "True DeploymentUpdateSucceeded");
+  const older = { distribution: { name: "remote-vllm", serverVersion: "0.2.14" } };
+  const { snapshot: chosen } = converged(edited(rejected, older));
+  ok(!JSON.stringify(chosen.live.get("Deployment/my")).includes(NEWER));
+});
+
+Deno.test("a floating tag of the Go operator is judged by the version that the server reported", () => {
+  const floating = "docker.io/llamastack/distribution-remote-vllm:latest";
+  const before = byGoOperator(floating, REMOTE);
+  const status = { version: { llamaStackServerVersion: "0.7.1" } };
+  const { snapshot: held } = converged({ ...before, resource: put(before.resource, ["status"], status) as JsonObject });
+  ok(JSON.stringify(held.live.get("Deployment/my")).includes(floating));
+  strictEqual(word(held, "TemplateHeld"), "True OperatorChanged");
+});

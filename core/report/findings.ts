@@ -16,6 +16,8 @@ import {
 } from "../api/conditions.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { rolloutState } from "../plan/rollout/rollout_state.ts";
+import { serverName } from "../config/servers/families/families.ts";
+import type { NewerServer } from "../plan/rollout/newer_server.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { Decided } from "./decided.ts";
 import { rolledBack, upgradeStopped } from "./trouble.ts";
@@ -116,13 +118,21 @@ const stalledFindings = (
     conditionTrue("Stalled", failing?.reason ?? "InvalidSpec", failing?.message ?? "The resource has errors"),
   ];
 
+const older = ({ distribution, running, ours, image }: NewerServer): string =>
+  `Distribution "${distribution}" is ${serverName(ours)} here, which is older than the running ${
+    serverName(running)
+  }; ` +
+  `set spec.distribution.image to "${image}" to keep it`;
+
 const heldFindings = ({ rollout }: Decided): ReadonlyArray<Finding> =>
   rollout?.kind !== "hold" ? [] : [
     conditionTrue(
       "TemplateHeld",
       "OperatorChanged",
-      "The current version of the operator would change the pods. The running Deployment is unchanged until the resource " +
-        `changes, or its annotation llamastack.io/rollout is set to ${rollout.digest}`,
+      `${
+        rollout.newer === undefined ? "The current version of the operator would change the pods" : older(rollout.newer)
+      }. The running Deployment is unchanged until the resource changes, or its annotation llamastack.io/rollout is set ` +
+        `to ${rollout.digest}`,
     ),
   ];
 

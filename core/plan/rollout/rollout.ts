@@ -4,6 +4,7 @@ import { sha256Hex } from "../../data/digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
 import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
+import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
@@ -35,7 +36,7 @@ export type Rollout =
   /** The desired template is applied. */
   | { readonly kind: "apply"; readonly why: string; readonly cause: Cause }
   /** Only the operator changed: the running Deployment is unchanged until a rollout is requested. */
-  | { readonly kind: "hold"; readonly digest: string }
+  | { readonly kind: "hold"; readonly digest: string; readonly newer?: NewerServer | undefined }
   /** New pins are rolled out in the upgrade queue; `turn` is undefined until the other resources have been checked. */
   | {
     readonly kind: "queue";
@@ -84,6 +85,8 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
   if (stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
     return { kind: "apply", why: "the rollout was requested", cause: "asked" };
   }
+  const newer = newerServer(prepared, live, snapshot);
+  if (newer !== undefined) return { kind: "hold", digest, newer };
   const pinsChanged = recorded(PINS_ANNOTATION) !== prepared.pins;
   if (!pinsChanged && !byKey && snapshot.operator.rolloutOnUpgrade === "Held") return { kind: "hold", digest };
   return paced(

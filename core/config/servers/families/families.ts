@@ -49,6 +49,12 @@ export const serverName = (version: string): string => `${productOf(version)} ${
 export const productOf = (version: string): "Llama Stack" | "OGX" =>
   compare(minorOf(version) ?? [0, 0], [0, 8]) < 0 ? "Llama Stack" : "OGX";
 
+/** Whether the minor version `version` comes before that of `other`; false if one of them is not a version. */
+export const isOlderMinor = (version: string, other: string): boolean => {
+  const [minor, otherMinor] = [minorOf(version), minorOf(other)];
+  return minor !== undefined && otherMinor !== undefined && compare(minor, otherMinor) < 0;
+};
+
 const minorOf = (version: string): readonly [number, number] | undefined => {
   const found = /^([0-9]+)\.([0-9]+)(\.[0-9]+)?$/.exec(version);
   return found === null ? undefined : [Number(found[1]), Number(found[2])];
