@@ -6,12 +6,15 @@
  */
 import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
+import { converted } from "../api/convert.ts";
+import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
-import { leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
+import { INCOMPLETE_ANNOTATION, leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
 import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure/failures.ts";
 import { formatPath } from "../data/field_path.ts";
+import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
@@ -55,6 +58,7 @@ export const judge = (
   const rejects = references === "Reject";
   return inPathsOf(change, {
     rejections: [
+      ...incomplete(object, unchanged),
       ...fresh.rejections.filter(({ message }) => !known.has(message)),
       ...(rejects ? missing : []),
     ].map(({ path, message }) => ({ path, message })),
@@ -65,6 +69,31 @@ export const judge = (
       ...foreignConfig(change),
     ],
   });
+};
+
+/** A write of an object that was read incompletely in v1alpha1, or one that could not be read completely there. */
+const incomplete = (object: JsonObject, isUnchanged: boolean): Judgement["rejections"] => {
+  const missing = stringAt(object, "metadata", "annotations", INCOMPLETE_ANNOTATION);
+  if (missing !== undefined) {
+    const path = ["metadata", "annotations", INCOMPLETE_ANNOTATION];
+    return [{
+      path,
+      message:
+        `${formatPath(path)}: this object was read in v1alpha1, which could not hold ${missing}; a write would ` +
+        "remove these fields. Read and write it in v1alpha2",
+    }];
+  }
+  // What v1alpha1 cannot hold is a part of spec, so a small one needs no conversion.
+  if (isUnchanged || isOversized(object) || JSON.stringify(object.spec ?? null).length < ANNOTATION_BYTES_MAX / 4) {
+    return [];
+  }
+  const lost = stringAt(converted(object, V1ALPHA1), "metadata", "annotations", INCOMPLETE_ANNOTATION);
+  return lost === undefined ? [] : [{
+    path: ["spec"],
+    message:
+      `spec: too large for clients of v1alpha1, whose writes would remove ${lost}: the fields that v1alpha1 does ` +
+      `not have, and the annotations, may take ${ANNOTATION_BYTES_MAX} bytes. Shorten texts or remove entries`,
+  }];
 };
 
 /** Admission sees every object in v1alpha2, and answers to who wrote it. */

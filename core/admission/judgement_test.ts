@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest, secret, SURROUNDINGS } from "../../tests/given.ts";
-import { at, type JsonObject, listAt, put } from "../data/json.ts";
+import { converted } from "../api/convert.ts";
+import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { ADMISSION_WARNING_MAX } from "../data/limits.ts";
 import type { Change } from "./change.ts";
 import { accepted, admissionAnswer, questionIn } from "./admission_review.ts";
@@ -107,4 +108,30 @@ Deno.test("admissionAnswer() bounds its warnings and carries each finding as a c
     ["spec.distribution.name"],
   );
   strictEqual(at(accepted("u"), "response", "allowed"), true);
+});
+
+/** More than annotations can hold, each value within its own bounds. */
+const LARGE = manifest({
+  providers: {
+    inference: Array.from({ length: 40 }, (_, index) => ({
+      id: `v-${index}`,
+      provider: "vllm",
+      endpoint: "http://vllm:8000/v1",
+      settings: { note: "x".repeat(8000) },
+    })),
+  },
+});
+
+Deno.test("judge() rejects a spec that clients of v1alpha1 could not write back", () => {
+  ok(rejections(change(LARGE)).some((text) => text.startsWith("spec: too large for clients of v1alpha1")));
+  // One that is stored already can still be labelled.
+  deepStrictEqual(rejections(change(put(LARGE, ["metadata", "labels"], { a: "b" }), LARGE)), []);
+});
+
+Deno.test("judge() rejects a write of an object that v1alpha1 showed incompletely", () => {
+  const shown = converted(LARGE, "llamastack.io/v1alpha1");
+  ok(stringAt(shown, "metadata", "annotations", "llamastack.io/incomplete-conversion")?.includes("spec.providers"));
+  const written = converted(shown, "llamastack.io/v1alpha2");
+  const [first = ""] = rejections(change(written, LARGE, "v1alpha1"));
+  ok(first.includes("a write would remove these fields"), first);
 });

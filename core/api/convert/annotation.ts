@@ -13,6 +13,12 @@ import type { Leftover, Of } from "./leftovers.ts";
 /** Status, and fields whose path is not a valid annotation name. */
 export const LEFTOVERS_ANNOTATION = "llamastack.io/conversion-leftovers";
 
+/**
+ * On an object whose leftovers do not fit into annotations: the fields that are missing. Admission rejects a write of
+ * such an object, because it would remove them.
+ */
+export const INCOMPLETE_ANNOTATION = "llamastack.io/incomplete-conversion";
+
 /** `v1alpha2.leftovers.llamastack.io/spec.providers.inference`. */
 export const leftoverPrefix = (of: Of): string => `${of}.leftovers.llamastack.io/`;
 
@@ -182,7 +188,8 @@ const shrunk = (
   const wrapped = Object.keys(kept).length === 0
     ? []
     : [[LEFTOVERS_ANNOTATION, JSON.stringify({ [of]: [], kept })] as const];
-  let bytes = sizeOf(few);
+  // Room for the marker, whose text is bounded.
+  let bytes = sizeOf(few) + INCOMPLETE_BYTES;
   for (const [key, text] of [...wrapped, ...fields].sort(([, one], [, other]) => one.length - other.length)) {
     // None of those that are left is shorter.
     if (bytes + text.length > ANNOTATION_BYTES_MAX) break;
@@ -191,8 +198,16 @@ const shrunk = (
     few[key] = text;
     bytes += more;
   }
+  const missing = fields.filter(([key]) => !Object.hasOwn(few, key)).map(([key]) =>
+    key.slice(leftoverPrefix(of).length)
+  );
+  if (missing.length > 0) few[INCOMPLETE_ANNOTATION] = missing.join(",").slice(0, INCOMPLETE_CHARACTERS_MAX);
   return few;
 };
+
+/** The names that the marker lists, in characters; they are ASCII. */
+const INCOMPLETE_CHARACTERS_MAX = 512;
+const INCOMPLETE_BYTES = INCOMPLETE_ANNOTATION.length + INCOMPLETE_CHARACTERS_MAX;
 
 const bytesOf = (text: string): number => {
   let bytes = 0;
