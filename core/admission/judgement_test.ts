@@ -96,7 +96,7 @@ Deno.test("questionIn() checks neither deleted objects nor other versions", () =
 });
 
 Deno.test("admissionAnswer() bounds its warnings and carries each finding as a cause", () => {
-  const warnings = Array.from({ length: 40 }, () => "w".repeat(900));
+  const warnings = Array.from({ length: 32 }, () => "w".repeat(900));
   const answer = admissionAnswer("u", { rejections: [], warnings }, "my");
   const said = listAt(answer, "response", "warnings") as ReadonlyArray<string>;
   ok(said.every((text) => text.length <= ADMISSION_WARNING_MAX) && said.join("").length < 4096 + said.length * 4);
@@ -113,11 +113,11 @@ Deno.test("admissionAnswer() bounds its warnings and carries each finding as a c
 /** More than annotations can hold, each value within its own bounds. */
 const LARGE = manifest({
   providers: {
-    inference: Array.from({ length: 40 }, (_, index) => ({
+    inference: Array.from({ length: 32 }, (_, index) => ({
       id: `v-${index}`,
       provider: "vllm",
       endpoint: "http://vllm:8000/v1",
-      settings: { note: "x".repeat(8000) },
+      settings: { note: "x".repeat(9000) },
     })),
   },
 });

@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { isLeftoverAnnotation } from "../../core/api/convert/annotation.ts";
+import { INCOMPLETE_ANNOTATION, isLeftoverAnnotation } from "../../core/api/convert/annotation.ts";
 import { DEPRECATION } from "../../core/api/v1alpha1.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -12,10 +12,21 @@ import { freePorts } from "../../tools/cluster/background_process.ts";
 import { figure, ROLLING_SECONDS } from "../../tools/soak_lengths.ts";
 import { goDefinition } from "./go_operator.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";
-import { balanced, call, installWithWebhooks, pathIn, patiently, startWebhooks, untilCreated } from "./webhooks.ts";
+import {
+  balanced,
+  call,
+  installWithWebhooks,
+  pathIn,
+  patiently,
+  startWebhooks,
+  untilCreated,
+  VALIDATING_CONFIGURATION,
+  validatingConfiguration,
+} from "./webhooks.ts";
 
 const OLD = "v1alpha1";
 const NOW = "v1alpha2";
+const VALIDATING = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io";
 
 const resource = (version: string, name: string, spec: JsonObject, annotations: JsonObject = {}): JsonObject => ({
@@ -298,6 +309,33 @@ Deno.test("both API versions on a real API server", async (t) => {
         await call(cluster, "DELETE", pathIn(NOW, name));
       }
       ok(tried > 20, `${tried} tried`);
+    });
+
+    await t.step("what v1alpha1 cannot hold is marked there, and admission rejects a write of it", async () => {
+      const settings = { note: "x".repeat(9000) };
+      const inference = Array.from({ length: 32 }, (_, index) => ({ id: `p-${index}`, provider: "vllm", settings }));
+      const large = resource(NOW, "large", { distribution: { name: "starter" }, providers: { inference } });
+      const created = await call(cluster, "POST", pathIn(NOW), large);
+      strictEqual(created.status, 201, JSON.stringify(created.body).slice(0, 500));
+      const shown = await get(OLD, "large");
+      strictEqual(at(shown, "metadata", "annotations", INCOMPLETE_ANNOTATION), "spec.providers.inference");
+      const validating = validatingConfiguration(webhooks.url, webhooks.caPem, "Fail");
+      strictEqual((await call(cluster, "POST", VALIDATING, validating)).status, 201);
+      // The API server begins to call it a moment later.
+      const rejected = await eventually("a rejected write", async () => {
+        const written = await call(cluster, "PUT", `${pathIn(OLD, "large")}?dryRun=All`, await get(OLD, "large"));
+        return written.status === 200 ? undefined : written;
+      });
+      ok(
+        stringAt(rejected.body, "message")?.includes("a write would remove these fields"),
+        JSON.stringify(rejected.body),
+      );
+      strictEqual(listAt(await get(NOW, "large"), "spec", "providers", "inference").length, 32);
+      const second = put(large, ["metadata", "name"], "larger") as JsonObject;
+      const { body } = await call(cluster, "POST", pathIn(NOW), second);
+      ok(stringAt(body, "message")?.includes("too large for clients of v1alpha1"), JSON.stringify(body));
+      await call(cluster, "DELETE", `${VALIDATING}/${VALIDATING_CONFIGURATION}`);
+      await call(cluster, "DELETE", pathIn(NOW, "large"));
     });
 
     await t.step("the certificate is replaced without a failed call", async () => {
