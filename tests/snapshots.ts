@@ -18,6 +18,7 @@ export const OPERATOR: Operator = {
   platform: NOWHERE.platform,
   hmacKey: Redacted.make("a key of tests"),
   rolloutOnUpgrade: "Held",
+  namespaceCaBundle: "Use",
   upgradeParallelism: 5,
 };
 

@@ -9,6 +9,8 @@ export interface Operator {
   readonly platform: Platform;
   /** Key of the HMAC over Secret values; a secret of the operator. */
   readonly hmacKey: Redacted<string>;
+  /** Whether servers trust the CA bundle of their namespace without naming it. */
+  readonly namespaceCaBundle: "Use" | "Ignore";
   /** Whether a template that only the operator changed is applied without being asked. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
   /** Maximum number of concurrent upgrades. */

@@ -24,6 +24,8 @@ export interface Settings {
   readonly upgradeParallelism: number;
   /** Whether admission warns of a missing Secret or ConfigMap, or refuses the resource. */
   readonly admissionReferences: "Warn" | "Reject";
+  /** Whether servers trust the CA bundle that Open Data Hub puts into their namespace. */
+  readonly namespaceCaBundle: "Use" | "Ignore";
   /** What authors of resources may make the operator do to nodes and network. */
   readonly allow: Allowances;
 }
@@ -35,6 +37,7 @@ export const SETTINGS_DEFAULT: Settings = {
   rolloutOnUpgrade: "Held",
   upgradeParallelism: 5,
   admissionReferences: "Warn",
+  namespaceCaBundle: "Use",
   allow: ALLOWANCES_DEFAULT,
 };
 
@@ -100,6 +103,14 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     value: "`Warn` (default) or `Reject`",
     meaning: "Whether admission warns about a missing Secret or ConfigMap, or rejects the resource",
     read: (text, before) => word(text, before, "admissionReferences", ["Warn", "Reject"]),
+  },
+  {
+    key: "namespaceCaBundle",
+    field: "namespaceCaBundle",
+    value: "`Use` (default) or `Ignore`",
+    meaning:
+      "Whether servers trust the ConfigMap odh-trusted-ca-bundle of their namespace if their resource names no CA bundle",
+    read: (text, before) => word(text, before, "namespaceCaBundle", ["Use", "Ignore"]),
   },
   ...allowRows(),
 ];
@@ -185,6 +196,7 @@ export const operatorWith = (facts: Operator, settings: Settings): Operator => (
   },
   rolloutOnUpgrade: settings.rolloutOnUpgrade,
   upgradeParallelism: settings.upgradeParallelism,
+  namespaceCaBundle: settings.namespaceCaBundle,
 });
 
 /** `data` of a ConfigMap object. */
@@ -266,7 +278,7 @@ const privileged = (text: string, before: Settings): Reading =>
 const word = (
   text: string,
   before: Settings,
-  field: "rolloutOnUpgrade" | "admissionReferences",
+  field: "rolloutOnUpgrade" | "admissionReferences" | "namespaceCaBundle",
   words: ReadonlyArray<string>,
 ): Reading =>
   words.includes(text.trim()) ? { settings: { ...before, [field]: text.trim() }, complaints: [] } : {

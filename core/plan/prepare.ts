@@ -21,6 +21,7 @@ import { bundled } from "./ca_bundle.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { secretsDigest } from "./rollout/keyed_digests.ts";
 import { ownConfigOf } from "./own_config.ts";
+import { withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
@@ -64,17 +65,20 @@ const preparation = Effect.fnUntraced(function* (
   sources: Sources,
   decoded: Result.Result<Resource, ReadonlyArray<DecodeFailure>>,
 ) {
-  const resource = yield* Effect.fromResult(decoded).pipe(
+  const written = yield* Effect.fromResult(decoded).pipe(
     Effect.mapError((failures) => ({ failures, warnings: [], resource: undefined, inputs: undefined })),
   );
+  const resource = withTrustedBundle(written, sources, namespaceIn(sources));
   const referenced = yield* referencedBy(resource, sources);
   const parts = yield* partsOf(resource, referenced, sources);
   return preparedFrom(resource, referenced, parts, sources);
 });
 
+const namespaceIn = ({ resource }: Sources): string => stringAt(resource, "metadata", "namespace") ?? "default";
+
 /** What the resource references, of what exists. */
 const referencedBy = Effect.fnUntraced(function* (resource: Resource, sources: Sources) {
-  const namespace = stringAt(sources.resource, "metadata", "namespace") ?? "default";
+  const namespace = namespaceIn(sources);
   const references = permitted(referencesOf(resource.spec), namespace, sources.operator.surroundings);
   const count = referencedObjects(references).length;
   if (count > REFERENCED_OBJECTS_MAX) {

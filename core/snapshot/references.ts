@@ -20,6 +20,9 @@ export interface Reference {
   readonly operatorOnly?: true;
 }
 
+/** ConfigMap with the CAs of a namespace, as Open Data Hub names it. */
+export const TRUSTED_BUNDLE = "odh-trusted-ca-bundle";
+
 /** One object with all that is used of it. */
 export interface ReferencedObject {
   readonly kind: Reference["kind"];

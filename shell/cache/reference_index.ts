@@ -1,6 +1,6 @@
 /** Which resources reference a Secret or ConfigMap, as of the last reconciliation of each. */
 import * as Context from "effect/Context";
-import type { Reference } from "../../core/snapshot/references.ts";
+import { type Reference, TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 
 /** Of the running operator: an object read in a reconciliation triggers the next one. */
@@ -20,8 +20,28 @@ export const referenceIndex = () => {
     }
     byResource.delete(key);
   };
+  // Undefined until the ConfigMaps were listed: then every namespace may have a bundle.
+  let bundles: Set<string> | undefined;
   return {
     forget,
+    /** Whether the CA bundle of the namespace has to be read. */
+    mayHaveBundle: (namespace: string): boolean => bundles === undefined || bundles.has(namespace),
+    /** The bundle `namespace/name` was seen, or is gone; the resources of that namespace if this is new. */
+    bundleSeen: (name: string, exists: boolean, keys: Iterable<string>): ReadonlyArray<string> => {
+      const namespace = namespaceOf(name);
+      bundles ??= new Set();
+      if (bundles.has(namespace) === exists) return [];
+      if (exists) bundles.add(namespace);
+      else bundles.delete(namespace);
+      return [...keys].filter((key) => namespaceOf(key) === namespace);
+    },
+    /** The bundles `namespace/name` of a complete list of the namespaces that `covers` a key of. */
+    bundlesListed: (seen: ReadonlySet<string>, covers: (key: string) => boolean): void => {
+      bundles ??= new Set();
+      for (const namespace of [...bundles]) {
+        if (covers(`${namespace}/`) && !seen.has(`${namespace}/${TRUSTED_BUNDLE}`)) bundles.delete(namespace);
+      }
+    },
     /** In place of what was known of the resource `namespace/name`. */
     remember: (key: string, references: ReadonlyArray<Reference>): void => {
       forget(key);

@@ -12,6 +12,7 @@ import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
 import { prepare, type Prepared } from "../../core/plan/prepare.ts";
+import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
 import { keyOf, type ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
@@ -50,11 +51,13 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   if (resource === undefined) return undefined;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const decoded = decodeResource(resource, "lenient");
-  const references = Result.isSuccess(decoded)
-    ? readable(permitted(referencesOf(decoded.success.spec), namespace, operator.surroundings))
-    : [];
+  const index = yield* ReferenceIndex;
+  const references = Result.isFailure(decoded) ? [] : [
+    ...readable(permitted(referencesOf(decoded.success.spec), namespace, operator.surroundings)),
+    ...(index.mayHaveBundle(namespace) ? trustedBundleReference(decoded.success.spec, { operator }) : []),
+  ];
   // Before they are read: a change after the read must find the resource.
-  (yield* ReferenceIndex).remember(key, references);
+  index.remember(key, references);
   const { secrets, configMaps, tooLarge } = yield* readReferences(references, namespace);
   // The API server gives every new resource a status (`observedGeneration: -1`); only the operator sets conditions.
   const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isStale(key));

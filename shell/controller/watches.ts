@@ -2,7 +2,8 @@
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Latch from "effect/Latch";
-import type { JsonObject } from "../../core/data/json.ts";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import {
   groupPath,
   type Kind,
@@ -190,14 +191,27 @@ const ownObjects = Effect.fnUntraced(function* (
 /** Secrets and ConfigMaps that resources reference and others own: their content is never cached. */
 const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: string) {
   const named = yield* ReferenceIndex;
+  const store = yield* Store;
+  const isBundle = (object: JsonObject) =>
+    kind === "ConfigMap" && stringAt(object, "metadata", "name") === TRUSTED_BUNDLE;
   return {
     group: "/api/v1",
     plural: `${kind.toLowerCase()}s`,
     which: { labels: FOREIGN, metadataOnly: true },
-    changed: (object) => addAll(queue, named.dependants(kind, nameOf(object))),
+    changed: (object, how) =>
+      Effect.gen(function* () {
+        if (isBundle(object)) {
+          yield* addAll(queue, named.bundleSeen(nameOf(object), how !== "gone", yield* store.keys));
+        }
+        yield* addAll(queue, named.dependants(kind, nameOf(object)));
+      }),
     // A referenced object that is missing may have been deleted between watches. Each of the two lists of a kind covers
     // a part; an unnecessary reconciliation writes nothing.
-    listed: (seen) => addAll(queue, named.missing(kind, seen)),
+    listed: (seen, covers) =>
+      Effect.suspend(() => {
+        if (kind === "ConfigMap") named.bundlesListed(seen, covers);
+        return addAll(queue, named.missing(kind, seen));
+      }),
   } satisfies Mirrored;
 });
 

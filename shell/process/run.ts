@@ -142,6 +142,7 @@ export const operatorFacts = (
   },
   hmacKey: Redacted.make(hmacKey),
   rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,
+  namespaceCaBundle: SETTINGS_DEFAULT.namespaceCaBundle,
   upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
 });
 

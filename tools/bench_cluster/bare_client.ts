@@ -113,6 +113,7 @@ const snapshotOf = (object: JsonObject): ClusterSnapshot => ({
     platform: NOWHERE.platform,
     hmacKey: Redacted.make("bench"),
     rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,
+    namespaceCaBundle: SETTINGS_DEFAULT.namespaceCaBundle,
     upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
   },
 });

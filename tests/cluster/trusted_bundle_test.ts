@@ -1,0 +1,85 @@
+/** The CA bundle that Open Data Hub puts into every namespace, on a real API server. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
+import { makeAuthority } from "../../shell/webhooks/certificate_maker.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { manifest } from "../given.ts";
+import { eventually, startOperator } from "./operator.ts";
+import { apply } from "./settled.ts";
+
+const HOUR_MS = 3_600_000;
+const authority = async () =>
+  (await makeAuthority({ notBeforeMs: Date.now() - HOUR_MS, notAfterMs: Date.now() + HOUR_MS })).certificate;
+const bundle = (data: Record<string, string>): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: TRUSTED_BUNDLE, namespace: "default", labels: { "app.kubernetes.io/part-of": "opendatahub" } },
+  data,
+});
+
+Deno.test("servers trust the bundle of their namespace while it exists", async (t) => {
+  const cluster = await startControlPlane();
+  const first = await authority();
+  const second = await authority();
+  // Blank, as the cluster's own injector leaves it before it has run.
+  await apply(cluster, bundle({ "ca-bundle.crt": first, "odh-ca-bundle.crt": "\n" }));
+  const operator = await startOperator(cluster);
+  try {
+    await apply(cluster, manifest({}));
+    await apply(cluster, manifest({ networking: { tls: { caBundle: { configMapName: "own" } } } }, "own"));
+    await t.step("from the first reconciliation on, if the resource names no bundle", async () => {
+      await trusts(cluster, first);
+      const own = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/own");
+      strictEqual(own, undefined);
+    });
+    await t.step("a new authority is trusted, and rolls the pods out", async () => {
+      const before = stringAt(await deployment(cluster), "metadata", "generation");
+      await apply(cluster, bundle({ "ca-bundle.crt": first, "odh-ca-bundle.crt": second }));
+      await trusts(cluster, second);
+      ok(before !== String(objectAt(await deployment(cluster), "metadata").generation));
+    });
+    await t.step("invalid content is reported, and the running server is unchanged", async () => {
+      const before = await deployment(cluster);
+      await apply(cluster, bundle({ "ca-bundle.crt": "no certificate" }));
+      await eventually("the failure", async () => {
+        const status = JSON.stringify((await read(cluster, `${RESOURCES}/my`))?.status);
+        return status.includes(`${TRUSTED_BUNDLE}/ca-bundle.crt`) ? true : undefined;
+      });
+      deepStrictEqual((await deployment(cluster)).spec, before.spec);
+      await apply(cluster, bundle({ "ca-bundle.crt": second }));
+    });
+    await t.step("a bundle that appears later is trusted, and one that is deleted is not", async () => {
+      await cluster.kubectl(["delete", "configmap", TRUSTED_BUNDLE, "-n", "default"]);
+      await eventually("no bundle", async () => mounts(await deployment(cluster)) ? undefined : true);
+      await apply(cluster, bundle({ "ca-bundle.crt": second }));
+      await trusts(cluster, second);
+    });
+    await t.step("the administrator can turn it off", async () => {
+      const settings = ["create", "configmap", "llama-stack-operator-config", "-n", "default"];
+      await cluster.kubectl([...settings, "--from-literal=namespaceCaBundle=Ignore"]);
+      await eventually("no bundle", async () => mounts(await deployment(cluster)) ? undefined : true);
+    });
+  } finally {
+    await operator.stop();
+    await cluster.stop();
+  }
+});
+
+const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
+
+const read = async (cluster: ControlPlane, path: string): Promise<JsonObject | undefined> => {
+  const answer = await cluster.fetch(path);
+  const body = await answer.json() as JsonObject;
+  return answer.ok ? body : undefined;
+};
+const deployment = async (cluster: ControlPlane): Promise<JsonObject> =>
+  await read(cluster, "/apis/apps/v1/namespaces/default/deployments/my") ?? {};
+const mounts = (object: JsonObject): boolean => JSON.stringify(object.spec ?? null).includes("my-ca-bundle");
+
+const trusts = (cluster: ControlPlane, certificate: string): Promise<true> =>
+  eventually("the authority is trusted", async () => {
+    const copy = await read(cluster, "/api/v1/namespaces/default/configmaps/my-ca-bundle");
+    const text = stringAt(copy ?? null, "data", "ca-bundle.crt") ?? "";
+    return text.includes(certificate.trim()) && mounts(await deployment(cluster)) ? true : undefined;
+  });
