@@ -516,7 +516,7 @@ for (const [what, forged] of Object.entries(FORGERIES)) {
   });
 }
 
-Deno.test("decide() rolls back to no template that asks for more than the operator would write, proven or not", () => {
+Deno.test("decide() never rolls back to a template that requests more than the operator would write, with or without a proof", () => {
   const spec = ["spec", "template", "spec"];
   const excesses: ReadonlyArray<readonly [ReadonlyArray<string>, Json]> = [
     [[...spec, "hostNetwork"], true],
