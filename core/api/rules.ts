@@ -322,12 +322,12 @@ export const RULES: ReadonlyArray<Rule> = [
   {
     at: "spec.workload.storage",
     cel: "!has(self.existingClaim) || (!has(self.size) && !has(self.storageClassName))",
-    message: "existingClaim excludes size and storageClassName",
+    message: "existingClaim cannot be combined with size or storageClassName",
     reason: "FieldValueForbidden",
     fieldPath: ".existingClaim",
     broken: (self) =>
       Object.hasOwn(self, "existingClaim") && (Object.hasOwn(self, "size") || Object.hasOwn(self, "storageClassName"))
-        ? "existingClaim excludes size and storageClassName"
+        ? "existingClaim cannot be combined with size or storageClassName"
         : undefined,
   },
   {

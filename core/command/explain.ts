@@ -269,7 +269,7 @@ const textOf = (explanation: Explanation, style: Style): ReadonlyArray<string> =
   return [
     `${style.name(explanation.name)} in namespace ${explanation.namespace} ${summary}.`,
     ...part("Why", explanation.why),
-    ...part(explanation.ready ? "What runs" : "What happened", explanation.happened),
+    ...part(explanation.ready ? "State" : "State and recent Events", explanation.happened),
     ...(explanation.ready ? part("How to reach it", reach) : []),
     ...part(
       "What to do",

@@ -8,7 +8,7 @@ import { type Credential, credentialPlugin } from "../kubernetes/credential_plug
 
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly detail: string }> {
   override get message(): string {
-    return `Cannot start: ${this.detail}`;
+    return `Error: ${this.detail}`;
   }
 }
 
@@ -43,7 +43,9 @@ export const connectionOf = (kubeconfig: string | undefined, context: string | u
   const host = Deno.env.get("KUBERNETES_SERVICE_HOST");
   const port = Deno.env.get("KUBERNETES_SERVICE_PORT") ?? "443";
   if (host === undefined) {
-    throw new SettingsError({ detail: "no cluster configured; set --kubeconfig or KUBECONFIG" });
+    throw new SettingsError({
+      detail: "no kubeconfig found; pass --kubeconfig FILE, or set KUBECONFIG to the path of one",
+    });
   }
   return {
     url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,

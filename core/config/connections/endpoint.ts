@@ -38,7 +38,7 @@ export const addressFields = (
     return { config: {}, warnings, failures: [] };
   }
   if (/^\s|\s$|\p{Cc}/u.test(endpoint)) {
-    return unusable(path, "the value has white space or control characters around or in it; remove them");
+    return unusable(path, "the value contains white space or control characters; remove them");
   }
   if (known.endpointPort !== undefined) return hostAndPort(endpoint, name, known.endpointPort, path);
   // The server expands the environment after us. What is left open is judged only where the rest tells what follows it.
@@ -50,7 +50,7 @@ export const addressFields = (
   if (url === undefined) {
     const port = /^https?:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(judged)?.[1];
     if (port !== undefined && Number(port) > PORT_MAX) {
-      return unusable(path, `no port above ${PORT_MAX} exists: "${port}"`);
+      return unusable(path, `invalid port "${port}"; ports range from 1 to ${PORT_MAX}`);
     }
     return known.fields[name]?.type === "url" || /^https?:/i.test(endpoint)
       ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000")

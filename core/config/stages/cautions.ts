@@ -25,7 +25,7 @@ export const configCautions = (
         warning(
           "SharedSqlite",
           ["spec", "workload", "replicas"],
-          `${most} pods would each keep their own ${
+          `each of the ${most} pods would have its own ${
             onFile.join(" and ")
           } in sqlite; use storage.sql of type postgres ` +
             `and storage.kv of type redis or postgres`,

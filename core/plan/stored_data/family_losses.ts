@@ -39,5 +39,5 @@ export const lossesOf = (from: Server, to: Server, stored: ReadonlyArray<Place>)
   return losses.filter(([isLost]) => isLost).map(([, what]) => what);
 };
 
-const DOWN = "whatever the newer server changed in its tables, which an older server cannot read";
+const DOWN = "all data that the newer server stored in a format that the older server cannot read";
 const PIECES = "the vector stores that are not empty: the new server fails to start unless they are deleted first";
