@@ -240,7 +240,7 @@ const namespaceLabels = (text: string, before: Settings): Reading => {
   if (typeof map === "string") return { settings: before, complaints: [map] };
   const labels = labelsIn(map);
   return labels === undefined
-    ? { settings: before, complaints: [`: expected at most ${LABELS_MAX} labels; the last good value stays`] }
+    ? { settings: before, complaints: [`: expected at most ${LABELS_MAX} labels; the last valid value still applies`] }
     : { settings: { ...before, ingressNamespaceLabels: labels }, complaints: [] };
 };
 
