@@ -34,7 +34,7 @@ export interface RuleFinding {
 /** Every rule that `resource` breaks, in the order of the table. */
 export const ruleFindings = (resource: JsonObject): ReadonlyArray<RuleFinding> => {
   const found = new Map<string, ReadonlyArray<Place>>();
-  // Many rows stand at one place.
+  // Several rows belong to the same path.
   const places = (at: string): ReadonlyArray<Place> => {
     const known = found.get(at) ?? placesOf(resource, at === "" ? [] : at.split("."));
     found.set(at, known);

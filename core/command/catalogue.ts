@@ -75,14 +75,14 @@ const described = (catalogue: Catalogue, { api, type, found }: Row): ReadonlyArr
   ...Object.entries(found.fields).map(([name, field]) => `  settings.${name}: ${fieldText(field)}`),
 ];
 
-/** The type is on the list of the server and yet ends its start. */
+/** The server lists the type, but fails to start with it. */
 const rejection = ({ server }: Catalogue, api: string, type: string): ReadonlyArray<string> => {
   const line = serverOf(server)?.family;
   const found = line === undefined ? undefined : unstartableType(line, api, type);
   return found === undefined ? [] : [`refused: ${found.reason}; ${found.instead}`];
 };
 
-/** What the typed fields of a resource become. */
+/** The fields of the provider's config to which endpoint and apiKey are written. */
 const addressLines = (catalogue: Catalogue, api: string, type: string, found: ProviderType): ReadonlyArray<string> => {
   const path = endpointExpectation(catalogue, api, type)?.path;
   return [

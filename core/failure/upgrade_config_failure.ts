@@ -16,7 +16,7 @@ export interface OperatorInputs {
  * base config changed, and not because of an edit by the author.
  */
 export class UpgradeConfigFailure extends Data.TaggedError("UpgradeConfigFailure")<{
-  /** With which the last good config was made. */
+  /** The inputs of the last valid config. */
   readonly from: OperatorInputs;
   readonly to: OperatorInputs;
   readonly causes: NonEmptyReadonlyArray<PreparationFailure | DataFailure>;

@@ -9,7 +9,7 @@ export interface Operator {
   readonly platform: Platform;
   /** Key of the HMAC over Secret values; a secret of the operator. */
   readonly hmacKey: Redacted<string>;
-  /** Whether a template that only the operator changed is applied without being asked. */
+  /** Whether a template changed only by the operator is rolled out automatically. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
   /** Maximum number of concurrent upgrades. */
   readonly upgradeParallelism: number;

@@ -130,7 +130,7 @@ export const readSettings = (
   return { settings, complaints: [...complaints, ...strange] };
 };
 
-/** The rows of what authors may ask for. A function, since it is called above its place. */
+/** The rows of `allow.*`. A function declaration, because it is called above its definition. */
 function allowRows(): ReadonlyArray<SettingRow> {
   const patterns = (part: Exclude<keyof Allowances, "privileged">, fallback: string, meaning: string): SettingRow => ({
     key: `allow.${part}`,
@@ -170,7 +170,7 @@ function allowRows(): ReadonlyArray<SettingRow> {
   ];
 }
 
-/** What the operator is, with these settings. */
+/** The operator with these settings. */
 export const operatorWith = (facts: Operator, settings: Settings): Operator => ({
   ...facts,
   surroundings: {

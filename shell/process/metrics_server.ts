@@ -117,7 +117,7 @@ const readers = Effect.gen(function* () {
   });
 });
 
-/** Strangers are forgotten before readers. */
+/** Unauthorized tokens are evicted before authorized ones. */
 const remember = (known: Map<string, Review>, name: string, review: Review): void => {
   known.delete(name);
   known.set(name, review);

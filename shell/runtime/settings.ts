@@ -63,7 +63,7 @@ const kubeconfigFiles = (flag: string | undefined): ReadonlyArray<string> => {
   return (Deno.env.get("KUBECONFIG") ?? "").split(separator).filter((file) => file !== "");
 };
 
-/** The kubeconfig of the person at the keyboard, as kubectl finds it; undefined in a pod. */
+/** The kubeconfig of the user, as kubectl finds it; undefined in a pod. */
 export const personalKubeconfig = (flag: string | undefined): string | undefined => {
   const home = Deno.env.get("HOME");
   if (kubeconfigFiles(flag).length > 0 || home === undefined || Deno.env.has("KUBERNETES_SERVICE_HOST")) return flag;
@@ -95,7 +95,7 @@ const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined
     return [{ file, value }];
   });
   if (documents.length === 0) throw new SettingsError({ detail: `kubeconfig ${files.join(", ")} not found` });
-  // As kubectl merges them: the first file that says something wins.
+  // As kubectl merges them: the first file that contains an entry wins.
   const named = (list: string, name: string | undefined, part: string): Entry | undefined =>
     documents.map(({ file, value }) => ({
       file,

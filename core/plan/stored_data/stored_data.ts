@@ -46,12 +46,12 @@ export const storedDataFindings = (
   };
 };
 
-/** The common case, known without reading a config: the pods run this config in this image. */
+/** The most frequent case, which needs no config to be read: the pods run this config in this image. */
 const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
   blueprint.configFile !== undefined && imageOf(templateSpec(live)) === blueprint.image &&
   configMapsOf(templateSpec(live)).includes(blueprint.configFile.configMapName);
 
-/** A finished rollout leaves its mark even when the pods are down now. */
+/** A completed rollout is recorded, even if the pods are not running now. */
 const hasServed = (live: JsonObject): boolean =>
   Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
   stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||

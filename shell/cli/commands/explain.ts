@@ -35,7 +35,7 @@ export const explain = Command.make(
   }]),
 );
 
-/** The answer for one resource of the cluster that is looked at. */
+/** The explanation of one resource of the cluster. */
 export const explained = Effect.fn("explained")(function* (namespace: string, name: string, options: ExplainOptions) {
   const resource = yield* resourceOf(namespace, name);
   const { pods, events } = yield* surroundingsOf(resource);

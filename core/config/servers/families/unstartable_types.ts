@@ -1,4 +1,4 @@
-/** Types that a published server lists, and that end its start as soon as a config names them. */
+/** Types that a published server lists, but with which it fails to start. */
 import type { ServerFamily, UnstartableType } from "./family.ts";
 
 /** Why a type of the catalogue is not supported by a family; undefined if it is. */
