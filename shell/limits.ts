@@ -29,7 +29,7 @@ export const LIST_PAGE_ITEMS = 500;
 export const LIST_PAGE_BYTES_MAX = 8 * 1024 * 1024;
 export const LIST_PAGE_SHRINK = 4;
 
-/** A watch is asked to end after this many seconds, so that a forgotten one cannot live for ever. */
+/** Watches request to end after this many seconds, so that no watch lives forever. */
 export const WATCH_SECONDS = 300;
 
 /** A watch without a byte for this long is dead, in milliseconds; bookmarks come about once a minute. */

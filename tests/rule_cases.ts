@@ -119,7 +119,7 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     fails: { workload: { autoscaling: { minReplicas: 3, maxReplicas: 2 } } },
   },
   {
-    message: "existingClaim excludes size and storageClassName",
+    message: "existingClaim cannot be combined with size or storageClassName",
     passes: { workload: { storage: { existingClaim: "c" } } },
     fails: { workload: { storage: { existingClaim: "c", size: "1Gi" } } },
   },

@@ -1,7 +1,7 @@
 /** `/metrics` as a Prometheus reads it. */
 import { request } from "node:https";
 
-/** Without a check of the certificate, as Prometheus is told to scrape a self-signed one. */
+/** Without a check of the certificate, as Prometheus is configured for a self-signed one. */
 export const scraped = (port: number, token?: string): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
     const sent = request({

@@ -195,7 +195,7 @@ const askPackage = async (source: Source): Promise<Told> => {
     }).output();
     const decoder = new TextDecoder();
     if (!output.success) {
-      throw new Error(`${source.version} did not tell its catalogue:\n${decoder.decode(output.stderr)}`);
+      throw new Error(`${source.version} did not print its catalogue:\n${decoder.decode(output.stderr)}`);
     }
     // Some defaults lie in the home folder, which is another one each time.
     return JSON.parse(decoder.decode(output.stdout).replaceAll(home, "~")) as Told;

@@ -1,7 +1,8 @@
-/** docs/conditions.md: every reason of a failed reconciliation, made from the table of failures. */
+/** docs/conditions.md: every reason of a failed reconciliation, generated from the table of failures. */
 import { FAILURES, type Row } from "../core/failure/table.ts";
+import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "../core/plan/stored_data/stored_data.ts";
 
-/** A placeholder for the failures in the texts of the page. */
+/** Placeholders in place of the values of a failure. */
 const SAMPLE = {
   _tag: "",
   path: [],
@@ -11,6 +12,8 @@ const SAMPLE = {
   namespace: "NAMESPACE",
   key: "KEY",
   blocks: true,
+  setting: "`allow.…`",
+  accept: `\`${ACCEPT_FAMILY_CHANGE_ANNOTATION}: "FAMILY"\``,
 };
 const RESOURCE = { metadata: { name: "NAME", namespace: "NAMESPACE" } };
 
@@ -19,9 +22,12 @@ export const conditionsPage = (): string => {
   return [
     "# Conditions of a failed reconciliation",
     "",
-    "Every failure has a reason. It is the `reason` of the condition that reports it and of `Ready`, the label of the metric",
-    "`llama_stack_operator_failures_total`, and part of `lint -o json`. While a resource has errors, its Deployment and config",
-    "are unchanged. To see the same advice for your resource, with commands, run `llama-stack-operator explain NAME`.",
+    "After reading this page, you know what each reason means, who can fix it, and how. A reason appears in the condition that",
+    "reports the failure, in `Ready`, in the label of the metric `llama_stack_operator_failures_total`, and in `lint -o json`.",
+    "The message of the condition names the field or object. While a resource has errors, its Deployment and config are",
+    "unchanged. To see the advice for your resource, with commands, run `llama-stack-operator explain NAME -n NAMESPACE`.",
+    "",
+    "Other reasons, such as `UpgradeFailed`, `RolledBack` and `CrashLoop`, are in the [runbook](runbook.md#reasons-of-conditions).",
     "",
     "| reason | condition | what went wrong | who can fix it | retried | what to do |",
     "| --- | --- | --- | --- | --- | --- |",
@@ -30,21 +36,42 @@ export const conditionsPage = (): string => {
   ].join("\n");
 };
 
-/** A row for each reason: whether a failure blocks the Deployment may decide which it is. */
+/** A row for each reason, which may depend on whether the Deployment needs the object. */
 const rowsOf = (row: Row<typeof SAMPLE>): ReadonlyArray<ReadonlyArray<string>> => {
   const { reason } = row;
-  if (typeof reason === "string") return [cells(reason, row)];
-  return [...new Set([true, false].map((blocks) => reason({ ...SAMPLE, blocks })))].map((each) => cells(each, row));
+  if (typeof reason === "string") return [cells(reason, "", row, [true, false])];
+  return [true, false].map((blocks) =>
+    cells(
+      reason({ ...SAMPLE, blocks }),
+      blocks
+        ? "; the Deployment needs this object, so it is not updated either"
+        : "; the server runs without this object",
+      row,
+      [blocks],
+    )
+  );
 };
 
 const cells = (
   reason: string,
-  { condition, meaning, owner, retry, advice }: Row<typeof SAMPLE>,
+  detail: string,
+  row: Row<typeof SAMPLE>,
+  blocks: ReadonlyArray<boolean>,
 ): ReadonlyArray<string> => [
   `\`${reason}\``,
-  typeof condition === "string" ? `\`${condition}\`` : "depends on the object",
-  meaning,
-  owner === "author" ? "author of the resource" : "administrator",
-  retry === "after a change" ? "when the resource or a referenced object changes" : "automatically, with backoff",
-  advice(SAMPLE, RESOURCE).action,
+  conditionsOf(row, blocks),
+  `${row.meaning}${detail}`,
+  row.owner === "author" ? "author of the resource" : "administrator",
+  row.retry === "after a change"
+    ? "when the resource, a referenced object or a setting of the operator changes"
+    : "automatically, with backoff",
+  row.advice(SAMPLE, RESOURCE).action,
 ];
+
+const KINDS = ["Deployment", "Service", "PersistentVolumeClaim"];
+
+const conditionsOf = ({ condition }: Row<typeof SAMPLE>, blocks: ReadonlyArray<boolean>): string => {
+  if (typeof condition === "string") return `\`${condition}\``;
+  const all = KINDS.flatMap((kind) => blocks.map((each) => condition({ ...SAMPLE, kind, blocks: each })));
+  return [...new Set(all)].map((type) => `\`${type}\``).join(" or ");
+};

@@ -38,7 +38,7 @@ const EXAMPLES = Array.from(Deno.readDirSync(SAMPLES), ({ name }) => name).sort(
 /** Written by hand but for one table. */
 const securityPage = (): string => {
   const page = withPermissions(Deno.readTextFileSync(new URL("../docs/security.md", import.meta.url)));
-  if (page === undefined) throw new Error("docs/security.md lacks the marks of the table of permissions");
+  if (page === undefined) throw new Error("docs/security.md lacks the comments around the table of permissions");
   return page;
 };
 

@@ -23,14 +23,14 @@ const FIXED_MINUTES = 34;
 
 const main = async (): Promise<number> => {
   const { minutes = FULL_MINUTES, only = "" } = flagsOf(Deno.args);
-  if (!(minutes > 0)) throw new Error("--minutes wants a number above 0");
+  if (!(minutes > 0)) throw new Error("--minutes requires a number greater than 0");
   const rows: Array<string> = [];
   let failed = 0;
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-soak-" });
   const parts = partsFor(minutes);
   const asked = parts.filter(({ file }) => file.includes(only));
   if (asked.length === 0) {
-    throw new Error(`--only ${only} is in the name of none of ${parts.map(({ file }) => file).join(", ")}`);
+    throw new Error(`--only ${only} matches none of ${parts.map(({ file }) => file).join(", ")}`);
   }
   for (const part of asked) {
     const started = performance.now();

@@ -1,4 +1,4 @@
-/** `/validate`: an AdmissionReview → what is asked, and the answer from what was found. */
+/** `/validate`: an AdmissionReview → the requested change, and the response from the findings. */
 import { API_VERSION } from "../api/v1alpha2.ts";
 import { formatPath } from "../data/field_path.ts";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
@@ -7,7 +7,7 @@ import type { Change, Judgement } from "./change.ts";
 
 export interface Question {
   readonly uid: string;
-  /** Undefined: nothing is to be judged, and the answer is yes. */
+  /** Undefined: nothing to validate, so the request is allowed. */
   readonly change: Change | undefined;
 }
 

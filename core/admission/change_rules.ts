@@ -37,7 +37,7 @@ export const asWritten = <A, R extends Rejection<{ readonly path: FieldPath }>>(
     : Result.fail({ failures: [...failures, ...more], warnings });
 };
 
-/** The same of a resource that is stored: its server goes on running. */
+/** The same findings as warnings, for a stored resource: its server keeps running. */
 export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> =>
   changeFindings(resource).map(({ path, detail }) => warning("AcceptedBefore", path, detail));
 
@@ -48,7 +48,7 @@ const within = (min: number, max: number | undefined, why: string) => (value: Js
 
 const SCALING = ["spec", "workload", "autoscaling"];
 
-/** Percent of a request; more than this is a slip of the pen for every server that we know. */
+/** Percent of a request; a larger value is a typing error for every known server. */
 const PERCENT_MAX = 1000;
 const percentage = within(1, PERCENT_MAX, `use 1 to ${PERCENT_MAX} percent of the request`);
 

@@ -56,7 +56,7 @@ Deno.test("conversionAnswer() keeps numbers of 64 bits in each object", () => {
   ok(answer.includes('[{"a":9007199254740993},1]'), answer);
 });
 
-Deno.test("conversionAnswer() gives an object that is nested too deeply back in name only, and converts the others", () => {
+Deno.test("conversionAnswer() returns only the name of an object that is nested too deeply, and converts the others", () => {
   const deep = `{"apiVersion":"llamastack.io/v1alpha1","metadata":{"name":"deep"},"spec":${
     "[".repeat(9000)
   }12345678901234567890${"]".repeat(9000)}}`;

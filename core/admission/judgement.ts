@@ -26,7 +26,7 @@ import { asWritten } from "./change_rules.ts";
 /** The content of a reference; undefined if it is unknown. */
 export type Found = "Present" | "NoObject" | "NoKey" | undefined;
 
-/** The references that are to be looked for: those of the new object that the old one had not. */
+/** The references to check: those of the new object that the old one does not have. */
 export const newReferences = (
   { object, before, namespace }: Change,
   surroundings: Surroundings,
@@ -49,7 +49,7 @@ export const judge = (
     const failure = missingAs(reference, found.get(referenceName(reference)), namespace);
     return failure === undefined ? [] : [failure];
   });
-  // The comparison recurses; what is too large for it is refused by the decoder.
+  // The comparison recurses; the decoder rejects objects that are too large for it.
   const unchanged = before !== undefined && !isOversized(object) && !isOversized(before) &&
     same(object.spec, before.spec);
   const fresh = unchanged ? NOTHING : findingsOf(object, surroundings);
@@ -96,7 +96,7 @@ const incomplete = (object: JsonObject, isUnchanged: boolean): Judgement["reject
   }];
 };
 
-/** Admission sees every object in v1alpha2, and answers to who wrote it. */
+/** Admission receives every object in v1alpha2; its messages use the version that the author wrote. */
 const inPathsOf = ({ writtenIn }: Change, judgement: Judgement): Judgement =>
   writtenIn !== "v1alpha1" ? judgement : {
     rejections: judgement.rejections.map(({ path, message }) => ({

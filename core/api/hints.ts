@@ -1,4 +1,4 @@
-/** What people write who mean something else, and what to write instead: one row for each mistake. */
+/** Frequent mistakes in manifests, and what to write instead: one row for each. */
 import { didYouMean } from "../data/closest.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { isObject, type Json } from "../data/json.ts";
@@ -6,11 +6,11 @@ import type { StructuralSchema } from "./structural_check.ts";
 
 export interface Slip {
   readonly path: FieldPath;
-  /** What stands there; never quoted, since it may be a secret in the wrong place. */
+  /** The value; never quoted, because it may be a misplaced secret. */
   readonly value: Json | undefined;
-  /** What should stand there; without properties where the field is unknown. */
+  /** The schema of the field; without properties if the field is unknown. */
   readonly schema: StructuralSchema;
-  /** The fields that there are beside it. */
+  /** The known fields next to it. */
   readonly known: ReadonlyArray<string>;
 }
 
@@ -68,5 +68,5 @@ const ROWS: ReadonlyArray<Row> = [
   },
 ];
 
-/** What to say of a slip that a row knows. */
+/** The message for a mistake that a row describes; undefined for others. */
 export const hintFor = (slip: Slip): string | undefined => ROWS.find(({ meets }) => meets(slip))?.detail(slip);

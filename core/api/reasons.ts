@@ -53,7 +53,7 @@ export type StateReason =
   | "UpgradeQueued"
   | "Waiting";
 
-/** Reasons of conditions that are as they should be. */
+/** Reasons of conditions that need no attention. */
 export type GoodReason =
   | "AllSecretsFound"
   | "ConfigGenerationSucceeded"

@@ -34,7 +34,7 @@ export interface RuleFinding {
 /** Every rule that `resource` breaks, in the order of the table. */
 export const ruleFindings = (resource: JsonObject): ReadonlyArray<RuleFinding> => {
   const found = new Map<string, ReadonlyArray<Place>>();
-  // Many rows stand at one place.
+  // Several rows belong to the same path.
   const places = (at: string): ReadonlyArray<Place> => {
     const known = found.get(at) ?? placesOf(resource, at === "" ? [] : at.split("."));
     found.set(at, known);
@@ -322,12 +322,12 @@ export const RULES: ReadonlyArray<Rule> = [
   {
     at: "spec.workload.storage",
     cel: "!has(self.existingClaim) || (!has(self.size) && !has(self.storageClassName))",
-    message: "existingClaim excludes size and storageClassName",
+    message: "existingClaim cannot be combined with size or storageClassName",
     reason: "FieldValueForbidden",
     fieldPath: ".existingClaim",
     broken: (self) =>
       Object.hasOwn(self, "existingClaim") && (Object.hasOwn(self, "size") || Object.hasOwn(self, "storageClassName"))
-        ? "existingClaim excludes size and storageClassName"
+        ? "existingClaim cannot be combined with size or storageClassName"
         : undefined,
   },
   {

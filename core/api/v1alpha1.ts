@@ -75,7 +75,9 @@ const Server = struct("server configures the server.", {
         "minReplicas is the lower limit for the number of replicas. Defaults to the value of replicas, at least 1.",
       ),
     ),
-    maxReplicas: int32("maxReplicas is the upper limit for the number of replicas. 0 disables autoscaling."),
+    maxReplicas: int32(
+      "maxReplicas is the upper limit for the number of replicas, at least 1. Objects stored by an earlier operator may have 0, which disables autoscaling.",
+    ),
     targetCPUUtilizationPercentage: optional(
       int32("targetCPUUtilizationPercentage is the target CPU utilization, in percent of the request."),
     ),

@@ -172,7 +172,7 @@ const Model = struct("Model is a model that the server registers when it starts.
 });
 export type Model = typeof Model.Type;
 
-const Resources = struct("resources lists what the server registers when it starts.", {
+const Resources = struct("resources lists the models, tools and shields that the server registers when it starts.", {
   models: optional(list("models to register.", Model, { min: 1, max: 256 })),
   tools: optional(
     set(
@@ -272,7 +272,7 @@ const Networking = struct("networking configures how the server is reached.", {
             }),
           ),
           exclusive: optional(bool(
-            "exclusive makes the server trust these authorities alone. Defaults to false: they are added to the public " +
+            "exclusive makes the server trust only these authorities. Defaults to false: they are added to the public " +
               "authorities that the image trusts.",
           )),
         },
@@ -282,7 +282,7 @@ const Networking = struct("networking configures how the server is reached.", {
   expose: optional(
     struct(
       "expose makes the server reachable from outside the cluster, with a Route on OpenShift and an Ingress elsewhere. " +
-        "If unset, it is not exposed. An empty object is sufficient.",
+        "If unset, it is not exposed. An empty object exposes it with defaults.",
       {
         enabled: optional(bool("enabled can be set to false to stop exposing the server. If unset, it is exposed.")),
         hostname: optional(
@@ -336,105 +336,108 @@ const Networking = struct("networking configures how the server is reached.", {
 /** Seconds until a start counts as failed, if the resource sets none: model downloads take minutes. */
 export const STARTUP_SECONDS_DEFAULT = 600;
 
-const Overrides = struct("overrides changes the pod. Unless noted otherwise, it takes precedence over the operator.", {
-  serviceAccountName: optional(
-    objectName(
-      "serviceAccountName is the ServiceAccount of the pod. Defaults to the one that the operator creates, <name>-sa.",
+const Overrides = struct(
+  "overrides changes the pod. Unless noted otherwise, its values take precedence over those of the operator.",
+  {
+    serviceAccountName: optional(
+      objectName(
+        "serviceAccountName is the ServiceAccount of the pod. Defaults to the one that the operator creates, <name>-sa.",
+      ),
     ),
-  ),
-  env: optional(
-    list(
-      "env adds environment variables to the container. A variable of the operator with the same name is replaced.",
-      embedded("EnvVar"),
-      { max: 256 },
+    env: optional(
+      list(
+        "env adds environment variables to the container. A variable of the operator with the same name is replaced.",
+        embedded("EnvVar"),
+        { max: 256 },
+      ),
     ),
-  ),
-  envFrom: optional(
-    list("envFrom adds environment variables from ConfigMaps and Secrets.", embedded("EnvFromSource"), { max: 64 }),
-  ),
-  command: optional(
-    list(
-      "command of the container. If command and args are unset, the operator sets the command that fits the server.",
-      text("Word.", { min: 0, max: 4096 }),
-      { max: 128 },
+    envFrom: optional(
+      list("envFrom adds environment variables from ConfigMaps and Secrets.", embedded("EnvFromSource"), { max: 64 }),
     ),
-  ),
-  args: optional(
-    list(
-      "args of the container. If command and args are unset, the operator sets the command that fits the server.",
-      text("Word.", { min: 0, max: 4096 }),
-      { max: 128 },
+    command: optional(
+      list(
+        "command of the container. If command and args are unset, the operator sets the command that fits the server.",
+        text("Word.", { min: 0, max: 4096 }),
+        { max: 128 },
+      ),
     ),
-  ),
-  volumes: optional(
-    list(
-      "volumes adds volumes to the pod, of the kinds that the operator's setting allow.volumes allows.",
-      embedded("Volume"),
-      {
+    args: optional(
+      list(
+        "args of the container. If command and args are unset, the operator sets the command that fits the server.",
+        text("Word.", { min: 0, max: 4096 }),
+        { max: 128 },
+      ),
+    ),
+    volumes: optional(
+      list(
+        "volumes adds volumes to the pod, of the kinds that the operator's setting allow.volumes allows.",
+        embedded("Volume"),
+        {
+          max: 64,
+        },
+      ),
+    ),
+    volumeMounts: optional(list("volumeMounts adds mounts to the container.", embedded("VolumeMount"), { max: 64 })),
+    terminationGracePeriodSeconds: optional(
+      int64("terminationGracePeriodSeconds is the time in seconds that the pod has to stop. Defaults to 30."),
+    ),
+    nodeSelector: optional(
+      map("nodeSelector lists labels that a node must have to run the pod.", text("Value.", { min: 0, max: 63 }), {
         max: 64,
-      },
+      }),
     ),
-  ),
-  volumeMounts: optional(list("volumeMounts adds mounts to the container.", embedded("VolumeMount"), { max: 64 })),
-  terminationGracePeriodSeconds: optional(
-    int64("terminationGracePeriodSeconds is the time in seconds that the pod has to stop. Defaults to 30."),
-  ),
-  nodeSelector: optional(
-    map("nodeSelector lists labels that a node must have to run the pod.", text("Value.", { min: 0, max: 63 }), {
-      max: 64,
-    }),
-  ),
-  tolerations: optional(list("tolerations of the pod.", embedded("Toleration"), { max: 64 })),
-  affinity: optional(
-    embedded("Affinity", "affinity of the pod. If unset, pods of this resource prefer different nodes."),
-  ),
-  imagePullSecrets: optional(
-    list("imagePullSecrets are Secrets with credentials for image registries.", embedded("LocalObjectReference"), {
-      max: 32,
-    }),
-  ),
-  imagePullPolicy: optional(
-    oneOf(
-      "imagePullPolicy says when the image is pulled. Defaults to Always if the tag is latest, otherwise to IfNotPresent.",
-      ["Always", "IfNotPresent", "Never"],
+    tolerations: optional(list("tolerations of the pod.", embedded("Toleration"), { max: 64 })),
+    affinity: optional(
+      embedded("Affinity", "affinity of the pod. If unset, pods of this resource prefer different nodes."),
     ),
-  ),
-  podAnnotations: optional(
-    map(
-      "podAnnotations are added to the pod. They cannot replace annotations of the operator.",
-      text("Value.", { min: 0, max: 4096 }),
-      { max: 64 },
+    imagePullSecrets: optional(
+      list("imagePullSecrets are Secrets with credentials for image registries.", embedded("LocalObjectReference"), {
+        max: 32,
+      }),
     ),
-  ),
-  podLabels: optional(
-    map(
-      "podLabels are added to the pod. They cannot replace labels of the operator.",
-      text("Value.", { min: 0, max: 63 }),
-      { max: 64 },
+    imagePullPolicy: optional(
+      oneOf(
+        "imagePullPolicy says when the image is pulled. Defaults to Always if the tag is latest, otherwise to IfNotPresent.",
+        ["Always", "IfNotPresent", "Never"],
+      ),
     ),
-  ),
-  resourceClaims: optional(
-    list("resourceClaims are claims of dynamic resource allocation, such as GPUs.", embedded("PodResourceClaim"), {
-      max: 32,
-    }),
-  ),
-  priorityClassName: optional(
-    text("priorityClassName is the PriorityClass of the pod. If unset, the default of the cluster is used.", {
-      max: 253,
-    }),
-  ),
-  runtimeClassName: optional(
-    text("runtimeClassName is the RuntimeClass of the pod. If unset, the default container runtime is used.", {
-      max: 253,
-    }),
-  ),
-  securityContext: optional(
-    embedded(
-      "PodSecurityContext",
-      "securityContext of the pod. If unset, the pod runs as user and group 1001, on OpenShift as a user of the namespace.",
+    podAnnotations: optional(
+      map(
+        "podAnnotations are added to the pod. They cannot replace annotations of the operator.",
+        text("Value.", { min: 0, max: 4096 }),
+        { max: 64 },
+      ),
     ),
-  ),
-});
+    podLabels: optional(
+      map(
+        "podLabels are added to the pod. They cannot replace labels of the operator.",
+        text("Value.", { min: 0, max: 63 }),
+        { max: 64 },
+      ),
+    ),
+    resourceClaims: optional(
+      list("resourceClaims are claims of dynamic resource allocation, such as GPUs.", embedded("PodResourceClaim"), {
+        max: 32,
+      }),
+    ),
+    priorityClassName: optional(
+      text("priorityClassName is the PriorityClass of the pod. If unset, the default of the cluster is used.", {
+        max: 253,
+      }),
+    ),
+    runtimeClassName: optional(
+      text("runtimeClassName is the RuntimeClass of the pod. If unset, the default container runtime is used.", {
+        max: 253,
+      }),
+    ),
+    securityContext: optional(
+      embedded(
+        "PodSecurityContext",
+        "securityContext of the pod. If unset, the pod runs as user and group 1001, on OpenShift as a user of the namespace.",
+      ),
+    ),
+  },
+);
 
 const Workload = struct("workload configures the Deployment and its pods.", {
   replicas: optional(
@@ -464,7 +467,9 @@ const Workload = struct("workload configures the Deployment and its pods.", {
           "minReplicas is the lower limit for the number of replicas. Defaults to the value of replicas, at least 1.",
         ),
       ),
-      maxReplicas: int32("maxReplicas is the upper limit for the number of replicas. 0 disables autoscaling."),
+      maxReplicas: int32(
+        "maxReplicas is the upper limit for the number of replicas, at least 1. Objects stored by an earlier operator may have 0, which disables autoscaling.",
+      ),
       targetCPUUtilizationPercentage: optional(
         int32(
           "targetCPUUtilizationPercentage is the target CPU utilization, in percent of the request. Defaults to 80 if " +

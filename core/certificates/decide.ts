@@ -1,5 +1,5 @@
 /**
- * What is to be done about the certificates of the webhooks: one step at a time, from what is there.
+ * The next step for the certificates of the webhooks, decided from the observed state.
  *
  * Every replica decides for itself; the resourceVersion of the Secret is their lock. At each moment the published bundle
  * trusts every serving certificate that may still be in use.
@@ -46,7 +46,7 @@ export type CertificateStep = Data.TaggedEnum<{
 }>;
 export const CertificateStep = Data.taggedEnum<CertificateStep>();
 
-/** The next step; undefined: all is well. */
+/** The next step; undefined if there is nothing to do. */
 export const nextStep = (look: Look, times: CertificateTimes): CertificateStep | undefined => {
   const { authorities, nowMs, leaf, names, settledSinceMs } = look;
   const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);

@@ -75,19 +75,21 @@ const described = (catalogue: Catalogue, { api, type, found }: Row): ReadonlyArr
   ...Object.entries(found.fields).map(([name, field]) => `  settings.${name}: ${fieldText(field)}`),
 ];
 
-/** The type is on the list of the server and yet ends its start. */
+/** The server lists the type, but fails to start with it. */
 const rejection = ({ server }: Catalogue, api: string, type: string): ReadonlyArray<string> => {
   const line = serverOf(server)?.family;
   const found = line === undefined ? undefined : unstartableType(line, api, type);
   return found === undefined ? [] : [`refused: ${found.reason}; ${found.instead}`];
 };
 
-/** What the typed fields of a resource become. */
+/** The fields of the provider's config to which endpoint and apiKey are written. */
 const addressLines = (catalogue: Catalogue, api: string, type: string, found: ProviderType): ReadonlyArray<string> => {
   const path = endpointExpectation(catalogue, api, type)?.path;
   return [
     ...(found.endpoint === undefined ? [] : [
-      `endpoint → ${found.endpoint}${path === undefined || path === "" ? "" : `, with ${path} where no path is given`}`,
+      `endpoint → ${found.endpoint}${
+        path === undefined || path === "" ? "" : `; ${path} is added if the endpoint has no path`
+      }`,
     ]),
     ...(found.key === undefined ? [] : [`apiKey → ${found.key}`]),
     ...(found.requires === undefined || found.requires.length === 0 ? [] : [`needs ${found.requires.join(", ")}`]),
@@ -126,9 +128,11 @@ export const providersPage = (): string => {
     "",
     "# Providers",
     "",
-    "Every provider type of the supported servers. `provider: vllm` is short for `remote::vllm`. The columns `endpoint`",
-    "and `apiKey` name the config field that these two are written to; set every other field in `settings`, under the name that the type",
-    "reads. To list all fields of a type with defaults and descriptions, run `llama-stack-operator catalogue --type vllm`.",
+    "After reading this page, you know which provider types each server has, and how to configure them. In a resource,",
+    "`provider: vllm` is short for `provider: remote::vllm`. The columns `endpoint` and `apiKey` name the field of the provider's",
+    "config to which the operator writes these two values; if a cell is empty, the type has no such field. Set every other",
+    "field in `settings`, under its own name. The column `required settings` lists those without a default. To list all fields",
+    "of a type with defaults and descriptions, run `llama-stack-operator catalogue --type vllm`.",
     "",
     ...sections.slice(0, -1),
   ]);

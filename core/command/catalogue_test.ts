@@ -19,7 +19,7 @@ Deno.test("catalogueCommand() marks a type as unsupported, with the reason, on s
 
 Deno.test("catalogueCommand() shows what endpoint and apiKey become, and each field with type, default and meaning", () => {
   const { stdout } = ask({ serverVersion: "0.7", type: "vllm" });
-  ok(stdout.includes("endpoint → base_url, with /v1 where no path is given"), stdout);
+  ok(stdout.includes("endpoint → base_url; /v1 is added if the endpoint has no path"), stdout);
   ok(stdout.includes("apiKey → api_token") && stdout.includes("settings.max_tokens: integer; default 4096"), stdout);
   const found = JSON.parse(ask({ api: "inference", type: "remote::vllm", format: "json" }).stdout);
   deepStrictEqual([found.length, found[0].type], [1, "remote::vllm"]);

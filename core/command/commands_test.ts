@@ -124,7 +124,7 @@ Deno.test("lintCommand() and renderCommand() convert v1alpha1 to v1alpha2 and re
     "`llama-stack-operator convert` rewrites the file\n";
   const { stdout, stderr, code } = lint([OLD]);
   deepStrictEqual([stderr, code], [line, 0]);
-  ok(stdout.includes("warning  spec.replicas: 2 pods would each keep their own kv_default"), stdout);
+  ok(stdout.includes("warning  spec.replicas: each of the 2 pods would have its own kv_default"), stdout);
   const same = manifest({ workload: { replicas: 2 }, networking: { port: 8322 } }, "old");
   const { metadata: _, ...bare } = same;
   const rendered = render([OLD]);
@@ -177,7 +177,7 @@ Deno.test("lintCommand() and renderCommand() refuse what admission refuses of a 
 
 Deno.test("lintCommand() warns of sqlite under several pods and of a server open to everybody where the image has its own config", () => {
   const { stdout, code } = lint([manifest({ workload: { replicas: 3 }, networking: { expose: {} } })]);
-  ok(stdout.includes("warning  spec.workload.replicas: 3 pods would each keep"), stdout);
+  ok(stdout.includes("warning  spec.workload.replicas: each of the 3 pods would have"), stdout);
   ok(stdout.includes("warning  spec.networking.expose: "), stdout);
   strictEqual(code, 0);
 });

@@ -1,4 +1,4 @@
-/** `convert`: resources in the other API version, and the early shorthand in its list form. Judges nothing: `lint` does. */
+/** `convert`: resources in the other API version, and the early shorthand as lists. Validates nothing; `lint` does. */
 import * as Result from "effect/Result";
 import { AS_WRITTEN, converted } from "../api/convert.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";
@@ -48,7 +48,7 @@ const convertedInput = (
     );
   }
   const made = converted(explicit(document), to === "v1alpha1" ? V1ALPHA1 : API_VERSION, AS_WRITTEN);
-  // More than the annotations of an object hold would be gone without a word.
+  // Fields that do not fit into the annotations of an object would be lost silently.
   const back = converted(made, version, AS_WRITTEN);
   if (sizeOfSpec(back) < sizeOfSpec(explicit(document))) {
     return error(
@@ -72,7 +72,7 @@ const convertedInput = (
 
 const sizeOfSpec = (resource: JsonObject): number => JSON.stringify(resource.spec ?? null).length;
 
-/** The blocks of spec that did not come back, or not whole. */
+/** The blocks of spec that the conversion back does not restore completely. */
 const lostIn = (before: JsonObject, after: JsonObject): ReadonlyArray<string> => {
   const [was, is] = [objectAt(before, "spec"), objectAt(after, "spec")];
   return Object.keys(was).filter((block) =>

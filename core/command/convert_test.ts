@@ -28,7 +28,7 @@ spec:
     port: 9000
 `;
 
-Deno.test("convertCommand() prints the other version and, on the way back, what was there", () => {
+Deno.test("convertCommand() prints the other version, and the original after converting back", () => {
   const there = run(OLD);
   deepStrictEqual([there.stdout, there.code, there.stderr], [NEW, 0, ""]);
   const back = run(there.stdout, "v1alpha1");

@@ -59,7 +59,7 @@ interface Differences {
   readonly steps: ReadonlyArray<DiffStep>;
   /** Errors of the resource; only scaling is possible then. */
   readonly errors: ReadonlyArray<string>;
-  /** What else there is to know: suspended, going, held. */
+  /** Further remarks: suspended, being deleted, held. */
   readonly remarks: ReadonlyArray<string>;
 }
 
@@ -96,7 +96,7 @@ const differencesOf = ({ label, snapshot }: DiffSubject): Differences => {
   };
 };
 
-/** A hand may have put a secret anywhere; what the cluster knows as one is printed nowhere. */
+/** Somebody may have copied a secret into any field; values of known Secrets are never printed. */
 const cleaned = <A>(value: A, snapshot: ClusterSnapshot): A => {
   const values = knownValues(snapshot);
   const clean = (part: unknown): unknown => {
@@ -145,7 +145,7 @@ const applied = (manifest: Manifest, why: string, snapshot: ClusterSnapshot): Di
   };
 };
 
-/** What an object remembers of its making. */
+/** Annotations in which the operator records what an object was generated from. */
 const RECORDS = /^metadata\.annotations\["llamastack\.io\//;
 
 const DIGESTS = /\["llamastack\.io\/(secrets|ca-bundle)-digest"\]$/;

@@ -22,7 +22,7 @@ import { lines, type Outcome, type Style } from "./outcome.ts";
 /** What was read for one resource. */
 export interface Seen {
   readonly resource: JsonObject;
-  /** Undefined where we may not read everything that a decision rests on; the status then speaks alone. */
+  /** Undefined without permission to read everything that a decision needs; only the status is explained then. */
   readonly snapshot: ClusterSnapshot | undefined;
   readonly pods: ReadonlyArray<JsonObject>;
   /** Events (v1) of the resource, its Deployment, ReplicaSets and pods. */
@@ -133,7 +133,7 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
     const summary = `was edited and has not been reconciled since (generation ${generation}, reconciled: ${looked})`;
     return { ready: false, reason: "NotSeen", summary };
   }
-  // Nothing is wrong with a server that was switched off, and yet nobody answers.
+  // A server that is scaled to zero has no error, but does not answer either.
   if (ready.status === "True" && ready.reason !== "ScaledToZero") {
     return { ready: true, reason: ready.reason, summary: "is ready" };
   }
@@ -172,7 +172,7 @@ const WRITE_REASONS: ReadonlySet<string> = new Set<WriteReason>([
 const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>): boolean =>
   reason !== "ReplicasUnavailable" || all.length === 1;
 
-/** No failure, but no server either: the messages of Kubernetes are the best guess. */
+/** Without a failure, but not ready: the newest warning of Kubernetes is the most likely cause. */
 const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string): ReadonlyArray<string> => {
   const warning = newestFirst(events).find((event) => stringAt(event, "type") === "Warning");
   if (warning !== undefined) return [`${objectOf(warning)}: ${clean(wordsOf(warning))}`];
@@ -231,7 +231,7 @@ const nextOf = (
   const known = new Set(["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"]);
   const all = [
     ...failures.map((failure) => rowOf(failure).advice(failure, resource)),
-    // A failure gives the better advice: it knows the names.
+    // The advice of a failure is better, because it contains names.
     ...(state.reason === "Suspended"
       ? ["Suspended"]
       : failures.length > 0
@@ -243,7 +243,7 @@ const nextOf = (
   return [...new Map(all.map((item) => [JSON.stringify(item), item])).values()];
 };
 
-/** Of conditions that no failure explains. */
+/** Reasons of conditions that no failure explains. */
 const POD_REASONS: ReadonlySet<string> = new Set<StateReason>([
   "ImagePullFailed",
   "CrashLoop",
@@ -269,7 +269,7 @@ const textOf = (explanation: Explanation, style: Style): ReadonlyArray<string> =
   return [
     `${style.name(explanation.name)} in namespace ${explanation.namespace} ${summary}.`,
     ...part("Why", explanation.why),
-    ...part(explanation.ready ? "What runs" : "What happened", explanation.happened),
+    ...part(explanation.ready ? "State" : "State and recent Events", explanation.happened),
     ...(explanation.ready ? part("How to reach it", reach) : []),
     ...part(
       "What to do",

@@ -1,4 +1,4 @@
-/** What the commands read: manifest files with one or more documents, of which only our resources count. */
+/** Input of the commands: manifest files with one or more documents, of which only LlamaStackDistributions are used. */
 import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
@@ -29,7 +29,7 @@ export interface InputResource {
   /** From `current`, or why it could not be converted. */
   readonly resource: Result.Result<Resource, Rejection<DecodeFailure>>;
   readonly warnings: ReadonlyArray<Warning>;
-  /** Puts the paths in a sentence about the resource into those of the version that its author wrote. */
+  /** Replaces the field paths in a message by those of the version that the author wrote. */
   readonly inOwnPaths: (text: string) => string;
 }
 
@@ -104,7 +104,7 @@ const inputOf = (label: string, document: Json): InputResource => {
   };
 };
 
-/** What the Go operator did with a field, and this one does not. */
+/** Warnings for fields that the Go operator reads and this one does not. */
 const unreadOfV1alpha1 = (document: Json): ReadonlyArray<Warning> => {
   const path = ["spec", "server", "containerSpec", "name"];
   const name = stringAt(document, ...path);

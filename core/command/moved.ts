@@ -43,7 +43,7 @@ interface Provider {
 
 const providers = (before: Configured, after: Configured): ReadonlyArray<string> => {
   const [old, now] = [providersOf(before.tree), providersOf(after.tree)];
-  // An id and a type such as `builtin` stand in several APIs that have nothing to do with each other.
+  // The same id and type, such as `builtin`, can occur in several unrelated APIs.
   const isRenamed = (from: Provider, to: Provider) =>
     from.id === to.id && from.type === to.type &&
     (after.line.apiAliases[from.api] === to.api || before.line.apiAliases[to.api] === from.api);

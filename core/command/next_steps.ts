@@ -1,6 +1,6 @@
-/** What a person does about a resource that is not ready, by the reason of a condition, with the command to paste. */
+/** What to do about a resource that is not ready, by the reason of a condition, with a command to paste. */
 import type { StateReason, WriteReason } from "../api/reasons.ts";
-import type { Advice } from "../failure/advice.ts";
+import { type Advice, SHOW_SETTINGS } from "../failure/advice.ts";
 import { shell } from "../data/printable.ts";
 
 export interface Place {
@@ -8,7 +8,7 @@ export interface Place {
   readonly namespace: string;
   /** The pod that the reason refers to, if there is one. */
   readonly pod: string | undefined;
-  /** Whether a new image or base config of the operator was rolled back, and no edit of the resource. */
+  /** Whether the last rollout was a new image or base config of the operator, and not an edit of the resource. */
   readonly isUpgrade?: boolean;
 }
 
@@ -22,9 +22,9 @@ export const adviceOnReason = (
 
 const isListed = (reason: string): reason is StateReason | WriteReason => Object.hasOwn(NEXT_STEPS, reason);
 
-/** Of failures whose names only the status knows, and of reasons that another version of the operator wrote. */
+/** For failures that are known from the status only, and for reasons that another version of the operator wrote. */
 const readTheMessage = ({ name, namespace }: Known): Advice => ({
-  action: "Fix the problem in the message above; the operator retries automatically",
+  action: "Fix the problem that the message names; the operator retries automatically",
   command: shell`kubectl get llsd ${name} -n ${namespace} -o yaml`,
 });
 
@@ -39,19 +39,20 @@ const rollOut = ({ name, namespace }: Known): Advice => ({
 
 const allowWrite = ({ namespace }: Known): Advice => ({
   action:
-    "Fix the quota, policy or webhook named in the message, or revert the change of a field that cannot be changed " +
-    "in place; the operator retries automatically",
+    "Fix the quota, policy or webhook that the message names, or revert the change of an immutable field; the operator " +
+    "retries automatically",
   command: shell`kubectl get resourcequota,limitrange -n ${namespace}`,
 });
 
 const fixImage = (action: string): Advice => ({
   action,
-  command: "kubectl get configmap -A --field-selector metadata.name=llama-stack-operator-config -o yaml",
+  command: SHOW_SETTINGS,
 });
 
 const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => Advice | undefined>> = {
   ImagePullFailed: (place) => ({
-    action: "Check the image name, the access of the nodes to the registry, and workload.overrides.imagePullSecrets",
+    action:
+      "Check the image name, the access of the nodes to the registry, and spec.workload.overrides.imagePullSecrets",
     command: describePod(place),
   }),
   CrashLoop: ({ pod, namespace }) => ({
@@ -60,7 +61,8 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
   }),
   Unschedulable: (place) => ({
     action:
-      "Add a node with enough capacity, or lower workload.resources. An unbound PersistentVolumeClaim has the same effect",
+      "Add a node with enough capacity, or lower spec.workload.resources. A PersistentVolumeClaim that is not bound has the " +
+      "same effect",
     command: describePod(place),
   }),
   ChangedByAdmission: () => ({
@@ -68,20 +70,21 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     command: "kubectl get mutatingadmissionpolicies,mutatingwebhookconfigurations",
   }),
   ChangedByOthers: ({ name, namespace }) => ({
-    action: "Find the controller or policy that changes the object, and exclude the object from it",
+    action: "Find the controller that the message names, and configure it to ignore this object",
     command: shell`kubectl get deployment ${name} -n ${namespace} -o yaml --show-managed-fields`,
   }),
   PodsRejected: ({ namespace }) => ({
-    action: "Fix the quota, limit range or policy named in the message; Kubernetes retries automatically",
+    action: "Fix the quota, limit range or policy that the message names; Kubernetes retries automatically",
     command: shell`kubectl get resourcequota,limitrange -n ${namespace}`,
   }),
   RolloutInProgress: ({ pod, namespace }) => ({
     action:
-      "Wait until the pods have started. A first start may download models; workload.probes.startupSeconds is the limit",
+      "Wait until the pods have started. The first start may download models; spec.workload.probes.startupSeconds limits how " +
+      "long it may take",
     command: shell`kubectl logs ${pod} -n ${namespace} --follow`,
   }),
   ReplicasUnavailable: ({ name, namespace }) => ({
-    action: "Check why there are no pods",
+    action: "Check the Events of the Deployment, and the other conditions of the resource",
     command: shell`kubectl describe deployment ${name} -n ${namespace}`,
   }),
   ScaledToZero: ({ name, namespace }) => ({
@@ -97,15 +100,17 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
   RolledBack: ({ name, namespace, isUpgrade }) =>
     isUpgrade
       ? fixImage(
-        "The previous revision is running, and the resource needs no edit. Fix the image in the operator's settings",
+        "The previous revision is running, and the resource needs no edit. Set image-overrides in the operator's settings to " +
+          "the previous image; an edit of the resource would roll out the new one again",
       )
       : {
-        action: "The previous revision is running. Fix the change that failed",
+        action: "The previous revision is running. Fix the cause in the resource; the next edit is rolled out",
         command: shell`kubectl edit llsd ${name} -n ${namespace}`,
       },
   UpgradeFailed: () =>
     fixImage(
-      "Fix the problem named in the message, or set the image back in the operator's settings (image-overrides)",
+      "Fix the cause that the message names in the resource, or set image-overrides in the operator's settings to the " +
+        "previous image. Until then, other upgrades of the same distribution in this namespace wait",
     ),
   DeploymentUpdateFailed: allowWrite,
   ObjectRefused: allowWrite,

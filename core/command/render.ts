@@ -1,4 +1,4 @@
-/** `render`: resources → every object that the operator makes of them, as text. Reads no Secret, so it can print none. */
+/** `render`: resources → every object that the operator would create, as text. Reads no Secret, so it cannot print one. */
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { asWritten } from "../admission/change_rules.ts";
@@ -21,7 +21,7 @@ export interface RenderOptions {
   readonly style: Style;
   /** Of resources that name none. */
   readonly namespace?: string | undefined;
-  /** Of the cluster that is not asked; undefined: plain Kubernetes. */
+  /** Of the intended cluster, which is not contacted; undefined: plain Kubernetes. */
   readonly platform?: Platform | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** `rollout`: lets a held pod template through, by an annotation on the resource. The one place that asks what waits. */
+/** `rollout`: requests the rollout of a held pod template by an annotation on the resource, and finds out which is held. */
 import * as Result from "effect/Result";
 import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";
@@ -46,8 +46,8 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
 };
 
 /**
- * Digest of the template that waits, undefined when none does. The word of the running operator counts first: its release
- * and its settings may be others than those of this program.
+ * Digest of the held template; undefined if none is held. The status has precedence, because the release of the running operator
+ * and its settings may differ from those of this program.
  */
 export const waitingTemplate = (
   snapshot: ClusterSnapshot,
@@ -74,7 +74,7 @@ const digestInMessage = (resource: JsonObject): string | undefined => {
   return /\b[0-9a-f]{64}\b/.exec(stringAt(condition, "message") ?? "")?.[0];
 };
 
-/** Only the annotation; the uid keeps the apply from making a resource that was deleted meanwhile. */
+/** Only the annotation; the uid prevents the apply from creating a resource that was deleted meanwhile. */
 const annotated = (resource: JsonObject, digest: string): Manifest => {
   const { name, namespace, uid } = objectAt(resource, "metadata");
   return {

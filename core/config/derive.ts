@@ -50,7 +50,7 @@ export type Derived = Data.TaggedEnum<{
     readonly env: ReadonlyArray<EnvVar>;
     readonly warnings: ReadonlyArray<Warning>;
   };
-  /** The image runs the config that it brings. */
+  /** The image runs its built-in config. */
   DistributionDefault: {
     readonly distribution: ResolvedDistribution;
     readonly env: ReadonlyArray<EnvVar>;
@@ -123,7 +123,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   });
 });
 
-/** The image's own config hurts in the same combinations, as far as it is known. */
+/** Warnings about combinations that also affect the image's own config, as far as it is known. */
 const cautionsOf = (
   spec: Resource["spec"],
   server: Server | undefined,

@@ -31,7 +31,7 @@ export const knownEnvironment = (
 export const writtenValue = ({ spec }: Pick<Facts, "spec">, variable: string): string | undefined =>
   spec.workload?.overrides?.env?.findLast(({ name }) => name === variable)?.value;
 
-/** Of other Services the pods are told nothing: they have no service links. */
+/** Variables of other Services are not set, because the pods have no service links. */
 const OF_EVERY_CONTAINER =
   /^(HOME|HOSTNAME|PATH|KUBERNETES_(SERVICE_HOST|SERVICE_PORT(_HTTPS)?|PORT(_443_TCP(_.+)?)?))$/;
 

@@ -16,9 +16,9 @@ import type { Draft, Facts } from "./draft.ts";
 export class GenerationFacts
   extends Context.Service<GenerationFacts, Facts>()("llama-stack-operator/core/GenerationFacts") {}
 
-/** A stage found faults. No Error, which would record a stack each time it is handed on. */
+/** The failures of a stage. Not an Error, which would record a stack trace each time it is passed on. */
 export class StageFailed<out E> extends Data.TaggedClass("StageFailed")<{
-  /** What is sound. */
+  /** The valid part. */
   readonly draft: Draft;
   readonly failures: Arr.NonEmptyReadonlyArray<unknown>;
 }> {
@@ -29,7 +29,7 @@ export type Stage<E> = (draft: Draft) => Effect.Effect<Draft, StageFailed<E>, Ge
 
 /** The result of a stage. */
 export interface Staged<E> {
-  /** What is sound. */
+  /** The valid part. */
   readonly draft: Draft;
   readonly failures: ReadonlyArray<E>;
 }
@@ -47,7 +47,7 @@ export const stage = <E>(work: (draft: Draft, facts: Facts) => Staged<E>): Stage
 export const soundStage = (work: (draft: Draft, facts: Facts) => Draft): Stage<never> => (draft) =>
   Effect.map(GenerationFacts, (facts) => work(draft, facts));
 
-/** Runs the next stage on what is sound, and keeps the failures of both. */
+/** Runs the next stage on the valid part, and keeps the failures of both. */
 export const thenStage = <E2>(next: Stage<E2>) =>
 <E1>(
   self: Effect.Effect<Draft, StageFailed<E1>, GenerationFacts>,

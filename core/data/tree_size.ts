@@ -25,7 +25,7 @@ export const excessOf = (tree: Json, { depth, values }: TreeBounds): Excess | un
     readonly path: ReadonlyArray<string | number>;
   }
   const rest: Array<Place> = [{ value: tree, level: 1, path: [] }];
-  // What waits counts as seen: a long list must not be put on the stack before it is counted.
+  // Queued values count as visited: a long list must not be pushed to the stack before it is counted.
   let count = 1;
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     const { value, level, path } = next;

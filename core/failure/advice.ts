@@ -7,13 +7,17 @@ import { shell, shellWord } from "../data/printable.ts";
 
 export interface Advice {
   readonly action: string;
-  /** Ready to be pasted, but for what stands as `…`. */
+  /** Ready to be pasted; `…` marks values to fill in. */
   readonly command?: string;
 }
 
 export type Advise<F> = (failure: F, resource: JsonObject) => Advice;
 
 const GOES_ON = "the operator continues automatically";
+
+/** Wherever the operator is installed. */
+export const SHOW_SETTINGS =
+  "kubectl get configmap -A --field-selector metadata.name=llama-stack-operator-config -o yaml";
 
 const namespaceOf = (resource: JsonObject): string => stringAt(resource, "metadata", "namespace") ?? "";
 const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
@@ -31,13 +35,30 @@ interface NamedObject {
 }
 
 export const adviceForEdit: Advise<unknown> = (_failure, resource) => ({
-  action: "Edit the resource; `llama-stack-operator lint -f FILE` finds the same mistakes before they reach a cluster",
+  action:
+    "Edit the field that the message names. `llama-stack-operator lint -f FILE` reports such errors before you apply a file",
   command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });
 
 export const adviceOnOverride: Advise<unknown> = () => ({
   action:
     `Correct image-overrides in the settings of the operator, the ConfigMap llama-stack-operator-config; ${GOES_ON}`,
+  command: SHOW_SETTINGS,
+});
+
+/** `setting` is the key of the operator's ConfigMap that forbids it. */
+export const adviceOnAllowance: Advise<{ readonly setting: string }> = ({ setting }, resource) => ({
+  action: "Remove the field that the message names, or ask the administrator to allow it with the key " +
+    `${setting} of the ConfigMap llama-stack-operator-config, in the namespace of the operator; ${GOES_ON}`,
+  command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
+});
+
+/** The command is the one that loses nothing. `accept` is the annotation as a line of YAML. */
+export const adviceOnFamilyChange: Advise<{ readonly accept: string }> = ({ accept }, resource) => ({
+  action:
+    "To keep the data, set spec.distribution back to the former server, and create another resource for the new one. " +
+    `To accept the loss, set the annotation ${accept} on the resource`,
+  command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });
 
 export const adviceOnSecret: Advise<Named> = ({ name, namespace }, resource) => ({
@@ -72,7 +93,9 @@ export const adviceForContent =
   });
 
 export const adviceOnUpgrade: Advise<unknown> = (_failure, resource) => ({
-  action: "Restore the previous version or settings of the operator, or adapt the resource; its server keeps running",
+  action:
+    "Install the previous version of the operator, restore its previous settings, or adapt the resource to the new ones. " +
+    "The server keeps running meanwhile",
   command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });
 
@@ -88,16 +111,18 @@ export const adviceOnDeletion: Advise<NamedObject> = ({ kind, name }, resource) 
 });
 
 export const adviceOnWrite: Advise<unknown> = () => ({
-  action: "Check the API server, or the webhook named in the message; the operator retries automatically",
+  action:
+    "Check that the API server, or the webhook that the message names, is running; the operator retries automatically",
   command: "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
 });
 
 export const adviceOnRefusal: Advise<unknown> = (_failure, resource) => ({
-  action: "Fix the quota, policy or webhook named in the message; the operator retries automatically",
+  action: "Fix the quota, policy or webhook that the message names, or revert the change of an immutable field; " +
+    "the operator retries automatically",
   command: shell`kubectl get events -n ${namespaceOf(resource)} --sort-by=.lastTimestamp`,
 });
 
-/** Keys that the resource reads of a Secret or ConfigMap, for a command that makes them all at once. */
+/** Keys that the resource reads of a Secret or ConfigMap, for a command that creates them all at once. */
 const keysOf = (resource: JsonObject, kind: "Secret" | "ConfigMap", name: string): ReadonlyArray<string> => {
   const decoded = decodeResource(resource, "lenient");
   if (Result.isFailure(decoded)) return [];

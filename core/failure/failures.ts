@@ -84,7 +84,7 @@ export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
   }
 }
 
-/** A version of OGX is asked for a distribution of Llama Stack, or the other way round. */
+/** The server version is one of OGX and the distribution one of Llama Stack, or vice versa. */
 export class ServerOfAnotherProduct extends Data.TaggedError("ServerOfAnotherProduct")<{
   readonly path: FieldPath;
   readonly version: string;
@@ -94,8 +94,9 @@ export class ServerOfAnotherProduct extends Data.TaggedError("ServerOfAnotherPro
   readonly others: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: distribution "${this.distribution}" has servers of ${this.product} only: ` +
-      `"${this.version}"; set spec.distribution.name to a distribution with this server: ${list(this.others)}`;
+    return `${formatPath(this.path)}: not a version of ${this.product}, the server of distribution ` +
+      `"${this.distribution}": "${this.version}"; set spec.distribution.name to a distribution with this server: ` +
+      list(this.others);
   }
 }
 
@@ -139,7 +140,7 @@ export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfi
       ? `Unsupported version ${this.version} of config.yaml in the base config (${this.origin}); supported ` +
         `versions: ${list(this.supported)}`
       : `The base config (${this.origin}) does not fit the server: ${this.contradictions.join("; ")}; set ` +
-        `spec.distribution.serverVersion to the server that it was made for`;
+        `spec.distribution.serverVersion to the server version that it was written for`;
   }
 }
 
@@ -201,9 +202,9 @@ export class VariableNotSet extends Data.TaggedError("VariableNotSet")<{
 export class MissingProviderForResource extends Data.TaggedError("MissingProviderForResource")<{
   readonly path: FieldPath;
   readonly resource: "models" | "tools" | "shields";
-  /** The list of `spec.providers` where the missing one would stand. */
+  /** The list of `spec.providers` that lacks a provider. */
   readonly field: "inference" | "toolRuntime" | "safety";
-  /** The one entry that lacks a provider, with the types that could serve it; absent where no provider is there at all. */
+  /** The entry that lacks a provider, with the types that could serve it; undefined if there is no provider at all. */
   readonly entry?: { readonly name: string; readonly types: ReadonlyArray<string> };
 }> {
   override get message(): string {
@@ -240,7 +241,7 @@ export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
 }> {
   override get message(): string {
     if (this.ids !== undefined) {
-      return `${this.paths.join(" and ")}: provider ids become the same environment variable ${this.name}: ` +
+      return `${this.paths.join(" and ")}: provider ids result in the same environment variable ${this.name}: ` +
         `${quoted(this.ids)}; change one of the ids`;
     }
     return `${
@@ -377,7 +378,7 @@ export class ConfigTooLarge extends Data.TaggedError("ConfigTooLarge")<{
   readonly bytesMax: number;
 }> {
   override get message(): string {
-    return `The generated config.yaml is at least ${this.bytes} bytes; a config.yaml may have at most ${this.bytesMax}: shorten settings or models`;
+    return `The generated config.yaml is at least ${this.bytes} bytes; at most ${this.bytesMax} bytes are supported; remove settings or models`;
   }
 }
 
@@ -520,13 +521,13 @@ export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
 }> {
   override get message(): string {
     if (this.isExcessive === true) {
-      return `${this.kind} "${this.name}" already exists without an owner, and its pod template asks for more than this ` +
-        "resource may: access to the node, privileges, or another ServiceAccount. It is left unchanged; delete it, or " +
+      return `${this.kind} "${this.name}" already exists without an owner, and its pod template requests more than this ` +
+        "resource may have: access to the node, privileges, or another ServiceAccount. It is left unchanged; delete it, or " +
         "rename this resource";
     }
     return `${this.kind} "${this.name}" already exists and ${
       this.owner === undefined ? "is not managed by this resource" : `belongs to ${this.owner}`
-    }. It is left unchanged; rename this resource, or free the name`;
+    }. It is left unchanged; rename this resource, or delete the object if it is unused`;
   }
 }
 

@@ -10,10 +10,12 @@ import * as events from "../api/events.ts";
 import {
   adviceForContent,
   adviceForEdit,
+  adviceOnAllowance,
   adviceOnConfigMap,
   adviceOnConfigMapKey,
   adviceOnConflict,
   adviceOnDeletion,
+  adviceOnFamilyChange,
   adviceOnOverride,
   adviceOnRefusal,
   adviceOnSecret,
@@ -25,9 +27,9 @@ import {
 import type { ReconcileFailure } from "./reconcile_failure.ts";
 
 export interface Row<F> {
-  /** For the page of conditions: what went wrong, as a clause. */
+  /** For docs/conditions.md: what went wrong, as a clause. */
   readonly meaning: string;
-  /** The word that conditions, metrics and `lint -o json` carry. */
+  /** The reason in conditions, metrics and `lint -o json`. */
   readonly reason: FailureReason | ((failure: F) => FailureReason);
   /** When the operator retries: after a change of the resource or of a referenced object, or also with backoff. */
   readonly retry: "after a change" | "with backoff";
@@ -35,7 +37,7 @@ export interface Row<F> {
   readonly condition: ConditionType | ((failure: F) => ConditionType);
   /** Whether the resource needs manual help (condition `Stalled`). */
   readonly stalls: boolean | ((failure: F) => boolean);
-  /** Undefined: it is over soon, and not worth an Event. */
+  /** Undefined: no Event, because it is over soon. */
   readonly event: ((sentence: string) => events.Note) | undefined;
   /** Who can fix it: the author of the resource, or the administrator of the cluster and the operator. */
   readonly owner: "author" | "administrator";
@@ -47,7 +49,7 @@ type Rows = {
   readonly [Tag in ReconcileFailure["_tag"]]: Row<Extract<ReconcileFailure, { readonly _tag: Tag }>>;
 };
 
-/** Of most failures to make a config. */
+/** Most failures to generate a config. */
 const CONFIG = {
   retry: "after a change",
   condition: "ConfigGenerated",
@@ -70,7 +72,7 @@ export const FAILURES: Rows = {
   SchemaMismatch: { meaning: "a field has the wrong type or shape, or is unknown", ...CONFIG, reason: "InvalidSpec" },
   RuleBroken: { meaning: "fields conflict with each other", ...CONFIG, reason: "InvalidSpec" },
   InvalidName: {
-    meaning: "metadata.name is too long or malformed for the names of the objects",
+    meaning: "metadata.name is too long, or not valid in the names of the objects that the operator creates",
     ...CONFIG,
     reason: "InvalidName",
   },
@@ -95,7 +97,7 @@ export const FAILURES: Rows = {
     reason: "UnsupportedConfigVersion",
   },
   OverrideForOtherServerFamily: {
-    meaning: "image-overrides of the operator names a server of another family than the distribution",
+    meaning: "the operator's setting image-overrides names an image of another server family than the distribution",
     ...CONFIG,
     reason: "UnsupportedConfigVersion",
     owner: "administrator",
@@ -114,7 +116,8 @@ export const FAILURES: Rows = {
   },
   UnknownProvider: { meaning: "a model names a provider that does not exist", ...CONFIG, reason: "UnknownProvider" },
   ProviderSwitchedOff: {
-    meaning: "a model names a provider of the base config that is off",
+    meaning:
+      "a model names a provider of the base config that is switched off, because an environment variable is not set",
     ...CONFIG,
     reason: "UnknownProvider",
   },
@@ -143,7 +146,12 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "NotSupportedByServer",
   },
-  NotAllowed: { meaning: "a setting of the operator forbids it", ...CONFIG, reason: "NotAllowed" },
+  NotAllowed: {
+    meaning: "the resource requests something that a setting of the operator (`allow.*`) forbids",
+    ...CONFIG,
+    reason: "NotAllowed",
+    advice: adviceOnAllowance,
+  },
   NotBuiltYet: {
     meaning: "this version of the operator does not support the field",
     ...CONFIG,
@@ -160,11 +168,11 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "ConfigGenerationFailed",
   },
-  UnusableEndpoint: { meaning: "an address cannot be used by the server", ...CONFIG, reason: "ConfigGenerationFailed" },
+  UnusableEndpoint: { meaning: "the server cannot use an address", ...CONFIG, reason: "ConfigGenerationFailed" },
   ModelConflict: { meaning: "two models have the same id on the server", ...CONFIG, reason: "RegistryConflict" },
   MissingApi: { meaning: "a provider requires an API that is disabled", ...CONFIG, reason: "NotSupportedByServer" },
   SecretValueUnusable: {
-    meaning: "the value of a Secret would not reach the server unchanged",
+    meaning: "the server would not receive the value of a Secret unchanged, for example because it looks like a number",
     ...CONFIG,
     reason: "SecretValueUnusable",
     advice: adviceForContent("secret"),
@@ -197,9 +205,10 @@ export const FAILURES: Rows = {
     advice: adviceForContent("configmap"),
   },
   ServerFamilyChangeLosesData: {
-    meaning: "the change would move stored data to a server that cannot read all of it",
+    meaning: "the new server could not read all data that the current server has stored ([moves.md](moves.md))",
     ...CONFIG,
     reason: "ServerFamilyChangeLosesData",
+    advice: adviceOnFamilyChange,
   },
   RegistryConflict: {
     meaning: "a registered model or shield was changed in a way that the server rejects at its next start",
@@ -267,7 +276,7 @@ export const FAILURES: Rows = {
     advice: adviceOnDeletion,
   },
   WriteFailed: {
-    meaning: "the API server or a webhook failed while an object was written",
+    meaning: "the API server, or a webhook that it calls, failed while the operator wrote an object",
     reason: "WriteFailed",
     retry: "with backoff",
     condition: conditionOfWrite,
@@ -277,7 +286,7 @@ export const FAILURES: Rows = {
     advice: adviceOnWrite,
   },
   ObjectRefused: {
-    meaning: "the API server rejects an object: a quota, a policy or an immutable field",
+    meaning: "the API server rejects an object, because of a quota, a policy or an immutable field",
     reason: ({ blocks }) => blocks ? "DeploymentUpdateFailed" : "ObjectRefused",
     // A quota may be raised and a webhook fixed without an edit of the resource.
     retry: "with backoff",

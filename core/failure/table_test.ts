@@ -81,6 +81,10 @@ Deno.test("UpgradeConfigFailure names both versions of the operator, and every c
     to: { version: "1.1.0", pins: "y" },
     causes,
   });
-  ok(message.startsWith("Operator 1.1.0 cannot generate the config of this resource, which operator 1.0.0 could: "));
+  ok(
+    message.startsWith(
+      "Operator 1.1.0 cannot generate the config of this resource, which operator 1.0.0 could generate: ",
+    ),
+  );
   ok(causes.every((cause) => message.includes(cause.message)));
 });

@@ -16,7 +16,7 @@ export interface OperatorInputs {
  * base config changed, and not because of an edit by the author.
  */
 export class UpgradeConfigFailure extends Data.TaggedError("UpgradeConfigFailure")<{
-  /** With which the last good config was made. */
+  /** The inputs of the last valid config. */
   readonly from: OperatorInputs;
   readonly to: OperatorInputs;
   readonly causes: NonEmptyReadonlyArray<PreparationFailure | DataFailure>;
@@ -29,7 +29,7 @@ export class UpgradeConfigFailure extends Data.TaggedError("UpgradeConfigFailure
     const what = from.version === undefined || from.version === to.version
       ? "After a change of the operator's settings, of the image or of the base config, the operator cannot generate the config " +
         "of this resource"
-      : `Operator ${to.version} cannot generate the config of this resource, which operator ${from.version} could`;
+      : `Operator ${to.version} cannot generate the config of this resource, which operator ${from.version} could generate`;
     return `${what}: ${causes.map(({ message }) => message).join("; ")}. The running Deployment is unchanged`;
   }
 }

@@ -56,7 +56,7 @@ for (
   });
 }
 
-Deno.test("the defaults do not allow annotations that hold pieces of a proxy's configuration", () => {
+Deno.test("the defaults do not allow annotations with snippets of a proxy's configuration", () => {
   deepStrictEqual(failures(expose({ annotations: { "nginx.ingress.kubernetes.io/server-snippet": "x" } })), [
     'NotAllowed at spec.networking.expose.annotations["nginx.ingress.kubernetes.io/server-snippet"]',
   ]);

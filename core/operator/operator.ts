@@ -11,7 +11,7 @@ export interface Operator {
   readonly hmacKey: Redacted<string>;
   /** Whether servers trust the CA bundle of their namespace without naming it. */
   readonly namespaceCaBundle: "Use" | "Ignore";
-  /** Whether a template that only the operator changed is applied without being asked. */
+  /** Whether a template changed only by the operator is rolled out automatically. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
   /** Maximum number of concurrent upgrades. */
   readonly upgradeParallelism: number;

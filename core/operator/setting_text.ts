@@ -1,9 +1,9 @@
-/** The text of one setting: what is read as YAML, and how a sentence shows what is wrong in it. */
+/** The text of one setting: parsing as YAML, and quoting in messages. */
 import * as Result from "effect/Result";
 import { isObject, type Json, type JsonObject } from "../data/json.ts";
 import { readYaml11 } from "../data/yaml.ts";
 
-/** A map, or the end of a sentence that says why it is none. */
+/** A map, or the end of an error message. */
 export const yamlMap = (text: string): JsonObject | string => {
   const read = readYaml11(text);
   if (Result.isFailure(read)) return `: invalid YAML: ${read.failure.detail}; the last valid value still applies`;

@@ -141,7 +141,7 @@ export const readSettings = (
   return { settings, complaints: [...complaints, ...strange] };
 };
 
-/** The rows of what authors may ask for. A function, since it is called above its place. */
+/** The rows of `allow.*`. A function declaration, because it is called above its definition. */
 function allowRows(): ReadonlyArray<SettingRow> {
   const patterns = (part: Exclude<keyof Allowances, "privileged">, fallback: string, meaning: string): SettingRow => ({
     key: `allow.${part}`,
@@ -181,7 +181,7 @@ function allowRows(): ReadonlyArray<SettingRow> {
   ];
 }
 
-/** What the operator is, with these settings. */
+/** The operator with these settings. */
 export const operatorWith = (facts: Operator, settings: Settings): Operator => ({
   ...facts,
   surroundings: {
@@ -252,7 +252,7 @@ const namespaceLabels = (text: string, before: Settings): Reading => {
   if (typeof map === "string") return { settings: before, complaints: [map] };
   const labels = labelsIn(map);
   return labels === undefined
-    ? { settings: before, complaints: [`: expected at most ${LABELS_MAX} labels; the last good value stays`] }
+    ? { settings: before, complaints: [`: expected at most ${LABELS_MAX} labels; the last valid value still applies`] }
     : { settings: { ...before, ingressNamespaceLabels: labels }, complaints: [] };
 };
 

@@ -128,7 +128,7 @@ const revisionOf = (object: JsonObject): number => Number(stringAt(object, "meta
  *
  * `kubectl rollout undo` brings the record of the earlier template with it. Until that is repaired, a field also counts that the
  * template before had with another value, which may be a default, and where its ReplicaSet has not been seen yet, the manifest
- * decides alone. Afterwards these two would go on for ever.
+ * decides alone. Otherwise these two would overwrite each other forever.
  */
 const broughtBack = (
   manifest: Manifest,

@@ -1,4 +1,4 @@
-/** The number of pods: the one thing that changes whatever else is wrong, and that an autoscaler may own. */
+/** The number of pods, which is updated even if the resource has errors, unless an autoscaler controls it. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
 import { isOwnApply } from "../snapshot/field_manager.ts";

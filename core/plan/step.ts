@@ -1,4 +1,4 @@
-/** A decision is data: the steps in the order in which they are made, each with its reason. */
+/** A decision as data: the steps in the order of their execution, each with its reason. */
 import * as Data from "effect/Data";
 import type { Manifest } from "../resources/blueprint.ts";
 import type { ManifestOf } from "../resources/kubernetes_objects.ts";
@@ -48,7 +48,7 @@ export type Step = Data.TaggedEnum<{
 }>;
 export const Step = Data.taggedEnum<Step>();
 export type Announcement = Extract<Step, { readonly _tag: "Announce" }>;
-/** Makes an object again on which running pods depend, and which says nothing of the spec. */
+/** Creates an object again that running pods need, and that does not depend on the spec. */
 export type Restoration = Extract<Step, { readonly _tag: "Apply" }> & {
   readonly manifest: ManifestOf<"Service" | "ServiceAccount">;
   readonly precondition: "must not exist";

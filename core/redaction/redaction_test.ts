@@ -105,7 +105,7 @@ Deno.test("reveals() finds a value of eight letters across a line break of its b
   strictEqual(reveals("bad key TR0UB4D", ["Tr0ub4d"]), false);
 });
 
-Deno.test("reveals() finds each piece of eight characters of a value, at any position", () => {
+Deno.test("reveals() finds each part of eight characters of a value, at any position", () => {
   const word = fc.string({ minLength: 8, maxLength: 200 });
   fc.assert(fc.property(word, fc.string(), fc.string(), fc.nat(), (value, before, after, at) => {
     const trimmed = value.trim();
@@ -178,7 +178,7 @@ for (const [url, secret, shown] of URLS) {
   });
 }
 
-Deno.test("reveals() finds less than eight characters at the begin and at the end of a text that was cut", () => {
+Deno.test("reveals() finds less than eight characters at the beginning and at the end of a text that was cut", () => {
   const value = "sk-Zq81LmX0v";
   const log = 'INFO: "GET /v1/health HTTP/1.1" 200\n'.repeat(60);
   ok(reveals(`${value.slice(-5)} is not a valid key\n${log}`, [value]));

@@ -46,7 +46,7 @@ const phaseOf = (
   if (available?.status === "True") return "Ready";
   if (findings.some(({ type, status }) => type === "Stalled" && status === "True")) return "Failed";
   if (available?.reason === "ScaledToZero") return "Ready";
-  // A rollout that goes on while pods of the former template serve is no outage.
+  // A rollout during which pods of the former template serve is not an outage.
   if (Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0) > 0) return "Ready";
   return deployment === undefined ? "Pending" : "Initializing";
 };

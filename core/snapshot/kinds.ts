@@ -41,7 +41,7 @@ export const OWN_KINDS: ReadonlyArray<Kind> = Object.values(OWN);
 /** In place of an Ingress, where the API server has it. */
 export const ROUTES: Kind = written("route.openshift.io/v1", "Route", "routes", true);
 
-/** What Kubernetes makes of our Deployment; only read. */
+/** Kinds that Kubernetes creates from the Deployment; only read. */
 export const POD_KINDS: ReadonlyArray<Kind> = [
   written("v1", "Pod", "pods"),
   written("apps/v1", "ReplicaSet", "replicasets"),

@@ -9,7 +9,7 @@ import type { Packed } from "./packed.ts";
 import { KEPT_BYTES_MAX, KEPT_NAMESPACE_BYTES_MAX } from "../limits.ts";
 
 export interface CacheBudget {
-  /** Makes room for `bytes` more of this namespace; false: it keeps as much as anybody, or as much as it may. */
+  /** Makes room for `bytes` more of this namespace; false if it has its full share, or reached its limit. */
   readonly makeRoom: (namespace: string, bytes: number) => boolean;
   /**
    * Counts an entry; call again after its text was compressed. `giveUp` is called once, when its memory is given to

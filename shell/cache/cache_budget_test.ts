@@ -17,7 +17,7 @@ Deno.test("cacheBudget() has room up to the bound of a namespace, and up to the 
   deepStrictEqual(bytes.makeRoom("b", KEPT_NAMESPACE_BYTES_MAX), true);
 });
 
-Deno.test("cacheBudget() gives a namespace as much room as the others have, whatever these keep", () => {
+Deno.test("cacheBudget() gives a namespace an equal share of memory, whatever the others cache", () => {
   const bytes = cacheBudget(1000, 600);
   const given: Array<string> = [];
   const fill = (namespace: string, count: number) => {

@@ -54,7 +54,7 @@ export const packer = (): (kind: string, json: string) => Packed => {
   const kinds = new Map<string, Candidates>();
   return (kind, json) => {
     const text = Buffer.from(json);
-    // What a Secret held is forgotten with it.
+    // The content of a Secret is dropped together with it.
     if (kind === "Secret" || text.length > HISTORY_BYTES_MAX) return behind(NONE, text);
     const candidates = kinds.get(kind) ?? { packs: 0, lastFirst: [] };
     kinds.set(kind, candidates);

@@ -1,6 +1,6 @@
 /**
- * When texts of objects are deflated: not while there is work, but once few objects come in, or when too much has gathered.
- * Before 1,000 new resources have their Deployments, deflating what is seen of them takes a twelfth of the main thread.
+ * When texts of objects are compressed: not while there is work, but when few objects arrive, or when too many are queued.
+ * During the reconciliation of 1,000 new resources, compressing their objects would take a twelfth of the main thread.
  */
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
@@ -13,16 +13,16 @@ export interface PackedLater {
    * called then.
    */
   readonly add: (place: string, kind: string, kept: Packed, deflated?: () => void) => void;
-  /** What a deleted object held is forgotten with it. */
+  /** Drops the content of a deleted object. */
   readonly forget: (place: string) => void;
-  /** Deflates what waits whenever little is added, until it is interrupted. */
+  /** Compresses queued entries whenever few are added, until it is interrupted. */
   readonly packing: Effect.Effect<never>;
 }
 
 export const packedLater = (): PackedLater => {
   const pack = packer();
   const waiting = new Map<string, readonly [kind: string, kept: Packed, deflated: () => void]>();
-  // Of what waits.
+  // Of the queued entries.
   let characters = 0;
   let added = 0;
   const forget = (place: string): void => {

@@ -83,7 +83,7 @@ Deno.test("packer() bounds what it remembers of a kind, and replaces only what n
   );
   strictEqual(histories.size, HISTORIES_PER_KIND);
   ok(isAlone(pack(configMap("a", noise(1000, 3000)))));
-  // All but the first go on being of use.
+  // All but the first remain useful.
   for (let packs = 0; packs <= HISTORY_KEPT_PACKS; packs++) {
     pack(configMap("a", noise(1 + packs % (HISTORIES_PER_KIND - 1), 3000)));
   }

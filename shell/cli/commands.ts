@@ -54,7 +54,7 @@ const coloured = (): boolean => Deno.stdout.isTerminal() && !Deno.noColor;
 
 const FORMATTER = CliOutput.defaultFormatter({ colors: coloured(), globalFlags: "summary" });
 
-/** Help that answers a mistake goes where the mistake is told: standard output is for what somebody asked for. */
+/** Help in response to a usage error is printed on standard error, next to the error; requested help on standard output. */
 const present = (event: CliOutput.Presenter.Event): Effect.Effect<void> =>
   event._tag !== "InvalidInvocation"
     ? CliOutput.defaultPresenter.present(event)

@@ -1,4 +1,4 @@
-/** The operator's ConfigMap, followed while it works: the settings of every decision. */
+/** The operator's ConfigMap, watched at run time: the settings of every decision. */
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
@@ -50,5 +50,5 @@ export const takeOver = Effect.fn("takeOver")(function* (
   );
 });
 
-/** The one object that is followed. */
+/** The only object that is watched. */
 export const SETTINGS_FIELDS = `metadata.name=${SETTINGS_CONFIG_MAP}`;

@@ -121,7 +121,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
       return made;
     }
     case "Prune":
-      // It is gone, or became another object: there is nothing left to delete.
+      // It was deleted or replaced by another object: there is nothing to delete.
       yield* cluster.send(Patch.Delete({ key: step.key, uid: step.uid, version: step.version })).pipe(
         Effect.catchIf(({ status }) => status === 404 || status === 409, () => Effect.void),
       );
@@ -149,7 +149,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
   }
 });
 
-/** An Event that cannot be written must not stop the work that it speaks of. */
+/** An Event that cannot be written must not stop the reconciliation. */
 const announced = ({ note }: Announcement, resource: JsonObject) =>
   announce(note, resource).pipe(
     Effect.andThen(wrote("Event", "create")),

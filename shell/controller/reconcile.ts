@@ -25,7 +25,7 @@ const Large: Context.Reference<LargeResourceSlot> = Context.Reference("llama-sta
   defaultValue: largeResourceSlot,
 });
 
-/** What follows for the resource; undefined when it is gone. */
+/** When to reconcile the resource again; undefined if it was deleted. */
 export const reconcile = Effect.fn("reconcile")(function* (key: string) {
   const kept = yield* (yield* Store).resource(key);
   if (kept === undefined) return undefined;

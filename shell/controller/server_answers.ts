@@ -22,7 +22,7 @@ import { Store } from "../cache/store.ts";
 export type Route = "Direct" | "Proxied";
 
 export class ServerProbe extends Context.Service<ServerProbe, {
-  /** The last answers to this question, undefined so far; from now on it is asked. Undefined ends the asking. */
+  /** The last answers of this server, undefined if there are none yet; it is requested regularly from now on, until `undefined` is passed. */
   readonly answers: (key: string, question: Question | undefined) => Effect.Effect<ServerAnswers | undefined>;
   /** Waits for a resource `namespace/name` whose answers changed. */
   readonly changed: Effect.Effect<string>;
@@ -98,7 +98,7 @@ const askOnce = Effect.fnUntraced(
     return answersOf(version, providers, models, before);
   },
   Effect.scoped,
-  // A certificate authority that is none: the server cannot be asked.
+  // Not a valid certificate authority: the server cannot be requested.
   Effect.catch(() => Effect.succeed(undefined)),
 );
 
@@ -131,7 +131,7 @@ const fetchJson = (
     const response = await fetch(url, {
       client: init.client,
       headers: init.headers,
-      // A server must not send us elsewhere.
+      // Redirects of a server are not followed.
       redirect: "manual",
       signal,
     });

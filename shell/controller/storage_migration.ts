@@ -12,7 +12,7 @@ import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE } from "../limits.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
 
-/** Ends when nothing is left; tries again after a pause while it cannot. */
+/** Ends when everything is migrated; retries after a delay if that fails. */
 export const migrateStorage = Effect.gen(function* () {
   for (;;) {
     const isDone = yield* migrated.pipe(

@@ -1,4 +1,4 @@
-/** What is watched, and whom a change of it wakes. */
+/** The watches, and which resources a change triggers. */
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Latch from "effect/Latch";

@@ -102,7 +102,7 @@ Deno.test("makeWorkQueue() leaves workers for other namespaces, whatever one of 
     strictEqual(new Set(rest.filter((key) => key.startsWith("busy/"))).size >= 10, true);
   })));
 
-Deno.test("makeWorkQueue() leaves a worker for the next namespace, however many are busy", () =>
+Deno.test("makeWorkQueue() keeps a worker free for the next namespace, however many are busy", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     for (const namespace of ["a", "b", "c", "d", "e"]) {

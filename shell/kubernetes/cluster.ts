@@ -1,4 +1,4 @@
-/** The one door to the API server. */
+/** The only client of the API server. */
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";

@@ -4,13 +4,13 @@ import { type Json, type JsonObject, member, stringAt } from "../../core/data/js
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { CAUSES_MAX, RETRY_AFTER_MS_MAX } from "../limits.ts";
 
-/** A call that the API server refused, or that never reached it. */
+/** A call that the API server rejected, or that never reached it. */
 export class ClusterError extends Data.TaggedError("ClusterError")<{
   readonly verb: string;
   readonly path: string;
   /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
-  /** The API server's own word, e.g. Conflict, Forbidden, Expired. */
+  /** The reason that the API server gives, e.g. Conflict, Forbidden, Expired. */
   readonly reason: string;
   readonly detail: string;
   readonly retryAfterMs: number | undefined;

@@ -1,12 +1,12 @@
 /**
- * Credentials that a program named in the kubeconfig gives out, as EKS, GKE and AKS want it.
+ * Credentials from a program that the kubeconfig names, as EKS, GKE and AKS require.
  *
  * Source: client.authentication.k8s.io/v1, "client-go credential plugins" in the Kubernetes documentation.
  */
 import { CREDENTIAL_RENEWED_BEFORE_MS } from "../limits.ts";
 import { type Json, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 
-/** What a plugin answered; either part may lack. */
+/** The response of a plugin; either part may be missing. */
 export interface Credential {
   readonly token: string | undefined;
   /** PEM. */

@@ -1,6 +1,6 @@
 /**
- * A client that is exchanged when it got no answer: a connection that died without a word stays in its pool for a quarter of an
- * hour. It is exchanged as well when the CA that it trusts was rotated.
+ * A client that is replaced after a call without an answer: a connection that died silently stays in its pool for a quarter of an
+ * hour. It is also replaced when the CA that it trusts was rotated.
  */
 import * as Effect from "effect/Effect";
 import type { ClusterError } from "./cluster_error.ts";

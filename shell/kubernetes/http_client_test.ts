@@ -63,7 +63,7 @@ for (const how of ["failed", "given up"] as const) {
   });
 }
 
-Deno.test("a client is exchanged within a minute after the CA was rotated, and not before", async () => {
+Deno.test("a client is replaced within a minute after the CA was rotated, and not before", async () => {
   const made: Array<string | undefined> = [];
   let caPem: string | undefined = "one";
   const make = (pem: string | undefined) => {

@@ -117,7 +117,7 @@ export const listAndWatch = ({ call, watches, headersFor, patience, url }: Trans
       return Stream.flattenIterable(
         Stream.fromAsyncIterable(
           eventsOf(chunksOf(response, controller.signal), path, silence.heard),
-          // Something between here and there may have ended the answer in the middle of an event.
+          // A proxy may have cut the response within an event.
           (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
         ),
       );

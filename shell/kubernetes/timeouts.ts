@@ -1,4 +1,4 @@
-/** How long an answer is waited for from a connection that may be dead; shorter only where a test cannot wait as long. */
+/** Timeouts for responses on a connection that may be dead; shorter only in tests. */
 import * as Context from "effect/Context";
 import { CALL_TIMEOUT_MS, WATCH_SILENCE_MS } from "../limits.ts";
 

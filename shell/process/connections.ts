@@ -69,7 +69,7 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
     forget(connection);
     for (const socket of connection.sockets) socket.destroy();
   };
-  /** The connection that is missed least; undefined where the API server waits for an answer on each. */
+  /** The least useful connection; undefined if the API server waits for a response on each. */
   const leastMissed = (): Connection | undefined => {
     const fresh = oldest("fresh");
     // A new connection is about to send a request: a flood of further ones must not close it at once.

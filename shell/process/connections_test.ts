@@ -275,7 +275,7 @@ for (const withTls of [false, true]) {
   });
 }
 
-Deno.test("the webhooks: few connections of an address send at a time, and any number of an API server's", async () => {
+Deno.test("the webhooks: few connections of one address send at a time, but any number of the API server's", async () => {
   const server = await WEBHOOKS();
   const held: Array<Deno.Conn> = [];
   const begin = async (count: number) => {

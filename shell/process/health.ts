@@ -1,4 +1,4 @@
-/** What the process answers to the kubelet and to Prometheus. */
+/** The HTTP endpoints for the kubelet and for Prometheus. */
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -17,7 +17,7 @@ export const serveHealth = Effect.fnUntraced(
     readonly notReady: () => string | undefined;
   }) {
     yield* listen(healthAddress, {
-      // That it answers is the answer.
+      // A process that responds is alive.
       "/livez": () => Effect.succeed(plain(200, "ok")),
       "/readyz": () =>
         Effect.sync(() => {

@@ -86,7 +86,7 @@ interface Review {
 
 const UNAUTHORIZED = plain(401, "a bearer token is required");
 const FORBIDDEN = plain(403, "not allowed to get /metrics; bind the ClusterRole llama-stack-operator-metrics-reader");
-const BUSY = plain(503, "too many tokens to review, try again");
+const BUSY = plain(503, "too many tokens are being reviewed; retry later");
 const UNKNOWN = plain(503, "the API server cannot review the token");
 
 /**
@@ -117,7 +117,7 @@ const readers = Effect.gen(function* () {
   });
 });
 
-/** Strangers are forgotten before readers. */
+/** Unauthorized tokens are evicted before authorized ones. */
 const remember = (known: Map<string, Review>, name: string, review: Review): void => {
   known.delete(name);
   known.set(name, review);

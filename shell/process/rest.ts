@@ -1,6 +1,6 @@
 /**
- * Gives memory back soon after work. V8 collects the whole heap when it has grown by its share, or else 100 s after the last
- * time; an operator with little to do would hold for minutes what a burst of changes left, buffers of read bytes above all.
+ * Returns memory to the system soon after work. V8 collects the whole heap when it has grown by its share, or else 100 s after the last
+ * time; without this, the memory of a burst of changes, above all read buffers, would remain allocated for minutes.
  */
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";

@@ -38,7 +38,7 @@ export interface RunOptions extends MetricsOptions {
   readonly namespaces: ReadonlyArray<string>;
   readonly operatorNamespace: string;
   readonly relatedImages: ReadonlyMap<string, string>;
-  /** One of several replicas works at a time (runtime.md, leader). */
+  /** Whether only one of several replicas is active at a time (leader.ts). */
   readonly leaderElect: boolean;
   /** Start of this replica's name in the lease, e.g. the pod's name. */
   readonly replica: string;
@@ -102,7 +102,7 @@ export const operator = (options: RunOptions) =>
 
 const OPENSHIFT = "security.openshift.io";
 
-/** What the leader does. Everything that it remembers is made anew each time: a replica that waited has missed changes. */
+/** The work of the leader. Its state is created anew for each term, because a waiting replica has missed changes. */
 const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
   const facts = operatorFacts(options, groups, yield* hmacKey(options.operatorNamespace));
   if (options.namespaces.length === 0) {

@@ -1,4 +1,4 @@
-/** SIGTERM and SIGINT end a program as its own wish: everything is released, and the exit code is 0. */
+/** SIGTERM and SIGINT end a program regularly: everything is released, and the exit code is 0. */
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 

@@ -1,4 +1,4 @@
-/** What the operator counts, under the names that dashboards of Kubernetes operators know. */
+/** The metrics of the operator, under the names that dashboards of Kubernetes operators expect. */
 import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";

@@ -1,7 +1,7 @@
 /**
  * Signs that the cluster's database was restored from a backup: a version that is lower than one seen before. Watches would stay
- * silent until the versions of the restored database have caught up, and what is remembered never happened. Everything is then
- * begun anew.
+ * silent until the versions of the restored database have caught up, and the cache would be wrong. All objects are then
+ * read again.
  */
 import * as Context from "effect/Context";
 import * as Deferred from "effect/Deferred";

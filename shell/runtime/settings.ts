@@ -8,7 +8,7 @@ import { type Credential, credentialPlugin } from "../kubernetes/credential_plug
 
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly detail: string }> {
   override get message(): string {
-    return `Cannot start: ${this.detail}`;
+    return `Error: ${this.detail}`;
   }
 }
 
@@ -43,7 +43,9 @@ export const connectionOf = (kubeconfig: string | undefined, context: string | u
   const host = Deno.env.get("KUBERNETES_SERVICE_HOST");
   const port = Deno.env.get("KUBERNETES_SERVICE_PORT") ?? "443";
   if (host === undefined) {
-    throw new SettingsError({ detail: "no cluster configured; set --kubeconfig or KUBECONFIG" });
+    throw new SettingsError({
+      detail: "no kubeconfig found; pass --kubeconfig FILE, or set KUBECONFIG to the path of one",
+    });
   }
   return {
     url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
@@ -61,7 +63,7 @@ const kubeconfigFiles = (flag: string | undefined): ReadonlyArray<string> => {
   return (Deno.env.get("KUBECONFIG") ?? "").split(separator).filter((file) => file !== "");
 };
 
-/** The kubeconfig of the person at the keyboard, as kubectl finds it; undefined in a pod. */
+/** The kubeconfig of the user, as kubectl finds it; undefined in a pod. */
 export const personalKubeconfig = (flag: string | undefined): string | undefined => {
   const home = Deno.env.get("HOME");
   if (kubeconfigFiles(flag).length > 0 || home === undefined || Deno.env.has("KUBERNETES_SERVICE_HOST")) return flag;
@@ -93,7 +95,7 @@ const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined
     return [{ file, value }];
   });
   if (documents.length === 0) throw new SettingsError({ detail: `kubeconfig ${files.join(", ")} not found` });
-  // As kubectl merges them: the first file that says something wins.
+  // As kubectl merges them: the first file that contains an entry wins.
   const named = (list: string, name: string | undefined, part: string): Entry | undefined =>
     documents.map(({ file, value }) => ({
       file,

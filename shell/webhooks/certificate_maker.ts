@@ -14,7 +14,7 @@ export interface Validity {
   readonly notAfterMs: number;
 }
 
-/** An authority of its own key; its name ends in a part of its serial, so that two of them are told apart. */
+/** An authority with its own key; its name ends with a part of its serial number, which distinguishes authorities. */
 export const makeAuthority = async (validity: Validity): Promise<Authority> => {
   const { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension } = await library();
   const keys = await newKeys();

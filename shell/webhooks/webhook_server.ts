@@ -91,7 +91,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
     response.once("close", () => answering--);
     const { route, caller } = routed(request, options.routes, proof);
     if (route === undefined) return plain(response, 404, `try ${Object.keys(options.routes).join(", ")}`);
-    if (request.method !== "POST") return plain(response, 405, "POST a review");
+    if (request.method !== "POST") return plain(response, 405, "only POST is supported");
     const refuse = (status: number, body: string) => {
       // What was not read would be taken for the next request.
       response.setHeader("connection", "close");
@@ -119,9 +119,9 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
       if (body === 413) return refuse(413, `more than ${route.bytesMax[caller]} bytes`);
       if (body === 503) {
         response.setHeader("retry-after", "1");
-        return refuse(503, "too many requests at the same time");
+        return refuse(503, "too many concurrent requests; retry later");
       }
-      if (typeof body === "number") return refuse(body, "the request did not end");
+      if (typeof body === "number") return refuse(body, "the request was not received completely in time");
       connections.asked(request, caller === "API server");
       Effect.runPromiseWith(context)(route.answer(body, caller)).then(
         (answer) => sent(response, answer),

@@ -123,7 +123,7 @@ Deno.test("webhookServer() treats no caller as the API server before the segment
   await server.stop();
 });
 
-Deno.test("webhookServer() bounds what anybody may send at the same time, and the API server keeps its room", async () => {
+Deno.test("webhookServer() limits what other callers may send at the same time, and keeps memory for the API server", async () => {
   const segment = "0123456789abcdef";
   const most = WEBHOOK_IN_FLIGHT_BYTES_MAX.anybody;
   let goOn = () => {};

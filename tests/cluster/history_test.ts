@@ -223,7 +223,7 @@ const OWN = "labelSelector=app.kubernetes.io/managed-by%3Dllama-stack-operator";
 const HISTORY: Readonly<Record<string, string>> = {
   "llamastack.io/manifest-digest": "a digest with the namespace in it",
   "llamastack.io/template-digest": "of a template with digests of Secrets, which each namespace makes with its own key",
-  "llamastack.io/last-good-template": "the way back is the past",
+  "llamastack.io/last-good-template": "the rollback target is a former template",
   "llamastack.io/last-good-proof": "proves it",
   "llamastack.io/rolled-back-template": "so is what was undone",
   "llamastack.io/rollout-cause": "who caused the last rollout",
@@ -301,7 +301,7 @@ const picture = async (cluster: ControlPlane, namespace: string): Promise<Readon
   for (const kind of KINDS) {
     for (const object of listAt(await read(cluster, `${kind.replace("NS", namespace)}?${OWN}`), "items")) {
       const name = stringAt(object, "metadata", "name") ?? "";
-      // Former configs stay for the way back (prune.ts); the one in use counts.
+      // Former configs are kept for a rollback (prune.ts); only the current one is compared.
       const isConfig = stringAt(object, "metadata", "labels", "app.kubernetes.io/component") === "generated-config";
       if (isConfig && !JSON.stringify(deployment.spec ?? null).includes(name)) continue;
       const text = [...digests].reduce(

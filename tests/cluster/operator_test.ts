@@ -121,7 +121,7 @@ Deno.test("the operator on a real API server", async (t) => {
             "annotations",
             "llamastack.io/secrets-digest",
           );
-        // Objects with our own label are told of by another watch than those without.
+        // Objects with the operator's label are reported by another watch than those without.
         const labels = { "app.kubernetes.io/managed-by": "llama-stack-operator" };
         const seen = [await digest()];
         for (
@@ -197,7 +197,7 @@ Deno.test("the operator on a real API server", async (t) => {
         await apply(cluster, manifest({}, "six"));
         await resourceWhen(cluster, "six", "DeploymentUpdated", "False OwnershipConflict");
         strictEqual(await read(cluster, "/api/v1/namespaces/default/serviceaccounts/six-sa"), undefined);
-        // It goes on once the name is free.
+        // Reconciliation continues when the name is free.
         await cluster.kubectl(["delete", "deployment", "six", "-n", "default"]);
         await eventually(
           "the ServiceAccount",

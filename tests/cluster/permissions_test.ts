@@ -51,7 +51,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
   const cluster = await startControlPlane({ kwok: true, audit: true });
   try {
     await prepare(cluster, [PLACE, SECOND]);
-    await t.step("in the whole cluster: no call is refused, no rule is without a call", async () => {
+    await t.step("in the whole cluster: no request is denied, and no rule is unused", async () => {
       const choices = DEFAULT;
       await install(cluster, choices);
       await namesakeOfTheGoOperator(cluster);

@@ -88,7 +88,7 @@ Deno.test("upgrades on a real API server", async (t) => {
           ok(stopped.failed.length <= 3, `${stopped.failed.length} failed`);
           ok(stringAt(condition(stopped.failed[0], "DeploymentUpdated"), "message")?.includes("exit code 1"));
           strictEqual(word(stopped.queued[0], "Ready"), "True Ready");
-          ok((await list(cluster, DEPLOYMENTS)).every(isAvailable), "under RollingUpdate the old pods go on serving");
+          ok((await list(cluster, DEPLOYMENTS)).every(isAvailable), "under RollingUpdate the old pods keep serving");
           const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
           const told = events.filter((event) => stringAt(event, "reason") === "UpgradeStopped");
           strictEqual(told.length, stopped.failed.length);

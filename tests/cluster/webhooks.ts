@@ -16,7 +16,7 @@ import { eventually } from "./operator.ts";
 
 export interface RunningWebhooks {
   readonly url: string;
-  /** Paths behind it as the API server is told them; anybody else knows them without the last segment. */
+  /** Paths as published to the API server; other callers know them without the last segment. */
   readonly paths: { readonly convert: string; readonly validate: string };
   readonly caPem: string;
   /** Another certificate of the same authority, from the next connection on. */

@@ -126,7 +126,7 @@ Deno.test("the write guard lets the operator work and protects everything else o
     });
 
     const asOperator = (method: string, path: string, body?: JsonObject) => sent(cluster, token, method, path, body);
-    await t.step("with the operator's token objects that belong to no resource cannot be written", async () => {
+    await t.step("with the operator's token, objects that belong to no resource cannot be written", async () => {
       await foreignObjects(cluster);
       const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
       const deployment = { spec: { selector: { matchLabels: { a: "b" } }, template } };

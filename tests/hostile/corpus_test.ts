@@ -252,7 +252,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
       }
       await judged("admission of all of it");
     });
-    await t.step("reviews of 60 MB of anybody are refused", async () => {
+    await t.step("reviews of 60 MB from other callers are rejected", async () => {
       const body = `{"request":{"objects":[${`{"a":"${"x".repeat(1000)}"},`.repeat(60_000)}1]}}`;
       const client = Deno.createHttpClient({ caCerts: [await servingAuthority(cluster)] });
       try {

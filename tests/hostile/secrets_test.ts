@@ -163,7 +163,7 @@ const cli = async (cluster: ControlPlane, args: ReadonlyArray<string>, stdin?: J
   return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
 };
 
-Deno.test("no Secret's value is in any output, in any encoding", async (t) => {
+Deno.test("no output contains the value of a Secret, in any encoding", async (t) => {
   const cluster = await startControlPlane();
   const log: Array<string> = [];
   const console_log = console.log;

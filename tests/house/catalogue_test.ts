@@ -16,7 +16,7 @@ Deno.test("every catalogue has a section of endpoint paths", () => {
   deepStrictEqual(MINORS.filter((minor) => !Object.hasOwn(endpointPaths, minor)), []);
 });
 
-Deno.test("every type that ends the start of a server belongs to a family", () => {
+Deno.test("every type with which a server fails to start belongs to a family", () => {
   const used = new Set(SERVER_FAMILIES.flatMap(({ unstartableTypes }) => Object.keys(unstartableTypes)));
   const named = Object.values(unstartable).flatMap((exported) =>
     typeof exported === "object" && !Array.isArray(exported) ? Object.keys(exported) : []

@@ -47,7 +47,7 @@ def refused(config, key, value):
         # A validator of the whole class runs before those of its fields.
         return any(part["loc"][:1] in ((key,), ()) for part in error.errors())
     except Exception:
-        # A validator that stumbles over the value ends the start as well.
+        # If a validator rejects the value, the server fails to start as well.
         return True
 
 

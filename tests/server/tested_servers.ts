@@ -30,7 +30,7 @@ export const TESTED_SERVERS: readonly TestedServer[] = [
 
 /**
  * Runs a test on all servers, as many at once as may run (server_slots.ts). All come to their end before it fails, so
- * that none goes on behind its back; a failure names its server.
+ * that none is still running afterwards; a failure names its server.
  */
 export const onEveryServer = (check: (server: TestedServer) => Promise<void>): Promise<void> =>
   sideBySide(TESTED_SERVERS.map(async (server) => {

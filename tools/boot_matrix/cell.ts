@@ -1,4 +1,4 @@
-/** One cell of the matrix: a resource with a vLLM on one server, one distribution and one storage, really booted. */
+/** One cell of the matrix: a resource with a vLLM on one server, one distribution and one storage, started on a real server. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import type { BaseSource } from "../../core/config/servers/base.ts";
 import type { ServerFamily } from "../../core/config/servers/families/family.ts";
@@ -26,7 +26,7 @@ export type Outcome =
   | { readonly kind: "boots" }
   /** The operator's own message. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** Its models run inside the server, on a GPU that is not here. */
+  /** Its models run inside the server and need a GPU, which the test host does not have. */
   | { readonly kind: "needs hardware"; readonly reason: string }
   /** The server exited, with the end of its output. */
   | { readonly kind: "ends"; readonly reason: string };
@@ -58,7 +58,7 @@ export const assertCell = async (
   own?: OwnBase,
 ): Promise<void> => {
   const server = serverOf(minor);
-  if (server === undefined) throw new Error(`no line has ${minor}`);
+  if (server === undefined) throw new Error(`no server family has ${minor}`);
   const key = "key of vllm 1#2";
   const models = startModelServer({ requireKey: key });
   const redis = storage === "redis" ? await backends.startRedis() : undefined;
@@ -78,9 +78,9 @@ export const assertCell = async (
       .filter(({ value }) => log.includes(value) || log.includes(encodeURIComponent(value)));
     // The operator itself warns if no log level helps.
     const known = storage === "redis" && server.family.process.quietStartup === undefined ? ["storage/redis"] : [];
-    deepStrictEqual(told.map(({ name }) => name), known, "keys of Secrets that the server's log tells");
+    deepStrictEqual(told.map(({ name }) => name), known, "keys of Secrets whose values are in the server's log");
     const request = models.requests.find(({ method }) => method === "POST");
-    strictEqual(request?.key, key, "the key that the model server was shown");
+    strictEqual(request?.key, key, "the key that the model server received");
   } finally {
     await redis?.[Symbol.asyncDispose]();
     await models.stop();
@@ -102,7 +102,7 @@ const resourceOf = (
   own: OwnBase | undefined,
 ): Asked => {
   const base = own === undefined ? baseText(distribution, server) : String(own.base.content);
-  // The model that this one runs itself has no default.
+  // meta-reference-gpu runs a model itself and has no default for it.
   const needed: Readonly<Record<string, string>> = distribution === "meta-reference-gpu"
     ? { INFERENCE_MODEL: "meta-llama/Llama-3.2-3B-Instruct" }
     : own?.env ?? {};
@@ -188,7 +188,7 @@ const assertAnswers = async (
     for (const shield of shields) ok(found.includes(shield), `the shield ${shield} among ${found}`);
   }
   if (tools.length === 0) return;
-  // OGX 1.x answers its tools endpoint with 500: there the provider has to do.
+  // The tools endpoint of OGX 1.x returns 500, so only the provider is checked.
   if (!line.shields) {
     ok(providers.some(({ provider_type }) => provider_type === "remote::tavily-search"), "a provider of websearch");
     return;
@@ -209,5 +209,5 @@ export const lastWord = (log: string): string => {
   return (named.at(-1) ?? lines.at(-1) ?? "").slice(0, REASON_MAX);
 };
 
-/** Letters; a reason is a note under a table. */
+/** In characters; a reason is a note below a table. */
 const REASON_MAX = 240;

@@ -1,4 +1,4 @@
-/** Every remote inference type of one server on its starter distribution: endpoint, key and one setting, held against its API. */
+/** Every remote inference type of one server on its starter distribution: compares endpoint, key and one setting with the answers of its API. */
 import { endpointExpectation, providerType, providerTypes } from "../../core/config/servers/catalogue.ts";
 import { type Server, serverOf } from "../../core/config/servers/families/families.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
@@ -9,22 +9,22 @@ import { lastWord } from "./cell.ts";
 import { type Listener, startListener } from "./listener.ts";
 
 export type TypeOutcome =
-  /** The server lists it as asked, and a chat reached the endpoint with the key. */
+  /** The server lists it as configured, and a chat reached the endpoint with the key. */
   | { readonly kind: "reached" }
-  /** The server lists it as asked; where it talks to cannot be led here. */
+  /** The server lists it as configured, but its address cannot be set, or no chat reached the endpoint with the key. */
   | { readonly kind: "boots"; readonly reason: string }
-  /** It asks a service of its own at its start, wherever it is led. */
+  /** It connects to a fixed service when it starts, whatever its endpoint is. */
   | { readonly kind: "needs service"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "ends"; readonly reason: string };
 
-/** By type. All of them go into one server; when that ends, each half gets a server of its own. */
+/** Outcomes by type. All types run on one server; if it exits, each half is tried on a server of its own. */
 export const bootProviderTypes = async (
   minor: string,
   only: string | undefined,
 ): Promise<ReadonlyMap<string, TypeOutcome>> => {
   const server = serverOf(minor);
-  if (server === undefined) throw new Error(`no line has ${minor}`);
+  if (server === undefined) throw new Error(`no server family has ${minor}`);
   const types = providerTypes(server.catalogue, "inference")
     .filter((type) => type.startsWith("remote::") && (only === undefined || type.endsWith(`::${only}`)));
   const apart = types.filter((type) => ALONE.includes(type));
@@ -33,7 +33,7 @@ export const bootProviderTypes = async (
   return found;
 };
 
-/** Types that do not start on some servers and would take the others with them. */
+/** Types that fail to start on some servers, and would make the tests of all other types fail. */
 const ALONE: readonly string[] = [
   "remote::tgi",
   "remote::hf::endpoint",
@@ -61,9 +61,10 @@ const bootTypes = async (
   const outcome = found.get(type);
   if (types.length > 1 || (outcome?.kind !== "ends" && outcome?.kind !== "refused")) return found;
   const without = (await bootTogether(server, types, false)).get(type);
-  return without?.kind !== "boots"
-    ? found
-    : new Map([[type, { kind: "boots", reason: `without a model; with one: ${outcome.reason}` }]]);
+  return without?.kind !== "boots" ? found : new Map([[type, {
+    kind: "boots",
+    reason: `starts only if no model is registered; with a model: ${outcome.reason}`,
+  }]]);
 };
 
 const bootTogether = async (
@@ -101,7 +102,7 @@ const bootTogether = async (
     const [type = ""] = types;
     const service = SERVICES[type];
     if (service !== undefined && reason.includes(service)) {
-      return new Map([[type, { kind: "needs service", reason: `it asks ${service} at its start` }]]);
+      return new Map([[type, { kind: "needs service", reason: `it connects to ${service} when it starts` }]]);
     }
     return new Map([[type, { kind: failure instanceof NoConfig ? "refused" : "ends", reason }]]);
   } finally {
@@ -114,7 +115,7 @@ interface Asked {
   readonly id: string;
   readonly key: string;
   readonly provider: JsonObject;
-  /** Registered where a chat can reach us. */
+  /** Registered only if the endpoint can be set, so that a chat reaches the listener. */
   readonly model: JsonObject | undefined;
   readonly setting: JsonObject;
   readonly listener: Listener | undefined;
@@ -133,10 +134,10 @@ const NEEDED: Readonly<Record<string, JsonObject>> = {
   "remote::hf::endpoint": { endpoint_name: "an-endpoint" },
 };
 
-/** Hosts that a type asks whatever its endpoint is. */
+/** Hosts that a type connects to, whatever its endpoint is. */
 const SERVICES: Readonly<Record<string, string>> = { "remote::hf::endpoint": "huggingface.co" };
 
-/** Where a server takes no made-up name. */
+/** Model names for types that reject unknown names. */
 const MODEL_OF: Readonly<Record<string, string>> = {
   "remote::watsonx": "meta-llama/llama-3-3-70b-instruct",
 };
@@ -186,7 +187,7 @@ const outcomeOf = async (
   }
   if (JSON.stringify(listed).includes(key)) return { kind: "ends", reason: "the server lists the key in clear" };
   if (model === undefined || listener === undefined) {
-    return { kind: "boots", reason: "its address is not ours to choose" };
+    return { kind: "boots", reason: "not tested with a chat: the address of this service cannot be changed" };
   }
   const messages = [{ role: "user", content: "hello" }];
   const path = server.family.process.openAiPath;

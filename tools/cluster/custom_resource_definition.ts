@@ -42,6 +42,6 @@ const LOOKS = 400;
 
 const objectOf = async (answer: Response): Promise<Definition> => {
   const body = await answer.json();
-  if (!answer.ok) throw new Error(`The API server refused the definition: ${body.message}`);
+  if (!answer.ok) throw new Error(`The API server rejected the definition: ${body.message}`);
   return body;
 };

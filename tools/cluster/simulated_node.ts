@@ -17,7 +17,7 @@ export const simulateNode = async (controlPlane: Kubectl): Promise<void> => {
 
 const NODE = "simulated";
 
-/** More claims than any test makes at once; a claim without a free volume leaves its pod pending for ever. */
+/** More claims than any test makes at once; a claim without a free volume leaves its pod pending forever. */
 const VOLUMES = 32;
 
 // Large enough for a thousand pods that each ask for a core.

@@ -13,7 +13,7 @@ export const installAllocator = async (): Promise<string | undefined> => {
     return undefined;
   }
   const installed = await libraryPath();
-  if (installed === undefined) throw new Error(`libjemalloc2 did not bring ${LIBRARY}`);
+  if (installed === undefined) throw new Error(`package libjemalloc2 does not contain ${LIBRARY}`);
   return installed;
 };
 

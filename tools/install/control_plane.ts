@@ -145,11 +145,9 @@ const build = async (
 };
 
 const withoutGo = (name: string): string =>
-  `${name} is needed and there is no Go to build it with. Ways out: set KUBEBUILDER_ASSETS to a folder with ` +
-  `${GIVEN_TOGETHER.join(", ")} (setup-envtest makes one); or copy the cache folder ${
-    cacheDir("control_plane")
-  } from ` +
-  `a machine that has it; or install Go ${pinnedGo()} or newer and put "go" on PATH.`;
+  `${name} is required, and Go is not installed to build it. Either set KUBEBUILDER_ASSETS to a folder with ` +
+  `${GIVEN_TOGETHER.join(", ")} (setup-envtest creates one), copy the cache folder ${cacheDir("control_plane")} from ` +
+  `a machine that has it, or install Go ${pinnedGo()} or newer and add it to PATH.`;
 
 /** Without the version flags the API server calls itself v0.0.0-master+$Format:%H$, which kubectl cannot parse. */
 const linkerFlags = (source: Source, version: string): string => {

@@ -19,7 +19,9 @@ const installed = async (programs: readonly string[], packageName: string): Prom
     `${programs.join(", ")}: found neither on PATH nor in ${POSTGRES_FOLDERS}/*/bin, which PATH may name.`,
   );
   const folder = await folderOf(programs);
-  if (folder === undefined) throw new Error(`The Debian package ${packageName} did not bring ${programs.join(", ")}`);
+  if (folder === undefined) {
+    throw new Error(`The Debian package ${packageName} does not contain ${programs.join(", ")}`);
+  }
   return folder;
 };
 

@@ -25,7 +25,7 @@ export const installProgram = async (program: string, packages: readonly string[
   if (found !== undefined) return found;
   await installPackages(packages, `${program} is not on PATH.`);
   const path = await programPath(program);
-  if (path === undefined) throw new Error(`${packages.join(" ")} did not bring ${program}`);
+  if (path === undefined) throw new Error(`${packages.join(" ")} does not contain ${program}`);
   return path;
 };
 

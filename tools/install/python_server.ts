@@ -157,7 +157,7 @@ const NEIGHBOUR = `#!/bin/sh\n'''exec' "$(dirname -- "$0")/python" "$0" "$@"\n' 
 
 const must = async (program: string, args: readonly string[]): Promise<void> => {
   const outcome = await run(program, args);
-  if (outcome === undefined) throw new Error(`${program} is not there.`);
+  if (outcome === undefined) throw new Error(`${program} not found.`);
   if (outcome.code === 0) return;
   const said = (outcome.stderr || outcome.stdout).trim().split("\n").slice(-15).join("\n");
   throw new Error(`${program} ended with ${outcome.code}:\n${said}`);

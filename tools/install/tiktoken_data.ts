@@ -28,7 +28,7 @@ export const fetchTiktokenData = async (
   await Deno.remove(join(into, "downloads"), { recursive: true });
   const found = await sha256Of(join(into, FILE));
   if (found !== TIKTOKEN_SHA256) {
-    throw new Error(`${CARRIER} holds another cl100k_base than tiktoken demands: sha256 ${found}.`);
+    throw new Error(`${CARRIER} contains another cl100k_base than tiktoken requires: sha256 ${found}.`);
   }
 };
 

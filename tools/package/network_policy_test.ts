@@ -15,7 +15,7 @@ const hasPort = (rule: Json, port: number): boolean =>
 const mayConnect = (port: number): ReadonlyArray<ReadonlyArray<Json>> =>
   listAt(POLICY, "spec", "ingress").filter((rule) => hasPort(rule, port)).map((rule) => listAt(rule, "from"));
 
-Deno.test("networkPolicy() opens the webhooks to all, metrics to labelled namespaces, and health to none", () => {
+Deno.test("networkPolicy() opens the webhooks to everybody, metrics to labelled namespaces, and health to nobody", () => {
   const [container] = listAt(deployment(DEFAULT), "spec", "template", "spec", "containers");
   const ports = Object.fromEntries(
     listAt(container, "ports").map((port) => [member(port, "name"), Number(member(port, "containerPort"))]),

@@ -111,7 +111,7 @@ export class NoConfig extends Error {
 const serverFor = ({ version }: Server): ServerVersion => {
   const minor = version.split(".").slice(0, 2).join(".");
   const server = SERVER_VERSIONS.find((name) => name.split(" ")[1]?.startsWith(`${minor}.`));
-  if (server === undefined) throw new Error(`no server ${version} is there to test with`);
+  if (server === undefined) throw new Error(`no server ${version} is available for tests`);
   return server;
 };
 
@@ -186,7 +186,7 @@ const environment = (env: readonly EnvVar[], secrets: Secrets, paths: PodPaths):
 const valueOf = ({ name, value, valueFrom }: EnvVar, secrets: Secrets): string | undefined => {
   if (valueFrom === undefined) return value ?? "";
   const { secretKeyRef } = valueFrom;
-  if (secretKeyRef === undefined) throw new Error(`${name} comes from something that is no Secret`);
+  if (secretKeyRef === undefined) throw new Error(`${name} does not come from a Secret`);
   const found = secrets[secretKeyRef.name ?? ""]?.[secretKeyRef.key];
   if (found === undefined && secretKeyRef.optional !== true) {
     throw new Error(

@@ -89,7 +89,7 @@ export const collectionOf = async (api: Api, object: JsonObject, namespace: stri
   const known = listAt(await api.get(group), "resources")
     .find((resource) => stringAt(resource, "kind") === kind && !(stringAt(resource, "name") ?? "").includes("/"));
   const plural = stringAt(known, "name");
-  if (plural === undefined) throw new Error(`The cluster knows no ${kind} of ${version}`);
+  if (plural === undefined) throw new Error(`The cluster does not serve ${kind} of ${version}`);
   return member(known, "namespaced") === true ? `${group}/namespaces/${namespace}/${plural}` : `${group}/${plural}`;
 };
 

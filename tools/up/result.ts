@@ -28,7 +28,7 @@ export const showResult = async (api: Api, resource: JsonObject): Promise<void> 
     return;
   }
   const models = await modelsOf(api, namespace, new URL(url));
-  console.log(models === undefined ? "         Its /v1/models did not answer." : `/v1/models: ${models.join(", ")}`);
+  console.log(models === undefined ? "         Its /v1/models does not respond." : `/v1/models: ${models.join(", ")}`);
 };
 
 /** kwok gives its nodes a version of its own. */

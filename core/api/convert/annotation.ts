@@ -44,7 +44,7 @@ export const carriedBy = (resource: JsonObject, of: Of): Carried => {
   const read = [...go.read, ...fields.map(({ key }) => key), ...(main === undefined ? [] : [LEFTOVERS_ANNOTATION])];
   const others = { ...(read.length === 0 ? found : omitAll(found, new Set(read))), ...(main?.kept ?? {}) };
   return {
-    // Our own word comes after that of the Go operators and wins.
+    // Annotations of this operator take precedence over those of the Go operators.
     leftovers: [...go.leftovers, ...(main?.leftovers ?? []), ...fields.map(({ leftover }) => leftover)],
     others: Object.keys(others).length === 0 && read.length > 0 ? undefined : others,
     moved: go.moved,
@@ -55,7 +55,7 @@ export const carriedBy = (resource: JsonObject, of: Of): Carried => {
 export const withLeftovers = ({ others }: Carried, of: Of, leftovers: ReadonlyArray<Leftover>): Json | undefined => {
   if (others !== undefined && !isObject(others) && leftovers.length === 0) return others;
   const given = isObject(others) ? others : {};
-  // A value that would be parsed as a leftover on the way back is wrapped, so that it is preserved.
+  // A value that the conversion back would parse as a leftover is wrapped, so that it is preserved.
   const kept = Object.fromEntries(Object.entries(given).filter(([key, text]) => isOurs(key, text, of)));
   const open = omitAll(given, new Set(Object.keys(kept)));
   const texts = leftovers.flatMap((leftover): ReadonlyArray<[key: string, text: string]> =>

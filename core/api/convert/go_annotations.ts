@@ -1,4 +1,4 @@
-/** What the Go operators left in annotations when they converted: read once, then gone. */
+/** Values that the Go operators kept in annotations when they converted: read once, then removed. */
 import { isList, isObject, type Json, type JsonObject, member } from "../../data/json.ts";
 import type { Leftover, Of } from "./leftovers.ts";
 
@@ -10,7 +10,7 @@ export interface FromGo {
   readonly moved: ReadonlyArray<ReadonlyArray<string>>;
 }
 
-/** What had no place in v1alpha2 when those operators were made. */
+/** Fields that v1alpha2 did not have in the time of those operators. */
 const MOVED: Readonly<Record<string, ReadonlyArray<string>>> = {
   terminationGracePeriod: ["spec", "workload", "overrides", "terminationGracePeriodSeconds"],
   caBundleNamespace: ["spec", "networking", "tls", "caBundle", "configMapNamespace"],

@@ -61,7 +61,7 @@ const BLOCKS: ReadonlyArray<Moved> = [
   { old: ["server", "storage"], now: ["workload", "storage"] },
 ];
 
-/** Where each field of one version stands in the other. */
+/** The path of each field of one version in the other. */
 export const FIELD_PAIRS: ReadonlyArray<Pick<Moved, "old" | "now">> = [...MOVED, ...BLOCKS];
 
 export const specToV1alpha2 = (old: Json | undefined): JsonObject => {

@@ -29,7 +29,7 @@ export const addressFields = (
   facts: Facts,
 ): Address => {
   const name = known.endpoint;
-  // Its config has no address; tools.ts makes a connector or a tool group of it.
+  // Its config has no address; tools.ts adds a connector or a tool group instead.
   if (type === MCP_TYPE) return { config: {}, warnings: [], failures: [] };
   if (name === undefined) {
     const warnings = [
@@ -38,10 +38,10 @@ export const addressFields = (
     return { config: {}, warnings, failures: [] };
   }
   if (/^\s|\s$|\p{Cc}/u.test(endpoint)) {
-    return unusable(path, "the value has white space or control characters around or in it; remove them");
+    return unusable(path, "the value contains white space or control characters; remove them");
   }
   if (known.endpointPort !== undefined) return hostAndPort(endpoint, name, known.endpointPort, path);
-  // The server expands the environment after us. What is left open is judged only where the rest tells what follows it.
+  // The server expands the environment later. A placeholder is checked only if the rest of the URL determines its place.
   const judged = endpoint.replaceAll(PLACEHOLDER, "0");
   if (judged !== endpoint && !HOST_IN_PLACEHOLDER.test(endpoint)) {
     return { config: { [name]: endpoint }, warnings: [], failures: [] };
@@ -50,7 +50,7 @@ export const addressFields = (
   if (url === undefined) {
     const port = /^https?:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(judged)?.[1];
     if (port !== undefined && Number(port) > PORT_MAX) {
-      return unusable(path, `no port above ${PORT_MAX} exists: "${port}"`);
+      return unusable(path, `invalid port "${port}"; ports range from 1 to ${PORT_MAX}`);
     }
     return known.fields[name]?.type === "url" || /^https?:/i.test(endpoint)
       ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000")
@@ -81,11 +81,11 @@ const unusable = (path: FieldPath, detail: string): Address => ({
   failures: [new UnusableEndpoint({ path, detail })],
 });
 
-/** True for a URL that can be called as it stands; one with a placeholder of the kubelet or the server is not judged. */
+/** True for a complete URL; a URL with a placeholder of the kubelet or the server cannot be checked. */
 export const isHttpUrl = (text: string): boolean => text.includes("$") || !/\s/.test(text) && urlOf(text) !== undefined;
 
 const urlOf = (text: string): URL | undefined => {
-  // A third slash would stand for no host, and the parser takes what follows for one.
+  // A third slash means an empty host, but the parser would take the next part of the path for the host.
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.hostname === "" ? undefined : url;

@@ -151,7 +151,7 @@ export const baseId = (entry: Json): string | undefined => {
 export const conditionOf = (entry: Json): string | undefined =>
   CONDITIONAL.exec(stringAt(entry, "provider_id") ?? "")?.[1];
 
-/** True for an entry whose id hangs on the environment, so that it may be off. */
+/** True for an entry whose id depends on the environment, so that it may be switched off. */
 export const isConditional = (entry: Json): boolean => (stringAt(entry, "provider_id") ?? "${env.").includes("${env.");
 
 const CONDITIONAL = /^\$\{env\.([A-Z0-9_]+):\+([^}]*)\}$/;

@@ -50,10 +50,10 @@ Deno.test("resolveDistribution() takes the override's own minor for the catalogu
 Deno.test("resolveDistribution() refuses a server of another product and names the distributions that have it", () => {
   strictEqual(
     resolve({ name: "starter", serverVersion: "1.4.1" }),
-    'spec.distribution.serverVersion: distribution "starter" has servers of Llama Stack only: "1.4.1"; set ' +
+    'spec.distribution.serverVersion: not a version of Llama Stack, the server of distribution "starter": "1.4.1"; set ' +
       "spec.distribution.name to a distribution with this server: ogx-postgres-demo, ogx-starter",
   );
-  ok(resolve({ name: "ogx-starter", serverVersion: "0.7.3" }).includes("servers of OGX only"));
+  ok(resolve({ name: "ogx-starter", serverVersion: "0.7.3" }).includes("not a version of OGX"));
   ok(!resolve({ name: "ogx-starter", serverVersion: "0.8" }).includes("only"));
 });
 

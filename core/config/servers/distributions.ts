@@ -6,7 +6,7 @@ import type { Json } from "../../data/json.ts";
 import { BASES } from "./bases.ts";
 import { type DistributionTable, readDistributions } from "./distribution.ts";
 
-/** A broken table in the program itself is a bug that no user can fix: it stops the start. */
+/** An invalid table in the program is a bug that no user can fix, so the program exits at its start. */
 export const EMBEDDED_DISTRIBUTIONS: DistributionTable = Result.getOrThrow(
   readDistributions(table as Json, BASES, releases as Json),
 );

@@ -1,8 +1,8 @@
-/** Whether a config class of a server takes a value for one of its fields, after the conversions that pydantic does itself. */
+/** Whether a config class of a server accepts a value for one of its fields, after pydantic's own conversions. */
 import { isList, isObject, type Json } from "../../data/json.ts";
 import type { CatalogueField } from "./catalogue.ts";
 
-/** What the field takes, as the end of a sentence; undefined where the value fits, or where only the server can tell. */
+/** What the field accepts, as the end of a message; undefined if the value fits, or if only the server can decide. */
 export const expectedInstead = (field: CatalogueField, value: Json): string | undefined => {
   if (field.type === "any" || field.converted === true) return undefined;
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];

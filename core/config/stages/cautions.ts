@@ -1,4 +1,4 @@
-/** Combinations that are allowed and will hurt: of the resource alone, and of the resource with its config. */
+/** Warnings about allowed combinations that cause problems: in the resource, or in the resource with its config. */
 import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
@@ -9,7 +9,7 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
   noted(draft, { warnings: [...configCautions(draft.config, facts), ...specCautions(facts.spec)] })
 );
 
-/** Of any config, generated or the image's own. */
+/** For any config, generated or built into the image. */
 export const configCautions = (
   config: JsonObject,
   { spec, server: { family } }: Pick<Facts, "spec" | "server">,
@@ -25,7 +25,7 @@ export const configCautions = (
         warning(
           "SharedSqlite",
           ["spec", "workload", "replicas"],
-          `${most} pods would each keep their own ${
+          `each of the ${most} pods would have its own ${
             onFile.join(" and ")
           } in sqlite; use storage.sql of type postgres ` +
             `and storage.kv of type redis or postgres`,

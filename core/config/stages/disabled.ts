@@ -1,4 +1,4 @@
-/** APIs that are switched off, and everything that would dangle afterwards. */
+/** APIs that are switched off, and everything that depends on them. */
 import { disabledApi } from "../../api/rules.ts";
 import { MissingApi } from "../../failure/failures.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
@@ -57,7 +57,7 @@ const isServed = (config: JsonObject, api: string, off: ReadonlyArray<string>, c
   }
 };
 
-/** Takes out providers that lost an API they need, again and again until nothing changes: batches may follow files. */
+/** Removes providers whose required API is off, repeatedly until nothing changes: batches may require files. */
 const settle = (
   draft: Draft,
   off: ReadonlyArray<string>,

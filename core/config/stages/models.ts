@@ -95,7 +95,7 @@ const offeredProviders = (draft: Draft, facts: Facts): ReadonlyArray<Offered> =>
   return [...written, ...based];
 };
 
-/** The first declared one that serves such models, else the first of the base that is on; a choice among several is told. */
+/** The first declared provider that serves such models, else the first active one of the base; a choice causes a warning. */
 const chosenProvider = (
   { modelType = "llm" }: Model,
   path: FieldPath,
@@ -202,7 +202,7 @@ const faultsOf = (
     : [];
 };
 
-/** Where something else than the resource sets the variable, the server does not start unless it does. */
+/** A variable that is set outside of the resource: the server fails to start if it is not set. */
 const uncertain = (path: FieldPath, found: Offered | undefined): ReadonlyArray<Warning> =>
   found?.presence !== "Unknown" ? [] : [
     warning(
@@ -214,7 +214,7 @@ const uncertain = (path: FieldPath, found: Offered | undefined): ReadonlyArray<W
     ),
   ];
 
-/** An entry of the base that the server would take for the same model is replaced where it stands. */
+/** An entry of the base with the same model id is replaced in place. */
 const register = (config: JsonObject, entry: JsonObject, family: ServerFamily): JsonObject => {
   const registered = listAt(config, ...family.resourcesAt, "models").filter(isObject);
   return put(

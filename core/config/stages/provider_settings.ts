@@ -1,4 +1,4 @@
-/** What is wrong or doubtful in the fields of one provider, held against the fields that its type reads. */
+/** Errors and warnings about the fields of one provider, compared with the fields that its type reads. */
 import { didYouMean } from "../../data/closest.ts";
 import { ForbiddenSetting, RuleBroken, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
@@ -61,7 +61,7 @@ const fieldOf = (known: ProviderType, key: string): CatalogueField | undefined =
     ? known.fields[key]
     : Object.values(known.fields).find(({ aliases = [] }) => aliases.includes(key));
 
-/** Where in a setting somebody wrote a reference as Kubernetes has it. */
+/** The path in a setting at which an author wrote a reference in the form of Kubernetes. */
 const referenceWithin = (value: Json, path: FieldPath): FieldPath | undefined => {
   if (Array.isArray(value)) {
     return value.map((item: Json, index) => referenceWithin(item, [...path, index])).find((item) => item !== undefined);
@@ -94,7 +94,7 @@ export const doubledFields = (provider: Provider, known: ProviderType, path: Fie
     ]
   );
 
-/** Keys that the type does not know: most types ignore them without a word, so the author hears of it here. */
+/** Keys that the type does not know: most types ignore them silently, so a warning reports them. */
 export const strayFindings = (
   config: JsonObject,
   provider: Provider,

@@ -147,7 +147,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
   };
 };
 
-/** An address that cannot be used is there all the same: one mistake, one message. */
+/** An invalid address counts as set, so that one mistake causes one message. */
 const isSame = (path: FieldPath, other: FieldPath): boolean => formatPath(path) === formatPath(other);
 
 interface TypedFields {
@@ -199,7 +199,7 @@ const typedFields = (
   };
 };
 
-/** The stores that the type needs and the resource does not give, where every base has its own. */
+/** The stores that the type needs and the resource does not set. */
 const withReferences = (
   config: JsonObject,
   id: string,

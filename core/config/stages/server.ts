@@ -46,7 +46,7 @@ export const setServer: Stage<RuleBroken> = stage((draft, facts) => {
   };
 });
 
-/** Each worker binds the one port of the metrics; the second one ends the server, with exit code 0, again and again. */
+/** Each worker binds the same metrics port; the second one makes the server exit repeatedly, with exit code 0. */
 const metricsPortConflict = (facts: Facts): ReadonlyArray<RuleBroken> => {
   const { spec, server: { family }, serverName } = facts;
   const { metricsSwitch } = family.process;

@@ -162,7 +162,7 @@ const connectorOf = (name: string, path: FieldPath, facts: Facts): Served => {
   };
 };
 
-/** Endpoints of MCP providers that no tool refers to: they would be lost without a word. */
+/** Endpoints of MCP providers that no tool refers to: they would be lost silently. */
 const unnamedServers = ({ spec }: Facts): ReadonlyArray<Warning> => {
   const providers = (spec.providers?.toolRuntime ?? []).map((provider, index) => ({ ...provider, index }))
     .filter(({ provider }) => provider === MCP_TYPE || `remote::${provider}` === MCP_TYPE);

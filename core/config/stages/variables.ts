@@ -1,4 +1,4 @@
-/** After all stages: what the config asks of the environment, and nothing sets, would end the start of the server. */
+/** After all stages: environment variables that the config requires and nothing sets; without them the server fails to start. */
 import { VariableNotSet } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json } from "../../data/json.ts";

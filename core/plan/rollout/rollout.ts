@@ -46,9 +46,9 @@ export type Rollout =
   }
   /** A rollout that never became ready is rolled back to the last good template. */
   | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
-  /** Made by an operator before us: the template stays, and the record begins. */
+  /** Created by another operator: the template is kept, and its inputs are recorded. */
   | { readonly kind: "adopt" }
-  /** That has been done; the change waits for an edit. */
+  /** The rollback is done; the change is not applied until the next edit. */
   | { readonly kind: "undone" };
 
 /** Why this resource has no upgrade slot. */
@@ -97,7 +97,7 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
   );
 };
 
-/** Where the former pods are gone and the new ones are refused, nothing runs: the deadline is not waited for. */
+/** If the former pods are gone and Kubernetes rejects the new ones, no pod runs: the rollout fails before its deadline. */
 const hasFailed = (live: JsonObject, { pods, replicaSets }: ClusterSnapshot): boolean => {
   const state = rolloutState(live, pods, replicaSets);
   return state === "failed" || state === "progressing" && podCreationFailure(live, replicaSets) !== undefined;
@@ -260,7 +260,7 @@ const recordedProof = (live: JsonObject | undefined): Readonly<Record<string, st
   return proof === undefined ? {} : { [LAST_GOOD_PROOF_ANNOTATION]: proof };
 };
 
-/** The start, unless it was rolled back, with the proof that both are the operator's word. */
+/** Start of the upgrade, unless it was rolled back, with the proof that the operator wrote both. */
 const upgradeMarks = (
   { pins }: Prepared,
   { resource, operator }: ClusterSnapshot,

@@ -19,7 +19,7 @@ export const rolloutState = (
 ): RolloutState => {
   const status = objectAt(deployment, "status");
   const count = (name: string) => Number(member(status, name) ?? 0);
-  // Counts of an older generation speak of another template.
+  // Counts of an older generation are those of another template.
   if (count("observedGeneration") < Number(member(objectAt(deployment, "metadata"), "generation") ?? 0)) {
     return "progressing";
   }

@@ -268,7 +268,7 @@ Deno.test("decide() never rolls back a server whose rollout completed, whatever 
     "True DeploymentUpdateSucceeded",
     template(done),
   ]);
-  // The next edit fails: the way back leads to the template that ran for weeks, though it was down at that moment.
+  // The next edit fails: the rollback restores the template that ran for weeks, though it was down at that moment.
   const next = edited(told, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } });
   strictEqual(
     stringAt(deployment(after(next, planOf(next))), "metadata", "annotations", "llamastack.io/last-good-template"),
@@ -516,7 +516,7 @@ for (const [what, forged] of Object.entries(FORGERIES)) {
   });
 }
 
-Deno.test("decide() rolls back to no template that asks for more than the operator would write, proven or not", () => {
+Deno.test("decide() never rolls back to a template that requests more than the operator would write, with or without a proof", () => {
   const spec = ["spec", "template", "spec"];
   const excesses: ReadonlyArray<readonly [ReadonlyArray<string>, Json]> = [
     [[...spec, "hostNetwork"], true],

@@ -71,20 +71,20 @@ export const slotOf = (resource: JsonObject, pins: string, nowMs: number): Rolli
 export const keyOf = (resource: JsonObject): string =>
   `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
 
-/** No resource can hold a slot for as long as it likes: its startup budget counts, up to a bound. */
+/** A resource holds a slot for its own startup time, up to a bound. */
 const slotEndsMs = (deployment: JsonObject): number => {
   const startedMs = Date.parse(stringAt(deployment, "metadata", "annotations", UPGRADE_STARTED_ANNOTATION) ?? "");
   const budgetMs = Number(member(objectAt(deployment, "spec"), "progressDeadlineSeconds") ?? 0) * 1000;
   return (Number.isNaN(startedMs) ? 0 : startedMs) + Math.min(budgetMs, UPGRADE_SLOT_MS_MAX);
 };
 
-/** Those that hold a slot now. Annotations are anybody's to write: a start that lies in the future counts for nothing. */
+/** Upgrades that hold a slot now. Anybody can write annotations, so a start in the future is ignored. */
 export const holdingSlots = (upgrades: ReadonlyArray<RollingUpgrade>, nowMs: number): ReadonlyArray<RollingUpgrade> =>
   upgrades.filter(({ state, slotEndsMs }) =>
     state === "rolling" && slotEndsMs > nowMs && slotEndsMs <= nowMs + UPGRADE_SLOT_MS_MAX + CLOCK_SKEW_MS_MAX
   );
 
-/** What waits for a slot. */
+/** An upgrade that waits for a slot. */
 export interface Waiting {
   readonly namespace: string;
   readonly queue: string;

@@ -1,4 +1,4 @@
-/** What servers of one version no longer find of the data of another one. */
+/** The data of a server that a server of another version does not find. */
 import { CATALOGUES } from "../../config/servers/catalogue.ts";
 import { type Server, SERVER_FAMILIES } from "../../config/servers/families/families.ts";
 
@@ -7,8 +7,8 @@ export type Place = "a volume claim" | "PostgreSQL" | "Redis";
 
 /**
  * Source: seen on real servers, the last releases of 0.2, 0.3, 0.6, 0.7, 0.8, 1.1 and 1.5; steps up that are not named here keep
- * everything. Up to 0.2 the config names other sqlite files, tables and namespaces than later ones. The servers from 0.4 on
- * end over a piece of a file that 0.3 put into a vector store. Up to 0.4 the table of responses has a name that no config
+ * everything. Up to 0.2 the config names other sqlite files, tables and namespaces than later ones. Servers from 0.4 on
+ * exit if a vector store contains a chunk of a file that 0.3 stored. Up to 0.4 the table of responses has a name that no config
  * can change (read in 0.4.7 and 0.5.4). From 1.0 on, prompts and batches have tables of their own, sqlite keeps namespaces
  * apart, there are no shields, and entries of files from 0.2 are not found.
  */
@@ -39,5 +39,5 @@ export const lossesOf = (from: Server, to: Server, stored: ReadonlyArray<Place>)
   return losses.filter(([isLost]) => isLost).map(([, what]) => what);
 };
 
-const DOWN = "whatever the newer server changed in its tables, which an older server cannot read";
+const DOWN = "all data that the newer server stored in a format that the older server cannot read";
 const PIECES = "the vector stores that are not empty: the new server fails to start unless they are deleted first";

@@ -46,12 +46,12 @@ export const storedDataFindings = (
   };
 };
 
-/** The common case, known without reading a config: the pods run this config in this image. */
+/** The most frequent case, which needs no config to be read: the pods run this config in this image. */
 const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
   blueprint.configFile !== undefined && imageOf(templateSpec(live)) === blueprint.image &&
   configMapsOf(templateSpec(live)).includes(blueprint.configFile.configMapName);
 
-/** A finished rollout leaves its mark even when the pods are down now. */
+/** A completed rollout is recorded, even if the pods are not running now. */
 const hasServed = (live: JsonObject): boolean =>
   Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
   stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||
@@ -108,9 +108,9 @@ const familyChange = (
       failures: [],
       notices: other && (from === undefined) !== (to === undefined)
         ? [
-          `Which server ${
-            to === undefined ? `the image "${image}" holds` : "was running before"
-          } is unknown, so the effect on the data in ${stored.join(" and ")} is unknown, too`,
+          `The version of the server ${
+            to === undefined ? `in image "${image}"` : "that was running before"
+          } is unknown, so data in ${stored.join(" and ")} may be lost`,
         ]
         : [],
     };
@@ -163,7 +163,9 @@ const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings 
   return {
     failures: conflicts,
     notices: gone.length === 0 ? [] : [
-      `The server keeps registered models and shields: it still lists ${gone.map((id) => `"${id}"`).join(", ")}`,
+      `The server keeps models and shields that are no longer in the resource: it still lists ${
+        gone.map((id) => `"${id}"`).join(", ")
+      }`,
     ],
   };
 };
@@ -187,13 +189,13 @@ const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
     kind: "shield",
     section: "shields",
     keyOf: (entry) => stringAt(entry, "shield_id") ?? "",
-    fixed: { provider_shield_id: "what it calls", provider_id: "provider" },
+    fixed: { provider_shield_id: "target model", provider_id: "provider" },
   },
 };
 
 const WAYS_OUT: Readonly<Record<ServerFamily["modelsAreKnownBy"], string>> = {
-  modelId: "give it a new name, and set providerModelId to the name at the provider",
-  providerModelId: "add its provider again under another id, and register it there",
+  modelId: "register it with another name, and set providerModelId to its name at the provider",
+  providerModelId: "declare its provider a second time with another id, and register the model there",
 };
 
 const changes = (
@@ -219,7 +221,7 @@ const changes = (
           kind,
           id,
           changed: changed.map((name) => fixed[name] ?? name),
-          way: kind === "model" ? WAYS_OUT[family.modelsAreKnownBy] : "give it another name",
+          way: kind === "model" ? WAYS_OUT[family.modelsAreKnownBy] : "register it with another name",
         }),
       ];
     }),

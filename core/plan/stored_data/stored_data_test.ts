@@ -123,7 +123,7 @@ for (
     const { snapshot: before } = converged(snapshot(models({ name: "a" }, E)));
     const after = edited(before, changed);
     const said = told(after, "ConfigGenerated");
-    ok(said.startsWith("False RegistryConflict") && said.includes(words) && said.includes("under another id"), said);
+    ok(said.startsWith("False RegistryConflict") && said.includes(words) && said.includes("with another id"), said);
     strictEqual(running(converged(after).snapshot), running(before));
   });
 }

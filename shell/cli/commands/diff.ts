@@ -10,10 +10,10 @@ import { intended, looking, ResourceNotFound, resourceOf, snapshotOf } from "../
 import { OperatorFacts } from "../../runtime/operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, textOutput } from "../flags.ts";
-import { readText } from "../files.ts";
+import { manifestFiles, readText } from "../files.ts";
 import { print, styleFor, usageError } from "../print.ts";
 
-/** A subject and what there is to know about how it was made. */
+/** A subject, and a remark on how it was read. */
 interface Looked {
   readonly subject: DiffSubject;
   readonly note: string | undefined;
@@ -35,7 +35,7 @@ export const diff = Command.make(
     if (input.filename.length + input.names.length === 0) {
       return yield* usageError("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
-    const { resources, skipped, converted } = readInputs(yield* Effect.forEach(input.filename, readText));
+    const { resources, skipped, converted } = readInputs(yield* filesOf(input.filename));
     const look = yield* lookOptions(input);
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
@@ -64,14 +64,19 @@ export const diff = Command.make(
   Command.withExamples([
     { command: "llama-stack-operator diff -f llama.yaml", description: "Preview kubectl apply" },
     {
-      command: "llama-stack-operator diff my -n models -o json",
+      command: "llama-stack-operator diff vllm -n models -o json",
       description: "Compare an existing resource, as JSON",
     },
   ]),
 );
 
-const NO_KEY = "the operator's HMAC key cannot be read, so unchanged Secrets may be shown as changed: " +
-  "set --operator-namespace to the namespace of the operator";
+const filesOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+  const files = yield* Effect.forEach(names, manifestFiles);
+  return yield* Effect.forEach(files.flat(), readText);
+});
+
+const NO_KEY = "the operator's HMAC key cannot be read, so Secrets may be shown as changed although they are not: " +
+  "set --operator-namespace to the namespace of the operator, or ask for permission to read its Secret llama-stack-operator-hmac";
 
 /** Only existing Deployments contain digests to compare with. */
 const dependsOnKey = ({ subject: { snapshot } }: Looked): boolean =>
@@ -85,7 +90,7 @@ const fromFile = Effect.fnUntraced(function* ({ label, document, resource }: Inp
   }
   const made = yield* Effect.result(intended(document, stringAt(document, "metadata", "namespace") ?? namespace));
   if (Result.isFailure(made)) {
-    // A refusal speaks of this document; anything else of the cluster.
+    // A rejection concerns this document; any other error concerns the whole cluster.
     if (made.failure.isPassing || made.failure.status === 401) return yield* made.failure;
     return { subject: { label, snapshot: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
   }

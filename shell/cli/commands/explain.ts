@@ -24,14 +24,18 @@ export const explain = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Explain why a server is not ready, what happened so far, and what to do next. Writes nothing and never shows " +
-      "values of Secrets.",
+    "Explain why a server is not ready: the cause, the state of its Deployment and pods, recent Events, and the next steps " +
+      "with commands. For a ready server, show its addresses and models. Writes nothing and never shows values of Secrets. " +
+      "Exit codes: 0 success, 1 resource not found or cluster not reachable, 2 usage error.",
   ),
   Command.withShortDescription("Explain why a server is not ready"),
-  Command.withExamples([{ command: "llama-stack-operator explain my -n models", description: "Explain one resource" }]),
+  Command.withExamples([{
+    command: "llama-stack-operator explain vllm -n models",
+    description: "Explain one resource",
+  }]),
 );
 
-/** The answer for one resource of the cluster that is looked at. */
+/** The explanation of one resource of the cluster. */
 export const explained = Effect.fn("explained")(function* (namespace: string, name: string, options: ExplainOptions) {
   const resource = yield* resourceOf(namespace, name);
   const { pods, events } = yield* surroundingsOf(resource);

@@ -1,4 +1,4 @@
-/** `help`: listed here, and answered as the flag of the command that it names. */
+/** `help`: listed as a command; `help COMMAND` is executed as `COMMAND --help`. */
 import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 

@@ -54,7 +54,7 @@ export const render = Command.make(
     { command: "llama-stack-operator render -f llama.yaml", description: "Render all objects" },
     { command: "llama-stack-operator render -f llama.yaml --only config", description: "Print only config.yaml" },
     {
-      command: "kubectl get llsd my -o yaml | llama-stack-operator render -f -",
+      command: "kubectl get llsd vllm -o yaml | llama-stack-operator render -f -",
       description: "Render an existing resource",
     },
   ]),

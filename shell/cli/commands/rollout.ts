@@ -34,11 +34,12 @@ export const rollout = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Roll out a pod template that is held after an upgrade of the operator, or that is waiting in the upgrade queue.",
+    "Roll out a pod template that is held after an upgrade of the operator, or that waits in the upgrade queue. Sets an " +
+      "annotation on the resource; the running operator then replaces the pods.",
   ),
   Command.withShortDescription("Roll out a held pod template"),
   Command.withExamples([{
-    command: "llama-stack-operator rollout my -n models",
+    command: "llama-stack-operator rollout vllm -n models",
     description: "Roll out one resource",
   }]),
 );

@@ -53,7 +53,7 @@ const isThere = async (cluster: ControlPlane, kubelet: BackgroundProcess): Promi
     if (answer.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  throw new Error(`kubelet did not make its node:\n${lastLines(await kubelet.log(), 30)}`);
+  throw new Error(`kubelet did not register its node:\n${lastLines(await kubelet.log(), 30)}`);
 };
 
 const KUBELET = {

@@ -42,7 +42,7 @@ export const serverOf = (version: string): Server | undefined => {
   return { version, family, catalogue: nearest.catalogue, newer: compare(nearest.minor, minor) < 0 };
 };
 
-/** What sentences call a server: `Llama Stack 0.7.1`, `OGX 1.4.1`. */
+/** The name of a server in messages: `Llama Stack 0.7.1`, `OGX 1.4.1`. */
 export const serverName = (version: string): string => `${productOf(version)} ${version}`;
 
 /** OGX begins with 0.8. */

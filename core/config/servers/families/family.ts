@@ -1,4 +1,4 @@
-/** What sets one line of servers apart from the others: data, and one small function where data does not do. */
+/** What distinguishes a server family from the others: data, and a small function where data is not sufficient. */
 import type { JsonObject } from "../../../data/json.ts";
 import type { DataFolders } from "../../data_folders.ts";
 
@@ -102,7 +102,7 @@ export interface ServerFamily {
   readonly typeAliases: Readonly<Record<string, string>>;
   /** Provider types of the catalogue with which no server of this family starts, as `<api> <type>`. */
   readonly unstartableTypes: Readonly<Record<string, UnstartableType>>;
-  /** Inference types under which no model can be registered: it would end the start. */
+  /** Inference types with which the server fails to start as soon as a model is registered. */
   readonly typesWithoutModels: readonly string[];
   /** Inference types that serve rerank models; empty where the server has no such models. */
   readonly rerankTypes: ReadonlyArray<string>;
@@ -117,7 +117,7 @@ export interface ServerFamily {
   readonly resourcesAt: ReadonlyArray<string>;
   /** Which of its two names makes a model's id, `<provider>/<name>`: the server stores and compares models by that. */
   readonly modelsAreKnownBy: "modelId" | "providerModelId";
-  /** A model's id in the file is written with its provider in front, since the server adds that only now and then. */
+  /** A model's id in the file has its provider as prefix, because the server does not always add it. */
   readonly modelIdsInFull: boolean;
   /** Short tool names, e.g. `websearch`. */
   readonly tools: Readonly<Record<string, ToolKind>>;

@@ -11,7 +11,7 @@ export const FAMILY_1_0: ServerFamily = {
   to: [1, 1],
   rerankTypes: FAMILY_0_7.rerankTypes,
   process: { ...FAMILY_1_2.process, failedStart: 1, metricsSwitch: undefined },
-  // Plain HTTP needs no word of its own, and `insecure` is not read.
+  // Plain HTTP needs no setting, and `insecure` is not read.
   serverWithoutTls: {},
   // As in 0.7, it is created in another event loop than the one that serves requests.
   redisDefect: FAMILY_0_7.redisDefect,

@@ -13,7 +13,7 @@ export const FAMILY_LEGACY: ServerFamily = {
   fromPatch: 13,
   process: {
     ...FAMILY_0_3.process,
-    // Its factory wants arguments, and its module moved with 0.2.17: the command line is what all of them have.
+    // Its factory requires arguments, and its module was moved in 0.2.17; all versions have the same command line.
     start: { kind: "command", module: "llama_stack.cli.llama", words: "stack run" },
     openAiPath: "/v1/openai/v1",
     // Traces contain the keys of providers: with the console exporter, the default of every base config, they would be

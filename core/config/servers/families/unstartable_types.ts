@@ -1,4 +1,4 @@
-/** Types that a published server lists, and that end its start as soon as a config names them. */
+/** Types that a published server lists, but with which it fails to start. */
 import type { ServerFamily, UnstartableType } from "./family.ts";
 
 /** Why a type of the catalogue is not supported by a family; undefined if it is. */
@@ -56,7 +56,7 @@ export const LEGACY_TYPES: Readonly<Record<string, UnstartableType>> = {
 };
 
 /**
- * Types of Llama Stack 0.2 that start, and end the start as soon as a model is registered under them. Source: seen on 0.2.24,
+ * Types of Llama Stack 0.2 with which the server starts, but only if no model is registered under them. Source: seen on 0.2.24,
  * where they never set up the table of models that they read. They list no models by themselves either.
  */
 export const TYPES_WITHOUT_MODELS: readonly string[] = ["remote::cerebras", "remote::databricks", "remote::nvidia"];

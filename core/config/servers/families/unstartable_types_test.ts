@@ -22,7 +22,7 @@ for (
     ["0.6.1", "remote::hf::serverless", "remote::hf::serverless", UNLOADABLE],
   ] as const
 ) {
-  Deno.test(`${provider} is rejected on ${version}, where it would end the start`, () => {
+  Deno.test(`${provider} is rejected on ${version}, which fails to start with it`, () => {
     const spec = { providers: { inference: [{ provider, endpoint: "http://x:1" }] } };
     const { failures: found } = rejected(spec, on(version));
     deepStrictEqual(found.map(({ _tag }) => _tag), ["NotSupportedByServer"]);
