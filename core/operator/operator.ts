@@ -1,6 +1,7 @@
 import type { Redacted } from "effect/Redacted";
 import type { Surroundings } from "../config/derive.ts";
 import type { Platform } from "../resources/blueprint.ts";
+import type { Settings } from "./settings.ts";
 
 /** The operator itself: its version, the distributions it ships, its settings. */
 export interface Operator {
@@ -16,3 +17,21 @@ export interface Operator {
   /** Maximum number of concurrent upgrades. */
   readonly upgradeParallelism: number;
 }
+
+/** The operator with these settings. */
+export const operatorWith = (facts: Operator, settings: Settings): Operator => ({
+  ...facts,
+  surroundings: {
+    ...facts.surroundings,
+    overrides: { ...facts.surroundings.overrides, settings: settings.imageOverrides },
+    allow: settings.allow,
+  },
+  platform: {
+    ...facts.platform,
+    networkPolicies: settings.networkPolicies,
+    ingressNamespaceLabels: settings.ingressNamespaceLabels,
+  },
+  rolloutOnUpgrade: settings.rolloutOnUpgrade,
+  upgradeParallelism: settings.upgradeParallelism,
+  namespaceCaBundle: settings.namespaceCaBundle,
+});

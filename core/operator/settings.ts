@@ -6,7 +6,6 @@ import { shown, yamlMap } from "./setting_text.ts";
 import { labelsIn } from "./labels.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
-import type { Operator } from "./operator.ts";
 import { readYaml11 } from "../data/yaml.ts";
 
 export const SETTINGS_CONFIG_MAP = "llama-stack-operator-config";
@@ -180,24 +179,6 @@ function allowRows(): ReadonlyArray<SettingRow> {
     ),
   ];
 }
-
-/** The operator with these settings. */
-export const operatorWith = (facts: Operator, settings: Settings): Operator => ({
-  ...facts,
-  surroundings: {
-    ...facts.surroundings,
-    overrides: { ...facts.surroundings.overrides, settings: settings.imageOverrides },
-    allow: settings.allow,
-  },
-  platform: {
-    ...facts.platform,
-    networkPolicies: settings.networkPolicies,
-    ingressNamespaceLabels: settings.ingressNamespaceLabels,
-  },
-  rolloutOnUpgrade: settings.rolloutOnUpgrade,
-  upgradeParallelism: settings.upgradeParallelism,
-  namespaceCaBundle: settings.namespaceCaBundle,
-});
 
 /** `data` of a ConfigMap object. */
 export const settingsData = (map: JsonObject): Readonly<Record<string, string>> =>

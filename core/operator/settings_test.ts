@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { OPERATOR } from "../../tests/snapshots.ts";
-import { operatorWith, readSettings, SETTING_ROWS, SETTINGS_DEFAULT } from "./settings.ts";
+import { operatorWith } from "./operator.ts";
+import { readSettings, SETTING_ROWS, SETTINGS_DEFAULT } from "./settings.ts";
 
 const NAMES = ["starter", "ogx-starter"];
 const read = (data: Record<string, string> | undefined, before = SETTINGS_DEFAULT) => readSettings(data, before, NAMES);
@@ -14,6 +15,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
     rolloutOnUpgrade: "Paced\n",
     upgradeParallelism: "2",
     "admission.references": "Reject",
+    namespaceCaBundle: "Ignore",
     "allow.privileged": "true",
     "allow.volumes": "[configMap, secret]",
   });
@@ -26,6 +28,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
     rolloutOnUpgrade: "Paced",
     upgradeParallelism: 2,
     admissionReferences: "Reject",
+    namespaceCaBundle: "Ignore",
     allow: { ...SETTINGS_DEFAULT.allow, privileged: true, volumes: ["configMap", "secret"] },
   });
   deepStrictEqual(read(undefined, settings).settings, SETTINGS_DEFAULT);

@@ -18,7 +18,7 @@ import { keyOf, type ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { allOf } from "../../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
-import { operatorWith } from "../../core/operator/settings.ts";
+import { operatorWith } from "../../core/operator/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { isWatched } from "../../core/plan/ownership.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
