@@ -1,10 +1,10 @@
-/** What people do at the same time as the operator works: edits during a rollout, and one name in two namespaces. */
-import { ok, strictEqual } from "node:assert/strict";
+/** What people do at the same time as the operator works: edits, deletions, and one name in two namespaces. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, settled, withModels } from "./settled.ts";
+import { apply, RESOURCES, settled, withModels } from "./settled.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces";
 
@@ -56,6 +56,28 @@ Deno.test("the operator keeps up with what happens at once", async (t) => {
           COLLECTED_MS,
         );
         ok(stringAt(await read(cluster, `${DEPLOYMENTS}/default/deployments/twin`), "metadata", "uid") !== undefined);
+      });
+
+      await t.step("resources deleted at any moment of their first reconciliations leave nothing behind", async () => {
+        const names = Array.from({ length: 24 }, (_, index) => `short-${index}`);
+        await Promise.all(names.map(async (name, index) => {
+          await apply(cluster, manifest(withModels(1), name));
+          await new Promise((resume) => setTimeout(resume, index * 15));
+          const answer = await cluster.fetch(`${RESOURCES}/${name}`, { method: "DELETE" });
+          await answer.body?.cancel();
+        }));
+        const left = async () => {
+          const text = await cluster.kubectl([
+            ...["get", "deployment,replicaset,pod,service,configmap,serviceaccount,ingress,llsd", "-n", "default"],
+            ...["-o", "name"],
+          ]);
+          return text.split("\n").filter((line) => line.includes("/short-"));
+        };
+        await eventually("nothing is left", async () => (await left()).length === 0 || undefined, 2 * COLLECTED_MS);
+        // Nor does a late write bring one back.
+        await new Promise((resume) => setTimeout(resume, 3000));
+        deepStrictEqual(await left(), []);
+        await settled(cluster, "edited", 1);
       });
     } finally {
       await running.stop();
