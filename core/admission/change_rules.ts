@@ -2,6 +2,8 @@
  * Rules that a stored v1alpha1 object may violate: the schema does not reject them and reconciliation only warns, but admission
  * and the command line reject whoever writes them today.
  */
+import { carriedBy } from "../api/convert/annotation.ts";
+import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
 import * as Result from "effect/Result";
 import type { Rejection } from "../config/pipeline.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
@@ -38,8 +40,23 @@ export const asWritten = <A, R extends Rejection<{ readonly path: FieldPath }>>(
 };
 
 /** The same findings as warnings, for a stored resource: its server keeps running. */
-export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> =>
-  changeFindings(resource).map(({ path, detail }) => warning("AcceptedBefore", path, detail));
+export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> => [
+  ...changeFindings(resource).map(({ path, detail }) => warning("AcceptedBefore", path, detail)),
+  ...carriedBy(resource, "v1alpha1").leftovers.filter(({ at }) => formatPath(at) === formatPath(CONTAINER_NAME))
+    .flatMap(({ to }) => containerNameWarnings(to)),
+];
+
+const CONTAINER_NAME = ["spec", "server", "containerSpec", "name"];
+
+/** For the name of the container in v1alpha1, which only the Go operator uses. */
+export const containerNameWarnings = (name: Json | undefined): ReadonlyArray<Warning> =>
+  typeof name !== "string" || name === "" || name === CONTAINER_NAME_DEFAULT ? [] : [
+    warning(
+      "FieldNotRead",
+      CONTAINER_NAME,
+      `the container is always called ${CONTAINER_NAME_DEFAULT}; adapt what refers to it`,
+    ),
+  ];
 
 const within = (min: number, max: number | undefined, why: string) => (value: Json): string | undefined =>
   typeof value === "number" && (value < min || max !== undefined && value > max)

@@ -4,12 +4,13 @@ import { type DecodeFailure, decodeResource, type Resource } from "../api/decode
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { expandShorthand } from "../api/shorthand.ts";
-import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
+import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
-import { type Json, listAt, stringAt } from "../data/json.ts";
+import { at, type Json, listAt, stringAt } from "../data/json.ts";
 import { type Rejection, rejection } from "../config/pipeline.ts";
-import { type Warning, warning } from "../failure/warning.ts";
+import type { Warning } from "../failure/warning.ts";
+import { containerNameWarnings } from "../admission/change_rules.ts";
 import { readManifests } from "../data/yaml.ts";
 
 /** One file, or standard input under the name `-`. */
@@ -99,18 +100,11 @@ const inputOf = (label: string, document: Json): InputResource => {
     resource: old !== undefined && old.failures.length > 0
       ? Result.fail(rejection(...old.failures))
       : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => rejection(...failures)),
-    warnings: old === undefined ? warnings : [...warnings, ...unreadOfV1alpha1(resource)],
+    warnings: old === undefined
+      ? warnings
+      : [...warnings, ...containerNameWarnings(at(resource, "spec", "server", "containerSpec", "name"))],
     inOwnPaths: old === undefined ? same : inV1alpha1Paths,
   };
-};
-
-/** Warnings for fields that the Go operator reads and this one does not. */
-const unreadOfV1alpha1 = (document: Json): ReadonlyArray<Warning> => {
-  const path = ["spec", "server", "containerSpec", "name"];
-  const name = stringAt(document, ...path);
-  return name === undefined || name === "" || name === CONTAINER_NAME_DEFAULT ? [] : [
-    warning("FieldNotRead", path, `the container is always called ${CONTAINER_NAME_DEFAULT}; adapt what refers to it`),
-  ];
 };
 
 const same = (text: string): string => text;

@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { after, converged, planOf, snapshot } from "../../tests/snapshots.ts";
+import { converted } from "../api/convert.ts";
+import { after, converged, planOf, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
@@ -73,4 +74,22 @@ Deno.test("the status names the distribution in use and those that there are", (
 Deno.test("the version of the config is a number", () => {
   const made = status(converged(snapshot({ storage: { kv: {} } })).snapshot);
   strictEqual(objectAt(made, "configGeneration").configVersion, 2);
+});
+
+Deno.test("the status warns of a container name of v1alpha1, which has no effect", () => {
+  const old = {
+    apiVersion: "llamastack.io/v1alpha1",
+    kind: "LlamaStackDistribution",
+    metadata: { name: "my", namespace: "default", uid: UID },
+    spec: { server: { distribution: { name: "starter" }, containerSpec: { name: "server" } } },
+  };
+  const named = converted(old, "llamastack.io/v1alpha2");
+  const { snapshot: reported } = converged({ ...snapshot({}), resource: named });
+  const conditions = listAt(reported.resource, "status", "conditions");
+  const message = stringAt(conditions.find((item) => stringAt(item, "type") === "ConfigGenerated"), "message");
+  strictEqual(
+    message,
+    "Using the config built into the image. spec.server.containerSpec.name: the container is always called llama-stack; " +
+      "adapt what refers to it",
+  );
 });

@@ -18,6 +18,7 @@ import type { Rollout } from "../plan/rollout/rollout.ts";
 import { rolloutState } from "../plan/rollout/rollout_state.ts";
 import { serverName } from "../config/servers/families/families.ts";
 import type { NewerServer } from "../plan/rollout/newer_server.ts";
+import { type Warning, warningLine } from "../failure/warning.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { Decided } from "./decided.ts";
 import { rolledBack, upgradeStopped } from "./trouble.ts";
@@ -151,7 +152,7 @@ const rejectedObjectFindings = ({ failures }: Decided): ReadonlyArray<Finding> =
   return rejected === undefined ? [] : [conditionTrue("ObjectRefused", "ObjectRefused", rejected.message)];
 };
 
-const configFinding = ({ prepared, failures }: Decided): Finding => {
+const configFinding = ({ prepared, failures, warnings }: Decided): Finding => {
   const failed = failureFinding("ConfigGenerated", failures);
   if (failed !== undefined) return failed;
   if (prepared === undefined) {
@@ -171,16 +172,20 @@ const configFinding = ({ prepared, failures }: Decided): Finding => {
       return conditionTrue(
         "ConfigGenerated",
         "OverrideConfigUsed",
-        `Using key ${derived.key} of ConfigMap ${derived.configMapName}`,
+        withWarnings(`Using key ${derived.key} of ConfigMap ${derived.configMapName}`, warnings),
       );
     case "DistributionDefault":
       return conditionTrue(
         "ConfigGenerated",
         "DistributionDefaultUsed",
-        "Using the config built into the image",
+        withWarnings("Using the config built into the image", warnings),
       );
   }
 };
+
+/** `status.configGeneration` lists them for a generated config. */
+const withWarnings = (message: string, warnings: ReadonlyArray<Warning>): string =>
+  [message, ...warnings.map(warningLine)].join(". ");
 
 const secretsFinding = ({ prepared, failures }: Decided): Finding => {
   const failed = failureFinding("SecretsResolved", failures);
