@@ -75,6 +75,12 @@ export const storedData = (sentence: string): Note => warn("StoredData", "Apply"
 /** On the operator's own ConfigMap. */
 export const settingsUnreadable = (sentence: string): Note => warn("SettingsUnreadable", "Read", sentence);
 
+/** On the ConfigMap of the settings. */
+export const defaultInstanceCreated = (key: string): Note =>
+  normal("DefaultInstanceCreated", "Create", `Created the default instance ${key}`);
+export const defaultInstanceFailed = (key: string, detail: string): Note =>
+  warn("DefaultInstanceFailed", "Create", `Failed to create the default instance ${key}: ${detail}`);
+
 /** On the ConfigMap that was created. */
 export const settingsCopied = (source: string): Note =>
   normal("SettingsCopied", "Create", `Copied image-overrides and featureFlags of the Go operator from ${source}`);

@@ -3,6 +3,7 @@ import { IMAGE_CHARACTERS_MAX, LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from 
 import * as Result from "effect/Result";
 import { didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
+import { type DefaultInstance, readDefaultInstance } from "./default_instance.ts";
 import { labelsIn } from "./labels.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
@@ -25,6 +26,8 @@ export interface Settings {
   readonly admissionReferences: "Warn" | "Reject";
   /** Whether servers trust the CA bundle that Open Data Hub puts into their namespace. */
   readonly namespaceCaBundle: "Use" | "Ignore";
+  /** A resource that the operator creates once; undefined: none. */
+  readonly defaultInstance: DefaultInstance | undefined;
   /** What authors of resources may make the operator do to nodes and network. */
   readonly allow: Allowances;
 }
@@ -37,6 +40,7 @@ export const SETTINGS_DEFAULT: Settings = {
   upgradeParallelism: 5,
   admissionReferences: "Warn",
   namespaceCaBundle: "Use",
+  defaultInstance: undefined,
   allow: ALLOWANCES_DEFAULT,
 };
 
@@ -110,6 +114,18 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     meaning:
       "Whether servers trust the ConfigMap odh-trusted-ca-bundle of their namespace if their resource names no CA bundle",
     read: (text, before) => word(text, before, "namespaceCaBundle", ["Use", "Ignore"]),
+  },
+  {
+    key: "defaultInstance",
+    field: "defaultInstance",
+    value: "YAML map with `namespace`, `name` and `spec`; default none",
+    meaning:
+      "A LlamaStackDistribution that the operator creates once, when it starts or the setting is added, and never changes or deletes",
+    read: (text, before) =>
+      Result.match(readDefaultInstance(text), {
+        onFailure: (complaint) => ({ settings: before, complaints: [complaint] }),
+        onSuccess: (defaultInstance) => ({ settings: { ...before, defaultInstance }, complaints: [] }),
+      }),
   },
   ...allowRows(),
 ];

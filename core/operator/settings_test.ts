@@ -16,6 +16,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
     upgradeParallelism: "2",
     "admission.references": "Reject",
     namespaceCaBundle: "Ignore",
+    defaultInstance: "namespace: team\nname: llama\nspec: {distribution: {name: starter}}",
     "allow.privileged": "true",
     "allow.volumes": "[configMap, secret]",
   });
@@ -29,6 +30,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
     upgradeParallelism: 2,
     admissionReferences: "Reject",
     namespaceCaBundle: "Ignore",
+    defaultInstance: { namespace: "team", name: "llama", spec: { distribution: { name: "starter" } } },
     allow: { ...SETTINGS_DEFAULT.allow, privileged: true, volumes: ["configMap", "secret"] },
   });
   deepStrictEqual(read(undefined, settings).settings, SETTINGS_DEFAULT);

@@ -11,6 +11,7 @@ import {
   settingsData,
 } from "../../core/operator/settings.ts";
 import * as events from "../../core/api/events.ts";
+import { createDefaultInstance } from "./default_instance.ts";
 import { announce } from "./perform.ts";
 
 /** Defaults if the ConfigMap is not watched. */
@@ -41,7 +42,9 @@ export const takeOver = Effect.fn("takeOver")(function* (
       complaints: complaints.length,
     }),
   );
-  if (map === undefined || complaints.length === 0) return;
+  if (map === undefined) return;
+  yield* createDefaultInstance(map, settings);
+  if (complaints.length === 0) return;
   yield* Effect.logWarning("invalid settings").pipe(Effect.annotateLogs({ complaints: complaints.join("; ") }));
   yield* announce(events.settingsUnreadable(complaints.join("; ")), map).pipe(
     Effect.catch((error) =>

@@ -30,11 +30,13 @@ export const prepare = async (
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name: SETTINGS_CONFIG_MAP, namespace: NAMESPACE },
-      data: { upgradeParallelism: "many" },
+      data: { upgradeParallelism: "many", defaultInstance: DEFAULT_INSTANCE },
     },
   ];
   for (const object of objects) await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(object));
 };
+
+const DEFAULT_INSTANCE = `namespace: ${PLACE}\nname: first\nspec: {distribution: {name: starter}, suspend: true}`;
 
 const keys = (namespace: string, name: string, stringData: JsonObject): JsonObject => ({
   apiVersion: "v1",

@@ -8,7 +8,6 @@ import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { type Permission, permissionsFor } from "../../tools/package/permissions.ts";
 import { isObject, type JsonObject, listAt } from "../../core/data/json.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/operator/own_objects.ts";
-import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { watchedNamespaces } from "../../shell/runtime/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -30,14 +29,6 @@ import {
   write,
 } from "./operator_account.ts";
 
-/** A tenant may create a namespace of that name, but no ClusterRoleBinding: the operator must not copy these settings. */
-const namesakeOfTheGoOperator = async (cluster: ControlPlane): Promise<void> => {
-  const namespace = "llama-stack-k8s-operator-system";
-  const overrides = "image-overrides=starter: registry.example.com/mine:1";
-  await cluster.kubectl(["create", "namespace", namespace]);
-  await cluster.kubectl(["create", "configmap", SETTINGS_CONFIG_MAP, "-n", namespace, `--from-literal=${overrides}`]);
-};
-
 /** Another namespace that is watched. */
 const SECOND = "more-servers";
 
@@ -54,7 +45,6 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
     await t.step("in the whole cluster: no request is denied, and no rule is unused", async () => {
       const choices = DEFAULT;
       await install(cluster, choices);
-      await namesakeOfTheGoOperator(cluster);
       // As after a restore that lost its content.
       await cluster.kubectl(["create", "secret", "generic", HMAC_SECRET, "-n", NAMESPACE]);
       await lifeOfAServer(cluster, choices, "all");
@@ -72,8 +62,6 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       const events = await own(cluster, 0);
       deepStrictEqual(refused(events), []);
       deepStrictEqual(unused(permissionsFor(choices), events), NEVER_SEEN);
-      const settings = await cluster.kubectl(["get", "configmap", "-n", NAMESPACE, "-o", "yaml"]);
-      ok(!settings.includes("registry.example.com/mine"), settings);
     });
 
     await t.step("with Secrets read by name only: no call is refused, and none lists Secrets", async () => {

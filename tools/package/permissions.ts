@@ -118,9 +118,9 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
   {
     apiGroup: GROUP,
     resource: "llamastackdistributions",
-    verbs: ["list", "watch"],
+    verbs: ["list", "watch", "create"],
     where: "watched",
-    why: "watch the resources",
+    why: "watch the resources, and create the default instance of the settings",
   },
   {
     apiGroup: GROUP,
@@ -206,10 +206,10 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
   {
     apiGroup: "",
     resource: "configmaps",
-    verbs: ["list", "watch"],
+    verbs: ["list", "watch", "patch"],
     names: [SETTINGS_CONFIG_MAP],
     where: "own",
-    why: "watch the operator's settings",
+    why: "watch the operator's settings, and record that the default instance was created",
   },
   { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "own", why: "report an invalid setting" },
 ];

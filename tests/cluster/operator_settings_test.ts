@@ -1,6 +1,7 @@
-/** The CA bundle that Open Data Hub puts into every namespace, on a real API server. */
+/** What the operator takes from its settings and from the namespaces of servers, on a real API server. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import { makeAuthority } from "../../shell/webhooks/certificate_maker.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -18,20 +19,28 @@ const bundle = (data: Record<string, string>): JsonObject => ({
   data,
 });
 
-Deno.test("servers trust the bundle of their namespace while it exists", async (t) => {
+Deno.test("the operator follows its settings and the CA bundle of each namespace", async (t) => {
   const cluster = await startControlPlane();
   const first = await authority();
   const second = await authority();
   // Blank, as the cluster's own injector leaves it before it has run.
   await apply(cluster, bundle({ "ca-bundle.crt": first, "odh-ca-bundle.crt": "\n" }));
+  await namesakeOfTheGoOperator(cluster);
   const operator = await startOperator(cluster);
   try {
     await apply(cluster, manifest({}));
     await apply(cluster, manifest({ networking: { tls: { caBundle: { configMapName: "own" } } } }, "own"));
-    await t.step("from the first reconciliation on, if the resource names no bundle", async () => {
-      await trusts(cluster, first);
-      const own = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/own");
-      strictEqual(own, undefined);
+    await t.step(
+      "a server trusts the bundle of its namespace from the first reconciliation on, if its resource names none",
+      async () => {
+        await trusts(cluster, first);
+        const own = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/own");
+        strictEqual(own, undefined);
+      },
+    );
+    await t.step("settings in a namespace that is only named like that of the Go operator are not copied", async () => {
+      const path = "/api/v1/namespaces/default/configmaps/llama-stack-operator-config";
+      strictEqual(await read(cluster, path), undefined);
     });
     await t.step("a new authority is trusted, and rolls the pods out", async () => {
       const before = stringAt(await deployment(cluster), "metadata", "generation");
@@ -60,11 +69,41 @@ Deno.test("servers trust the bundle of their namespace while it exists", async (
       await cluster.kubectl([...settings, "--from-literal=namespaceCaBundle=Ignore"]);
       await eventually("no bundle", async () => mounts(await deployment(cluster)) ? undefined : true);
     });
+    await t.step("the default instance of the settings is created once, and not again after its deletion", async () => {
+      const instance = "namespace: default\nname: first\nspec: {distribution: {name: starter}, suspend: true}\n";
+      const settings = { kind: "ConfigMap", apiVersion: "v1", data: { defaultInstance: instance } };
+      await apply(cluster, { ...settings, metadata: { name: "llama-stack-operator-config", namespace: "default" } });
+      await eventually("the instance", async () => await read(cluster, `${RESOURCES}/first`));
+      const path = "/api/v1/namespaces/default/configmaps/llama-stack-operator-config";
+      await eventually("the record", async () => {
+        const map = await read(cluster, path);
+        return stringAt(map ?? null, "metadata", "annotations", "llamastack.io/default-instance") ?? undefined;
+      });
+      await cluster.kubectl(["delete", "llsd", "first", "-n", "default"]);
+      await operator.stop();
+      const next = await startOperator(cluster, { install: false });
+      try {
+        await apply(cluster, manifest({}, "later"));
+        await eventually("a reconciliation", async () => await read(cluster, `${DEPLOYMENTS}/later`));
+        strictEqual(await read(cluster, `${RESOURCES}/first`), undefined);
+      } finally {
+        await next.stop();
+      }
+    });
   } finally {
     await operator.stop();
     await cluster.stop();
   }
 });
+
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+/** A tenant may create a namespace of that name, but no ClusterRoleBinding: the operator must not copy these settings. */
+const namesakeOfTheGoOperator = async (cluster: ControlPlane): Promise<void> => {
+  const namespace = "llama-stack-k8s-operator-system";
+  const overrides = "image-overrides=starter: registry.example.com/mine:1";
+  await cluster.kubectl(["create", "namespace", namespace]);
+  await cluster.kubectl(["create", "configmap", SETTINGS_CONFIG_MAP, "-n", namespace, `--from-literal=${overrides}`]);
+};
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 
