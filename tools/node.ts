@@ -1,21 +1,27 @@
-/** `deno task node`: the tests of tests/node on a real node. Needs Linux and root. Arguments go to `deno test`. */
+/**
+ * `deno task node`: the tests of tests/node on a real node. Needs Linux and root. Test files among the arguments run alone,
+ * other arguments go to `deno test`.
+ */
 import { installRealNode, runInside } from "./cluster/real_node/real_node.ts";
 import { installPostgres, installRedis } from "./install/databases.ts";
+import { allNodeFiles, NODE_TESTS, nodeFilesOf } from "./node_files.ts";
 
-/** It starts a node of its own, so it has to wait until the other one has ended. */
-const testUp = async (args: readonly string[]): Promise<number> => {
-  const { pathname } = new URL("../tests/node/up_test.ts", import.meta.url);
-  const test = new Deno.Command(Deno.execPath(), { args: ["test", "--allow-all", "--quiet", ...args, pathname] });
+const testOutside = async (files: readonly string[], flags: readonly string[]): Promise<number> => {
+  if (files.length === 0) return 0;
+  const paths = files.map((name) => new URL(name, NODE_TESTS).pathname);
+  const test = new Deno.Command(Deno.execPath(), { args: ["test", "--allow-all", "--quiet", ...flags, ...paths] });
   return (await test.spawn().status).code;
 };
 
 if (import.meta.main) {
   try {
+    const { servers, life, up, flags } = nodeFilesOf(Deno.args, allNodeFiles());
     await installRealNode();
     await installPostgres();
     await installRedis();
-    const inside = await runInside(new URL("../tests/node/around.ts", import.meta.url), Deno.args);
-    const outside = await testUp(Deno.args);
+    const onNode = [...servers, ...life];
+    const inside = onNode.length === 0 ? 0 : await runInside(new URL("around.ts", NODE_TESTS), [...onNode, ...flags]);
+    const outside = await testOutside(up, flags);
     Deno.exit(inside === 0 ? outside : inside);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

@@ -1,10 +1,14 @@
-/** Runs inside the private namespaces: node, installed operator, then the tests. Its argument is the folder of the run. */
+/**
+ * Runs inside the private namespaces: node, installed operator, then the tests. Its arguments are the folder of the run, and
+ * those of `deno task node`.
+ */
 import { join } from "node:path";
 import { startRealNode } from "../../tools/cluster/real_node/real_node.ts";
+import { allNodeFiles, NODE_TESTS, nodeFilesOf } from "../../tools/node_files.ts";
 import { installOperator } from "./installed_operator.ts";
 import { SESSION, type Session } from "./session.ts";
 
-const main = async ([folder = "", ...filter]: readonly string[]): Promise<number> => {
+const main = async ([folder = "", ...asked]: readonly string[]): Promise<number> => {
   const startedMs = performance.now();
   const seconds = () => Math.round((performance.now() - startedMs) / 1000);
   const cluster = await startRealNode(folder);
@@ -15,24 +19,20 @@ const main = async ([folder = "", ...filter]: readonly string[]): Promise<number
   const session: Session = { url, adminToken, caPem, kubeconfig, kubectlPath };
   const sessionFile = join(folder, "session.json");
   await Deno.writeTextFile(sessionFile, JSON.stringify(session));
-  const run = async (...args: ReadonlyArray<string>): Promise<number> => {
+  const { servers, life, flags } = nodeFilesOf(asked, allNodeFiles());
+  const run = async (files: ReadonlyArray<string>): Promise<number> => {
+    if (files.length === 0) return 0;
+    const paths = files.map((name) => new URL(name, NODE_TESTS).pathname);
     const tests = new Deno.Command(Deno.execPath(), {
-      args: ["test", "--allow-all", "--quiet", "--permit-no-files", ...args, ...filter],
+      args: ["test", "--allow-all", "--quiet", "--permit-no-files", "--parallel", ...flags, ...paths],
       env: { ...Deno.env.toObject(), [SESSION]: sessionFile, DENO_JOBS: String(TESTS_AT_ONCE) },
     }).spawn();
     return (await tests.status).code;
   };
-  const here = import.meta.dirname ?? ".";
-  const apart = [UP, LIFE].map((name) => join(here, name)).join();
-  const servers = await run("--parallel", `--ignore=${apart}`, here);
-  // Alone and last, since it restarts the operator and takes it away.
-  const life = await run(join(here, LIFE));
-  return servers === 0 ? life : servers;
+  const served = await run(servers);
+  const lived = await run(life);
+  return served === 0 ? lived : served;
 };
-
-/** tools/node.ts runs that one outside, since it starts a node of its own. */
-const UP = "up_test.ts";
-const LIFE = "operator_life_test.ts";
 
 /** Most of the time a test waits for probes; two cores start about this many servers without slowing each other much. */
 const TESTS_AT_ONCE = 4;
