@@ -8,7 +8,7 @@ import { installNodePrograms } from "./cluster/real_node/kubelet.ts";
 import { installPreparedImages } from "./cluster/real_node/prepared_images.ts";
 import { installControlPlane } from "./install/control_plane.ts";
 import { installPostgres, installRedis } from "./install/databases.ts";
-import { installServer, SERVER_VERSIONS } from "./install/python_server.ts";
+import { COMMON_VERSIONS, installServer } from "./install/python_server.ts";
 
 const built = async (): Promise<void> => {
   await installSimulatedCluster();
@@ -18,7 +18,7 @@ const built = async (): Promise<void> => {
 
 const downloaded = async (): Promise<void> => {
   // The newest ones are those that most tests ask for.
-  for (const version of SERVER_VERSIONS.toReversed()) await installServer(version);
+  for (const version of COMMON_VERSIONS.toReversed()) await installServer(version);
   await installPostgres();
   await installRedis();
   await installContainerRuntime();

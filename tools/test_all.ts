@@ -27,6 +27,12 @@ const PARTS: ReadonlyArray<Part> = [
     env: { SOAK_WALKS: "1000" },
     about: ["core/", "shell/", "tests/cluster/history_test.ts"],
   },
+  {
+    name: "servers",
+    args: ["test", "--allow-all", "--quiet", "tests/server"],
+    env: { TEST_EVERY_VERSION: "1" },
+    about: ["core/config/", "configs/", "tests/server/", "tools/install/", "tools/server/"],
+  },
   { name: "minors", args: ["task", "minors"], about: [...OPERATOR, "crds/", "tools/install/control_plane"] },
   { name: "soak", args: ["task", "soak"], about: [...OPERATOR, "tests/hostile/"] },
   {

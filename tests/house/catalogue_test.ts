@@ -1,5 +1,7 @@
 /** What the checklist for a new server version asks for, and nothing else would notice. */
 import { deepStrictEqual } from "node:assert/strict";
+import { newestOfFamilies } from "../../tools/boot_matrix/shipped.ts";
+import { COMMON_VERSIONS, SERVER_VERSIONS } from "../../tools/install/python_server.ts";
 import endpointPaths from "../../configs/endpoint_paths.json" with { type: "json" };
 import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
 import * as unstartable from "../../core/config/servers/families/unstartable_types.ts";
@@ -22,4 +24,9 @@ Deno.test("every type with which a server fails to start belongs to a family", (
     typeof exported === "object" && !Array.isArray(exported) ? Object.keys(exported) : []
   );
   deepStrictEqual(named.filter((row) => !used.has(row)), []);
+});
+
+Deno.test("the newest server of every family is among those of deno task test", () => {
+  const common: ReadonlyArray<string> = COMMON_VERSIONS;
+  deepStrictEqual(newestOfFamilies(SERVER_VERSIONS).filter((version) => !common.includes(version)), []);
 });

@@ -8,7 +8,7 @@ import { boot } from "../../tools/server/boot.ts";
 for (
   const [name, file, serverVersion] of [
     ["starter", "starter.yaml", "0.7"],
-    ["ogx-starter", "starter-1.2.yaml", "1.2"],
+    ["ogx-starter", "starter-1.5.yaml", "1.5"],
   ] as const
 ) {
   Deno.test(`${name} on server ${serverVersion} starts with telemetry at top level of its base, and with an added provider`, async () => {

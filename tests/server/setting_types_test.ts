@@ -3,8 +3,9 @@ import { deepStrictEqual, ok } from "node:assert/strict";
 import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
 import { expectedInstead } from "../../core/config/servers/field_types.ts";
 import type { Json } from "../../core/data/json.ts";
-import { installServer, SERVER_VERSIONS } from "../../tools/install/python_server.ts";
+import { installServer } from "../../tools/install/python_server.ts";
 import { ended } from "../../tools/install/run_program.ts";
+import { COMPARED_VERSIONS } from "./tested_servers.ts";
 
 const SCRIPT = new URL("setting_types.py", import.meta.url).pathname;
 
@@ -16,7 +17,7 @@ const SAMPLES: ReadonlyArray<Json> = [
 /** By `<api> <type>`, then by field: which of the samples the server takes. */
 type Taken = Readonly<Record<string, Readonly<Record<string, ReadonlyArray<boolean>>>>>;
 
-for (const version of SERVER_VERSIONS) {
+for (const version of COMPARED_VERSIONS) {
   Deno.test(`${version} refuses every setting that is refused before it starts, and every word where it reads a number`, async () => {
     const [packageName = "", release = ""] = version.split(" ");
     const { python, pythonPath } = await installServer(version);

@@ -76,6 +76,18 @@ const SERVERS = {
 /** Every server that can be installed, oldest first. */
 export const SERVER_VERSIONS = Object.keys(SERVERS) as ReadonlyArray<ServerVersion>;
 
+/** What `deno task test` starts and compares; the minor versions in between are for `deno task test:all`. */
+export const COMMON_VERSIONS = [
+  "llama-stack 0.2.24",
+  "llama-stack 0.3.5",
+  "llama-stack 0.6.1",
+  "llama-stack 0.7.3",
+  "ogx 0.8.0",
+  "ogx 1.1.3",
+  "ogx 1.4.1",
+  "ogx 1.5.0",
+] as const satisfies ReadonlyArray<ServerVersion>;
+
 /** The lock files were frozen on 3.12 and serve 3.13 as well; the servers refuse anything older. */
 const PYTHON_NAMES: readonly string[] = ["python3.12", "python3.13", "python3"];
 const OLDEST_MINOR = 12;
