@@ -1,17 +1,26 @@
 /** A policy of the cluster rewrites what the operator applies, on a real API server: what was answered is what is wanted. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { installPolicies, labelMutation, type PolicyRule } from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, isSettled, list, RESOURCES, settled, withModels } from "./settled.ts";
+import {
+  apply,
+  condition,
+  imageOf,
+  isSettled,
+  list,
+  pause,
+  read,
+  RESOURCES,
+  settled,
+  unchangedFor,
+  withModels,
+} from "./settled.ts";
 
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
-
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
 
 const PART_OF = "app.kubernetes.io/part-of";
 
@@ -47,8 +56,7 @@ const RULES: ReadonlyArray<PolicyRule> = [
   },
 ];
 
-const image = async (cluster: ControlPlane): Promise<string> =>
-  stringAt(listAt(await read(cluster, DEPLOYMENT), "spec", "template", "spec", "containers")[0] ?? null, "image") ?? "";
+const image = async (cluster: ControlPlane): Promise<string> => imageOf(await read(cluster, DEPLOYMENT));
 
 const events = async (cluster: ControlPlane): Promise<number> =>
   (await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events"))
@@ -66,23 +74,13 @@ Deno.test("fields that a policy of the cluster rewrites are taken as the API ser
     const quiet = async (what: string, act: () => Promise<unknown>) => {
       const [writes, told] = [door.writes(), await events(cluster)];
       await act();
-      await new Promise((resolve) => setTimeout(resolve, 3000));
+      await pause(3000);
       deepStrictEqual([door.writes() - writes, await events(cluster) - told], [0, 0], what);
-    };
-    /** The pods of a repaired template are replaced, which the status tells. */
-    const settling = async () => {
-      let last = -1;
-      await eventually("nothing is written for two seconds", async () => {
-        const before = last;
-        last = door.writes();
-        if (before !== last) await new Promise((resolve) => setTimeout(resolve, 2000));
-        return before === last && await isSettled(cluster, "my", 2) !== undefined || undefined;
-      }, 60_000);
     };
     const woken = async () => {
       for (let round = 0; round < 5; round++) {
         await cluster.kubectl(["annotate", "llsd", "my", `example.com/round=${Date.now()}`, "--overwrite"]);
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await pause(300);
       }
     };
     try {
@@ -94,14 +92,13 @@ Deno.test("fields that a policy of the cluster rewrites are taken as the API ser
         quiet("restarted", async () => {
           await running.stop();
           running = await start();
-          await new Promise((resolve) => setTimeout(resolve, 2000));
+          await pause(2000);
           await woken();
         }));
       await t.step("the status names the fields, without values", async () => {
-        const condition = listAt(await read(cluster, `${RESOURCES}/my`), "status", "conditions")
-          .find((value) => stringAt(value, "type") === "ChangedByPolicy");
-        const message = stringAt(condition, "message") ?? "";
-        strictEqual(stringAt(condition, "status"), "True");
+        const found = condition(await read(cluster, `${RESOURCES}/my`), "ChangedByPolicy");
+        const message = stringAt(found, "message") ?? "";
+        strictEqual(stringAt(found, "status"), "True");
         ok(message.includes("Deployment my: spec.template.spec.containers[llama-stack].image"), message);
         ok(message.includes('Service my-service: metadata.labels["app.kubernetes.io/part-of"]'), message);
         ok(!message.includes("mirror.example") && !message.includes("platform"), message);
@@ -115,7 +112,11 @@ Deno.test("fields that a policy of the cluster rewrites are taken as the API ser
         const before = await image(cluster);
         await cluster.kubectl(["set", "image", "deployment/my", "llama-stack=mirror.example/by-hand"]);
         await eventually("it is repaired", async () => await image(cluster) === before || undefined);
-        await settling();
+        // The pods of a repaired template are replaced, which the status reports.
+        await eventually("it is settled", async () => {
+          await unchangedFor(2000, door.writes);
+          return await isSettled(cluster, "my", 2);
+        }, 60_000);
         await quiet("repaired", woken);
       });
       await t.step("a removed label is restored", async () => {

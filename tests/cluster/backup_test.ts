@@ -7,6 +7,7 @@ import { must } from "../../tools/install/run_program.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { manifest, secret } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
+import { isReady, read } from "./settled.ts";
 
 const OPERATOR = "llama-stack-operator-system";
 const NAMES = ["claimed", "shared"];
@@ -31,9 +32,6 @@ const RESOURCES: ReadonlyArray<JsonObject> = [
   }, "shared"),
 ];
 
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
-
 const resources = (namespace: string) => `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/llamastackdistributions`;
 
 const itemsOf = async (cluster: ControlPlane, path: string) => listAt(await read(cluster, path), "items");
@@ -43,12 +41,7 @@ const allReady = async (cluster: ControlPlane, namespace: string) => {
   await eventually(`the resources of ${namespace} are ready`, async () => {
     const found = await itemsOf(cluster, resources(namespace));
     seen = found.map((value) => stringAt(listAt(value, "status", "conditions")[0], "message") ?? "no condition");
-    const ready = found.filter((value) =>
-      listAt(value, "status", "conditions").some((condition) =>
-        stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
-      )
-    );
-    return ready.length === NAMES.length || undefined;
+    return found.filter(isReady).length === NAMES.length || undefined;
   }, 60_000).catch((error: Error) => {
     throw new Error(`${error.message}: ${JSON.stringify(seen)}`);
   });

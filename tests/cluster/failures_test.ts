@@ -4,13 +4,11 @@ import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from 
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
+import { condition, isObserved, read, RESOURCES } from "./settled.ts";
 
-const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const CANARY = "canary-7f3a91";
 
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
 const apply = (cluster: ControlPlane, ...objects: ReadonlyArray<JsonObject>) =>
   cluster.kubectl(
     ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
@@ -28,16 +26,13 @@ const mapOf = (name: string, data: Readonly<Record<string, string>>): JsonObject
   metadata: { name },
   data,
 });
-const condition = (resource: Json | undefined, type: string): Json | undefined =>
-  listAt(resource, "status", "conditions").find((value) => stringAt(value, "type") === type);
 const when = (cluster: ControlPlane, name: string, type: string, want: string) => {
   let seen = "";
   return eventually(`${name} ${type} ${want}`, async () => {
     const resource = await read(cluster, `${RESOURCES}/${name}`);
     const found = condition(resource, type);
     seen = `${stringAt(found, "status")} ${stringAt(found, "reason")} ${stringAt(found, "message")}`;
-    const observed = at(resource, "status", "observedGeneration") === at(resource, "metadata", "generation");
-    return observed && seen.startsWith(`${want} `) ? resource : undefined;
+    return isObserved(resource) && seen.startsWith(`${want} `) ? resource : undefined;
   }).catch((cause) => Promise.reject(new Error(`${cause.message}; last seen: ${seen}`)));
 };
 
@@ -324,8 +319,8 @@ const goesOn = async (cluster: ControlPlane): Promise<void> => {
     cluster,
     manifest({ ...without("workload"), workload: { replicas: 1, workers: 1 + rounds % 3 } }, "other"),
   );
-  await eventually("the other resource follows", async () => {
-    const other = await read(cluster, `${RESOURCES}/other`);
-    return at(other, "status", "observedGeneration") === at(other, "metadata", "generation") || undefined;
-  });
+  await eventually(
+    "the other resource follows",
+    async () => isObserved(await read(cluster, `${RESOURCES}/other`)) || undefined,
+  );
 };

@@ -7,10 +7,10 @@ import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../.
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply } from "./settled.ts";
+import { apply, condition, pause, read, ready, RESOURCES, staysFor } from "./settled.ts";
 
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
-const RESOURCE = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions/my";
+const RESOURCE = `${RESOURCES}/my`;
 const secret = (key: string): JsonObject => ({ secretKeyRef: { name: "keys", key } });
 const VLLM: JsonObject = { provider: "vllm", endpoint: "http://vllm:8000/v1" };
 const spec = (more: JsonObject = {}, storage?: JsonObject): JsonObject => ({
@@ -23,22 +23,9 @@ const spec = (more: JsonObject = {}, storage?: JsonObject): JsonObject => ({
   },
 });
 
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
-
 /** Template and strategy without what tells when they were made. */
 const content = (deployment: JsonObject): string =>
   JSON.stringify([at(deployment, "spec", "template"), at(deployment, "spec", "strategy")]);
-
-const ready = (cluster: ControlPlane) =>
-  eventually("it is ready in its last generation", async () => {
-    const resource = await read(cluster, RESOURCE);
-    const isReady = listAt(resource, "status", "conditions").some((condition) =>
-      stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
-    );
-    return isReady && at(resource, "status", "observedGeneration") === at(resource, "metadata", "generation") ||
-      undefined;
-  }, 20_000);
 
 const patch = async (
   cluster: ControlPlane,
@@ -64,7 +51,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
     try {
       await cluster.kubectl(["create", "secret", "generic", "keys", "--from-literal=a=word", "--from-literal=b=other"]);
       await apply(cluster, manifest(spec()));
-      await ready(cluster);
+      await ready(cluster, "my", 20_000);
       const repaired = async (what: string, before: string, edit: () => Promise<unknown>) => {
         await t.step(what, async () => {
           await edit();
@@ -74,9 +61,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
             15_000,
           );
           // Nothing is fought over afterwards, and the next edit goes through.
-          const version = stringAt(objectAt(await read(cluster, DEPLOYMENT), "metadata"), "generation");
-          await new Promise((resolve) => setTimeout(resolve, 1000));
-          strictEqual(stringAt(objectAt(await read(cluster, DEPLOYMENT), "metadata"), "generation"), version);
+          await staysFor(1000, async () => content(await read(cluster, DEPLOYMENT)));
           await apply(cluster, manifest(spec({ overrides: { podLabels: { edited: "yes" } } })));
           await eventually(
             "an edit goes through",
@@ -86,7 +71,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
           );
           await apply(cluster, manifest(spec()));
           await eventually("and back", async () => content(await read(cluster, DEPLOYMENT)) === before || undefined);
-          await ready(cluster);
+          await ready(cluster, "my", 20_000);
         });
       };
       const good = content(await read(cluster, DEPLOYMENT));
@@ -122,7 +107,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
             workload: { replicas: 1, podDisruptionBudget: { minAvailable: 1 } },
           }),
         );
-        await ready(cluster);
+        await ready(cluster, "my", 20_000);
         const before = content(await read(cluster, DEPLOYMENT));
         ok(!before.includes(name) && before.includes("9000"));
         await cluster.kubectl(["rollout", "undo", "deployment/my"]);
@@ -131,7 +116,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
           async () => content(await read(cluster, DEPLOYMENT)) === before || undefined,
           15_000,
         );
-        await ready(cluster);
+        await ready(cluster, "my", 20_000);
         strictEqual(content(await read(cluster, DEPLOYMENT)), before);
       });
       await t.step("an actor that writes back is named with its field, and holds up nothing else", async () => {
@@ -146,21 +131,20 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
                 metadata: { labels: { "app.kubernetes.io/part-of": "mine" } },
               }, "robot");
             }
-            await new Promise((resolve) => setTimeout(resolve, 20));
+            // An overwrite within the milliseconds of the repair itself may be one with the next for the operator.
+            await pause(200);
           }
         })();
-        const contested = async () =>
-          listAt(await read(cluster, RESOURCE), "status", "conditions")
-            .find((value) => stringAt(value, "type") === "Contested");
+        const contested = async () => condition(await read(cluster, RESOURCE), "Contested");
         const told = async () =>
           listAt(await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events"), "items")
             .filter((item) => stringAt(item, "reason") === "Contested").map((item) => stringAt(item, "note") ?? "");
         const podLabel = async () =>
           stringAt(await read(cluster, DEPLOYMENT), "spec", "template", "metadata", "labels", "edited");
         try {
-          const condition = await eventually("it is contested", contested);
+          const found = await eventually("it is contested", contested);
           strictEqual(overwrites, 3);
-          const message = stringAt(condition, "message") ?? "";
+          const message = stringAt(found, "message") ?? "";
           ok(message.includes('Deployment my: metadata.labels["app.kubernetes.io/part-of"]'), message);
           ok(message.includes('field manager "robot"'), message);
           const startedMs = Date.now();
@@ -171,7 +155,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
           });
           await eventually("another field is repaired", async () => await podLabel() === "meanwhile" || undefined);
           ok(Date.now() - startedMs < 8000, "both within the first pause");
-          await new Promise((resolve) => setTimeout(resolve, 15_000));
+          await pause(15_000);
         } finally {
           going = false;
           await actor;

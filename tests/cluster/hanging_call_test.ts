@@ -1,27 +1,21 @@
 /** One write that the API server never answers: everybody else is served as if nothing were the matter. */
 import { ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, settled, withModels } from "./settled.ts";
+import { apply, imageOf, read, settled, withModels } from "./settled.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const SERVED_WITHIN_MS = 2000;
 const OTHERS = Array.from({ length: 8 }, (_, index) => `other-${index}`);
 
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
-
 const label = async (cluster: ControlPlane, name: string): Promise<string | undefined> =>
   stringAt(await read(cluster, `${DEPLOYMENTS}/${name}`), "spec", "template", "metadata", "labels", "edited");
 
 const image = async (cluster: ControlPlane, name: string): Promise<string> =>
-  stringAt(
-    listAt(await read(cluster, `${DEPLOYMENTS}/${name}`), "spec", "template", "spec", "containers")[0] ?? null,
-    "image",
-  ) ?? "";
+  imageOf(await read(cluster, `${DEPLOYMENTS}/${name}`));
 
 const edited = (name: string, word: string): JsonObject =>
   manifest({ ...withModels(1), workload: { replicas: 1, overrides: { podLabels: { edited: word } } } }, name);

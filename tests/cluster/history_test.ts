@@ -10,7 +10,6 @@ import {
   type Json,
   type JsonObject,
   listAt,
-  member,
   objectAt,
   omit,
   put,
@@ -19,6 +18,7 @@ import {
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
+import { isObserved, pause, read } from "./settled.ts";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
@@ -28,7 +28,7 @@ import { usedValues } from "../../core/plan/secret_values.ts";
 import { referencesOf } from "../../core/snapshot/references.ts";
 import { secretsOf } from "../snapshots.ts";
 
-const WALKS = Number(Deno.env.get("SOAK_WALKS") ?? 20);
+const WALKS = Number(Deno.env.get("SOAK_WALKS") ?? 10);
 const STEPS = 9;
 const COMPARED_EVERY = 3;
 const SETTLED_WITHIN_MS = 25_000;
@@ -271,9 +271,6 @@ const neutral = (value: Json, namespace: string): Json => {
 
 const TIMES = /"(lastTransitionTime|generatedAt|lastUpdated)":"[^"]*"/g;
 
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
-
 const RESOURCE = "/apis/llamastack.io/v1alpha2/namespaces/NS/llamastackdistributions/my";
 
 /** Digests of Secret values are made with a key for each namespace: the right ones of this namespace, by neutral words. */
@@ -416,7 +413,7 @@ const walk = async (cluster: ControlPlane, steps: ReadonlyArray<Step>): Promise<
           namespace,
           put(spec, ["providers", "inference"], [{ provider: "nonsense" }]) as JsonObject,
         );
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await pause(100);
         await applySpec(cluster, namespace, spec);
         break;
       case "Secret changed":
@@ -444,9 +441,6 @@ const walk = async (cluster: ControlPlane, steps: ReadonlyArray<Step>): Promise<
         // A rollout is undone that has begun. If an undo comes between the apply of a template and its ReplicaSet, nothing
         // records what that template held, and fields that the undo restores are kept as if somebody had added them.
         await eventually("the rollout has begun", async () => {
-          const isObserved = (object: JsonObject) =>
-            member(objectAt(object, "metadata"), "generation") ===
-              member(objectAt(object, "status"), "observedGeneration");
           const [resource, deployment] = await Promise.all([
             read(cluster, RESOURCE.replace("NS", namespace)),
             read(cluster, `/apis/apps/v1/namespaces/${namespace}/deployments/my`),

@@ -7,7 +7,7 @@ import { openWire } from "./dead_wire.ts";
 import { openDoor } from "./faulty_door.ts";
 import { figure, NETWORK_SECONDS } from "../../tools/soak_lengths.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, RESOURCES, settled, SPEC, withModels } from "./settled.ts";
+import { apply, pause, RESOURCES, settled, SPEC, withModels } from "./settled.ts";
 
 /** What 16 mirrors, their relists and the passes of one resource ask for; a storm would be hundreds. */
 const REQUESTS_PER_SECOND_MAX = 60;
@@ -22,8 +22,6 @@ const refused = (status: number, reason: string, headers: Record<string, string>
 
 const uidOf = async (cluster: ControlPlane, path: string): Promise<string | undefined> =>
   stringAt(await (await cluster.fetch(path)).json() as JsonObject, "metadata", "uid");
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Edits the resource, deletes its Service now and then, and waits for each to be answered; the slowest, in seconds. */
 const disturb = async (cluster: ControlPlane, fromRound: number, untilMs: number) => {

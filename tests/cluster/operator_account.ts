@@ -8,6 +8,7 @@ import type { AuditEvent, ControlPlane } from "../../tools/cluster/control_plane
 import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { secret } from "../given.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";
+import { read } from "./settled.ts";
 
 export const USER = `system:serviceaccount:${NAMESPACE}:${NAME}`;
 
@@ -144,7 +145,7 @@ export const exerciseServer = async (cluster: ControlPlane, name: string, place:
   });
   await write(cluster, name, { ...BARE, ...BROKEN, workload: { replicas: 2, storage: { size: "1Gi" } } }, place);
   await eventually("the new number of pods", async () => {
-    const deployment = await get(cluster, `/apis/apps/v1/namespaces/${place}/deployments/${name}`);
+    const deployment = await read(cluster, `/apis/apps/v1/namespaces/${place}/deployments/${name}`);
     return member(objectAt(deployment, "spec"), "replicas") === 2 ? true : undefined;
   });
 };
@@ -176,7 +177,7 @@ export const cleared = (
 
 const statusOf = async (cluster: ControlPlane, name: string, place: string): Promise<JsonObject> =>
   objectAt(
-    await get(cluster, `/apis/llamastack.io/v1alpha2/namespaces/${place}/llamastackdistributions/${name}`),
+    await read(cluster, `/apis/llamastack.io/v1alpha2/namespaces/${place}/llamastackdistributions/${name}`),
     "status",
   );
 
@@ -194,9 +195,6 @@ export const isReady = (cluster: ControlPlane, name: string, models: number, pla
       ? true
       : undefined;
   }, 90_000);
-
-export const get = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
 
 /** Requests of the operator since the audit log had so many. */
 export const own = async (cluster: ControlPlane, from: number): Promise<ReadonlyArray<AuditEvent>> =>

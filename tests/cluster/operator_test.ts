@@ -1,23 +1,15 @@
 /** The whole operator on a real API server with simulated nodes: observe, decide, perform, report. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";
-
-const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
+import { apply, RESOURCES, staysFor, unchangedFor } from "./settled.ts";
 
 const read = async (cluster: ControlPlane, path: string): Promise<JsonObject | undefined> => {
   const answer = await cluster.fetch(path);
   const body = await answer.json() as JsonObject;
   return answer.ok ? body : undefined;
-};
-
-const apply = async (cluster: ControlPlane, object: JsonObject): Promise<void> => {
-  await cluster.kubectl(
-    ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
-    JSON.stringify(object),
-  );
 };
 
 const condition = (resource: Json | undefined, type: string): string | undefined => {
@@ -90,10 +82,8 @@ Deno.test("the operator on a real API server", async (t) => {
       });
 
       await t.step("writes nothing while nothing changes", async () => {
-        await new Promise((resolve) => setTimeout(resolve, 2000));
-        const before = await versions(cluster);
-        await new Promise((resolve) => setTimeout(resolve, 5000));
-        deepStrictEqual(await versions(cluster), before);
+        await unchangedFor(2000, () => versions(cluster));
+        await staysFor(5000, () => versions(cluster));
       });
 
       await t.step("keeps the Deployment byte for byte when an edit fails, and recovers", async () => {

@@ -1,12 +1,12 @@
 /** Every sample on a real API server: once it has settled, nothing is written as long as nothing changes. */
-import { deepStrictEqual, ok } from "node:assert/strict";
+import { ok } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { figure, QUIET_SECONDS } from "../../tools/soak_lengths.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, list, RESOURCES } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, list, RESOURCES, staysFor, unchangedFor } from "./settled.ts";
 
 const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
 
@@ -57,17 +57,9 @@ Deno.test("the operator writes nothing for any sample while nothing changes", as
       samples++;
     }
     ok(samples >= 9, `${samples} samples`);
-    let before = await versions(cluster);
     // Pods that become ready one after the other, and the answers of an autoscaler that has nothing to measure.
-    await eventually("ten quiet seconds", async () => {
-      await new Promise((resolve) => setTimeout(resolve, 10_000));
-      const now = await versions(cluster);
-      const isQuiet = JSON.stringify(now) === JSON.stringify(before);
-      before = now;
-      return isQuiet ? true : undefined;
-    }, 120_000);
-    await new Promise((resolve) => setTimeout(resolve, QUIET_SECONDS * 1000));
-    deepStrictEqual(await versions(cluster), before);
+    const before = await unchangedFor(10_000, () => versions(cluster), 120_000);
+    await staysFor(QUIET_SECONDS * 1000, () => versions(cluster));
     figure(
       `objects and Events written for ${samples} samples at rest (${before.length} watched)`,
       "0",

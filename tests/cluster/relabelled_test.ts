@@ -1,12 +1,12 @@
 /** Labels by which the operator watches its objects are changed, by hand or by a policy: nothing is lost from sight. */
 import { ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { installPolicies, labelMutation } from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, RESOURCES, settled, withModels } from "./settled.ts";
+import { apply, condition, imageOf, read, RESOURCES, settled, staysFor, unchangedFor, withModels } from "./settled.ts";
 
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
 const SERVICE = "/api/v1/namespaces/default/services/my-service";
@@ -14,14 +14,10 @@ const MANAGED_BY = "app.kubernetes.io/managed-by";
 const INSTANCE = "app.kubernetes.io/instance";
 const SECONDS_MS = 5000;
 
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
-
 const label = async (cluster: ControlPlane, path: string, name: string): Promise<string | undefined> =>
   stringAt(await read(cluster, path), "metadata", "labels", name);
 
-const image = async (cluster: ControlPlane): Promise<string> =>
-  stringAt(listAt(await read(cluster, DEPLOYMENT), "spec", "template", "spec", "containers")[0] ?? null, "image") ?? "";
+const image = async (cluster: ControlPlane): Promise<string> => imageOf(await read(cluster, DEPLOYMENT));
 
 /** An edit by another client is detected and repaired. */
 const isWatched = async (cluster: ControlPlane, withinMs: number): Promise<void> => {
@@ -91,9 +87,8 @@ Deno.test("objects whose labels a policy changes stay in sight", async (t) => {
         await apply(cluster, manifest(withModels(1)));
         await settled(cluster, "my", 1, 25_000);
         strictEqual(await label(cluster, DEPLOYMENT, MANAGED_BY), "platform");
-        const condition = listAt(await read(cluster, `${RESOURCES}/my`), "status", "conditions")
-          .find((value) => stringAt(value, "type") === "ChangedByPolicy");
-        ok(stringAt(condition, "message")?.includes(`metadata.labels["${MANAGED_BY}"]`), JSON.stringify(condition));
+        const found = condition(await read(cluster, `${RESOURCES}/my`), "ChangedByPolicy");
+        ok(stringAt(found, "message")?.includes(`metadata.labels["${MANAGED_BY}"]`), JSON.stringify(found));
       });
       await t.step("an edit by hand is repaired within seconds", () => isWatched(cluster, 15_000));
       await t.step("a deleted Deployment comes back within seconds", async () => {
@@ -102,10 +97,8 @@ Deno.test("objects whose labels a policy changes stay in sight", async (t) => {
         await settled(cluster, "my", 1, 25_000);
       });
       await t.step("nothing is written at rest", async () => {
-        await new Promise((resolve) => setTimeout(resolve, 3000));
-        const before = door.writes();
-        await new Promise((resolve) => setTimeout(resolve, 15_000));
-        strictEqual(door.writes(), before);
+        await unchangedFor(3000, door.writes);
+        await staysFor(15_000, door.writes);
       });
     } finally {
       await running.stop();

@@ -10,12 +10,10 @@ import { type BundledOperator, startBundledOperator } from "../../tools/cluster/
 import { type Door, openDoor } from "./faulty_door.ts";
 import { figure, ROLLED_REPLICAS } from "../../tools/soak_lengths.ts";
 import { eventually } from "./operator.ts";
-import { apply, settled, withModels } from "./settled.ts";
+import { apply, pause, settled, withModels } from "./settled.ts";
 
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/llama-stack-operator";
 const EDITED = ["a", "b", "c"];
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const holder = async (cluster: ControlPlane): Promise<string> => {
   const lease = await (await cluster.fetch(LEASE)).json() as JsonObject;

@@ -1,16 +1,13 @@
 /** The cluster's database is restored from a backup while the operator runs, in a time too short for it to lose its lease. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { ok, strictEqual } from "node:assert/strict";
+import { listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, RESOURCES, settled, withModels } from "./settled.ts";
+import { apply, read, RESOURCES, settled, staysFor, withModels } from "./settled.ts";
 import { manifest } from "../given.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const MANAGED = "labelSelector=app.kubernetes.io/managed-by%3Dllama-stack-operator";
-
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
 
 /** The operator has carried out the last edit; the other controllers of this control plane stay deaf after a restore. */
 const served = (cluster: ControlPlane, name: string) =>
@@ -101,9 +98,7 @@ const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> =
         strictEqual((await read(cluster, `${RESOURCES}/lost`)).kind, "Status");
         const own = listAt(await read(cluster, `${DEPLOYMENTS}?${MANAGED}`), "items");
         ok(!own.some((value) => stringAt(value, "metadata", "name") === "lost"));
-        const before = await versions(cluster);
-        await new Promise((resolve) => setTimeout(resolve, 5000));
-        deepStrictEqual(await versions(cluster), before);
+        await staysFor(5000, () => versions(cluster));
         ok(objectAt(await read(cluster, `${RESOURCES}/edited`), "status") !== undefined);
       });
     } finally {

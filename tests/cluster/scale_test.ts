@@ -4,23 +4,19 @@ import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/dat
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply } from "./settled.ts";
+import { apply, isObserved, pause, read, RESOURCES } from "./settled.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
-const RESOURCE = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions/my";
-
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
 
 /** `spec.replicas` in every version that the Deployment has while `change` is carried out, each number once in a row. */
 const numbersDuring = async (cluster: ControlPlane, change: () => Promise<unknown>): Promise<ReadonlyArray<number>> => {
   const from = stringAt(await read(cluster, DEPLOYMENTS), "metadata", "resourceVersion") ?? "";
   await change();
-  await eventually("the edit is carried out", async () => {
-    const resource = await read(cluster, RESOURCE);
-    return at(resource, "status", "observedGeneration") === at(resource, "metadata", "generation") || undefined;
-  });
-  await new Promise((resolve) => setTimeout(resolve, 1000));
+  await eventually(
+    "the edit is carried out",
+    async () => isObserved(await read(cluster, `${RESOURCES}/my`)) || undefined,
+  );
+  await pause(1000);
   const events = await (await cluster.fetch(`${DEPLOYMENTS}?watch=1&resourceVersion=${from}&timeoutSeconds=1`)).text();
   const numbers = events.split("\n").filter((line) => line !== "")
     .map((line) => Number(at(JSON.parse(line) as Json, "object", "spec", "replicas")));

@@ -1,4 +1,5 @@
 /** Resources on a real API server: written as a person would, and waited for until nothing is left to do. */
+import { deepStrictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually } from "./operator.ts";
@@ -19,8 +20,34 @@ export const withModels = (count: number): JsonObject => ({
 export const apply = (cluster: ControlPlane, object: JsonObject): Promise<string> =>
   cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"], JSON.stringify(object));
 
+/** The object at a path, or the API server's Status that says why there is none. */
+export const read = async (cluster: Pick<ControlPlane, "fetch">, path: string): Promise<JsonObject> =>
+  await (await cluster.fetch(path)).json() as JsonObject;
+
 export const list = async (cluster: ControlPlane, path: string): Promise<ReadonlyArray<Json>> =>
   listAt(await (await cluster.fetch(path)).json() as JsonObject, "items");
+
+export const condition = (resource: Json | undefined, type: string): Json | undefined =>
+  listAt(resource, "status", "conditions").find((value) => stringAt(value, "type") === type);
+
+/** The image of the server in a Deployment; empty if there is none. */
+export const imageOf = (deployment: Json): string =>
+  stringAt(listAt(deployment, "spec", "template", "spec", "containers")[0], "image") ?? "";
+
+/** The status is about the last edit. */
+export const isObserved = (object: Json): boolean =>
+  member(objectAt(object, "metadata"), "generation") !== undefined &&
+  member(objectAt(object, "status"), "observedGeneration") === member(objectAt(object, "metadata"), "generation");
+
+export const isReady = (resource: Json): boolean =>
+  isObserved(resource) && stringAt(condition(resource, "Ready"), "status") === "True";
+
+/** The resource is Ready in its last generation. */
+export const ready = (cluster: ControlPlane, name: string, withinMs = 30_000): Promise<JsonObject> =>
+  eventually(`${name} is ready in its last generation`, async () => {
+    const resource = await read(cluster, `${RESOURCES}/${name}`);
+    return isReady(resource) ? resource : undefined;
+  }, withinMs);
 
 /** The resource if it is Ready in its last generation, with so many models and an image of that name. */
 export const isSettled = async (
@@ -29,16 +56,39 @@ export const isSettled = async (
   models: number,
   image = "llamastack/",
 ): Promise<JsonObject | undefined> => {
-  const resource = await (await cluster.fetch(`${RESOURCES}/${name}`)).json() as JsonObject;
-  const ready = listAt(resource, "status", "conditions").find((condition) => stringAt(condition, "type") === "Ready");
-  const observed = Number(member(objectAt(resource, "status"), "observedGeneration"));
+  const resource = await read(cluster, `${RESOURCES}/${name}`);
   const counted = Number(member(objectAt(resource, "status", "configGeneration"), "resourceCount"));
-  return stringAt(ready, "status") === "True" &&
-      observed === Number(member(objectAt(resource, "metadata"), "generation")) &&
-      counted === models && (stringAt(resource, "status", "resolvedDistribution", "image") ?? "").includes(image)
+  return isReady(resource) && counted === models &&
+      (stringAt(resource, "status", "resolvedDistribution", "image") ?? "").includes(image)
     ? resource
     : undefined;
 };
 
 export const settled = (cluster: ControlPlane, name: string, models: number, withinMs = 30_000): Promise<JsonObject> =>
   eventually(`${name} settles with ${models} models`, () => isSettled(cluster, name, models), withinMs);
+
+/** Something that must not change at rest: versions of objects, or a count of writes. */
+type Seen<A> = () => A | Promise<A>;
+
+/** Returns what `seen` returns once it has returned the same for so long. */
+export const unchangedFor = async <A>(forMs: number, seen: Seen<A>, withinMs = 60_000): Promise<A> => {
+  let [last, sinceMs] = [await seen(), performance.now()];
+  return await eventually(`nothing changes for ${forMs} ms`, async () => {
+    const now = await seen();
+    if (JSON.stringify(now) !== JSON.stringify(last)) [last, sinceMs] = [now, performance.now()];
+    if (performance.now() - sinceMs >= forMs) return last;
+    // A look may be a dozen lists; more often than this they would be the load.
+    await pause(Math.min(1000, forMs / 5));
+    return undefined;
+  }, withinMs);
+};
+
+/** Fails if `seen` returns something else after so long. */
+export const staysFor = async <A>(ms: number, seen: Seen<A>, what = "at rest"): Promise<void> => {
+  const before = await seen();
+  await pause(ms);
+  deepStrictEqual(await seen(), before, what);
+};
+
+/** For what has no sign to wait for. */
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -14,6 +14,7 @@ import { commandsRunBy, documentedCommands } from "../documented_commands.ts";
 import { manifest } from "../given.ts";
 import { GO_NAMES, goDefinition, goOperator, loadGoObjects, recordedIn } from "./go_operator.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";
+import { pause, read } from "./settled.ts";
 import { type RunningWebhooks, startWebhooks } from "./webhooks.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -71,15 +72,16 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
     await t.step("back: every command succeeds", async () => {
       for (const { text } of await commandsRunBy("tests/cluster/takeover_back_test.ts")) await run(text);
     });
+    const backMs = performance.now();
 
     await t.step("the definition of the Go operator is in force, and its program runs", async () => {
-      const crd = await get(cluster, CRD_PATH);
+      const crd = await read(cluster, CRD_PATH);
       deepStrictEqual(listAt(crd, "spec", "versions").map((version) => stringAt(version, "name")), ["v1alpha1"]);
       deepStrictEqual(at(crd, "spec", "conversion"), { strategy: "None" });
       strictEqual(await storedVersions(cluster), "v1alpha1");
       const [, program = {}] = goOperator();
       const path = `/apis/apps/v1/namespaces/${stringAt(program, "metadata", "namespace")}/deployments`;
-      strictEqual(at(await get(cluster, `${path}/${stringAt(program, "metadata", "name")}`), "spec", "replicas"), 1);
+      strictEqual(at(await read(cluster, `${path}/${stringAt(program, "metadata", "name")}`), "spec", "replicas"), 1);
     });
 
     await t.step("nothing of this installation is left", async () => {
@@ -93,7 +95,7 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
       for (const recorded of await recordedIn("llamastackdistributions", PLACE, "pinned")) {
         const name = stringAt(recorded, "metadata", "name") ?? "";
         const env = name === EDITED ? ["spec", "server", "containerSpec"] : undefined;
-        const now = await get(cluster, `${resources("v1alpha1")}/${name}`);
+        const now = await read(cluster, `${resources("v1alpha1")}/${name}`);
         const wanted = env === undefined ? recorded : put(recorded, env, at(now, ...env));
         deepStrictEqual(now.spec, (wanted as JsonObject).spec, name);
         if (env !== undefined) deepStrictEqual(at(now, ...env, "env"), [{ name: "EDITED", value: "1" }]);
@@ -101,7 +103,7 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
     });
 
     await t.step("what only v1alpha2 can say is kept in annotations", async () => {
-      const shown = await get(cluster, `${resources("v1alpha1")}/fresh`);
+      const shown = await read(cluster, `${resources("v1alpha1")}/fresh`);
       const annotations = objectAt(shown, "metadata", "annotations");
       const providers = String(annotations["v1alpha2.leftovers.llamastack.io/spec.providers.inference"]);
       ok(providers.includes("http://vllm:8000"), Object.keys(annotations).join());
@@ -137,7 +139,7 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
 
     await t.step("all but volume claims goes with its resource", async () => {
       // The garbage collector looks for versions of resources every 30 s; before, it does not see that one is deleted.
-      await new Promise((resolve) => setTimeout(resolve, 40_000));
+      await pause(backMs + 40_000 - performance.now());
       await cluster.kubectl(["delete", OLD_RESOURCES, ...GO_NAMES, "fresh", "-n", PLACE]);
       await eventually("nothing is left", async () => {
         const kinds = "deployment,service,serviceaccount,configmap,secret,hpa,pdb,networkpolicy,ingress,pvc";
@@ -218,16 +220,13 @@ const reachable = async (cluster: ControlPlane, { url, caPem }: RunningWebhooks)
   await cluster.kubectl(["patch", "crd", CRD, "--type=json", "-p", patch]);
 };
 
-const get = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
-
 const storedVersions = async (cluster: ControlPlane): Promise<string> =>
-  listAt(await get(cluster, CRD_PATH), "status", "storedVersions").join();
+  listAt(await read(cluster, CRD_PATH), "status", "storedVersions").join();
 
 const resources = (version: string) => `/apis/llamastack.io/${version}/namespaces/${PLACE}/llamastackdistributions`;
 
 const deployment = (cluster: ControlPlane, name: string): Promise<JsonObject> =>
-  get(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments/${name}`);
+  read(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments/${name}`);
 
 const templateOf = (object: JsonObject): JsonObject => objectAt(object, "spec", "template");
 
@@ -248,7 +247,7 @@ const isOurs = async (cluster: ControlPlane, name: string): Promise<true | undef
 
 /** Uids of the pods of each server. */
 const pods = async (cluster: ControlPlane): Promise<ReadonlyMap<string, ReadonlyArray<string>>> => {
-  const found = listAt(await get(cluster, `/api/v1/namespaces/${PLACE}/pods`), "items").filter(isObject);
+  const found = listAt(await read(cluster, `/api/v1/namespaces/${PLACE}/pods`), "items").filter(isObject);
   const server = (pod: JsonObject) => stringAt(pod, "metadata", "labels", "app.kubernetes.io/instance") ?? "";
   return new Map(
     [...GO_NAMES, "fresh"].map((name) => [

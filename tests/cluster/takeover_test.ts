@@ -12,6 +12,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { GO_NAMES, goDefinition, loadGoObjects, PINNED } from "./go_operator.ts";
 import { eventually, startOperator } from "./operator.ts";
+import { read, unchangedFor } from "./settled.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
 
 Deno.test("objects of the Go operator are adopted on a real API server", async (t) => {
@@ -37,11 +38,11 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
     try {
       await t.step("the settings of the Go operator are copied before the first reconciliation", async () => {
         const { data } = await eventually("the copy", async () => {
-          const found = await get(cluster, `/api/v1/namespaces/default/configmaps/${SETTINGS_CONFIG_MAP}`);
+          const found = await read(cluster, `/api/v1/namespaces/default/configmaps/${SETTINGS_CONFIG_MAP}`);
           return found.data === undefined ? undefined : found;
         });
         deepStrictEqual(data as JsonObject, { featureFlags: "enableNetworkPolicy:\n  enabled: true\n" });
-        const events = await get(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
+        const events = await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
         ok(listAt(events, "items").some((event) => stringAt(event, "reason") === "SettingsCopied"));
       });
 
@@ -70,7 +71,7 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
       await t.step("the resources say what is held, and are ready", async () => {
         for (const name of GO_NAMES) {
           const conditions = await eventually(`${name} is ready`, async () => {
-            const resource = await get(cluster, `${RESOURCES("pinned")}/${name}`);
+            const resource = await read(cluster, `${RESOURCES("pinned")}/${name}`);
             const list = listAt(resource, "status", "conditions");
             return list.some((value) => stringAt(value, "type") === "Ready" && stringAt(value, "status") === "True")
               ? list
@@ -82,7 +83,7 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
 
       await t.step("the resources are stored in v1alpha2 only", async () => {
         await eventually("the former version is left behind", async () => {
-          const crd = await get(cluster, CRD_PATH);
+          const crd = await read(cluster, CRD_PATH);
           return listAt(crd, "status", "storedVersions").join() === "v1alpha2" ? true : undefined;
         });
       });
@@ -90,11 +91,8 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
       await t.step(
         "the operator owns every field, the claim has no owner, and nothing is written at rest",
         async () => {
-          const seen = await eventually("silence", async () => {
-            const first = await objects(cluster);
-            await new Promise((resolve) => setTimeout(resolve, 3000));
-            return versions(await objects(cluster)) === versions(first) ? first : undefined;
-          }, 60_000);
+          let seen: ReadonlyArray<JsonObject> = [];
+          await unchangedFor(3000, async () => versions(seen = await objects(cluster)));
           const foreign = seen.flatMap((object) =>
             listAt(object, "metadata", "managedFields")
               .filter((entry) => stringAt(entry, "subresource") === undefined)
@@ -150,13 +148,10 @@ const networkPoliciesOn = async (cluster: ControlPlane): Promise<void> => {
   ) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(object));
 };
 
-const get = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
-
 const RESOURCES = (namespace: string) => `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/llamastackdistributions`;
 
 const deployment = (cluster: ControlPlane, namespace: string, name: string): Promise<JsonObject> =>
-  get(cluster, `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`);
+  read(cluster, `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`);
 
 const templateOf = (object: JsonObject): Json => objectAt(object, "spec", "template");
 const annotation = (object: JsonObject, name: string) => stringAt(object, "metadata", "annotations", name);

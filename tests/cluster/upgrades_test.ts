@@ -1,20 +1,16 @@
 /** Upgrades, rollbacks and settings on a real API server: who causes a rollout decides when it happens. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { at, type Json, type JsonObject, member, objectAt, stringAt } from "../../core/data/json.ts";
 import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "../../core/plan/stored_data/stored_data.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { CRASHING } from "../../tools/cluster/simulated_pods.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
+import { condition, imageOf, isObserved, list, pause, read, RESOURCES } from "./settled.ts";
 
-const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const FLEET = 20;
 
-const list = async (cluster: ControlPlane, path: string): Promise<ReadonlyArray<Json>> =>
-  listAt(await (await cluster.fetch(path)).json() as JsonObject, "items");
-const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
-  await (await cluster.fetch(path)).json() as JsonObject;
 const apply = (cluster: ControlPlane, objects: ReadonlyArray<JsonObject>) =>
   cluster.kubectl(
     ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
@@ -26,12 +22,8 @@ const settings = (data: Readonly<Record<string, string>>): JsonObject => ({
   metadata: { name: "llama-stack-operator-config" },
   data,
 });
-const condition = (resource: Json | undefined, type: string): Json | undefined =>
-  listAt(resource, "status", "conditions").find((value) => stringAt(value, "type") === type);
 const word = (resource: Json | undefined, type: string): string =>
   `${stringAt(condition(resource, type), "status")} ${stringAt(condition(resource, type), "reason")}`;
-const image = (deployment: Json): string =>
-  stringAt(listAt(deployment, "spec", "template", "spec", "containers")[0], "image") ?? "";
 const isAvailable = (deployment: Json): boolean =>
   Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0) > 0;
 const when = (cluster: ControlPlane, name: string, type: string, want: string) =>
@@ -63,9 +55,9 @@ Deno.test("upgrades on a real API server", async (t) => {
           let most = 0;
           await eventually("all run the new image", async () => {
             const all = await list(cluster, DEPLOYMENTS);
-            const away = all.filter((value) => image(value).endsWith(":0.7.3") && !settledOn(value)).length;
+            const away = all.filter((value) => imageOf(value).endsWith(":0.7.3") && !settledOn(value)).length;
             most = Math.max(most, away);
-            return all.every((value) => image(value).endsWith(":0.7.3") && settledOn(value)) ? all : undefined;
+            return all.every((value) => imageOf(value).endsWith(":0.7.3") && settledOn(value)) ? all : undefined;
           }, 120_000);
           ok(most >= 1 && most <= 3, `at most 3 may be away, ${most} were`);
         },
@@ -95,7 +87,7 @@ Deno.test("upgrades on a real API server", async (t) => {
           await apply(cluster, [override("0.7.3")]);
           await eventually("all are back", async () => {
             const all = await list(cluster, DEPLOYMENTS);
-            return all.every((value) => image(value).endsWith(":0.7.3") && settledOn(value)) ? all : undefined;
+            return all.every((value) => imageOf(value).endsWith(":0.7.3") && settledOn(value)) ? all : undefined;
           }, 60_000);
         },
       );
@@ -109,13 +101,13 @@ Deno.test("upgrades on a real API server", async (t) => {
             return events.find((event) => stringAt(event, "reason") === "SettingsUnreadable");
           });
           ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is not an image reference'));
-          ok((await list(cluster, DEPLOYMENTS)).every((value) => image(value).endsWith(":0.7.3")));
+          ok((await list(cluster, DEPLOYMENTS)).every((value) => imageOf(value).endsWith(":0.7.3")));
           await cluster.kubectl(["delete", "-n", "default", "configmap", "llama-stack-operator-config"]);
           await eventually(
             "the pinned image is back",
             async () =>
               (await list(cluster, DEPLOYMENTS)).every((value) =>
-                image(value).endsWith(":0.7.1") && settledOn(value)
+                imageOf(value).endsWith(":0.7.1") && settledOn(value)
               ) ||
               undefined,
             90_000,
@@ -179,12 +171,10 @@ Deno.test("upgrades on a real API server", async (t) => {
             await apply(cluster, [bad(tag)]);
             await eventually("the Deployment controller has seen the edit", async () => {
               const deployment = await read(cluster, `${DEPLOYMENTS}/slow`);
-              return image(deployment).endsWith(`:${tag}`) &&
-                  at(deployment, "status", "observedGeneration") === at(deployment, "metadata", "generation") ||
-                undefined;
+              return imageOf(deployment).endsWith(`:${tag}`) && isObserved(deployment) || undefined;
             });
             // Time for a reconciliation of that status.
-            await new Promise((resolve) => setTimeout(resolve, 500));
+            await pause(500);
           }
           await finalizers([]);
           await when(cluster, "slow", "DeploymentUpdated", "False RolledBack");
@@ -210,7 +200,7 @@ Deno.test("upgrades on a real API server", async (t) => {
           strictEqual(at(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion"), before);
           await apply(cluster, [spec("ogx-starter", { [ACCEPT_FAMILY_CHANGE_ANNOTATION]: "1.2" })]);
           await when(cluster, "moved", "Ready", "True Ready");
-          ok(image(await read(cluster, `${DEPLOYMENTS}/moved`)).includes("ogxai/"));
+          ok(imageOf(await read(cluster, `${DEPLOYMENTS}/moved`)).includes("ogxai/"));
         },
       );
 
@@ -221,7 +211,7 @@ Deno.test("upgrades on a real API server", async (t) => {
         await apply(cluster, [spec("ogx-starter")]);
         await eventually("the OGX server has the pod", async () => {
           const deployment = await read(cluster, `${DEPLOYMENTS}/loose`);
-          return image(deployment).includes("ogxai/") && settledOn(deployment) ? true : undefined;
+          return imageOf(deployment).includes("ogxai/") && settledOn(deployment) ? true : undefined;
         });
         await when(cluster, "loose", "Ready", "True Ready");
       });

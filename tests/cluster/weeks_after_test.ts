@@ -4,12 +4,12 @@
  * Event.
  */
 import { deepStrictEqual } from "node:assert/strict";
-import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, list, RESOURCES, withModels } from "./settled.ts";
+import { apply, imageOf, isReady, list, pause, RESOURCES, unchangedFor, withModels } from "./settled.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const PODS = "/api/v1/namespaces/default/pods";
@@ -24,19 +24,9 @@ const resource = (name: string, models: number): JsonObject =>
     workload: name === "rolling" ? { replicas: 2 } : { replicas: 1, storage: { size: "1Gi", storageClassName: "" } },
   }, name);
 
-const image = (deployment: Json): string =>
-  stringAt(listAt(deployment, "spec", "template", "spec", "containers")[0] ?? null, "image") ?? "";
+const areReady = async (cluster: ControlPlane): Promise<boolean> => (await list(cluster, RESOURCES)).every(isReady);
 
-const areReady = async (cluster: ControlPlane): Promise<boolean> =>
-  (await list(cluster, RESOURCES)).every((value) =>
-    listAt(value, "status", "conditions").some((condition) =>
-      stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
-    ) &&
-    String(member(objectAt(value, "status"), "observedGeneration")) ===
-      String(member(objectAt(value, "metadata"), "generation"))
-  );
-
-const ready = (cluster: ControlPlane) =>
+const allReady = (cluster: ControlPlane) =>
   eventually("all are ready", async () => await areReady(cluster) || undefined, 60_000);
 
 const patchStatus = async (cluster: ControlPlane, pod: Json, status: JsonObject): Promise<void> => {
@@ -47,8 +37,6 @@ const patchStatus = async (cluster: ControlPlane, pod: Json, status: JsonObject)
   });
   await answer.body?.cancel();
 };
-
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The server of every pod ended this often, for want of memory, and is ready again or not. */
 const restarted = async (cluster: ControlPlane, restartCount: number, isReady: boolean): Promise<void> => {
@@ -84,7 +72,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
   try {
     for (const models of [1, 2]) {
       for (const name of NAMES) await apply(cluster, resource(name, models));
-      await ready(cluster);
+      await allReady(cluster);
     }
     await apply(cluster, {
       apiVersion: "v1",
@@ -94,14 +82,9 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
     });
     await eventually("all are upgraded", async () => {
       const all = await list(cluster, DEPLOYMENTS);
-      return all.every((value) => image(value).endsWith(":0.7.3")) && await areReady(cluster) || undefined;
+      return all.every((value) => imageOf(value).endsWith(":0.7.3")) && await areReady(cluster) || undefined;
     }, 60_000);
-    await eventually("nothing is written for five seconds", async () => {
-      const before = door.writes();
-      await wait(5000);
-      const since = door.written().slice(before).filter((text) => !text.includes("/leases"));
-      return since.length === 0 || undefined;
-    }, 60_000);
+    await unchangedFor(5000, () => door.written().filter((text) => !text.includes("/leases")).length);
     const templates = async () =>
       (await list(cluster, DEPLOYMENTS)).map((value) => JSON.stringify(objectAt(value, "spec", "template")));
     const before = await templates();
@@ -109,8 +92,8 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
       await t.step(what, async () => {
         const from = door.writes();
         await act();
-        await wait(3000);
-        if (isOver) await ready(cluster);
+        await pause(3000);
+        if (isOver) await allReady(cluster);
         const written = door.written().slice(from)
           .filter((text) => !/\/leases(\/|$)|llamastackdistributions\/[^/]+\/status$/.test(text));
         deepStrictEqual(written, []);
@@ -120,7 +103,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
     for (const count of [1, 3, 12]) {
       await quiet(`containers out of memory, restart ${count}`, async () => {
         await restarted(cluster, count, false);
-        await wait(2000);
+        await pause(2000);
         await restarted(cluster, count, true);
       });
     }
@@ -137,12 +120,12 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
     });
     await quiet("a lost node: pods are evicted and fit nowhere", async () => {
       await cluster.kubectl(["taint", "nodes", "simulated", "example.com/lost=:NoExecute"]);
-      await wait(6000);
+      await pause(6000);
     }, false);
     await quiet("an operator that starts meanwhile", async () => {
       await running.stop();
       running = await start("second");
-      await wait(3000);
+      await pause(3000);
     }, false);
     await quiet("the node is back", async () => {
       await cluster.kubectl(["taint", "nodes", "simulated", "example.com/lost:NoExecute-"]);
@@ -152,7 +135,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
       const third = await start("third");
       await running.stop();
       running = third;
-      await wait(3000);
+      await pause(3000);
       await restarted(cluster, 20, true);
     });
     await quiet("resyncs", async () => {
@@ -160,7 +143,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
         for (const name of NAMES) {
           await cluster.kubectl(["annotate", "llsd", name, `example.com/round=${round}`, "--overwrite"]);
         }
-        await wait(500);
+        await pause(500);
       }
     });
   } finally {

@@ -10,18 +10,8 @@ import { TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { GO_NAMES, loadGoObjects } from "./go_operator.ts";
 import { eventually } from "./operator.ts";
-import {
-  BARE,
-  exerciseServer,
-  get,
-  install,
-  isReady,
-  own,
-  prepare,
-  refused,
-  running,
-  write,
-} from "./operator_account.ts";
+import { BARE, exerciseServer, install, isReady, own, prepare, refused, running, write } from "./operator_account.ts";
+import { read } from "./settled.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
 
 const COMPONENT = new URL("../../deploy/kustomize/components/write-guard/", import.meta.url).pathname;
@@ -40,7 +30,7 @@ Deno.test("the write guard lets the operator work and protects everything else o
     await t.step("the API server finds no type error in its expressions", async () => {
       const path = `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/${POLICY}`;
       const policy = await eventually("the policy is checked", async () => {
-        const found = await get(cluster, path);
+        const found = await read(cluster, path);
         return Object.hasOwn(objectAt(found, "status"), "typeChecking") ? found : undefined;
       });
       deepStrictEqual(listAt(policy, "status", "typeChecking", "expressionWarnings"), []);
@@ -86,7 +76,7 @@ Deno.test("the write guard lets the operator work and protects everything else o
         try {
           for (const name of GO_NAMES) {
             await eventually(`${name} is adopted`, async () => {
-              const live = await get(cluster, `/apis/apps/v1/namespaces/adopted/deployments/${name}`);
+              const live = await read(cluster, `/apis/apps/v1/namespaces/adopted/deployments/${name}`);
               return stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === undefined ? undefined : true;
             }, 60_000);
           }
@@ -297,8 +287,8 @@ const sent = async (cluster: ControlPlane, token: string, method: string, path: 
       headers: { authorization: `Bearer ${token}`, "content-type": type },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const read = await answer.json() as JsonObject;
-    return { status: answer.status, message: stringAt(read, "message") ?? "" };
+    const said = await answer.json() as JsonObject;
+    return { status: answer.status, message: stringAt(said, "message") ?? "" };
   } finally {
     client.close();
   }
@@ -321,14 +311,14 @@ const foreignObjects = async (cluster: ControlPlane): Promise<void> => {
 
 /** The ConfigMap that its pods run on. */
 const configOf = async (cluster: ControlPlane, name: string): Promise<string> => {
-  const found = await get(cluster, `${DEPLOYMENTS}/${name}`);
+  const found = await read(cluster, `${DEPLOYMENTS}/${name}`);
   const [config = ""] = configMapsOf(templateSpec(found));
   return `configmap/${config}`;
 };
 
 /** As the operator writes it. */
 const ownerOf = async (cluster: ControlPlane, name: string): Promise<JsonObject> => {
-  const resource = await get(
+  const resource = await read(
     cluster,
     `/apis/llamastack.io/v1alpha2/namespaces/${TENANT}/llamastackdistributions/${name}`,
   );
