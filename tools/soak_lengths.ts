@@ -16,7 +16,7 @@ export type Length =
 export const CRASH_STRIDE = sized("SOAK_CRASH_STRIDE", 0);
 
 /** Edits of resources, one after the other. */
-export const EDITS = sized("SOAK_EDITS", 4000);
+export const EDITS = sized("SOAK_EDITS", 2000);
 
 /** How long watches are cut, in seconds. */
 export const NETWORK_SECONDS = sized("SOAK_NETWORK_SECONDS", 60);
@@ -28,7 +28,7 @@ export const QUIET_SECONDS = sized("SOAK_QUIET_SECONDS", 60);
 export const ROLLED_REPLICAS = sized("SOAK_ROLLED_REPLICAS", 4);
 
 /** How long both API versions are read while replicas of the operator are replaced, in seconds. */
-export const ROLLING_SECONDS = sized("SOAK_ROLLING_SECONDS", 60);
+export const ROLLING_SECONDS = sized("SOAK_ROLLING_SECONDS", 30);
 
 /** Foreign Secrets and ConfigMaps together, and bytes in each of them. */
 export const FOREIGN_OBJECTS = sized("SOAK_FOREIGN_OBJECTS", 2000);
@@ -38,6 +38,9 @@ export const LOG_FOLDER_VARIABLE = "SOAK_LOG_FOLDER";
 
 /** Where operators that run as processes write their logs; a temporary directory if undefined. */
 export const LOG_FOLDER = Deno.env.get(LOG_FOLDER_VARIABLE);
+
+/** Whether figures are wanted, and not only whether they are within their bounds. */
+export const IS_SOAK = LOG_FOLDER !== undefined;
 
 /** Prefix of the lines that `deno task soak` collects. */
 export const FIGURE = "figure ";

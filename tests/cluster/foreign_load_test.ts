@@ -9,8 +9,8 @@ import { inParallel } from "../../tools/in_parallel.ts";
 import { bundleOperator } from "../../tools/bundle_operator.ts";
 import { type BundledOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
 import { openDoor } from "./faulty_door.ts";
-import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS } from "../../tools/soak_lengths.ts";
-import { apply, settled, withModels } from "./settled.ts";
+import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS, IS_SOAK } from "../../tools/soak_lengths.ts";
+import { apply, pause, settled, withModels } from "./settled.ts";
 
 const GROWTH_MIB_MAX = 5;
 
@@ -50,14 +50,17 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
     const bundle = await bundleOperator(folder);
-    /** Lowest of many looks: garbage that is about to be collected is not counted. In MiB. */
-    const lowest = async (running: BundledOperator): Promise<number> => {
-      const looks: Array<number> = [];
-      for (let look = 0; look < LOOKS; look++) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-        looks.push(await running.residentBytes());
+    /**
+     * Lowest of many looks: garbage that is about to be collected is not counted. In MiB. The first that is low enough
+     * decides, but a soak reports how low it gets.
+     */
+    const lowest = async (running: BundledOperator, enough = 0): Promise<number> => {
+      let least = Number.POSITIVE_INFINITY;
+      for (let look = 0; look < LOOKS && (IS_SOAK || least > enough); look++) {
+        await pause(LOOK_EVERY_MS);
+        least = Math.min(least, await running.residentBytes() / MIB);
       }
-      return Math.min(...looks) / MIB;
+      return least;
     };
     /** Has worked on one resource. */
     const started = async (name: string): Promise<BundledOperator> => {
@@ -69,10 +72,10 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
     const first = await started("one");
     const without = await lowest(first);
     await makeForeign(cluster, FOREIGN_OBJECTS);
-    const during = await lowest(first);
+    const during = await lowest(first, without + GROWTH_MIB_MAX);
     await first.stop();
     const second = await started("two");
-    const amid = await lowest(second);
+    const amid = await lowest(second, without + GROWTH_MIB_MAX);
     await second.stop();
     const size = `${FOREIGN_OBJECTS} objects, ${(FOREIGN_OBJECTS * FOREIGN_BYTES / MIB).toFixed(0)} MiB`;
     const told = (value: number) => `${without.toFixed(1)} → ${value.toFixed(1)} MiB`;
