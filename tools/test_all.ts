@@ -20,7 +20,7 @@ const OPERATOR = ["core/", "shell/", "configs/", "tests/cluster/", "tools/cluste
 
 const PARTS: ReadonlyArray<Part> = [
   { name: "test", args: ["task", "test"], about: [""] },
-  { name: "properties", args: ["task", "properties"], about: ["core/", "configs/", "tests/"] },
+  { name: "properties", args: ["task", "properties"], about: ["core/", "shell/", "configs/", "tests/"] },
   {
     name: "history",
     args: ["test", "--allow-all", "--quiet", "tests/cluster/history_test.ts"],
