@@ -1,4 +1,8 @@
-/** The operator's own settings: the ConfigMap `llama-stack-operator-config` of its namespace → typed values. */
+/**
+ * The operator's own settings: the ConfigMap `llama-stack-operator-config` of its namespace → typed values.
+ *
+ * It is over 300 lines because all settings can be read in one table.
+ */
 import { IMAGE_CHARACTERS_MAX, LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
 import { didYouMean } from "../data/closest.ts";
