@@ -32,7 +32,7 @@ const ContainerSpec = struct("containerSpec configures the container of the serv
   resources: optional(
     embedded(
       "ResourceRequirements",
-      "resources are the requests and limits of the container. Requests default to one CPU per worker and 1Gi of memory.",
+      "resources are the requests and limits of the container. Requests default to one CPU and 1Gi of memory per worker.",
     ),
   ),
   env: several("env adds environment variables to the container.", embedded("EnvVar")),

@@ -456,7 +456,7 @@ const Workload = struct("workload configures the Deployment and its pods.", {
   resources: optional(
     embedded(
       "ResourceRequirements",
-      "resources are the requests and limits of the container. Requests default to one CPU per worker and 1Gi of memory. " +
+      "resources are the requests and limits of the container. Requests default to one CPU and 1Gi of memory per worker. " +
         "Limits default to the requests if workers is set; otherwise there are none.",
     ),
   ),

@@ -217,8 +217,10 @@ Deno.test("placement() spreads pods independently of their number, unless the re
   );
 });
 
-Deno.test("resources() gives a core per worker and a GiB, and bounds them once workers are given", () => {
+Deno.test("resources() gives a core and a GiB per worker, and bounds them once workers are given", () => {
   deepStrictEqual(at(container({}), "resources"), { requests: { cpu: "1", memory: "1Gi" } });
+  const three = { cpu: "3", memory: "3Gi" };
+  deepStrictEqual(at(container({ workload: { workers: 3 } }), "resources"), { requests: three, limits: three });
   deepStrictEqual(
     at(container({ workload: { workers: 2, resources: { requests: { memory: "4Gi" } } } }), "resources"),
     {

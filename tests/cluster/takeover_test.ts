@@ -7,6 +7,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { PINS_ANNOTATION, TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
+import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { CRD_PATH } from "../../core/operator/stored_versions.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -79,6 +80,25 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
           });
           ok(conditions.some((condition) => stringAt(condition, "type") === "TemplateHeld"), name);
         }
+      });
+
+      await t.step("kubectl wait and kubectl get work in v1alpha1 as with the Go operator", async () => {
+        const kind = "llamastackdistributions.v1alpha1.llamastack.io";
+        const waited = ["wait", "--for=condition=DeploymentReady", "--timeout=30s", "-n", "pinned"];
+        for (const name of GO_NAMES) {
+          // As scripts name it: by the kind in the singular, with the version.
+          const said = await cluster.kubectl([...waited, `llamastackdistribution.v1alpha1.llamastack.io/${name}`]);
+          strictEqual(said.trim(), `llamastackdistribution.llamastack.io/${name} condition met`);
+        }
+        const [heading = "", ...rows] = (await cluster.kubectl(["get", kind, "-n", "pinned"])).trimEnd().split("\n");
+        // A cell starts below its title; the server version is empty, since simulated pods answer no request.
+        const cells = (row: string) =>
+          ["NAME", "PHASE", "OPERATOR VERSION", "SERVER VERSION", "AVAILABLE"]
+            .map((title) => row.slice(heading.indexOf(title)).split(" ")[0]);
+        deepStrictEqual(
+          rows.map(cells),
+          GO_NAMES.map((name) => [name, "Ready", OPERATOR_VERSION, "", name === "custom-config" ? "2" : "1"]),
+        );
       });
 
       await t.step("the resources are stored in v1alpha2 only", async () => {

@@ -3,8 +3,9 @@ import * as Result from "effect/Result";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
+import { eventually } from "../cluster/operator.ts";
 import { CHAT, MODEL_PORT, startModelService } from "./model_service.ts";
-import { inPlace } from "./place.ts";
+import { inPlace, type Place } from "./place.ts";
 import { podsOf, resourceWhen, served, whenReady, word } from "./served.ts";
 
 const MODEL = "meta-llama/Llama-3.2-3B-Instruct";
@@ -68,3 +69,52 @@ Deno.test("HTTPS is served and probed, and the CA bundle lets the server trust a
     match(stringAt(told, "status", "serviceURL") ?? "", /^https:/);
     await Deno.remove(folder, { recursive: true });
   }));
+
+for (const [name, server] of [["starter", "llama-stack 0.7.3"], ["ogx-starter", "ogx 1.5.0"]] as const) {
+  Deno.test(`${name} answers by HTTPS with two workers where the resource asks for nothing else`, () =>
+    inPlace(`tls-${name}`, async (place) => {
+      const folder = await Deno.makeTempDir();
+      const { certificateFile, keyFile } = await makeServerCertificate(folder, [`bare-service.${place.namespace}.svc`]);
+      const [cert, key] = [await Deno.readTextFile(certificateFile), await Deno.readTextFile(keyFile)];
+      await place.secret("certificate", { "tls.crt": cert, "tls.key": key, "ca.crt": cert });
+      await place.resource("bare", {
+        distribution: { name },
+        networking: { tls: { enabled: true, secretName: "certificate" } },
+        // Tests request little; the limits are those of a resource without any.
+        workload: { workers: 2, resources: { limits: { cpu: "2", memory: "2Gi" } } },
+      });
+      await whenReady(place, "bare");
+      const stack = served(place, "bare", { server, caPem: cert });
+      // Workers of OGX that create the same tables at once stop each other, and kubelet then starts the server again.
+      await eventually("two workers that answer", async () => {
+        const answer = await stack.get("/v1/providers").catch(() => undefined);
+        const workers = await workersOf(place, "bare").catch(() => 0);
+        return answer?.status === 200 && answer.body.data.length > 0 && workers === 2 ? true : undefined;
+      }, 120_000);
+      match(await place.run("bare", "sh", "-c", ENDED_FOR_MEMORY), /^oom_kill 0$/m);
+      const told = await resourceWhen(place, "bare", "asked", (resource) => word(resource, "HealthCheck") === "True");
+      strictEqual(`${stringAt(told, "status", "version", "llamaStackServerVersion")}`, server.split(" ")[1]);
+      const table = await place.kubectl("get", "llamastackdistributions.v1alpha1.llamastack.io", "bare");
+      match(table, new RegExp(`\\nbare +Ready +[0-9.]+ +${server.split(" ")[1]} +1 `));
+      await Deno.remove(folder, { recursive: true });
+    }));
+}
+
+/** uvicorn starts each worker by Python's multiprocessing, and so does a provider that has processes of its own. */
+const workersOf = async (place: Place, name: string): Promise<number> => {
+  const table = await place.run(name, "sh", "-c", PROCESSES);
+  const started = table.trimEnd().split("\n").map((line) => line.split(" ")).filter((words) =>
+    words.includes("spawn_main")
+  );
+  const pids = started.map(([pid]) => pid);
+  return started.filter(([, parent]) => !pids.includes(parent)).length;
+};
+
+/** How many processes the kernel ended, in either version of control groups. */
+const ENDED_FOR_MEMORY =
+  "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null | grep '^oom_kill '";
+
+/** A line for each process: its id, that of its parent, and which function Python was started with. The pattern does not match itself. */
+const PROCESSES = `for folder in /proc/[0-9]*; do
+  echo $(basename $folder) $(sed -n 's/PPid:\\t//p' $folder/status) $(tr '\\0' '\\n' <$folder/cmdline | grep -o spawn[_]main)
+done 2>/dev/null`;

@@ -29,10 +29,13 @@ export const installOperator = async (cluster: ControlPlane): Promise<void> => {
   });
 };
 
-/** The node has other versions of the images than those that the operator pins. */
+/** The node has other versions of the images than those that the operator pins; a test runs a server as root. */
 const settings = {
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: SETTINGS_CONFIG_MAP, namespace: NAMESPACE },
-  data: { "image-overrides": `starter: ${IMAGES.starter}\nogx-starter: ${IMAGES.ogxStarter}\n` },
+  data: {
+    "image-overrides": `starter: ${IMAGES.starter}\nogx-starter: ${IMAGES.ogxStarter}\n`,
+    "allow.privileged": "true",
+  },
 };

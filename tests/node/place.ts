@@ -4,7 +4,9 @@ import { isObject, type JsonObject, listAt, put } from "../../core/data/json.ts"
 import { joinCluster } from "./cluster.ts";
 import { forward, type Forwarded } from "./forward.ts";
 import { HOST_ADDRESS } from "../../tools/cluster/real_node/private_host.ts";
+import { ended } from "../../tools/install/run_program.ts";
 import { report } from "./report.ts";
+import { readSession } from "./session.ts";
 
 export interface Place {
   readonly namespace: string;
@@ -16,6 +18,10 @@ export interface Place {
   secret(name: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** A resource whose pod asks for little of the node and logs without frames. */
   resource(name: string, spec: JsonObject, annotations?: Readonly<Record<string, string>>): Promise<void>;
+  /** In the namespace; returns what it prints. */
+  kubectl(...args: readonly string[]): Promise<string>;
+  /** Runs a command in a pod of a server, and returns what it prints. */
+  run(name: string, ...command: readonly string[]): Promise<string>;
   /** Lets pods reach a port of this process's loopback under the name of a Service. */
   expose(name: string, port: number, to: number): Promise<void>;
 }
@@ -70,6 +76,12 @@ const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
       ...put(content, ["metadata", "name"], name),
     });
   };
+  const kubectl: Place["kubectl"] = async (...args) => {
+    const { kubeconfig, kubectlPath } = readSession();
+    const { code, stdout, stderr } = await ended(kubectlPath, ["--kubeconfig", kubeconfig, "-n", namespace, ...args]);
+    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
+    return stdout;
+  };
   return {
     namespace,
     apply,
@@ -78,6 +90,8 @@ const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
     remove: async (kind, name) => void await send("DELETE", path(kind, name)),
     secret: (name, stringData) => apply("Secret", name, { stringData }),
     resource: (name, spec, annotations = {}) => apply(KIND, name, { metadata: { annotations }, spec: forTests(spec) }),
+    kubectl,
+    run: (name, ...command) => kubectl("exec", `deployment/${name}`, "--", ...command),
     expose: async (name, port, to) => {
       const item = forward(to);
       forwarded.push(item);
@@ -98,7 +112,7 @@ const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
  * at once.
  */
 const forTests = (spec: JsonObject): JsonObject => {
-  const small = put(spec, ["workload", "resources"], { requests: { cpu: "250m", memory: "128Mi" } });
+  const small = put(spec, ["workload", "resources", "requests"], { cpu: "250m", memory: "128Mi" });
   return put(small, ["workload", "overrides", "env"], [
     ...listAt(spec, "workload", "overrides", "env"),
     { name: "LLAMA_STACK_LOG_FORMAT", value: "json" },
