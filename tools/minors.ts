@@ -1,13 +1,13 @@
 /**
- * `deno task minors`: the CRD, the objects and the whole operator against other Kubernetes minor versions than the usual one.
+ * `deno task minors`: installation, CRD, objects and the whole operator on other Kubernetes minor versions, the oldest
+ * supported one among them.
  *
  * Their control planes are built with Go into the cache the first time, which takes about five minutes each.
  */
 import { MINOR_VARIABLE, OTHER_MINORS } from "./install/control_plane.ts";
 
-const TESTS = ["crd_test.ts", "objects_test.ts", "operator_test.ts", "scale_test.ts"].map((name) =>
-  `tests/cluster/${name}`
-);
+const TESTS = ["installation", "crd", "admission", "objects", "operator", "takeover", "scale"]
+  .map((name) => `tests/cluster/${name}_test.ts`);
 
 const main = async (): Promise<number> => {
   let failed = 0;

@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { manifestList } from "../../tools/cluster/manifest_list.ts";
 
 Deno.test("startControlPlane() gives a real API server that takes server-side apply", async () => {
   const controlPlane = await startControlPlane();
@@ -55,7 +56,7 @@ Deno.test("startControlPlane() with kwok runs a pod that claims a volume", async
         },
       },
     };
-    const manifests = [claim, deployment].map((manifest) => JSON.stringify(manifest)).join("\n---\n");
+    const manifests = manifestList([claim, deployment]);
     await controlPlane.kubectl(["apply", "--server-side", "-f", "-"], manifests);
     match(
       await controlPlane.kubectl(["rollout", "status", "deployment/server", "--timeout=60s"]),

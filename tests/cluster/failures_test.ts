@@ -5,6 +5,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { manifest, secret } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { condition, isObserved, read, RESOURCES } from "./settled.ts";
+import { manifestList } from "../../tools/cluster/manifest_list.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const CANARY = "canary-7f3a91";
@@ -12,7 +13,7 @@ const CANARY = "canary-7f3a91";
 const apply = (cluster: ControlPlane, ...objects: ReadonlyArray<JsonObject>) =>
   cluster.kubectl(
     ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
-    objects.map((object) => JSON.stringify(object)).join("\n---\n"),
+    manifestList(objects),
   );
 const secretOf = (name: string, data: Readonly<Record<string, string>>): JsonObject => ({
   apiVersion: "v1",

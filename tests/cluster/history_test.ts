@@ -27,6 +27,7 @@ import { keyId, secretsDigest } from "../../core/plan/rollout/keyed_digests.ts";
 import { usedValues } from "../../core/plan/secret_values.ts";
 import { referencesOf } from "../../core/snapshot/references.ts";
 import { secretsOf } from "../snapshots.ts";
+import { manifestList } from "../../tools/cluster/manifest_list.ts";
 
 const WALKS = Number(Deno.env.get("SOAK_WALKS") ?? 10);
 const STEPS = 9;
@@ -339,7 +340,7 @@ const prepareNamespace = async (cluster: ControlPlane, namespace: string, value:
   await cluster.kubectl(["create", "namespace", namespace]);
   await cluster.kubectl(
     ["apply", "--server-side", "-n", namespace, "-f", "-"],
-    [
+    manifestList([
       {
         apiVersion: "v1",
         kind: "Secret",
@@ -348,7 +349,7 @@ const prepareNamespace = async (cluster: ControlPlane, namespace: string, value:
       },
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "ca" }, data: { "ca-bundle.crt": CERTIFICATE } },
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "own" }, data: { "config.yaml": "version: 2\n" } },
-    ].map((item) => JSON.stringify(item)).join("\n---\n"),
+    ]),
   );
 };
 

@@ -6,6 +6,7 @@ import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
 import { eventually, startOperator } from "./operator.ts";
+import { manifestList } from "../../tools/cluster/manifest_list.ts";
 
 const database = (password: string): JsonObject => ({
   apiVersion: "v1",
@@ -29,7 +30,7 @@ Deno.test("run --secret-polling never lists Secrets, and applies a changed one w
   const apply = (...objects: ReadonlyArray<JsonObject>) =>
     cluster.kubectl(
       ["apply", "-n", "default", "-f", "-"],
-      objects.map((object) => JSON.stringify(object)).join("\n---\n"),
+      manifestList(objects),
     );
   const password = async () => {
     const answer = await cluster.fetch("/api/v1/namespaces/default/secrets/my-sql");

@@ -16,6 +16,7 @@ import { GO_NAMES, goDefinition, goOperator, loadGoObjects, recordedIn } from ".
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";
 import { pause, read } from "./settled.ts";
 import { type RunningWebhooks, startWebhooks } from "./webhooks.ts";
+import { manifestList } from "../../tools/cluster/manifest_list.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const PLACE = "models";
@@ -257,5 +258,4 @@ const pods = async (cluster: ControlPlane): Promise<ReadonlyMap<string, Readonly
   );
 };
 
-const documents = (objects: ReadonlyArray<JsonObject>): string =>
-  objects.map((object) => JSON.stringify(object)).join("\n---\n");
+const documents = (objects: ReadonlyArray<JsonObject>): string => manifestList(objects);

@@ -43,8 +43,13 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
           return found.data === undefined ? undefined : found;
         });
         deepStrictEqual(data as JsonObject, { featureFlags: "enableNetworkPolicy:\n  enabled: true\n" });
-        const events = await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
-        ok(listAt(events, "items").some((event) => stringAt(event, "reason") === "SettingsCopied"));
+        // It follows the copy.
+        await eventually("the Event", async () => {
+          const events = await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
+          return listAt(events, "items").some((event) => stringAt(event, "reason") === "SettingsCopied")
+            ? true
+            : undefined;
+        });
       });
 
       await t.step("templates of own images and of the pinned image are unchanged byte for byte", async () => {

@@ -7,6 +7,7 @@ import { CRASHING } from "../../tools/cluster/simulated_pods.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { condition, imageOf, isObserved, list, pause, read, RESOURCES } from "./settled.ts";
+import { manifestList } from "../../tools/cluster/manifest_list.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const FLEET = 20;
@@ -14,7 +15,7 @@ const FLEET = 20;
 const apply = (cluster: ControlPlane, objects: ReadonlyArray<JsonObject>) =>
   cluster.kubectl(
     ["apply", "--server-side", "--force-conflicts", "-n", "default", "-f", "-"],
-    objects.map((object) => JSON.stringify(object)).join("\n---\n"),
+    manifestList(objects),
   );
 const settings = (data: Readonly<Record<string, string>>): JsonObject => ({
   apiVersion: "v1",

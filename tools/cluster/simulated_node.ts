@@ -1,4 +1,5 @@
 /** A node that is simulated, on a real control plane. */
+import { manifestList } from "./manifest_list.ts";
 
 interface Kubectl {
   /** Runs kubectl with these arguments and this standard input. */
@@ -10,7 +11,7 @@ export const simulateNode = async (controlPlane: Kubectl): Promise<void> => {
   const manifests = [node, ...Array.from({ length: VOLUMES }, (_, index) => volume(index))];
   await controlPlane.kubectl(
     ["create", "-f", "-"],
-    manifests.map((manifest) => JSON.stringify(manifest)).join("\n---\n"),
+    manifestList(manifests),
   );
   await controlPlane.kubectl(["wait", "--for=condition=Ready", `node/${NODE}`, "--timeout=60s"]);
 };

@@ -42,14 +42,14 @@ interface Source {
 /** Names the minor version of the control plane, e.g. 1.33, when it is not the usual one; tools/minors.ts sets it. */
 export const MINOR_VARIABLE = "KUBERNETES_MINOR";
 
-/** Minor versions that can be requested besides the usual one; each has its directory with a go.mod. */
-export const OTHER_MINORS: readonly string[] = ["1.33", "1.37"];
+/** Minor versions that can be requested besides the usual one, the oldest supported one first; each has its directory. */
+export const OTHER_MINORS: readonly string[] = ["1.32", "1.33", "1.37"];
 
 const chosenFolder = (): string => {
   const minor = Deno.env.get(MINOR_VARIABLE) ?? "";
   if (minor === "") return "kubernetes";
   if (OTHER_MINORS.includes(minor)) return `kubernetes_${minor}`;
-  throw new Error(`${MINOR_VARIABLE} is ${minor}; known are ${OTHER_MINORS.join(" and ")}`);
+  throw new Error(`${MINOR_VARIABLE} is ${minor}; known are ${OTHER_MINORS.join(", ")}`);
 };
 
 const kubernetes = (program: string, coldSeconds: number, folder = chosenFolder()): Source => ({

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { ControlPlane } from "../control_plane.ts";
 import { NODE } from "./private_host.ts";
+import { manifestList } from "../manifest_list.ts";
 
 /** More claims than the tests make at once. */
 const VOLUMES = 16;
@@ -25,5 +26,5 @@ export const makeVolumes = async (folder: string, cluster: ControlPlane): Promis
       },
     });
   }
-  await cluster.kubectl(["create", "-f", "-"], volumes.map((volume) => JSON.stringify(volume)).join("\n---\n"));
+  await cluster.kubectl(["create", "-f", "-"], manifestList(volumes));
 };
