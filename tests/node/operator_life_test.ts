@@ -1,5 +1,6 @@
 /** The operator itself as pods: what it runs under, its own upgrade, its end. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { CRD_NAME } from "../../core/api/crd.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import { ended } from "../../tools/install/run_program.ts";
@@ -43,6 +44,7 @@ Deno.test("the installed operator runs with little, and its rolling upgrade lose
 });
 
 Deno.test("`kubectl delete -f install.yaml` leaves nothing of the operator, and of servers their claims alone", async () => {
+  await collectorKnowsKind();
   await kubectl("delete", "-f", INSTALL_FILE, "--timeout=120s");
   const gone = async (what: string, ...args: ReadonlyArray<string>) =>
     await eventually(`${what} is gone`, async () => {
@@ -56,6 +58,15 @@ Deno.test("`kubectl delete -f install.yaml` leaves nothing of the operator, and 
   const claims = await kubectl("get", "pvc", "-n", PLACE, "-o", "name");
   strictEqual(claims.trim(), "persistentvolumeclaim/edited-pvc");
 });
+
+/** The garbage collector discovers kinds every 30 s, and leaves the objects of a kind that it never knew. */
+const DISCOVERED_MS = 60_000;
+
+const collectorKnowsKind = async (): Promise<void> => {
+  const created = await kubectl("get", "crd", CRD_NAME, "-o", "jsonpath={.metadata.creationTimestamp}");
+  const leftMs = DISCOVERED_MS - (Date.now() - Date.parse(created));
+  if (leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs));
+};
 
 const PLACE = "life-of-the-operator";
 
