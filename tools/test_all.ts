@@ -42,6 +42,7 @@ const PARTS: ReadonlyArray<Part> = [
   },
   { name: "catalogue", args: ["task", "catalogue", "--check"], about: ["configs/catalogue", "tools/catalogue"] },
   { name: "bases", args: ["task", "bases", "--check"], about: ["configs/", "tools/bases", "tools/base_mends"] },
+  { name: "kube-score", args: ["task", "kube-score"], about: ["deploy/", "docs/install.md", "tools/kube_score"] },
   { name: "bench", args: ["task", "bench"], about: ["core/", "configs/", "tools/bench"] },
   { name: "bench:cluster", args: ["task", "bench:cluster"], about: [...OPERATOR, "tools/bench"] },
 ];

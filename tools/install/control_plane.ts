@@ -79,6 +79,12 @@ const SOURCES = {
     package: ".",
     coldSeconds: 60,
   },
+  "kube-score": {
+    folder: "kube_score",
+    module: "github.com/zegl/kube-score",
+    package: "github.com/zegl/kube-score/cmd/kube-score",
+    coldSeconds: 90,
+  },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 

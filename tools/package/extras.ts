@@ -1,14 +1,7 @@
-/** Optional pieces: disruption budget, and what monitoring needs. */
+/** Optional pieces: what monitoring needs. */
 import type { JsonObject } from "../../core/data/json.ts";
-import { labelled, metadata, NAME, NAMESPACE, SELECTOR } from "./names.ts";
+import { labelled, metadata, NAME, NAMESPACE } from "./names.ts";
 import { METRICS_SERVICE } from "../../core/operator/own_objects.ts";
-
-export const disruptionBudget = (): JsonObject => ({
-  apiVersion: "policy/v1",
-  kind: "PodDisruptionBudget",
-  metadata: metadata(NAME, "operator", NAMESPACE),
-  spec: { maxUnavailable: 1, selector: { matchLabels: SELECTOR } },
-});
 
 export const serviceMonitor = (): JsonObject => ({
   apiVersion: "monitoring.coreos.com/v1",

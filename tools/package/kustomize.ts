@@ -5,10 +5,10 @@
 import { type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { writeYaml } from "../../core/data/yaml.ts";
 import { type Choices, DEFAULT } from "./choices.ts";
-import { dashboard, disruptionBudget, prometheusRule, serviceMonitor } from "./extras.ts";
+import { dashboard, prometheusRule, serviceMonitor } from "./extras.ts";
 import { installation } from "./installation.ts";
 import { NAMESPACE } from "./names.ts";
-import { networkPolicy } from "./network_policy.ts";
+import { strictNetworkPolicy } from "./network_policy.ts";
 import { writeGuard } from "./write_guard.ts";
 
 /** The namespaces of the overlay are an example: whoever uses it names their own. */
@@ -20,11 +20,16 @@ export const OVERLAYS: Readonly<Record<string, Choices>> = {
   "secret-polling": { ...DEFAULT, secretPolling: true },
 };
 
-const COMPONENTS: Readonly<Record<string, ReadonlyArray<JsonObject>>> = {
-  "network-policy": [networkPolicy()],
-  "write-guard": writeGuard(),
-  "disruption-budget": [disruptionBudget()],
-  monitoring: [serviceMonitor(), prometheusRule(), dashboard()],
+interface Component {
+  readonly added?: ReadonlyArray<JsonObject>;
+  /** Objects of every installation whose spec is another one with the component. */
+  readonly changed?: ReadonlyArray<JsonObject>;
+}
+
+const COMPONENTS: Readonly<Record<string, Component>> = {
+  "network-policy": { changed: [strictNetworkPolicy()] },
+  "write-guard": { added: writeGuard() },
+  monitoring: { added: [serviceMonitor(), prometheusRule(), dashboard()] },
 };
 
 /** Texts by path below `deploy/kustomize`. */
@@ -34,17 +39,7 @@ export const kustomizeFiles = (header: string): Readonly<Record<string, string>>
     ["base/kustomization.yaml", header + writeYaml(kustomization({ resources: base.map(fileOf) }))],
     ...base.map((object) => [`base/${fileOf(object)}`, header + writeYaml(object)]),
     ...Object.entries(OVERLAYS).flatMap(([name, choices]) => overlay(header, `overlays/${name}`, base, choices)),
-    ...Object.entries(COMPONENTS).flatMap(([name, objects]) => [
-      [
-        `components/${name}/kustomization.yaml`,
-        header + writeYaml({
-          apiVersion: "kustomize.config.k8s.io/v1alpha1",
-          kind: "Component",
-          resources: objects.map(fileOf),
-        }),
-      ],
-      ...objects.map((object) => [`components/${name}/${fileOf(object)}`, header + writeYaml(object)]),
-    ]),
+    ...Object.entries(COMPONENTS).flatMap(([name, parts]) => component(header, `components/${name}`, parts)),
   ]);
 };
 
@@ -82,6 +77,31 @@ const overlay = (
     ...patches.map(({ of, content }) => [`${folder}/patch-${fileOf(of)}`, header + writeYaml(content)] as const),
   ];
 };
+
+const component = (
+  header: string,
+  folder: string,
+  { added = [], changed = [] }: Component,
+): ReadonlyArray<readonly [string, string]> => [
+  [
+    `${folder}/kustomization.yaml`,
+    header + writeYaml({
+      apiVersion: "kustomize.config.k8s.io/v1alpha1",
+      kind: "Component",
+      ...(added.length === 0 ? {} : { resources: added.map(fileOf) }),
+      ...(changed.length === 0
+        ? {}
+        : { patches: changed.map((object) => ({ target: targetOf(object), path: `patch-${fileOf(object)}` })) }),
+    }),
+  ],
+  ...added.map((object) => [`${folder}/${fileOf(object)}`, header + writeYaml(object)] as const),
+  ...changed.map((object) =>
+    [
+      `${folder}/patch-${fileOf(object)}`,
+      header + writeYaml([{ op: "replace", path: "/spec", value: objectAt(object, "spec") }]),
+    ] as const
+  ),
+];
 
 /** As JSON Patch (RFC 6902), one operation for each top-level field that differs. */
 const changesOf = (before: JsonObject, after: JsonObject): ReadonlyArray<Json> =>

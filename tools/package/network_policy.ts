@@ -1,6 +1,7 @@
 /** Who may connect to the operator, and where the operator may connect to. */
 import type { JsonObject } from "../../core/data/json.ts";
 import { POD_LABELS } from "../../core/snapshot/kinds.ts";
+import type { Choices } from "./choices.ts";
 import { metadata, NAME, NAMESPACE, PORTS, SELECTOR } from "./names.ts";
 
 /** Namespaces with this label may read the metrics. */
@@ -18,16 +19,30 @@ const udp = (port: number): JsonObject => ({ protocol: "UDP", port });
 /** Of the pods of servers, which have the labels of their Deployment's selector. */
 const SERVERS: JsonObject = Object.fromEntries([POD_LABELS.split("=")]);
 
-/**
- * There is no rule for the health port: a node always reaches its own pods. API servers, nodes and node-local DNS
- * caches are not pods and have no labels, so their rules contain ports only.
- */
-export const networkPolicy = (): JsonObject => ({
+const policy = (spec: JsonObject): JsonObject => ({
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
   metadata: metadata(NAME, "operator", NAMESPACE),
-  spec: {
-    podSelector: { matchLabels: SELECTOR },
+  spec: { podSelector: { matchLabels: SELECTOR }, ...spec },
+});
+
+/**
+ * Of every installation: the ports that the operator serves, for everybody. Also where a policy of the namespace denies
+ * everything else, the API server then reaches the webhooks, from whatever address it calls. Egress is not restricted:
+ * the port of the API server and the labels of DNS pods differ between clusters.
+ */
+export const networkPolicy = ({ webhooks }: Choices): JsonObject =>
+  policy({
+    policyTypes: ["Ingress"],
+    ingress: [{ ports: [...(webhooks ? [PORTS.webhook] : []), PORTS.metrics, PORTS.health].map(tcp) }],
+  });
+
+/**
+ * Of the component. There is no rule for the health port: a node always reaches its own pods. API servers, nodes and
+ * node-local DNS caches are not pods and have no labels, so their rules contain ports only.
+ */
+export const strictNetworkPolicy = (): JsonObject =>
+  policy({
     policyTypes: ["Ingress", "Egress"],
     ingress: [
       { ports: [tcp(PORTS.webhook)] },
@@ -39,5 +54,4 @@ export const networkPolicy = (): JsonObject => ({
       // A server listens on the port of its resource.
       { to: [{ namespaceSelector: {}, podSelector: { matchLabels: SERVERS } }] },
     ],
-  },
-});
+  });

@@ -2,10 +2,10 @@ import { deepStrictEqual, ok } from "node:assert/strict";
 import { objectOf } from "../../tests/objects.ts";
 import { type Json, type JsonObject, listAt, member, objectAt } from "../../core/data/json.ts";
 import { DEFAULT } from "./choices.ts";
-import { networkPolicy } from "./network_policy.ts";
+import { networkPolicy, strictNetworkPolicy } from "./network_policy.ts";
 import { deployment } from "./program.ts";
 
-const POLICY = networkPolicy();
+const POLICY = strictNetworkPolicy();
 
 /** Whether one of the rules names the port, or no port at all. */
 const hasPort = (rule: Json, port: number): boolean =>
@@ -15,7 +15,7 @@ const hasPort = (rule: Json, port: number): boolean =>
 const mayConnect = (port: number): ReadonlyArray<ReadonlyArray<Json>> =>
   listAt(POLICY, "spec", "ingress").filter((rule) => hasPort(rule, port)).map((rule) => listAt(rule, "from"));
 
-Deno.test("networkPolicy() opens the webhooks to everybody, metrics to labelled namespaces, and health to nobody", () => {
+Deno.test("strictNetworkPolicy() opens the webhooks to everybody, metrics to labelled namespaces, and health to nobody", () => {
   const [container] = listAt(deployment(DEFAULT), "spec", "template", "spec", "containers");
   const ports = Object.fromEntries(
     listAt(container, "ports").map((port) => [member(port, "name"), Number(member(port, "containerPort"))]),
@@ -25,14 +25,28 @@ Deno.test("networkPolicy() opens the webhooks to everybody, metrics to labelled 
   deepStrictEqual(mayConnect(ports.health ?? 0), []);
 });
 
-Deno.test("networkPolicy() selects the pods of the operator", () => {
-  const labels = objectAt(deployment(DEFAULT), "spec", "template", "metadata", "labels");
-  for (const [name, value] of Object.entries(objectAt(POLICY, "spec", "podSelector", "matchLabels"))) {
-    deepStrictEqual(labels[name], value);
-  }
-});
+for (const [name, policy] of [["networkPolicy", networkPolicy(DEFAULT)], ["strictNetworkPolicy", POLICY]] as const) {
+  Deno.test(`${name}() selects the pods of the operator`, () => {
+    const labels = objectAt(deployment(DEFAULT), "spec", "template", "metadata", "labels");
+    for (const [key, value] of Object.entries(objectAt(policy, "spec", "podSelector", "matchLabels"))) {
+      deepStrictEqual(labels[key], value);
+    }
+  });
+}
 
-Deno.test("networkPolicy() lets the operator reach every server, on whatever port it listens", () => {
+for (const [what, choices] of Object.entries({ "": DEFAULT, " without webhooks": { ...DEFAULT, webhooks: false } })) {
+  Deno.test(`networkPolicy() admits everybody to each port of the operator${what}, and restricts no egress`, () => {
+    const policy = networkPolicy(choices);
+    const [container] = listAt(deployment(choices), "spec", "template", "spec", "containers");
+    const served = listAt(container, "ports").map((port) => member(port, "containerPort"));
+    const rules = listAt(policy, "spec", "ingress");
+    deepStrictEqual(rules.map((rule) => listAt(rule, "from")), [[]]);
+    deepStrictEqual(listAt(rules[0] ?? null, "ports").map((port) => member(port, "port")), served);
+    deepStrictEqual(listAt(policy, "spec", "policyTypes"), ["Ingress"]);
+  });
+}
+
+Deno.test("strictNetworkPolicy() lets the operator reach every server, on whatever port it listens", () => {
   const servers: ReadonlyArray<JsonObject> = [
     {},
     { networking: { port: 1234 } },
@@ -51,7 +65,7 @@ Deno.test("networkPolicy() lets the operator reach every server, on whatever por
   }
 });
 
-Deno.test("networkPolicy() lets the operator connect to nothing else but names and API servers", () => {
+Deno.test("strictNetworkPolicy() lets the operator connect to nothing else but names and API servers", () => {
   const open = listAt(POLICY, "spec", "egress").filter((rule) => listAt(rule, "to").length === 0);
   deepStrictEqual(
     open.flatMap((rule) => listAt(rule, "ports").map((port) => `${member(port, "protocol")} ${member(port, "port")}`)),

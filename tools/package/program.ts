@@ -76,6 +76,14 @@ export const deployment = (choices: Choices): JsonObject => ({
   },
 });
 
+/** A drain of nodes leaves one replica to answer the API server. */
+export const disruptionBudget = (): JsonObject => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: metadata(NAME, "operator", NAMESPACE),
+  spec: { maxUnavailable: 1, selector: { matchLabels: SELECTOR } },
+});
+
 const podSpec = (choices: Choices): JsonObject => ({
   serviceAccountName: NAME,
   enableServiceLinks: false,
