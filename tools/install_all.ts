@@ -14,6 +14,7 @@ const built = async (): Promise<void> => {
   await installSimulatedCluster();
   await installControlPlane(["bundle-validator"]);
   await installNodePrograms();
+  await installControlPlane(["traefik"]);
 };
 
 const downloaded = async (): Promise<void> => {

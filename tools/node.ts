@@ -3,6 +3,7 @@
  * other arguments go to `deno test`.
  */
 import { installRealNode, runInside } from "./cluster/real_node/real_node.ts";
+import { installControlPlane } from "./install/control_plane.ts";
 import { installPostgres, installRedis } from "./install/databases.ts";
 import { allNodeFiles, NODE_TESTS, nodeFilesOf } from "./node_files.ts";
 
@@ -17,6 +18,7 @@ if (import.meta.main) {
   try {
     const { servers, life, up, flags } = nodeFilesOf(Deno.args, allNodeFiles());
     await installRealNode();
+    await installControlPlane(["traefik"]);
     await installPostgres();
     await installRedis();
     const onNode = [...servers, ...life];

@@ -9,6 +9,9 @@ import { operatorArchive } from "../../tools/install/operator_image.ts";
 
 export const INSTALL_FILE = new URL("../../deploy/install.yaml", import.meta.url).pathname;
 
+/** Where the ingress controller of a test pretends to run; it is a process of the host. */
+export const INGRESS_NAMESPACE = "ingress";
+
 /** Returns when every replica is ready. */
 export const installOperator = async (cluster: ControlPlane): Promise<void> => {
   const folder = await Deno.makeTempDir();
@@ -37,5 +40,6 @@ const settings = {
   data: {
     "image-overrides": `starter: ${IMAGES.starter}\nogx-starter: ${IMAGES.ogxStarter}\n`,
     "allow.privileged": "true",
+    "ingress.namespaceLabels": `kubernetes.io/metadata.name: ${INGRESS_NAMESPACE}`,
   },
 };

@@ -20,6 +20,8 @@ export interface Place {
   resource(name: string, spec: JsonObject, annotations?: Readonly<Record<string, string>>): Promise<void>;
   /** In the namespace; returns what it prints. */
   kubectl(...args: readonly string[]): Promise<string>;
+  /** Also objects without a namespace. */
+  create(object: JsonObject): Promise<void>;
   /** Runs a command in a pod of a server, and returns what it prints. */
   run(name: string, ...command: readonly string[]): Promise<string>;
   /** Lets pods reach a port of this process's loopback under the name of a Service. */
@@ -55,6 +57,7 @@ const KINDS = {
   ConfigMap: { apiVersion: "v1", plural: "configmaps" },
   Deployment: { apiVersion: "apps/v1", plural: "deployments" },
   EndpointSlice: { apiVersion: "discovery.k8s.io/v1", plural: "endpointslices" },
+  NetworkPolicy: { apiVersion: "networking.k8s.io/v1", plural: "networkpolicies" },
   PersistentVolumeClaim: { apiVersion: "v1", plural: "persistentvolumeclaims" },
   Pod: { apiVersion: "v1", plural: "pods" },
   Secret: { apiVersion: "v1", plural: "secrets" },
@@ -76,12 +79,14 @@ const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
       ...put(content, ["metadata", "name"], name),
     });
   };
-  const kubectl: Place["kubectl"] = async (...args) => {
+  const kubectlWith = async (stdin: string | undefined, args: readonly string[]): Promise<string> => {
     const { kubeconfig, kubectlPath } = readSession();
-    const { code, stdout, stderr } = await ended(kubectlPath, ["--kubeconfig", kubeconfig, "-n", namespace, ...args]);
+    const words = ["--kubeconfig", kubeconfig, "-n", namespace, ...args];
+    const { code, stdout, stderr } = await ended(kubectlPath, words, { stdin });
     if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
     return stdout;
   };
+  const kubectl: Place["kubectl"] = (...args) => kubectlWith(undefined, args);
   return {
     namespace,
     apply,
@@ -91,6 +96,7 @@ const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
     secret: (name, stringData) => apply("Secret", name, { stringData }),
     resource: (name, spec, annotations = {}) => apply(KIND, name, { metadata: { annotations }, spec: forTests(spec) }),
     kubectl,
+    create: async (object) => void await kubectlWith(JSON.stringify(object), ["create", "-f", "-"]),
     run: (name, ...command) => kubectl("exec", `deployment/${name}`, "--", ...command),
     expose: async (name, port, to) => {
       const item = forward(to);

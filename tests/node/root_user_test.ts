@@ -65,9 +65,8 @@ Deno.test("data of root on a volume that Kubernetes does not hand over keeps use
   }));
 
 /** As with NFS, kubelet changes neither owner nor group of a hostPath. */
-const hostPathFor = async (place: Place, claim: string, path: string): Promise<void> => {
-  const file = await Deno.makeTempFile();
-  const volume = {
+const hostPathFor = (place: Place, claim: string, path: string): Promise<void> =>
+  place.create({
     apiVersion: "v1",
     kind: "PersistentVolume",
     metadata: { name: claim },
@@ -78,10 +77,7 @@ const hostPathFor = async (place: Place, claim: string, path: string): Promise<v
       hostPath: { path },
       claimRef: { namespace: place.namespace, name: claim },
     },
-  };
-  await Deno.writeTextFile(file, JSON.stringify(volume));
-  await place.kubectl("create", "-f", file);
-};
+  });
 
 /** Where the volume is mounted. */
 const DATA = "/.llama";

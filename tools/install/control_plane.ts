@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import { addLego } from "./lego.ts";
 import { cacheDir, once } from "./cache.ts";
+import { must } from "./run_program.ts";
 
 /** The programs around Kubernetes that can be had from the Go module registry alone: control plane, node, names, checks. */
 export type ControlPlaneProgram = keyof typeof SOURCES;
@@ -37,6 +39,8 @@ interface Source {
   readonly package: string;
   /** First build on two cores, empty cache, downloads included. */
   readonly coldSeconds: number;
+  /** Adds what go.mod refers to and this repository does not hold, to a copy of the folder. */
+  readonly complete?: (folder: string) => Promise<void>;
 }
 
 /** Names the minor version of the control plane, e.g. 1.33, when it is not the usual one; tools/minors.ts sets it. */
@@ -85,6 +89,13 @@ const SOURCES = {
     package: "github.com/zegl/kube-score/cmd/kube-score",
     coldSeconds: 90,
   },
+  traefik: {
+    folder: "traefik",
+    module: "github.com/traefik/traefik/v3",
+    package: "github.com/traefik/traefik/v3/cmd/traefik",
+    coldSeconds: 150,
+    complete: addLego,
+  },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 
@@ -129,9 +140,32 @@ const build = async (
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
+  const copy = source.complete === undefined ? undefined : await completed(source, source.complete);
+  try {
+    await buildIn(copy ?? moduleFolder(source), name, source, version, path, signal);
+  } finally {
+    if (copy !== undefined) await Deno.remove(copy, { recursive: true });
+  }
+};
+
+const completed = async (source: Source, complete: (folder: string) => Promise<void>): Promise<string> => {
+  const copy = await Deno.makeTempDir({ prefix: "llama-stack-operator-build-" });
+  await must("cp", ["--recursive", `${moduleFolder(source)}/.`, copy]);
+  await complete(copy);
+  return copy;
+};
+
+const buildIn = async (
+  folder: string,
+  name: string,
+  source: Source,
+  version: string,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
   const go = new Deno.Command("go", {
     args: ["build", "-mod=readonly", "-trimpath", "-ldflags", linkerFlags(source, version), "-o", path, source.package],
-    cwd: moduleFolder(source),
+    cwd: folder,
     env: { CGO_ENABLED: "0", GOWORK: "off" },
     stdin: "null",
     stdout: "null",
