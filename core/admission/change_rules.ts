@@ -5,22 +5,17 @@
 import { carriedBy } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
 import * as Result from "effect/Result";
+import type { ChangeRule } from "./change_rule.ts";
+import { OBJECT_RULES } from "./object_rules.ts";
 import type { Rejection } from "../config/pipeline.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject } from "../data/json.ts";
 import { RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 
-export interface ChangeRule {
-  /** The field that is reported; the rule checks the block around it. */
-  readonly path: ReadonlyArray<string>;
-  /** The message after the path; undefined if the rule is fulfilled. */
-  readonly broken: (value: Json) => string | undefined;
-}
-
 /** Every rule that a field of the resource breaks. */
 export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> =>
-  CHANGE_RULES.flatMap(({ path, broken }) => {
+  [...CHANGE_RULES, ...OBJECT_RULES].flatMap(({ path, broken }) => {
     const value = at(resource, ...path);
     const detail = value === undefined ? undefined : broken(value);
     return detail === undefined ? [] : [new RuleBroken({ path, detail })];

@@ -25,6 +25,7 @@ import { GenerationFacts, thenStage } from "./stage.ts";
 import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
+import { rejectDanglingNames } from "./stages/dangling.ts";
 import { rejectUnsetVariables } from "./stages/variables.ts";
 
 export interface Generated {
@@ -69,6 +70,7 @@ export const generation = (base: BaseSource) =>
         thenStage(computeApis),
         thenStage(setServer),
         thenStage(addCautions),
+        thenStage(rejectDanglingNames),
         thenStage(rejectUnsetVariables),
         thenStage(rejectCollisions),
         Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),

@@ -65,8 +65,9 @@ const REFERENCE = { ...CONFIG, condition: "SecretsResolved", event: events.secre
 const conditionOfKind = ({ kind }: { readonly kind: string }): ConditionType =>
   kind === "PersistentVolumeClaim" ? "StorageReady" : kind === "Service" ? "ServiceReady" : "DeploymentUpdated";
 
-const conditionOfWrite = ({ blocks }: { readonly blocks: boolean }): ConditionType =>
-  blocks ? "DeploymentUpdated" : "ObjectRefused";
+/** Without its Service a server cannot be reached; the other objects after the Deployment are additions. */
+const conditionOfWrite = ({ blocks, kind }: { readonly blocks: boolean; readonly kind: string }): ConditionType =>
+  blocks ? "DeploymentUpdated" : kind === "Service" ? "ServiceReady" : "ObjectRefused";
 
 export const FAILURES: Rows = {
   SchemaMismatch: { meaning: "a field has the wrong type or shape, or is unknown", ...CONFIG, reason: "InvalidSpec" },

@@ -2,6 +2,10 @@
 import { LABELS_MAX } from "../data/limits.ts";
 import type { JsonObject } from "../data/json.ts";
 
+/** A label or annotation key. */
+export const isLabelKey = (key: string): boolean => KEY.test(key);
+export const isLabelValue = (value: string): boolean => VALUE.test(value);
+
 const KEY = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 

@@ -233,6 +233,13 @@ const featureFlags = (text: string, before: Settings): Reading => {
   if (typeof map === "string") return { settings: before, complaints: [map] };
   const strange = Object.keys(map).filter((key) => key !== "enableNetworkPolicy")
     .map((key) => `.${key} is not a feature flag${didYouMean(key, ["enableNetworkPolicy"])}`);
+  const flag = map.enableNetworkPolicy;
+  if (flag !== undefined && !isObject(flag)) {
+    return {
+      settings: before,
+      complaints: [...strange, ".enableNetworkPolicy: expected a map such as {enabled: true}"],
+    };
+  }
   const enabled = member(objectAt(map, "enableNetworkPolicy"), "enabled");
   if (enabled === undefined || typeof enabled === "boolean") {
     return { settings: { ...before, networkPolicies: enabled === true }, complaints: strange };

@@ -1,5 +1,6 @@
 /** Whether a write is needed: does a live object match its manifest? */
 import { isList, isObject, type Json, type JsonObject, member } from "../data/json.ts";
+import { amount } from "../data/quantity.ts";
 
 /** A member of a map, or an item of a list that is known by the field `key`. */
 export type PathStep = string | { readonly key: string; readonly item: JsonObject };
@@ -76,33 +77,8 @@ const keyOfItems = (wanted: ReadonlyArray<Json>): string | undefined =>
 const itemLike = (items: ReadonlyArray<Json>, item: Json, key: string): Json | undefined =>
   items.find((other) => member(other, key) === member(item, key));
 
-const FACTORS: Readonly<Record<string, number>> = {
-  "n": 1e-9,
-  "u": 1e-6,
-  "m": 1e-3,
-  "": 1,
-  "k": 1e3,
-  "M": 1e6,
-  "G": 1e9,
-  "T": 1e12,
-  "P": 1e15,
-  "E": 1e18,
-  "Ki": 2 ** 10,
-  "Mi": 2 ** 20,
-  "Gi": 2 ** 30,
-  "Ti": 2 ** 40,
-  "Pi": 2 ** 50,
-  "Ei": 2 ** 60,
-};
-
 /** The API server writes quantities in its own form: 0.5 becomes 500m. */
 const sameQuantity = (wanted: Json, live: Json | undefined): boolean => {
   const [a, b] = [amount(wanted), amount(live)];
   return a !== undefined && b !== undefined && Math.abs(a - b) <= Math.abs(a) * 1e-9;
-};
-
-/** A quantity as a number; undefined for what is none. */
-export const amount = (value: Json | undefined): number | undefined => {
-  const found = /^([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)([numkMGTPE]|[KMGTPE]i)?$/.exec(String(value ?? ""));
-  return found === null ? undefined : Number(found[1]) * (FACTORS[found[2] ?? ""] ?? Number.NaN);
 };

@@ -1,7 +1,7 @@
 /** Which objects a rollout wants, as they are to be written now. */
 import { at, type JsonObject, put } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { amount } from "./difference.ts";
+import { amount } from "../data/quantity.ts";
 import type { Prepared } from "./prepare.ts";
 import { adopted, recorded, type Rollout, undone } from "./rollout/rollout.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";

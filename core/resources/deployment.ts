@@ -10,6 +10,7 @@ import type {
   V1SecurityContext,
   V1VolumeMount,
 } from "@kubernetes/client-node";
+import { amount } from "../data/quantity.ts";
 import { STARTUP_SECONDS_DEFAULT } from "../api/v1alpha2.ts";
 import { autoscales } from "./autoscaler.ts";
 import { type Blueprint, type Manifest, portOf, replicasOf, servesTls } from "./blueprint.ts";
@@ -171,7 +172,11 @@ const resources = ({ spec }: Blueprint): AsJson<V1ResourceRequirements> => {
     readonly claims?: NonNullable<AsJson<V1ResourceRequirements>["claims"]>;
   };
   const workers = spec.workload?.workers;
-  const wanted = { cpu: String(workers ?? 1), memory: `${workers ?? 1}Gi`, ...requests };
+  const wanted = {
+    cpu: atMost(String(workers ?? 1), limits.cpu),
+    memory: atMost(`${workers ?? 1}Gi`, limits.memory),
+    ...requests,
+  };
   const bounded = workers === undefined ? limits : { cpu: wanted.cpu, memory: wanted.memory, ...limits };
   return {
     requests: wanted,
@@ -179,6 +184,10 @@ const resources = ({ spec }: Blueprint): AsJson<V1ResourceRequirements> => {
     ...(claims === undefined ? {} : { claims }),
   };
 };
+
+/** Kubernetes rejects a request above the limit, and the author of a small limit has not asked for the default. */
+const atMost = (request: string, limit: string | number | undefined): string =>
+  limit !== undefined && (amount(limit) ?? Infinity) < (amount(request) ?? 0) ? String(limit) : request;
 
 /** Seconds between two probes of a starting server. */
 const STARTUP_PERIOD_SECONDS = 5;

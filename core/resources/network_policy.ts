@@ -1,6 +1,8 @@
 /** The NetworkPolicy `<cr>-network-policy`: who may connect. */
 import type { V1NetworkPolicyPeer } from "@kubernetes/client-node";
 import { type Blueprint, isExposed, type Manifest, portOf } from "./blueprint.ts";
+import { isNamespaceName } from "../api/object_names.ts";
+import { isLabelKey } from "../operator/labels.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
@@ -33,11 +35,13 @@ const byName = (namespace: string): AsJson<V1NetworkPolicyPeer> => ({
 const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   if (namespaces.includes("*")) return [{ namespaceSelector: {} }];
+  // A stored resource may have names that no namespace has. With them, the API server would reject the whole policy, and
+  // the server would be open.
   return [
     { podSelector: {} },
     byName(platform.operatorNamespace),
-    ...namespaces.map(byName),
-    ...labels.map((key): AsJson<V1NetworkPolicyPeer> => ({
+    ...namespaces.filter(isNamespaceName).map(byName),
+    ...labels.filter(isLabelKey).map((key): AsJson<V1NetworkPolicyPeer> => ({
       namespaceSelector: { matchExpressions: [{ key, operator: "Exists" }] },
     })),
     ...(isExposed(spec)
