@@ -5,7 +5,7 @@ import * as SchemaIssue from "effect/SchemaIssue";
 import { didYouMean } from "../data/closest.ts";
 import { InvalidName, RuleBroken, SchemaMismatch } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
@@ -108,7 +108,9 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
       ? [
         new SchemaMismatch({
           path: ["metadata", "name"],
-          detail: "Required field is missing: give the resource a name",
+          detail: at(value, "metadata", "name") === undefined
+            ? "Required field is missing: give the resource a name"
+            : "Expected a string; put the name in quotes",
         }),
       ]
       : []),

@@ -76,7 +76,7 @@ const Server = struct("server configures the server.", {
       ),
     ),
     maxReplicas: int32(
-      "maxReplicas is the upper limit for the number of replicas, at least 1. Objects stored by an earlier operator may have 0, which disables autoscaling.",
+      "maxReplicas is the upper limit for the number of replicas, at least 1. New and changed resources cannot have 0; in a stored one it disables autoscaling, with a warning.",
     ),
     targetCPUUtilizationPercentage: optional(
       int32("targetCPUUtilizationPercentage is the target CPU utilization, in percent of the request."),

@@ -139,11 +139,14 @@ const Providers = struct(
 );
 
 const Model = struct("Model is a model that the server registers when it starts.", {
-  name: text("name is the id of the model. Clients address the model as <provider>/<providerModelId>.", { max: 256 }),
+  name: text(
+    "name is the id of the model, which clients usually address as <provider>/<name>. Llama Stack 0.3 to 0.7 use <provider>/<providerModelId>. The server lists the ids under /v1/models.",
+    { max: 256 },
+  ),
   provider: optional(
     text(
       "provider is the id of the inference provider that serves the model. Defaults to the first inference provider of " +
-        "this resource; if there is none, to the first one of the base config that can serve chat completions.",
+        "this resource that can serve a model of this type; if there is none, to the first one of the base config.",
       { max: 63 },
     ),
   ),
@@ -443,7 +446,7 @@ const Workload = struct("workload configures the Deployment and its pods.", {
   replicas: optional(
     int32(
       "replicas is the desired number of pods. More than one requires shared storage (PostgreSQL, Redis or a " +
-        "ReadWriteMany claim). Ignored while autoscaling is set. Defaults to 1.",
+        "ReadWriteMany claim). With autoscaling it is a lower limit as well. Defaults to 1.",
       { min: 0, fallback: 1 },
     ),
   ),
@@ -464,11 +467,11 @@ const Workload = struct("workload configures the Deployment and its pods.", {
     struct("autoscaling creates a HorizontalPodAutoscaler. If unset, replicas is the number of pods.", {
       minReplicas: optional(
         int32(
-          "minReplicas is the lower limit for the number of replicas. Defaults to the value of replicas, at least 1.",
+          "minReplicas is the lower limit for the number of replicas. The larger one of minReplicas and replicas applies, but never more than maxReplicas. Defaults to 1.",
         ),
       ),
       maxReplicas: int32(
-        "maxReplicas is the upper limit for the number of replicas, at least 1. Objects stored by an earlier operator may have 0, which disables autoscaling.",
+        "maxReplicas is the upper limit for the number of replicas, at least 1. New and changed resources cannot have 0; in a stored one it disables autoscaling, with a warning.",
       ),
       targetCPUUtilizationPercentage: optional(
         int32(

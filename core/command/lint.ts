@@ -31,7 +31,8 @@ export const lintCommand = (
   { format, style }: LintOptions,
 ): Outcome => {
   const { resources, skipped, converted } = readInputs(files);
-  const findings = resources.flatMap((input) => findingsOf(input, surroundings));
+  const found = resources.map((input) => ({ label: input.label, own: findingsOf(input, surroundings) }));
+  const findings = found.flatMap(({ own }) => own);
   const errors = findings.filter(({ level }) => level === "error").length;
   const warnings = findings.length - errors;
   const empty = resources.length === 0;
@@ -40,8 +41,7 @@ export const lintCommand = (
     const report = { resources: resources.length, errors, warnings, findings };
     return { stdout: `${JSON.stringify(report, null, 2)}\n`, stderr: lines([...skipped, ...converted]), code };
   }
-  const text = resources.flatMap(({ label }) => {
-    const own = findings.filter(({ resource }) => resource === label);
+  const text = found.flatMap(({ label, own }) => {
     return own.length === 0 ? [] : [style.name(label), ...own.map((finding) => `  ${findingText(finding, style)}`)];
   });
   const total = empty

@@ -66,7 +66,7 @@ export const readYaml11 = (text: string): Result.Result<Json, NotYaml> =>
     );
 
 /**
- * Reads the documents of a manifest file as kubectl does (`yes` and `on` are booleans); empty documents are left out. Their
+ * Reads the documents of a manifest file as kubectl does (`y`, `yes` and `on` are booleans, `0400` is octal); empty documents are left out. Their
  * number is bounded, and so are the values of all of them together.
  */
 export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, NotYaml> =>
@@ -123,8 +123,31 @@ const boolTag = defineScalarTag<boolean>("tag:yaml.org,2002:bool", {
     source.length === 1 ? NOT_RESOLVED : boolYaml11Tag.resolve(source, isExplicit, tagName),
 });
 
+/**
+ * Integers as kubectl's reader takes them, which is Go's: underscores are left out, and 0x, 0o, 0b and a leading 0 set
+ * the base. So `0400` of a file mode is 256.
+ */
+const kubectlIntTag = defineScalarTag<number>("tag:yaml.org,2002:int", {
+  ...intYaml11Tag,
+  resolve: (source) => {
+    if (!/^[-+]?[0-9]/.test(source)) return NOT_RESOLVED;
+    const text = source.replaceAll("_", "");
+    const found = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/.exec(text);
+    if (found === null) return NOT_RESOLVED;
+    const [, sign = "", digits = ""] = found;
+    const octal = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits;
+    return sign === "-" ? -Number(octal) : Number(octal);
+  },
+});
+
+const kubectlFloatTag = defineScalarTag<number>("tag:yaml.org,2002:float", {
+  ...floatCoreTag,
+  resolve: (source, isExplicit, tagName) =>
+    floatCoreTag.resolve(/^[-+.]?[0-9]/.test(source) ? source.replaceAll("_", "") : source, isExplicit, tagName),
+});
+
 const PYYAML: Schema = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolTag, intYaml11Tag, floatYaml11Tag, mergeTag);
-const KUBECTL: Schema = CORE_SCHEMA.withTags(boolTag, floatCoreTag, mergeTag);
+const KUBECTL: Schema = CORE_SCHEMA.withTags(boolYaml11Tag, kubectlIntTag, kubectlFloatTag, mergeTag);
 
 /**
  * Quotes plain strings that begin like a number, a marker or a null.

@@ -31,9 +31,18 @@ Deno.test("readYaml11() keeps __proto__ as data", () => {
 
 Deno.test("readManifests() reads as kubectl does: on is a boolean, empty documents count for nothing", () => {
   deepStrictEqual(Result.getOrThrow(readManifests("a: on\n---\n---\nb: y\n...\n---\nnull\n")), [{ a: true }, {
-    b: "y",
+    b: true,
   }]);
   deepStrictEqual(Result.getOrThrow(readManifests("")), []);
+});
+
+Deno.test("readManifests() reads numbers and booleans as kubectl does", () => {
+  // Compared with `kubectl annotate --local -o json` of kubectl 1.36.
+  const text =
+    "[0400, 1_0, 0b11, y, n, 020101, 08, 0x1F, -07, 0o17, 1__0, +5, 1_000.5, _1, 10.0.0.1, '0400', 1e3, 1:30]";
+  deepStrictEqual(Result.getOrThrow(readManifests(text)), [
+    [256, 10, 3, true, false, 8257, 8, 31, -7, 15, 10, 5, 1000.5, "_1", "10.0.0.1", "0400", 1000, "1:30"],
+  ]);
 });
 
 Deno.test("readManifests() reports location and reason of a mistake without the surrounding text", () => {

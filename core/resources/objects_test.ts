@@ -395,3 +395,27 @@ Deno.test("podVolumes() puts the further keys of an own config beside it", () =>
     { key: "extra.json", path: "extra.json" },
   ]);
 });
+
+Deno.test("resources() requests no more than a limit of the resource", () => {
+  const of = (resources: JsonObject) => at(container({ workload: { resources } }), "resources");
+  deepStrictEqual(of({ limits: { cpu: "500m" } }), {
+    requests: { cpu: "500m", memory: "1Gi" },
+    limits: { cpu: "500m" },
+  });
+  deepStrictEqual(of({ limits: { memory: "4Gi" } }), {
+    requests: { cpu: "1", memory: "1Gi" },
+    limits: { memory: "4Gi" },
+  });
+  const bounded = { cpu: "1", memory: "4Gi" };
+  deepStrictEqual(at(container({ workload: { workers: 4, resources: { limits: { cpu: "1" } } } }), "resources"), {
+    requests: bounded,
+    limits: bounded,
+  });
+});
+
+Deno.test("networkPolicy() leaves out names that no namespace can have, so that the API server accepts it", () => {
+  const made = objectOf("NetworkPolicy", {
+    networking: { allowedFrom: { namespaces: ["team-*", "a"], labels: ["b=c"] } },
+  });
+  ok(made !== undefined && !JSON.stringify(made).includes("team-*") && !JSON.stringify(made).includes("b=c"));
+});

@@ -1,0 +1,38 @@
+import { deepStrictEqual } from "node:assert/strict";
+import { config, rejected } from "../../../tests/given.ts";
+import type { JsonObject } from "../../data/json.ts";
+
+const failures = (spec: JsonObject) => rejected(spec).failures.map(({ message }) => message);
+
+const REPLACED = { inference: [{ id: "sentence-transformers", provider: "vllm", endpoint: "http://v:8000/v1" }] };
+
+Deno.test("rejectDanglingNames() rejects a provider that replaces the one of the default embedding model", () => {
+  deepStrictEqual(failures({ providers: REPLACED }), [
+    'spec.providers.inference[0].id: "sentence-transformers" replaces the provider of the default embedding model ' +
+    '"nomic-ai/nomic-embed-text-v1.5"; choose another id, or add that model to spec.resources.models with this provider ' +
+    "and modelType embedding",
+  ]);
+});
+
+Deno.test("rejectDanglingNames() accepts it if the resource registers that model there", () => {
+  const model = {
+    name: "nomic-ai/nomic-embed-text-v1.5",
+    provider: "sentence-transformers",
+    modelType: "embedding",
+    embeddingDimension: 768,
+  };
+  config({ providers: REPLACED, resources: { models: [model] } });
+});
+
+const faiss = (backend: string) => ({
+  providers: {
+    vectorIo: [{ id: "f", provider: "inline::faiss", settings: { persistence: { namespace: "x", backend } } }],
+  },
+});
+
+Deno.test("rejectDanglingNames() rejects a storage backend that the config does not have", () => {
+  deepStrictEqual(failures(faiss("nosuch")), [
+    'spec.providers.vectorIo[0].settings.persistence.backend: unknown storage backend; use "kv_default" or "sql_default"',
+  ]);
+  config(faiss("kv_default"));
+});
