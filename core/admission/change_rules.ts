@@ -9,7 +9,7 @@ import type { ChangeRule } from "./change_rule.ts";
 import { OBJECT_RULES } from "./object_rules.ts";
 import type { Rejection } from "../config/pipeline.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { at, isObject, type Json, type JsonObject } from "../data/json.ts";
+import { at, isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
 import { RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 
@@ -35,23 +35,44 @@ export const asWritten = <A, R extends Rejection<{ readonly path: FieldPath }>>(
 };
 
 /** The same findings as warnings, for a stored resource: its server keeps running. */
-export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> => [
-  ...changeFindings(resource).map(({ path, detail }) => warning("AcceptedBefore", path, detail)),
-  ...carriedBy(resource, "v1alpha1").leftovers.filter(({ at }) => formatPath(at) === formatPath(CONTAINER_NAME))
-    .flatMap(({ to }) => containerNameWarnings(to)),
-];
+export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> => {
+  const { leftovers } = carriedBy(resource, "v1alpha1");
+  const namespace = stringAt(resource, "metadata", "namespace");
+  return [
+    ...changeFindings(resource).map(({ path, detail }) => warning("AcceptedBefore", path, detail)),
+    ...unusedFields(namespace, (path) => leftovers.find(({ at }) => formatPath(at) === formatPath(path))?.to),
+  ];
+};
+
+/** Warnings for fields of v1alpha1 that the Go operator uses and this one does not. */
+export const unusedWarnings = (v1alpha1: Json): ReadonlyArray<Warning> =>
+  unusedFields(stringAt(v1alpha1, "metadata", "namespace"), (path) => at(v1alpha1, ...path));
 
 const CONTAINER_NAME = ["spec", "server", "containerSpec", "name"];
+const CONFIG_NAMESPACE = ["spec", "server", "userConfig", "configMapNamespace"];
 
-/** For the name of the container in v1alpha1, which only the Go operator uses. */
-export const containerNameWarnings = (name: Json | undefined): ReadonlyArray<Warning> =>
-  typeof name !== "string" || name === "" || name === CONTAINER_NAME_DEFAULT ? [] : [
-    warning(
-      "FieldNotRead",
-      CONTAINER_NAME,
-      `the container is always called ${CONTAINER_NAME_DEFAULT}; adapt what refers to it`,
-    ),
+const unusedFields = (
+  namespace: string | undefined,
+  valueAt: (path: ReadonlyArray<string>) => Json | undefined,
+): ReadonlyArray<Warning> => {
+  const [name, other] = [valueAt(CONTAINER_NAME), valueAt(CONFIG_NAMESPACE)];
+  return [
+    ...(typeof name !== "string" || name === "" || name === CONTAINER_NAME_DEFAULT ? [] : [
+      warning(
+        "FieldNotRead",
+        CONTAINER_NAME,
+        `the container is always called ${CONTAINER_NAME_DEFAULT}; adapt what refers to it`,
+      ),
+    ]),
+    ...(typeof other !== "string" || other === "" || other === namespace ? [] : [
+      warning(
+        "FieldNotRead",
+        CONFIG_NAMESPACE,
+        "ConfigMaps of other namespaces are not read; create the ConfigMap in the namespace of the resource",
+      ),
+    ]),
   ];
+};
 
 const within = (min: number, max: number | undefined, why: string) => (value: Json): string | undefined =>
   typeof value === "number" && (value < min || max !== undefined && value > max)

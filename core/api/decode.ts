@@ -190,7 +190,9 @@ const detailed = (path: FieldPath, message: string, resource: JsonObject, schema
   const got = printable(path, valueAt(resource, path));
   if (words !== undefined) {
     const near = typeof last === "undefined" ? "" : didYouMean(String(valueAt(resource, path)), words.map(String));
-    const offered = words.length <= 8 ? `Expected one of ${words.join(", ")}` : "Expected a known name";
+    const offered = words.length <= 8
+      ? `Expected one of ${words.filter((word) => word !== "").join(", ")}`
+      : "Expected a known name";
     return `${offered}${got}${near}`;
   }
   return `${message}${got}`;

@@ -191,3 +191,33 @@ Deno.test("lintCommand() warns where replicas keeps the autoscaler from its mini
   );
   ok(!lint([manifest(spec(1))]).stdout.includes("minReplicas"));
 });
+
+Deno.test("lint warns of a ConfigMap of another namespace in v1alpha1, and names fields by their own paths", () => {
+  const of = (spec: JsonObject) => ({
+    name: "f",
+    text: JSON.stringify({
+      apiVersion: "llamastack.io/v1alpha1",
+      kind: "LlamaStackDistribution",
+      metadata: { name: "my", namespace: "team" },
+      spec,
+    }),
+  });
+  const userConfig = { configMapName: "c", configMapNamespace: "other" };
+  const warned = lintCommand([of({ server: { distribution: { name: "starter" }, userConfig } })], SURROUNDINGS, {
+    format: "text",
+    style: PLAIN,
+  });
+  ok(warned.stdout.includes("spec.server.userConfig.configMapNamespace: ConfigMaps of other namespaces are not read"));
+  const nested = lintCommand([of({ distribution: { name: "starter" } })], SURROUNDINGS, {
+    format: "text",
+    style: PLAIN,
+  });
+  ok(nested.stdout.includes("spec.distribution: Unknown field"), nested.stdout);
+});
+
+Deno.test("lint shows the findings of each of two documents with one name apart", () => {
+  const good = JSON.stringify(manifest({}));
+  const text = `${good}\n---\n${JSON.stringify(manifest({ replicas: 2 }))}\n`;
+  const { stdout } = lintCommand([{ name: "f", text }], SURROUNDINGS, { format: "text", style: PLAIN });
+  strictEqual(stdout.split("spec.replicas").length, 2, stdout);
+});

@@ -1,10 +1,14 @@
-/** `convert`: resources in the other API version, and the early shorthand as lists. Validates nothing; `lint` does. */
+/**
+ * `convert`: resources in the other API version, and the early shorthand as lists; other documents are unchanged. It only
+ * rejects what the conversion would lose or hide; `lint` validates.
+ */
 import * as Result from "effect/Result";
 import { AS_WRITTEN, converted } from "../api/convert.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
+import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
-import { at, isObject, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
+import { at, isObject, type Json, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { warningLine } from "../failure/warning.ts";
 import { writeYaml } from "../data/yaml.ts";
 import { type InputFile, type InputResource, readInputs } from "./input.ts";
@@ -17,14 +21,18 @@ export interface ConvertOptions {
 }
 
 export const convertCommand = (files: ReadonlyArray<InputFile>, { to, format, style }: ConvertOptions): Outcome => {
-  const { resources, skipped } = readInputs(files);
-  const made = resources.map((input) => convertedInput(input, to, style));
+  const { documents, resources } = readInputs(files);
+  const made = documents.map((item) =>
+    "label" in item ? convertedInput(item, to, style) : { resource: item.other, notes: [] }
+  );
   const none = resources.length === 0
     ? [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`]
     : [];
   return {
-    stdout: printed(made.flatMap(({ resource }) => resource === undefined ? [] : [resource]), format),
-    stderr: lines([...skipped, ...none, ...made.flatMap(({ notes }) => notes)]),
+    stdout: none.length > 0
+      ? ""
+      : printed(made.flatMap(({ resource }) => resource === undefined ? [] : [resource]), format),
+    stderr: lines([...none, ...made.flatMap(({ notes }) => notes)]),
     code: none.length > 0 || made.some(({ resource }) => resource === undefined) ? 1 : 0,
   };
 };
@@ -47,6 +55,9 @@ const convertedInput = (
       `expected ${KIND} of ${V1ALPHA1} or ${API_VERSION}, got ${stringAt(document, "kind") ?? "no kind"} of ${version}`,
     );
   }
+  // A misspelled field would become an annotation, where nothing finds it.
+  const misspelled = readV1alpha1(document)?.failures ?? [];
+  if (misspelled.length > 0) return error(misspelled.map(({ message }) => message).join("; "));
   const made = converted(explicit(document), to === "v1alpha1" ? V1ALPHA1 : API_VERSION, AS_WRITTEN);
   // Fields that do not fit into the annotations of an object would be lost silently.
   const back = converted(made, version, AS_WRITTEN);
@@ -91,7 +102,7 @@ const explicit = (resource: JsonObject): JsonObject => {
   return isObject(network) ? put(named, ["spec", "network"], { exposeRoute: false, ...network }) : named;
 };
 
-const printed = (resources: ReadonlyArray<JsonObject>, format: ConvertOptions["format"]): string =>
+const printed = (resources: ReadonlyArray<Json>, format: ConvertOptions["format"]): string =>
   resources.length === 0
     ? ""
     : format === "yaml"

@@ -51,7 +51,14 @@ Deno.test("convertCommand() prints the good documents and exits 1 for a bad one"
   const { stdout, stderr, code } = run(`${OLD}---\n${OLD.replace("v1alpha1", "v1")}---\nkind: Secret\n`);
   strictEqual(code, 1);
   strictEqual(stdout.split("apiVersion").length, 2);
-  ok(stderr.includes("got LlamaStackDistribution of llamastack.io/v1") && stderr.includes("Secret ignored"), stderr);
+  ok(stdout.endsWith("---\nkind: Secret\n"), stdout);
+  ok(stderr.includes("got LlamaStackDistribution of llamastack.io/v1"), stderr);
+});
+
+Deno.test("convertCommand() rejects a misspelled field, which would become an annotation", () => {
+  const { stdout, stderr, code } = run(OLD.replace("port: 9000", "prot: 9000"));
+  deepStrictEqual([code, stdout], [1, ""]);
+  ok(stderr.includes("spec.server.containerSpec.prot: Unknown field"), stderr);
 });
 
 Deno.test("convertCommand() exits 1 for invalid YAML and for files without a resource", () => {

@@ -7,10 +7,10 @@ import { expandShorthand } from "../api/shorthand.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
-import { at, type Json, listAt, stringAt } from "../data/json.ts";
+import { type Json, listAt, stringAt } from "../data/json.ts";
 import { type Rejection, rejection } from "../config/pipeline.ts";
 import type { Warning } from "../failure/warning.ts";
-import { containerNameWarnings } from "../admission/change_rules.ts";
+import { unusedWarnings } from "../admission/change_rules.ts";
 import { readManifests } from "../data/yaml.ts";
 
 /** One file, or standard input under the name `-`. */
@@ -35,6 +35,8 @@ export interface InputResource {
 }
 
 export interface Inputs {
+  /** Every document in its order; `other` is one of another kind. */
+  readonly documents: ReadonlyArray<InputResource | { readonly other: Json }>;
   readonly resources: ReadonlyArray<InputResource>;
   /** Remarks on documents of other kinds, which are ignored. */
   readonly skipped: ReadonlyArray<string>;
@@ -45,6 +47,7 @@ export interface Inputs {
 export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
   const parts = files.map(readFile);
   return {
+    documents: parts.flatMap(({ documents }) => documents),
     resources: parts.flatMap(({ resources }) => resources),
     skipped: parts.flatMap(({ skipped }) => skipped),
     converted: parts.flatMap(({ converted }) => converted),
@@ -55,15 +58,17 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   const documents = readManifests(text);
   if (Result.isFailure(documents)) {
     const failure = new SchemaMismatch({ path: [], detail: documents.failure.message });
+    const unreadable: InputResource = {
+      label: name,
+      document: null,
+      current: null,
+      resource: Result.fail(rejection(failure)),
+      warnings: [],
+      inOwnPaths: same,
+    };
     return {
-      resources: [{
-        label: name,
-        document: null,
-        current: null,
-        resource: Result.fail(rejection(failure)),
-        warnings: [],
-        inOwnPaths: same,
-      }],
+      documents: [unreadable],
+      resources: [unreadable],
       skipped: [],
       converted: [],
     };
@@ -77,8 +82,10 @@ const readFile = ({ name, text }: InputFile): Inputs => {
     const own = stringAt(document, "metadata", "name") ?? "(no name)";
     return `${name}: ${namespace === undefined ? own : `${namespace}/${own}`}`;
   };
+  const read = all.map((document) => isOurs(document) ? inputOf(labelOf(document), document) : { other: document });
   return {
-    resources: all.filter(isOurs).map((document) => inputOf(labelOf(document), document)),
+    documents: read,
+    resources: read.filter((item) => "label" in item),
     skipped: foreign.map((document) => `${name}: ${stringAt(document, "kind") ?? "a document without kind"} ignored`),
     converted: all.filter((document) => isOurs(document) && stringAt(document, "apiVersion") === V1ALPHA1).map((
       document,
@@ -100,10 +107,9 @@ const inputOf = (label: string, document: Json): InputResource => {
     resource: old !== undefined && old.failures.length > 0
       ? Result.fail(rejection(...old.failures))
       : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => rejection(...failures)),
-    warnings: old === undefined
-      ? warnings
-      : [...warnings, ...containerNameWarnings(at(resource, "spec", "server", "containerSpec", "name"))],
-    inOwnPaths: old === undefined ? same : inV1alpha1Paths,
+    warnings: old === undefined ? warnings : [...warnings, ...unusedWarnings(resource)],
+    // Failures of the schema of v1alpha1 have its paths already.
+    inOwnPaths: old === undefined || old.failures.length > 0 ? same : inV1alpha1Paths,
   };
 };
 

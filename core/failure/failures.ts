@@ -208,7 +208,9 @@ export class MissingProviderForResource extends Data.TaggedError("MissingProvide
   readonly entry?: { readonly name: string; readonly types: ReadonlyArray<string> };
 }> {
   override get message(): string {
-    const general = `resources.${this.resource} requires at least one ${this.field} provider to be configured`;
+    const general =
+      `spec.resources.${this.resource} requires at least one ${this.field} provider to be configured; add one ` +
+      `to spec.providers.${this.field}, and do not disable that API in spec.disabled`;
     return this.entry === undefined
       ? general
       : `${formatPath(this.path)}: "${this.entry.name}" needs a ${this.field} provider of type ` +
@@ -246,8 +248,8 @@ export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
     }
     return `${
       this.paths.join(" and ")
-    }: both need the environment variable ${this.name}; change the id of one provider, ` +
-      `or the name of the field`;
+    }: both need the environment variable ${this.name}; remove one of them, or change ` +
+      `the id of one provider`;
   }
 }
 

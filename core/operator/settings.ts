@@ -157,7 +157,11 @@ export const readSettings = (
   }
   const strange = [...settings.imageOverrides.keys()].filter((name) => !distributions.includes(name))
     .map((name) => `image-overrides: unknown distribution "${name}"${didYouMean(name, distributions)}`);
-  return { settings, complaints: [...complaints, ...strange] };
+  const wanted = stringAt(settings.defaultInstance?.spec ?? null, "distribution", "name");
+  const unknown = wanted === undefined || distributions.includes(wanted)
+    ? []
+    : [`defaultInstance: unknown distribution "${wanted}"${didYouMean(wanted, distributions)}`];
+  return { settings, complaints: [...complaints, ...strange, ...unknown] };
 };
 
 /** The rows of `allow.*`. A function declaration, because it is called above its definition. */

@@ -143,7 +143,7 @@ const failureFinding = (type: ConditionType, failures: ReadonlyArray<ReconcileFa
   const [first] = reported;
   return first === undefined
     ? undefined
-    : conditionFalse(type, reasonOf(first), reported.map(({ message }) => message).join("; "));
+    : conditionFalse(type, reasonOf(first), [...new Set(reported.map(({ message }) => message))].join("; "));
 };
 
 /** Abnormal-true: an object that the server can do without, and that the API server rejects. */

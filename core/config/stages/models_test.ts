@@ -48,7 +48,8 @@ Deno.test("registerModels() fails when no provider can serve models", () => {
   deepStrictEqual(failures(spec, base), ["MissingProviderForResource at spec.resources.models"]);
   strictEqual(
     rejected(spec, base).failures[0]?.message,
-    "resources.models requires at least one inference provider to be configured",
+    "spec.resources.models requires at least one inference provider to be configured; add one to spec.providers.inference, and do " +
+      "not disable that API in spec.disabled",
   );
 });
 

@@ -121,7 +121,9 @@ export const strayFindings = (
       warning(
         "UnknownSetting",
         placeOf(key),
-        `unknown field for provider type "${type}"; it has no effect${didYouMean(key, names)}`,
+        `unknown field for provider type "${type}"; it has no effect${didYouMean(key, names)}${
+          Object.hasOwn(provider.secretRefs ?? {}, key) ? ", but the pod does not start without its Secret" : ""
+        }`,
       )
     ),
     failures: [],

@@ -47,7 +47,8 @@ Deno.test("registerShields() fails without a safety provider", () => {
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.shields"]);
   strictEqual(
     rejected(spec, smallBase()).failures[0]?.message,
-    "resources.shields requires at least one safety provider to be configured",
+    "spec.resources.shields requires at least one safety provider to be configured; add one to spec.providers.safety, and do " +
+      "not disable that API in spec.disabled",
   );
 });
 

@@ -19,7 +19,8 @@ Deno.test("provideTools() fails without a tool provider", () => {
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools"]);
   strictEqual(
     rejected(spec, smallBase()).failures[0]?.message,
-    "resources.tools requires at least one toolRuntime provider to be configured",
+    "spec.resources.tools requires at least one toolRuntime provider to be configured; add one to spec.providers.toolRuntime, and do " +
+      "not disable that API in spec.disabled",
   );
 });
 
