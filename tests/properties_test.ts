@@ -76,7 +76,7 @@ Deno.test(`derive() converts each of ${RUNS} resources to a config or to failure
   deepStrictEqual(expected.filter((tag) => !seen.has(tag)), []);
 });
 
-Deno.test("derive() gives the same bytes for the same resource, whatever the order of its keys", () => {
+Deno.test("derive() produces the same bytes for the same resource, whatever the order of its keys", () => {
   let compared = 0;
   fc.assert(
     fc.property(arbitraryResource, fc.integer(), (resource, seed) => {

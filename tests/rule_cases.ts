@@ -86,7 +86,7 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     message: "provider ids must be unique",
     passes: { providers: { inference: [provider("a")], safety: [{ provider: "inline::b" }] } },
     fails: { providers: { inference: [provider("a")], safety: [{ provider: "inline::a" }] } },
-    says: "provider ids must be unique: a, a",
+    says: "provider ids must be unique; more than one is a",
   },
   {
     message: "models must be unique by name and provider",

@@ -2,10 +2,8 @@
  * `deno task boots`: boots every server family on every distribution and storage, and every remote inference type, on
  * real servers; stores the results in configs/boots.json and generates docs/compatibility.md from them.
  *
- * `--line 0.4`, `--minor 0.5`, `--distribution starter`, `--provider vllm` (`all` for these alone) and `--shipped`
- * (distributions without a name) each select a part; the results of the rest are kept.
+ * Its options (`--help`) select a part; the results of the rest are kept.
  */
-import { parseArgs } from "node:util";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { CATALOGUES } from "../core/config/servers/catalogue.ts";
 import { serverOf } from "../core/config/servers/families/families.ts";
@@ -16,6 +14,7 @@ import { compatibilityPage } from "./boot_matrix/page.ts";
 import { type Boots, merged, readBoots } from "./boot_matrix/results.ts";
 import { bootShipped, newestOfFamilies } from "./boot_matrix/shipped.ts";
 import { installServer, SERVER_VERSIONS } from "./install/python_server.ts";
+import { taskOptions } from "./task_options.ts";
 
 const RESULTS = new URL("../configs/boots.json", import.meta.url);
 const PAGE = new URL("../docs/compatibility.md", import.meta.url);
@@ -32,20 +31,28 @@ const distributionsOf = (minor: string): readonly string[] => {
 /** As many at once as servers may run; in order, so that the log reads well. */
 const AT_ONCE = 2;
 
+const USAGE = `Usage: deno task boots [OPTION…]
+
+Starts every server family on every distribution and storage, and every remote inference type; hours in all. Stores the
+results in configs/boots.json and writes docs/compatibility.md. The results of what is not selected are kept.
+
+  --family 0.4            Only the servers of this family
+  --minor 0.5             Only the server of this minor version
+  --distribution starter  Only this distribution
+  --provider vllm         Only this provider type; all for every type, without the distributions
+  --shipped               Only distributions that the server ships without a name here`;
+
 const main = async (args: readonly string[]): Promise<number> => {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      line: { type: "string" },
-      minor: { type: "string" },
-      distribution: { type: "string" },
-      provider: { type: "string" },
-      shipped: { type: "boolean" },
-    },
-  });
+  const values = taskOptions(args, {
+    family: { type: "string" },
+    minor: { type: "string" },
+    distribution: { type: "string" },
+    provider: { type: "string" },
+    shipped: { type: "boolean" },
+  }, USAGE);
   const minors = CATALOGUES.map(({ server }) => server)
     .filter((minor) => values.minor === undefined || minor === values.minor)
-    .filter((minor) => values.line === undefined || serverOf(minor)?.family.name === values.line);
+    .filter((minor) => values.family === undefined || serverOf(minor)?.family.name === values.family);
   const cells = values.provider !== undefined || values.shipped === true
     ? []
     : minors.flatMap((minor) =>

@@ -31,6 +31,8 @@ def main(package: str, api_package: str = "") -> None:
                     for api, specs in registry.items()
                     if specs
                 },
+                # After the providers, whose fields refer to them.
+                "models": MODELS,
             }
         )
     )
@@ -65,18 +67,45 @@ def provider(spec, kinds):
     module, _, name = spec.config_class.rpartition(".")
     config = getattr(importlib.import_module(module), name)
     return {
-        "fields": {
-            names(config, n, f)[0]: field(config, n, f)
-            for n, f in config.model_fields.items()
-            if n not in INJECTED and not (f.exclude and names(config, n, f) == [n])
-        },
+        "fields": fields(config),
         "references": dict(references(config, kinds)),
         "requires": [api.value for api in spec.api_dependencies],
         "optional": [api.value for api in spec.optional_api_dependencies],
         "pip": list(spec.pip_packages),
-        "extra": config.model_config.get("extra") or "ignore",
+        "extra": extra(config),
         "deprecated": spec.deprecation_error or spec.deprecation_warning,
     }
+
+
+def fields(config):
+    return {
+        names(config, n, f)[0]: field(config, n, f)
+        for n, f in config.model_fields.items()
+        if n not in INJECTED and not (f.exclude and names(config, n, f) == [n])
+    }
+
+
+def extra(config):
+    return config.model_config.get("extra") or "ignore"
+
+
+# Classes of fields that are maps, such as `network`, by the name under which fields refer to them.
+MODELS = {}
+NAMES = {}
+
+
+def model(given):
+    """The name of the class that a map in this field has to fit; None if there is no such class, or a choice of them."""
+    classes = [m for m in given if isinstance(m, type) and issubclass(m, pydantic.BaseModel)]
+    if len(classes) != 1 or any(shape(m) == "object" for m in given if m not in classes):
+        return None
+    found = classes[0]
+    if found not in NAMES:
+        taken = found.__name__ in MODELS
+        NAMES[found] = f"{found.__module__.split('.')[-2]}.{found.__name__}" if taken else found.__name__
+        MODELS[NAMES[found]] = {}
+        MODELS[NAMES[found]] = {"fields": fields(found), "extra": extra(found)}
+    return NAMES[found]
 
 
 # The server writes its own top-level section into this field.
@@ -108,11 +137,28 @@ def field(config, name, info):
         "required": info.is_required(),
         "enum": sorted({value for m in given for value in choices(m)}, key=str),
         "description": " ".join((info.description or "").split()),
+        "model": model(given),
+        # The class looks for the file when the server starts.
+        "file": any(isinstance(m, type) and issubclass(m, PurePath) for m in given) and name in converted_fields(config),
+        **(bounds(info) if set(shapes) <= {"integer", "number"} else {}),
     }
     known, value = default_of(info)
     if known:
         found["default"] = value
     return found
+
+
+# As JSON Schema calls them.
+BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
+
+
+def bounds(info):
+    return {
+        word: value
+        for part in info.metadata
+        for key, word in BOUNDS.items()
+        if (value := getattr(part, key, None)) is not None
+    }
 
 
 def converted_fields(config):

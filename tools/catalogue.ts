@@ -16,7 +16,10 @@ const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
     Object.fromEntries(Object.entries(types).map(([type, facts]) => [type, providerType(minor, api, type, facts)])),
   ]);
   const origin = { ...told.origin, python: LOCKED_PYTHON };
-  return sorted({ server: minor, origin, apis: told.apis, providers: Object.fromEntries(providers) });
+  const models = Object.fromEntries(
+    Object.entries(told.models).map(([name, { fields, extra }]) => [name, { fields: described(fields), extra }]),
+  );
+  return sorted({ server: minor, origin, apis: told.apis, models, providers: Object.fromEntries(providers) });
 };
 
 /** The Python version of the lock files; a newer Python produces the same catalogue. */
@@ -96,7 +99,7 @@ const PERSISTENCE_NEEDED: ReadonlySet<string> = new Set([
 const CREDENTIAL = /(^|_)(api_key|password|token)$/;
 
 const providerType = (minor: string, api: string, type: string, facts: ReportedProvider): Tree => {
-  const fields = Object.fromEntries(Object.entries(facts.fields).map(([name, told]) => [name, field(name, told)]));
+  const fields = described(facts.fields);
   const endpoint = ENDPOINT_UNREAD.has(`${minor} ${type}`)
     ? undefined
     : ENDPOINT_FIELDS.find((name) => Object.hasOwn(fields, name));
@@ -114,6 +117,9 @@ const providerType = (minor: string, api: string, type: string, facts: ReportedP
     deprecated: facts.deprecated ?? undefined,
   });
 };
+
+const described = (fields: ReportedProvider["fields"]): Readonly<Record<string, Record<string, unknown>>> =>
+  Object.fromEntries(Object.entries(fields).map(([name, told]) => [name, field(name, told)]));
 
 const references = (type: string, told: ReportedProvider["references"]): Tree =>
   Object.fromEntries(
@@ -137,6 +143,12 @@ const field = (name: string, told: ReportedField): Record<string, unknown> =>
     secret: told.secret || (told.type === "string" && CREDENTIAL.test(name)) || undefined,
     default: told.default,
     description: told.description === "" ? undefined : cut(told.description),
+    model: told.model ?? undefined,
+    file: told.file || undefined,
+    minimum: told.minimum,
+    maximum: told.maximum,
+    exclusiveMinimum: told.exclusiveMinimum,
+    exclusiveMaximum: told.exclusiveMaximum,
   });
 
 /** A registry entry may contain several requirements, and pip options for their source. */
@@ -158,6 +170,12 @@ interface ReportedField {
   readonly secret: boolean;
   readonly default?: unknown;
   readonly description: string;
+  readonly model: string | null;
+  readonly file: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
 }
 
 interface ReportedProvider {
@@ -176,6 +194,7 @@ interface Told {
   readonly origin: Tree;
   readonly apis: Tree;
   readonly providers: Readonly<Record<string, Readonly<Record<string, ReportedProvider>>>>;
+  readonly models: Readonly<Record<string, Pick<ReportedProvider, "fields" | "extra">>>;
 }
 
 const askPackage = async (source: Source): Promise<Told> => {

@@ -75,7 +75,7 @@ for (
     ["x-api-key", { "x-api-key": "secret" }],
   ] as const
 ) {
-  Deno.test(`startModelServer() takes the key from ${keyHeader} and refuses another`, async () => {
+  Deno.test(`startModelServer() accepts the key in ${keyHeader} and rejects others`, async () => {
     const server = startModelServer({ requireKey: "secret" });
     try {
       strictEqual(

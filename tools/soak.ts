@@ -8,8 +8,8 @@
  * name. The output of a failed part is kept and its location printed.
  */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { FIGURE, type Length, LOG_FOLDER_VARIABLE } from "./soak_lengths.ts";
+import { taskOptions } from "./task_options.ts";
 
 interface Part {
   readonly file: string;
@@ -75,10 +75,16 @@ const partsFor = (minutes: number): ReadonlyArray<Part> => {
 };
 
 const flagsOf = (args: ReadonlyArray<string>): { readonly minutes?: number; readonly only?: string } => {
-  const { minutes, only } = parseArgs({
-    args: [...args],
-    options: { minutes: { type: "string" }, only: { type: "string" } },
-  }).values;
+  const { minutes, only } = taskOptions(
+    args,
+    { minutes: { type: "string" }, only: { type: "string" } },
+    `Usage: deno task soak [--minutes N] [--only WORD]
+
+Runs the long forms of the robustness tests and prints rows for docs/measurements.md.
+
+  --minutes N  Approximate length of all parts together (default: 80, each part in its full length)
+  --only WORD  Only the parts whose file has this word in its name`,
+  );
   return { ...(minutes === undefined ? {} : { minutes: Number(minutes) }), ...(only === undefined ? {} : { only }) };
 };
 

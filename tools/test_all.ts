@@ -6,7 +6,7 @@
  * name, and `--list` names them without running any. The output of each part is kept in a folder of its own.
  */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { taskOptions } from "./task_options.ts";
 
 interface Part {
   readonly name: string;
@@ -41,17 +41,24 @@ const PARTS: ReadonlyArray<Part> = [
     about: ["core/config/", "configs/", "tools/boot_matrix/", "tools/server/"],
   },
   { name: "catalogue", args: ["task", "catalogue", "--check"], about: ["configs/catalogue", "tools/catalogue"] },
-  { name: "bases", args: ["task", "bases", "--check"], about: ["configs/", "tools/bases", "tools/base_mends"] },
+  { name: "bases", args: ["task", "bases", "--check"], about: ["configs/", "tools/bases", "tools/base_fixes"] },
   { name: "kube-score", args: ["task", "kube-score"], about: ["deploy/", "docs/install.md", "tools/kube_score"] },
   { name: "bench", args: ["task", "bench"], about: ["core/", "configs/", "tools/bench"] },
   { name: "bench:cluster", args: ["task", "bench:cluster"], about: [...OPERATOR, "tools/bench"] },
 ];
 
 const main = async (): Promise<number> => {
-  const { since, only = "", list } = parseArgs({
-    args: [...Deno.args],
-    options: { since: { type: "string" }, only: { type: "string" }, list: { type: "boolean", default: false } },
-  }).values;
+  const { since, only = "", list } = taskOptions(
+    Deno.args,
+    { since: { type: "string" }, only: { type: "string" }, list: { type: "boolean", default: false } },
+    `Usage: deno task test:all [--since REF] [--only WORD] [--list]
+
+Runs deno task test, and the matrices, soaks and long random walks; hours in all. Prints one line for each part.
+
+  --since REF  Only the parts to which a file belongs that changed since this commit
+  --only WORD  Only the parts with this word in their name
+  --list       Print the names of the parts instead of running them`,
+  );
   const changed = since === undefined ? undefined : await changedSince(since);
   const asked = PARTS.filter(({ name, about }) =>
     name.includes(only) &&

@@ -21,7 +21,7 @@ const answered = (review: Uint8Array): string => {
 };
 const answerTo = (review: unknown): Json => JSON.parse(answered(text(review))) as Json;
 
-Deno.test("conversionAnswer() gives every object back in its order, with its own metadata", () => {
+Deno.test("conversionAnswer() returns every object in its order, with its own metadata", () => {
   const objects = ["a", "b", "c"].map((name) => ({ ...OLD, metadata: { name, uid: name } }));
   const answer = answerTo({
     request: {
@@ -37,7 +37,7 @@ Deno.test("conversionAnswer() gives every object back in its order, with its own
   deepStrictEqual(made.map((value) => at(value, "apiVersion")), made.map(() => "llamastack.io/v1alpha2"));
 });
 
-Deno.test("conversionAnswer() answers whatever it is asked", () => {
+Deno.test("conversionAnswer() answers any request", () => {
   fc.assert(fc.property(fc.jsonValue(), fc.jsonValue(), (review, object) => {
     answerTo(review);
     const request = {

@@ -24,7 +24,7 @@ const rejections = (item: Change) => judged(item).rejections.map(({ message }) =
 
 const BAD = manifest({ distribution: { name: "nope" } });
 
-Deno.test("judge() refuses a new resource with every finding and its path", () => {
+Deno.test("judge() rejects a new resource with every finding and its path", () => {
   const { rejections } = judged(change(manifest({
     resources: { models: [{ name: "m", provider: "nope" }] },
     workload: { podDisruptionBudget: {}, autoscaling: { maxReplicas: 0 } },
@@ -57,7 +57,7 @@ Deno.test("judge() keeps the rules that v1alpha1 writes got around", () => {
   ok(rejections(change(both, manifest({ disabled: ["safety"] }), "v1alpha1"))[0]?.includes("mutually exclusive"));
 });
 
-Deno.test("judge() warns of missing references or refuses them, and of none that it could not look for", () => {
+Deno.test("judge() warns about missing references or rejects them, but not about those that it could not look up", () => {
   const needy = change(manifest({
     providers: { inference: [{ provider: "vllm", endpoint: "http://v/v1", apiKey: secret("s", "k") }] },
   }));

@@ -3,7 +3,7 @@
  * them: the author would learn of the mistake after the write. Source: the API validation of Kubernetes.
  */
 import { isNamespaceName, isObjectName } from "../api/object_names.ts";
-import { isList, isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { amount } from "../data/quantity.ts";
 import { isLabelKey, isLabelValue } from "../operator/labels.ts";
 import type { ChangeRule } from "./change_rule.ts";
@@ -99,6 +99,23 @@ const volumes = (value: Json): string | undefined => {
     : `volume "${stringAt(wrong, "name") ?? ""}" must have exactly one kind, such as emptyDir or configMap`;
 };
 
+/** Mounts refer to the volumes beside them. */
+const mounts = (value: Json): string | undefined => {
+  const named = [...OWN_VOLUMES, ...listAt(value, "volumes").flatMap((item) => stringAt(item, "name") ?? [])];
+  const paths = listAt(value, "volumeMounts").map((item) => stringAt(item, "mountPath"));
+  for (const [index, item] of listAt(value, "volumeMounts").entries()) {
+    const [name = "", path] = [stringAt(item, "name"), paths[index]];
+    if (!named.includes(name)) return `volumeMounts[${index}].name: no volume is named "${name}"; add it to volumes`;
+    if (path !== undefined && paths.indexOf(path) !== index) return `two volumeMounts have the mountPath "${path}"`;
+  }
+  return undefined;
+};
+
+const absolute = (value: Json): string | undefined =>
+  typeof value === "string" && value !== "" && !value.startsWith("/")
+    ? `"${value}" is not an absolute path; begin it with "/"`
+    : undefined;
+
 const variables = (value: Json): string | undefined => {
   const wrong = itemsOf(value).map((item) => stringAt(item, "name")).find((name) =>
     name !== undefined && (name === "" || name.includes("="))
@@ -133,6 +150,8 @@ export const OBJECT_RULES: ReadonlyArray<ChangeRule> = [
   { path: ["spec", "workload", "podDisruptionBudget", "maxUnavailable"], broken: count },
   { path: ["spec", "workload", "resources"], broken: quantities },
   { path: ["spec", "workload", "topologySpreadConstraints"], broken: spread },
+  { path: ["spec", "workload", "storage", "mountPath"], broken: absolute },
+  { path: OVERRIDES, broken: mounts },
   { path: [...OVERRIDES, "podAnnotations"], broken: annotationKeys },
   { path: [...OVERRIDES, "podLabels"], broken: labels },
   { path: [...OVERRIDES, "nodeSelector"], broken: labels },

@@ -24,6 +24,14 @@ for (
     [overrides({ volumes: [{ name: "a", emptyDir: {} }, { name: "a", emptyDir: {} }] }), 'two volumes are named "a"'],
     [overrides({ volumes: [{ name: "tmp", emptyDir: {} }] }), "used by the operator"],
     [overrides({ volumes: [{ name: "a", emptyDir: {}, secret: { secretName: "s" } }] }), "exactly one kind"],
+    [overrides({ volumeMounts: [{ name: "b", mountPath: "/b" }] }), 'no volume is named "b"; add it to volumes'],
+    [
+      overrides({
+        volumeMounts: [{ name: "tmp", mountPath: "/b" }, { name: "lls-storage", mountPath: "/b", subPath: "s" }],
+      }),
+      'have the mountPath "/b"',
+    ],
+    [{ workload: { storage: { mountPath: "data/x" } } }, "not an absolute path"],
     [overrides({ env: [{ name: "A=B", value: "c" }] }), "not the name of an environment variable"],
     [overrides({ terminationGracePeriodSeconds: -1 }), "0 or more seconds"],
     [{ workload: { topologySpreadConstraints: [{ maxSkew: 0, topologyKey: "a" }] } }, "maxSkew must be at least 1"],

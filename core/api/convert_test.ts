@@ -205,7 +205,7 @@ Deno.test("converted() treats an edited leftover as an edit by the user", () => 
   strictEqual(at(toNow(edited), "spec", "networking", "expose", "hostname"), "elsewhere");
 });
 
-Deno.test("converted() never lets a leftover reach metadata", () => {
+Deno.test("converted() never applies a leftover to metadata", () => {
   const text = JSON.stringify({ v1alpha2: [{ at: ["metadata", "uid"], to: "another" }] });
   const made = toNow(old({ replicas: 1, server: { distribution: {} } }, { [LEFTOVERS_ANNOTATION]: text }));
   strictEqual(at(made, "metadata", "uid"), undefined);
@@ -260,7 +260,7 @@ Deno.test("converted() reads the annotations of the Go operators once", () => {
   }]);
 });
 
-Deno.test("converted() carries status both ways and gives v1alpha1 what its schema requires", () => {
+Deno.test("converted() carries status both ways and adds what the schema of v1alpha1 requires", () => {
   const status: JsonObject = {
     observedGeneration: 4,
     phase: "Ready",
@@ -288,7 +288,7 @@ Deno.test("converted() leaves an object without a status without one in v1alpha1
   strictEqual(leftover(toOld(FILLED(toNow(server({}))))), undefined);
 });
 
-Deno.test("converted() never makes annotations that the API server would refuse for their size", () => {
+Deno.test("converted() never creates annotations that the API server rejects for their size", () => {
   const huge = "é".repeat(200_000);
   const resource = stack({
     providers: { inference: [{ provider: "vllm", settings: { huge } }] },
@@ -308,7 +308,7 @@ Deno.test("converted() leaves other versions as they are", () => {
   ok(DEPRECATION.includes(API_VERSION));
 });
 
-Deno.test("converted() takes nothing from annotations that would stop the conversion of a whole list", () => {
+Deno.test("converted() ignores annotations that would stop the conversion of a whole list", () => {
   const deep = `{"to":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
   const key = "v1alpha2.leftovers.llamastack.io/spec.providers";
   const odd = JSON.stringify({ v1alpha2: [], kept: { "no name of an annotation!": "x" } });

@@ -67,7 +67,7 @@ for (
     ],
   ] as ReadonlyArray<[string, JsonObject, string]>
 ) {
-  Deno.test(`decodeResource() says once what to write instead of ${name}`, () =>
+  Deno.test(`decodeResource() suggests once what to write instead of ${name}`, () =>
     deepStrictEqual(said(spec), [message]));
 }
 

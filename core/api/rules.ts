@@ -142,14 +142,14 @@ const uniqueIds: Rule = {
   cel: `${CEL_IDS}.all(ids, ids.all(i, ids.filter(j, j == i).size() == 1))`,
   message: "provider ids must be unique",
   messageExpression:
-    `'provider ids must be unique: ' + ${CEL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', '))[0]`,
+    `'provider ids must be unique; more than one is ' + ${CEL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1)[0])[0]`,
   reason: "FieldValueInvalid",
   broken: (self) => {
     const ids = PROVIDER_LISTS.flatMap(({ field }) => listAt(self, field).map(effectiveId));
     const counts = new Map<string, number>();
     for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-    const twice = ids.filter((id) => (counts.get(id) ?? 0) > 1);
-    return twice.length === 0 ? undefined : `provider ids must be unique: ${twice.join(", ")}`;
+    const twice = ids.find((id) => (counts.get(id) ?? 0) > 1);
+    return twice === undefined ? undefined : `provider ids must be unique; more than one is ${twice}`;
   },
 };
 

@@ -1,4 +1,5 @@
 /** Checks a value against a structural schema (the subset of OpenAPI v3 that CRDs allow), as the API server does. */
+import { QUANTITY } from "./fields.ts";
 import { isList, isObject } from "../data/json.ts";
 
 /** One node of a structural schema. */
@@ -35,6 +36,11 @@ export interface StructuralFinding {
   readonly detail: string;
 }
 
+const expectedForm = ({ pattern }: StructuralSchema, what: string): string =>
+  pattern === QUANTITY.source
+    ? 'Expected a quantity such as "500m" or "4Gi"'
+    : `Expected ${what} that matches ${pattern}`;
+
 /** Every place where `value` does not fit; empty when it fits. */
 export const structuralFindings = (
   schema: StructuralSchema,
@@ -45,14 +51,14 @@ export const structuralFindings = (
   if (value === null) return schema.nullable === true ? [] : [here(`Expected ${typeOf(schema)}, got null`)];
   if (schema["x-kubernetes-int-or-string"] === true) {
     if (!Number.isInteger(value) && typeof value !== "string") return [here("Expected a whole number or a string")];
-    return patternFits(schema, String(value)) ? [] : [here(`Expected a value that matches ${schema.pattern}`)];
+    return patternFits(schema, String(value)) ? [] : [here(expectedForm(schema, "a value"))];
   }
   if (!hasType(schema, value)) return [here(`Expected ${typeOf(schema)}`)];
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
     return [here(`Expected one of ${schema.enum.map((word) => JSON.stringify(word)).join(", ")}`)];
   }
   if (typeof value === "string") {
-    return patternFits(schema, value) ? [] : [here(`Expected a string that matches ${schema.pattern}`)];
+    return patternFits(schema, value) ? [] : [here(expectedForm(schema, "a string"))];
   }
   if (typeof value === "number") {
     const low = schema.minimum !== undefined && value < schema.minimum;

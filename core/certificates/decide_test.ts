@@ -69,7 +69,7 @@ Deno.test("nextStep() renews a certificate after two thirds, or when it is not v
   strictEqual(at(START, { names: ["svc", "other"] }), "IssueLeaf");
 });
 
-Deno.test("nextStep() gives a successor its time before it signs, and the old one its time after", async () => {
+Deno.test("nextStep() lets a successor be trusted before it signs, and its predecessor after", async () => {
   const authorities = await state();
   const late = START + TIMES.authorityMs * 0.7;
   const leaf = await leafOf(authorities, late);

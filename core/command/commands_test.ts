@@ -100,7 +100,7 @@ Deno.test("lintCommand() reports errors and warnings with a total", () => {
   strictEqual(code, 1);
 });
 
-Deno.test("lintCommand() gives CI one JSON object with stable keys", () => {
+Deno.test("lintCommand() prints one JSON object with stable keys for CI", () => {
   const report = JSON.parse(lint([BAD], "json").stdout) as { findings: ReadonlyArray<object> };
   deepStrictEqual(Object.keys(report), ["resources", "errors", "warnings", "findings"]);
   deepStrictEqual(Object.keys(report.findings[0] ?? {}), ["resource", "level", "code", "reason", "path", "message"]);
@@ -157,7 +157,7 @@ Deno.test("lintCommand() and renderCommand() name the fields of v1alpha1 by thei
   ok(render([wrong]).stderr.includes("error: spec.server.distribution.name: unknown distribution"));
 });
 
-Deno.test("lintCommand() and renderCommand() refuse what admission refuses of a new resource", () => {
+Deno.test("lintCommand() and renderCommand() reject what admission rejects of a new resource", () => {
   const scaling = { maxReplicas: 0 };
   for (
     const [path, spec] of [

@@ -65,7 +65,7 @@ Deno.test("convertCommand() exits 1 for invalid YAML and for files without a res
   deepStrictEqual([run("a: [").code, run("a: [").stdout, run("kind: Secret").code], [1, "", 1]);
 });
 
-Deno.test("convertCommand() refuses what v1alpha1 could not hold, and prints nothing of it", () => {
+Deno.test("convertCommand() rejects what v1alpha1 cannot hold, and prints nothing of it", () => {
   const settings = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`s${index}`, "x".repeat(20_000)]));
   const resource = {
     apiVersion: "llamastack.io/v1alpha2",

@@ -35,7 +35,7 @@ Deno.test("diffCommand() reports no differences for a settled resource", () => {
   deepStrictEqual(diff(settled(WITH_KEY)), { stdout: "f.yaml: my: no differences\n", stderr: "", code: 0 });
 });
 
-Deno.test("diffCommand() lists what a new resource brings, with reasons", () => {
+Deno.test("diffCommand() lists what a new resource creates, with reasons", () => {
   const { stdout, code } = diff(snapshot({}));
   ok(/\+ Deployment\/my: the Deployment does not exist yet/.test(stdout), stdout);
   ok(/\+ Service\/my-service: required by the resource/.test(stdout), stdout);
@@ -107,7 +107,7 @@ Deno.test("diffCommand() reports a held template and does not count it as a diff
   strictEqual(code, 0, stdout);
 });
 
-Deno.test("diffCommand() gives scripts one JSON object with stable keys", () => {
+Deno.test("diffCommand() prints one JSON object with stable keys for scripts", () => {
   const report = JSON.parse(diff(snapshot({}), "json").stdout) as { resources: ReadonlyArray<JsonObject> };
   const first = report.resources[0] ?? {};
   deepStrictEqual(Object.keys(first), ["resource", "steps", "errors", "remarks"]);

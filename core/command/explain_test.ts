@@ -175,7 +175,7 @@ Deno.test("explainCommand() reports a suspended and a deleted resource", () => {
   ok(going.includes("is being deleted; waiting for the finalizers a/b."), going);
 });
 
-Deno.test("explainCommand() gives scripts one JSON object with stable keys", () => {
+Deno.test("explainCommand() prints one JSON object with stable keys for scripts", () => {
   const { stdout } = explainCommand(seen(told(snapshot(WITH_KEY))), { format: "json", style: PLAIN });
   deepStrictEqual(Object.keys(JSON.parse(stdout)), [
     "name",

@@ -46,7 +46,7 @@ Deno.test("moved() reports lost, new and renamed APIs, providers, fields and res
   deepStrictEqual(moved(at(before), at(before)), []);
 });
 
-Deno.test("moved() takes no API for another one whose provider has the same id and type", () => {
+Deno.test("moved() does not confuse APIs whose providers have the same id and type", () => {
   const before = { providers: { eval: [provider("inline::builtin", {}, "builtin")] } };
   const after = { providers: { interactions: [provider("inline::builtin", {}, "builtin")] } };
   deepStrictEqual(moved(at(before), at(after)), [

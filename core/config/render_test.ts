@@ -14,7 +14,7 @@ Deno.test("render() orders keys for the reader and by name, and keeps the order 
   );
 });
 
-Deno.test("render() refuses a config that no ConfigMap holds", () => {
+Deno.test("render() rejects a config that is too large for a ConfigMap", () => {
   const failure = Result.match(render({ x: "ä".repeat(CONFIG_BYTES_MAX / 2) }), {
     onFailure: ({ message }) => message,
     onSuccess: () => "",

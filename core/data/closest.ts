@@ -8,6 +8,8 @@ export const closest = (name: string, known: ReadonlyArray<string>, max = 3): Re
     .map((candidate) => ({ candidate, apart: distance(bare, bareName(candidate)) }))
     .filter(({ candidate, apart }) => apart <= Math.max(bare.length, bareName(candidate).length) / 2)
     .sort((a, b) => a.apart - b.apart || (a.candidate < b.candidate ? -1 : 1))
+    // A much better match makes the others noise.
+    .filter(({ apart }, _, sorted) => apart <= 2 * (sorted[0]?.apart ?? 0) + 1)
     .slice(0, max)
     .map(({ candidate }) => candidate);
 };

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { readManifests, readYaml11, writeYaml } from "./yaml.ts";
 
-Deno.test("writeYaml() quotes what YAML 1.1 takes for something else", () => {
+Deno.test("writeYaml() quotes strings that YAML 1.1 reads as another type", () => {
   strictEqual(
     writeYaml({ a: "yes", b: "012", c: "1:30", d: "~", e: "0x_", f: "y", g: "null", h: "${env.X:=1}" }),
     'a: "yes"\nb: "012"\nc: "1:30"\nd: "~"\ne: "0x_"\nf: "y"\ng: "null"\nh: ${env.X:=1}\n',

@@ -5,6 +5,7 @@
  */
 import { IMAGE_CHARACTERS_MAX, LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
+import { EMBEDDED_SCHEMAS } from "../api/embedded.ts";
 import { didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
 import { type DefaultInstance, readDefaultInstance } from "./default_instance.ts";
@@ -272,12 +273,21 @@ const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "
   const read = readYaml11(text);
   const list = Result.isSuccess(read) && isList(read.success) ? read.success : undefined;
   return list !== undefined && list.length <= PATTERNS_MAX && list.every((value) => typeof value === "string")
-    ? { settings: { ...before, allow: { ...before.allow, [part]: list } }, complaints: [] }
+    ? {
+      settings: { ...before, allow: { ...before.allow, [part]: list } },
+      complaints: part === "volumes" ? unknownVolumes(list) : [],
+    }
     : {
       settings: before,
       complaints: [`: expected a list of at most ${PATTERNS_MAX} names; the last valid value still applies`],
     };
 };
+
+const VOLUME_KINDS = Object.keys(EMBEDDED_SCHEMAS.Volume.properties ?? {}).filter((key) => key !== "name");
+
+const unknownVolumes = (kinds: ReadonlyArray<string>): ReadonlyArray<string> =>
+  kinds.filter((kind) => !VOLUME_KINDS.includes(kind))
+    .map((kind) => `: ${shown(kind)} is not a kind of volume${didYouMean(kind, VOLUME_KINDS)}`);
 
 const privileged = (text: string, before: Settings): Reading =>
   ["true", "false"].includes(text.trim())

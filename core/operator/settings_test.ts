@@ -75,7 +75,7 @@ for (
   });
 }
 
-Deno.test("operatorWith() brings every setting into decisions", () => {
+Deno.test("operatorWith() passes every setting to decisions", () => {
   const settings = {
     ...SETTINGS_DEFAULT,
     networkPolicies: true,
@@ -92,10 +92,16 @@ Deno.test("docs/settings.md names every setting, flag and variable", async () =>
   for (const { key, meaning } of SETTING_ROWS) ok(text.includes(`\`${key}\``) && text.includes(meaning), key);
 });
 
-Deno.test("readSettings() refuses labels that no namespace can have", () => {
+Deno.test("readSettings() rejects labels that no namespace can have", () => {
   for (const text of ["a: [b]", "'a b': c", "a: 5", "a: 'b c'"]) {
     const { settings, complaints } = read({ "ingress.namespaceLabels": text });
     deepStrictEqual(settings.ingressNamespaceLabels, {});
     ok(complaints[0]?.startsWith("ingress.namespaceLabels: expected at most 16 labels"), text);
   }
+});
+
+Deno.test("readSettings() names kinds of volumes that do not exist", () => {
+  deepStrictEqual(read({ "allow.volumes": "[hostpath, nfs]" }).complaints, [
+    'allow.volumes: "hostpath" is not a kind of volume; did you mean hostPath?',
+  ]);
 });

@@ -236,7 +236,7 @@ Deno.test("a failure is the operator's where only an image override changed, and
   strictEqual(condition(broken, "ConfigGenerated"), "False OverrideConfigInvalid");
 });
 
-Deno.test("decide() holds a template that only the operator changed, and applies it when it is asked to", () => {
+Deno.test("decide() holds a template that only the operator changed, and applies it on request", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const operator = { ...OPERATOR, version: "0.2.0", platform: { ...OPERATOR.platform, openshift: true } };
   const { snapshot: held } = converged({ ...before, operator });
@@ -389,7 +389,7 @@ Deno.test("decide() prunes objects that the resource no longer requires, and no 
   ]);
 });
 
-Deno.test("decide() hands the number of pods to the autoscaler before it lets go of it", () => {
+Deno.test("decide() hands the number of pods over to the autoscaler before it gives up the field", () => {
   const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { replicas: 4 } }));
   const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };
   const live = new Map(before.live);

@@ -21,7 +21,7 @@ const live = (kind: string, ...managedFields: ReadonlyArray<JsonObject>): JsonOb
 });
 const MANIFEST = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "my", namespace: "n" } } as Manifest;
 
-Deno.test("takeOvers() knows the former operator by the owner reference that it wrote, or by the name of the resource", () => {
+Deno.test("takeOvers() recognizes the former operator by its owner reference, or by the name of the resource", () => {
   const managers = (...entries: ReadonlyArray<JsonObject>) =>
     takeOvers(MANIFEST, live("Deployment", ...entries), RESOURCE).flatMap((step) =>
       step._tag === "TakeOver" ? step.managers : []

@@ -35,7 +35,7 @@ const ownedBy = (object: JsonObject, ...owners: ReadonlyArray<JsonObject>): Json
   put(object, ["metadata", "ownerReferences"], owners) as JsonObject;
 
 for (const [what, storage] of [["unset", {}], ["Retain", { retentionPolicy: "Retain" }]] as const) {
-  Deno.test(`a claim loses its owner when retentionPolicy goes from Delete to ${what}, so that its data stays`, () => {
+  Deno.test(`a claim loses its owner when retentionPolicy changes from Delete to ${what}, so that its data is kept`, () => {
     const { snapshot: before } = converged(snapshot(onClaim({ retentionPolicy: "Delete" })));
     ok(at(before.live.get("PersistentVolumeClaim/my-pvc"), "metadata", "ownerReferences") !== undefined);
     const { snapshot: kept } = converged(edited(before, onClaim(storage)));
@@ -145,7 +145,7 @@ Deno.test("a default that `kubectl rollout undo` replaced by the value of an ear
   );
 });
 
-Deno.test("an annotation that somebody adds stays, though its ReplicaSet is seen before the revision of the Deployment", () => {
+Deno.test("an annotation added by another client is kept, although its ReplicaSet is seen before the revision of the Deployment", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const revision = "deployment.kubernetes.io/revision";
   const replicaSet = (from: ClusterSnapshot, number: string): JsonObject => ({
@@ -267,7 +267,7 @@ for (const [what, path, value] of EXCESSES) {
   });
 }
 
-Deno.test("the template of an owned Deployment without a record is replaced where it asks for more than we would write", () => {
+Deno.test("the template of an owned Deployment without a record is replaced if it requests more than desired", () => {
   const { snapshot: before } = converged(snapshot(onClaim({})));
   const deployment = before.live.get("Deployment/my") ?? {};
   const unrecorded = put(deployment, ["metadata", "annotations", "llamastack.io/template-digest"], undefined);
@@ -296,7 +296,7 @@ Deno.test("pods rejected by a quota are reported with the message of the quota",
   ok(stringAt(condition(told, "Available"), "message")?.includes("exceeded quota: small"));
 });
 
-Deno.test("conditions of others stay in the status", () => {
+Deno.test("conditions of other controllers are kept in the status", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const foreign = {
     type: "example.com/Scanned",

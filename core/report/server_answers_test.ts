@@ -30,7 +30,7 @@ const ask = (
     secrets: secretsOf({ t: tls }),
   }, decoded(spec).spec);
 
-Deno.test("questionOf() asks a server whose pods are all there and of one template", () => {
+Deno.test("questionOf() asks a server all of whose pods exist and have one template", () => {
   const question = ask(settled);
   deepStrictEqual([question?.service, question?.namespace, question?.port], ["my-service", "default", 8321]);
   notDeepStrictEqual(question, ask(put(settled, ["spec", "template"], { a: 2 })));
@@ -44,15 +44,15 @@ for (
     ["pods are not available", ["status", "availableReplicas"], 0],
   ] as const
 ) {
-  Deno.test(`questionOf() asks nothing while ${what}`, () => strictEqual(ask(put(settled, path, value)), undefined));
+  Deno.test(`questionOf() is undefined while ${what}`, () => strictEqual(ask(put(settled, path, value)), undefined));
 }
 
-Deno.test("questionOf() asks no Service of another owner, and none that leads outside the cluster", () => {
+Deno.test("questionOf() excludes Services of other owners, and those that lead outside the cluster", () => {
   strictEqual(ask(settled, {}, {}, put(SERVICE, ["metadata", "ownerReferences"], [])), undefined);
   strictEqual(ask(settled, {}, {}, put(SERVICE, ["spec", "type"], "ExternalName")), undefined);
 });
 
-Deno.test("questionOf() asks a server with TLS only when its certificate can be checked", () => {
+Deno.test("questionOf() includes a server with TLS only if its certificate can be verified", () => {
   strictEqual(ask(undefined), undefined);
   strictEqual(ask(settled, TLS, { "tls.crt": "c" }), undefined);
   const question = ask(settled, TLS, { "ca.crt": "pem" });
@@ -82,7 +82,7 @@ Deno.test("answersOf() keeps names, leaves configs out, and sorts", () => {
   });
 });
 
-Deno.test("answersOf() stays within the schema of status, keeps lists that could not be had, and needs a version", () => {
+Deno.test("answersOf() fits the schema of status, keeps lists that could not be read, and requires a version", () => {
   const many = { data: Array.from({ length: 2000 }, (_, index) => ({ id: `m${index}` })) };
   const first = answersOf({ version: "1" }, undefined, many, undefined);
   strictEqual(first?.models.length, 512);

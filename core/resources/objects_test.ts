@@ -75,7 +75,7 @@ for (
     ["an existing claim", { existingClaim: "c" }, {}, "Recreate"],
   ] as const
 ) {
-  Deno.test(`deployment() takes ${want} for ${name}`, () => {
+  Deno.test(`deployment() uses ${want} for ${name}`, () => {
     const spec = { ...GENERATED, ...more, ...(storage === undefined ? {} : { workload: { storage } }) } as JsonObject;
     strictEqual(at(objectOf("Deployment", spec), "spec", "strategy", "type"), want);
   });
@@ -217,7 +217,7 @@ Deno.test("placement() spreads pods independently of their number, unless the re
   );
 });
 
-Deno.test("resources() gives a core and a GiB per worker, and bounds them once workers are given", () => {
+Deno.test("resources() requests a core and a GiB per worker, and sets limits once workers are set", () => {
   deepStrictEqual(at(container({}), "resources"), { requests: { cpu: "1", memory: "1Gi" } });
   const three = { cpu: "3", memory: "3Gi" };
   deepStrictEqual(at(container({ workload: { workers: 3 } }), "resources"), { requests: three, limits: three });
@@ -239,7 +239,7 @@ Deno.test("probes() allows ten minutes for a start, or the time set by the resou
   strictEqual(at(container({}), "livenessProbe"), undefined);
 });
 
-Deno.test("ingress() takes host, class and TLS of the resource", () => {
+Deno.test("ingress() uses host, class and TLS of the resource", () => {
   const expose = { hostname: "h.example.com", ingressClassName: "nginx", tlsSecretName: "t", annotations: { a: "b" } };
   const made = objectOf("Ingress", { networking: { port: 9000, expose } });
   deepStrictEqual(made?.spec, {
@@ -283,7 +283,7 @@ Deno.test("route() replaces the Ingress if the cluster has Routes", () => {
   deepStrictEqual([terminated({ expose: {} }), terminated({ expose: {}, tls })], ["edge", "passthrough"]);
 });
 
-Deno.test("networkPolicy() lets in the own namespace, the operator, and who is named", () => {
+Deno.test("networkPolicy() allows the namespace of the resource, the operator, and the named namespaces", () => {
   const from = (allowedFrom: JsonObject) =>
     at(listAt(objectOf("NetworkPolicy", { networking: { allowedFrom } }), "spec", "ingress")[0], "from");
   const named = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } });
@@ -298,7 +298,7 @@ Deno.test("networkPolicy() lets in the own namespace, the operator, and who is n
   ok(objectOf("NetworkPolicy", {}, { platform: { ...NOWHERE.platform, networkPolicies: true } }) !== undefined);
 });
 
-Deno.test("autoscaler() takes targets of the resource, else 80 % CPU; a maximum of 0 switches it off", () => {
+Deno.test("autoscaler() uses the targets of the resource, else 80 % CPU; a maximum of 0 disables it", () => {
   const hpa = (autoscaling: JsonObject, more = {}) =>
     objectOf("HorizontalPodAutoscaler", { workload: { autoscaling, ...more } });
   const targets = (made: Json | undefined) =>
@@ -343,7 +343,7 @@ Deno.test("podVolumes() keeps /tmp in memory if the user starts OGX' own command
   deepStrictEqual(tmp({ command: ["ogx", "run", "x"] }), { name: "tmp", emptyDir: { medium: "Memory" } });
 });
 
-Deno.test("networkPolicy() lets the ingress controller of the settings reach an exposed server", () => {
+Deno.test("networkPolicy() allows the ingress controller of the settings to reach an exposed server", () => {
   const labels = { "kubernetes.io/metadata.name": "traefik" };
   const platform = { ...NOWHERE.platform, ingressNamespaceLabels: labels };
   const from = (networking: JsonObject) =>
@@ -353,7 +353,7 @@ Deno.test("networkPolicy() lets the ingress controller of the settings reach an 
   ok(!JSON.stringify(from({ allowedFrom })).includes("traefik"));
 });
 
-Deno.test("ingress() and service() tell controllers that the server speaks TLS, unless the author says otherwise", () => {
+Deno.test("ingress() and service() declare to controllers that the server uses TLS, unless the user overrides it", () => {
   const tls = { enabled: true, secretName: "t" };
   const annotations = (kind: "Ingress" | "Service", networking: JsonObject) =>
     objectAt(objectOf(kind, { networking }), "metadata", "annotations");
@@ -366,7 +366,7 @@ Deno.test("ingress() and service() tell controllers that the server speaks TLS, 
   deepStrictEqual(annotations("Service", { expose: {} })[traefik], undefined);
 });
 
-Deno.test("the container lets the root user in where the resource asks for it and may", () => {
+Deno.test("the container runs as root if the resource requests it and the settings allow it", () => {
   const nonRoot = (spec: JsonObject) => {
     const allow = { ...ALLOWANCES_DEFAULT, privileged: true };
     const resource = decoded(spec);

@@ -17,7 +17,7 @@ Deno.test("cacheBudget() has room up to the bound of a namespace, and up to the 
   deepStrictEqual(bytes.makeRoom("b", KEPT_NAMESPACE_BYTES_MAX), true);
 });
 
-Deno.test("cacheBudget() gives a namespace an equal share of memory, whatever the others cache", () => {
+Deno.test("cacheBudget() grants each namespace an equal share of memory, whatever the others cache", () => {
   const bytes = cacheBudget(1000, 600);
   const given: Array<string> = [];
   const fill = (namespace: string, count: number) => {
@@ -41,7 +41,7 @@ Deno.test("cacheBudget() gives a namespace an equal share of memory, whatever th
   deepStrictEqual(given.filter((namespace) => namespace === "neighbour").length <= 1, true);
 });
 
-Deno.test("cacheBudget() never takes the room of an entry that cannot be given up", () => {
+Deno.test("cacheBudget() never evicts a pinned entry", () => {
   const bytes = cacheBudget(100, 100);
   bytes.count("a", {}, 100);
   deepStrictEqual(bytes.makeRoom("b", 10), false);

@@ -161,7 +161,7 @@ Deno.test("Store.put() drops what was overtaken, wherever it comes from, and bel
     strictEqual(yield* kept, "4");
   })));
 
-Deno.test("Store.put() takes the watch's echo of a write for no news, and every other change for some", () =>
+Deno.test("Store.put() ignores the watch event of its own write, and reports every other change", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
@@ -210,7 +210,7 @@ Deno.test("Store.writing() defers watch events during a write, and reports those
     yield* Fiber.interrupt(disturbed);
   })));
 
-Deno.test("Store.put() brings nothing back that was deleted while its write was under way", () =>
+Deno.test("Store.put() does not restore an object that was deleted during its write", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
@@ -262,7 +262,7 @@ Deno.test("Store keeps the essential part of a large resource and of a large Con
     );
   })));
 
-Deno.test("Store takes a resource that is nested too deeply to be written", () =>
+Deno.test("Store accepts a resource that is nested too deeply to be written", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     let deep: JsonObject = {};

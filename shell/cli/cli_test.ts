@@ -22,7 +22,7 @@ Deno.test("cli render prints the config of a file, of several files and of stand
   strictEqual(two.stdout, `${item.stdout}---\n${item.stdout}`);
 });
 
-Deno.test("cli render takes a base and a server version", async () => {
+Deno.test("cli render accepts a base and a server version", async () => {
   const args = [
     "render",
     "-f",
@@ -54,6 +54,7 @@ for (
     ["cli exits 2 for a folder without manifests", ["lint", "-f", "core"], 2, "it is a folder without"],
     ["cli explains a command", ["help", "lint"], 0, "Check resources for errors"],
     ["cli explains itself", ["help"], 0, "SUBCOMMANDS"],
+    ["cli explains itself to who asks twice", ["help", "--help"], 0, "SUBCOMMANDS"],
     ["cli has no wizard", ["--wizard"], 2, "wizard"],
     ["cli prints the CRD as JSON", ["crds", "-o", "json"], 0, '"kind": "CustomResourceDefinition"'],
     [
@@ -106,7 +107,7 @@ Deno.test("cli render exits 1 for a bad resource, with nothing on standard outpu
   ok(stderr.includes("metadata.name: Required field is missing"), stderr);
 });
 
-Deno.test("cli refuses input that is not UTF-8 or larger than its limit", async () => {
+Deno.test("cli rejects input that is not UTF-8 or exceeds its limit", async () => {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeFile(`${folder}/latin.yaml`, new Uint8Array([0x61, 0x3a, 0x20, 0xe4]));

@@ -64,7 +64,9 @@ const present = (event: CliOutput.Presenter.Event): Effect.Effect<void> =>
 
 /** `help lint` is `lint --help`. */
 const withHelpFlag = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
-  args[0] === "help" ? [...args.slice(1), "--help"] : args;
+  args[0] !== "help" ? args : [...args.slice(1).filter((arg) => !HELP_FLAGS.has(arg)), "--help"];
+
+const HELP_FLAGS: ReadonlySet<string> = new Set(["--help", "-h"]);
 
 const program = Command.make("llama-stack-operator").pipe(
   Command.withDescription("Deploy Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),

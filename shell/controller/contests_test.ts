@@ -39,7 +39,7 @@ Deno.test("overwrites of different fields, or by different managers, are counted
   }
 });
 
-Deno.test("a manager that takes another name each time gains nothing", () => {
+Deno.test("a field manager with a new name each time is counted as well", () => {
   const contests = newContests();
   const waits = Array.from({ length: 6 }, (_, index) => {
     const found = contests.overwritten("a/b", [other(`robot-${index}`)], index);

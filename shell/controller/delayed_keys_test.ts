@@ -7,7 +7,7 @@ import { delayedKeys } from "./delayed_keys.ts";
 const run = <A, E>(program: Effect.Effect<A, E, import("effect").Scope.Scope>) =>
   Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(TestClock.layer())));
 
-Deno.test("delayedKeys() adds each key once, at the time of the latest call, whatever was asked before and between", () =>
+Deno.test("delayedKeys() adds each key once, at the time of the latest call, whatever the earlier calls were", () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(

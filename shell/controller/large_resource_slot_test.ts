@@ -2,7 +2,7 @@ import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { largeResourceSlot } from "./large_resource_slot.ts";
 
-Deno.test("largeResourceSlot() lets one resource at a time begin, and the namespace that waits the longest next", () => {
+Deno.test("largeResourceSlot() admits one resource at a time, and next the namespace that has waited longest", () => {
   const turns = largeResourceSlot();
   strictEqual(turns.begin("a/1", 0), true);
   deepStrictEqual([turns.begin("b/1", 1), turns.begin("a/2", 2), turns.begin("c/1", 3)], [false, false, false]);
@@ -25,7 +25,7 @@ Deno.test("largeResourceSlot() admits a resource among a hundred of another name
   strictEqual(begun <= 1, true, `${begun} before it`);
 });
 
-Deno.test("largeResourceSlot() does not wait for a namespace that no longer asks", () => {
+Deno.test("largeResourceSlot() does not wait for a namespace without requests", () => {
   const turns = largeResourceSlot();
   turns.begin("a/1", 0);
   turns.begin("b/1", 0);

@@ -154,7 +154,7 @@ Deno.test("AskedServers rejects an answer that is too long, a redirect or invali
     ok(server.asked.length >= 9);
   }));
 
-Deno.test("AskedServers asks no server with TLS through the proxy, which checks no certificate", () =>
+Deno.test("AskedServers never asks a server with TLS through the proxy, which verifies no certificate", () =>
   withApiServer((server, layer) =>
     run(
       layer("Proxied"),

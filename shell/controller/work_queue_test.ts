@@ -18,7 +18,7 @@ Deno.test("makeWorkQueue() returns a key once, however often it is added", () =>
     strictEqual(yield* queue.size, 2);
   })));
 
-Deno.test("makeWorkQueue() never gives a key to two workers, and gives it again when it changed meanwhile", () =>
+Deno.test("makeWorkQueue() never hands a key to two workers, and hands it out again if it changed meanwhile", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     yield* queue.add("a");
@@ -33,7 +33,7 @@ Deno.test("makeWorkQueue() never gives a key to two workers, and gives it again 
     strictEqual(yield* queue.size, 0);
   })));
 
-Deno.test("makeWorkQueue() gives a delayed key when its time has come, the latest delay counting", () =>
+Deno.test("makeWorkQueue() hands out a delayed key when it is due, by its latest delay", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     yield* queue.addAfter("a", 1000);
@@ -81,7 +81,7 @@ Deno.test("makeWorkQueue() alternates between namespaces", () =>
 /** As many workers as one namespace gets while no other needs any. */
 const HALF = WORKERS / 2;
 
-Deno.test("makeWorkQueue() leaves workers for other namespaces, whatever one of them asks for", () =>
+Deno.test("makeWorkQueue() reserves workers for other namespaces, whatever one of them adds", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     const many = Array.from({ length: HALF + 10 }, (_, index) => `busy/${index}`);
@@ -121,7 +121,7 @@ Deno.test("makeWorkQueue() keeps a worker free for the next namespace, however m
     yield* Effect.forEach(workers, Fiber.interrupt, { discard: true });
   })));
 
-Deno.test("makeWorkQueue() gives every key once to few workers, in random order of events", () =>
+Deno.test("makeWorkQueue() hands out every key once to few workers, in random order of events", () =>
   run(Effect.gen(function* () {
     const queue = yield* makeWorkQueue;
     const given: Array<string> = [];

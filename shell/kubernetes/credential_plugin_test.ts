@@ -46,7 +46,7 @@ Deno.test("credentialPlugin() runs the program of the kubeconfig, and again only
     deepStrictEqual([...tokens, credential().token], ["one two 1", "one two 1", "one two 2"]);
   }));
 
-Deno.test("connectionOf() takes token and client certificate from the plugin", () =>
+Deno.test("connectionOf() uses token and client certificate of the plugin", () =>
   withPlugin(
     `echo '{"status": {"token": "t", "clientCertificateData": "c", "clientKeyData": "k"}}'`,
     (_, kubeconfig) => {

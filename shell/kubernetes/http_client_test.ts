@@ -158,7 +158,7 @@ Deno.test("chunksOf() ends with its signal although the response was collected, 
   }
 });
 
-Deno.test("chunksOf() gives all of a body, and nothing where there is none", async () => {
+Deno.test("chunksOf() returns the whole body, or nothing if there is none", async () => {
   const { signal } = new AbortController();
   const chunks = async (response: Response): Promise<string> => {
     let text = "";

@@ -23,7 +23,7 @@ const read = async (chunks: ReadonlyArray<Uint8Array>): Promise<readonly [Readon
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-Deno.test("eventsOf() gives what came together at once", async () => {
+Deno.test("eventsOf() emits events that arrive together at once", async () => {
   deepStrictEqual(await read([bytes(`${line("a")}\n${line("b")}\n`), bytes(`${line("c")}\n`)]), [
     ["a b", "c"],
     undefined,
@@ -40,7 +40,7 @@ Deno.test("eventsOf() joins events wherever their bytes were cut", async () => {
   deepStrictEqual(batches, ["ä", "€", "🦙"]);
 });
 
-Deno.test("eventsOf() gives the events before one that was cut, or that reports an error, and then throws", async () => {
+Deno.test("eventsOf() emits the events before one that is truncated or reports an error, and then throws", async () => {
   const [cut, cutEnd] = await read([bytes(`${line("a")}\n${line("b").slice(0, 20)}`)]);
   deepStrictEqual(cut, ["a"]);
   ok(cutEnd instanceof SyntaxError);
@@ -51,7 +51,7 @@ Deno.test("eventsOf() gives the events before one that was cut, or that reports 
   ok(error instanceof ClusterError && error.status === 410);
 });
 
-Deno.test("eventsOf() gives nothing for an empty answer", async () => {
+Deno.test("eventsOf() emits nothing for an empty response", async () => {
   deepStrictEqual(await read([]), [[], undefined]);
   deepStrictEqual(await read([bytes("\n\n")]), [[], undefined]);
 });

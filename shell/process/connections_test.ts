@@ -210,7 +210,7 @@ const small = async (max: number, withTls = false) => {
   };
 };
 
-Deno.test("at the bound the connection that was idle for longest ends, and one of the API server stays", async () => {
+Deno.test("at the limit the longest idle connection is closed, and that of the API server is kept", async () => {
   const server = await small(3);
   try {
     const [proven, first, second] = [await server.open(), await server.open(), await server.open()];
@@ -240,7 +240,7 @@ Deno.test("at the bound an idle connection ends before one that came just now, a
   }
 });
 
-Deno.test("at the bound an answer to somebody else gives way, and none to the API server", async () => {
+Deno.test("at the limit a response to another client is dropped, and none to the API server", async () => {
   const server = await small(2);
   try {
     const [proven, anybody] = [await server.open(), await server.open()];

@@ -74,7 +74,7 @@ for (
     ["a host that is not here", "192.0.2.1:8080", "cannot listen on"],
   ] as const
 ) {
-  Deno.test(`serveHealth() refuses ${what} as an address`, async () => {
+  Deno.test(`serveHealth() rejects ${what} as an address`, async () => {
     const exit = await run(serveHealth({ healthAddress: address, notReady: () => undefined }));
     ok(Exit.isFailure(exit) && String(exit.cause).includes(words), String(exit));
   });

@@ -101,7 +101,7 @@ Deno.test("leading() stops the program before the lease can run out, and leads a
   );
 });
 
-Deno.test("leading() stops the program when another replica took the lease, and never takes it back by force", async () => {
+Deno.test("leading() stops the program when another replica acquired the lease, and never acquires it by force", async () => {
   const { state, layer } = leaseStore();
   const { told, program } = worker();
   await run(
@@ -121,7 +121,7 @@ Deno.test("leading() stops the program when another replica took the lease, and 
   );
 });
 
-Deno.test("leading() ends with the program, and gives up a release that nobody answers", async () => {
+Deno.test("leading() ends with the program, and abandons a release that is not answered", async () => {
   const { state, layer } = leaseStore();
   await run(
     layer,

@@ -29,7 +29,7 @@ const collections = (looks: ReadonlyArray<readonly [mib: number, passes?: number
   );
 };
 
-Deno.test("collectAtRest() collects and then gives pages back when much more is used than before, and then not again", async () => {
+Deno.test("collectAtRest() collects and releases pages once when much more memory is used than before", async () => {
   deepStrictEqual(await collections([[20], [20.5], [30], [29], [22], [22], [23], [23]]), ["2 collect", "3 give back"]);
 });
 
@@ -44,4 +44,4 @@ Deno.test("collectAtRest() leaves an operator alone that works", async () => {
   deepStrictEqual(found, ["3 collect", "4 give back"]);
 });
 
-Deno.test("ownMemory() is undefined where V8 gives no way to collect", () => strictEqual(ownMemory(), undefined));
+Deno.test("ownMemory() is undefined if V8 offers no way to collect", () => strictEqual(ownMemory(), undefined));

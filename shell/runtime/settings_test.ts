@@ -33,7 +33,7 @@ const inFolder = async (test: (folder: string) => void) => {
   }
 };
 
-Deno.test("connectionOf() merges the files of KUBECONFIG as kubectl does: the first one wins, paths stay with their file", () =>
+Deno.test("connectionOf() merges the files of KUBECONFIG as kubectl does: the first one wins, paths are relative to their file", () =>
   inFolder((folder) => {
     Deno.env.set("KUBECONFIG", `${folder}/a:${folder}/missing:${folder}/b/config`);
     const { url, namespace, token, caPem } = connectionOf(undefined, undefined);
@@ -41,7 +41,7 @@ Deno.test("connectionOf() merges the files of KUBECONFIG as kubectl does: the fi
     strictEqual(connectionOf(undefined, "b").url, "https://there:6443");
   }));
 
-Deno.test("connectionOf() takes the file that a flag names alone", () =>
+Deno.test("connectionOf() uses only the file that a flag names", () =>
   inFolder((folder) => {
     Deno.env.set("KUBECONFIG", `${folder}/a`);
     strictEqual(connectionOf(`${folder}/b/config`, undefined).url, "https://there:6443");

@@ -34,7 +34,7 @@ for (
     ["1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8"],
   ] as const
 ) {
-  Deno.test(`makeLeaf() takes the address ${name}`, async () => {
+  Deno.test(`makeLeaf() accepts the address ${name}`, async () => {
     const { cert } = await makeLeaf(await makeAuthority(validity), ["webhook", name], validity);
     strictEqual(new X509Certificate(cert).subjectAltName?.toUpperCase(), `DNS:WEBHOOK, IP ADDRESS:${address}`);
   });

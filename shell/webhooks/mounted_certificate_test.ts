@@ -15,7 +15,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   ok(holds());
 };
 
-Deno.test("followFolder() waits for a pair, takes a new one, and leaves a half-written one alone", async () => {
+Deno.test("followFolder() waits for a pair, loads a new one, and ignores a half-written one", async () => {
   const folder = await Deno.makeTempDir();
   const authority = await makeAuthority(validity);
   const [first, second] = [await makeLeaf(authority, ["a"], validity), await makeLeaf(authority, ["b"], validity)];

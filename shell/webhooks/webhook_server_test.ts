@@ -70,7 +70,7 @@ Deno.test("webhookServer() answers 500 if a handler fails, and continues", async
   await server.stop();
 });
 
-Deno.test("webhookServer() takes another certificate while it is called, and no call fails", async () => {
+Deno.test("webhookServer() changes its certificate while it is called, and no call fails", async () => {
   using server = await running({ "/echo": ECHO });
   let [going, calls] = [true, 0];
   const callers = Array.from({ length: 3 }, async (_, caller) => {
@@ -101,7 +101,7 @@ Deno.test("webhookServer() continues to answer while it drains, and closes each 
   await server.post("/echo", "x").then(() => ok(false, "still answers"), () => {});
 });
 
-Deno.test("webhookServer() treats only callers that know the secret segment as the API server", async () => {
+Deno.test("webhookServer() treats only callers with the secret path segment as the API server", async () => {
   using server = await running({ "/echo": ECHO }, 0, { segment: () => "0123456789abcdef" });
   deepStrictEqual(
     await server.post("/echo/0123456789abcdef?timeout=5s", "a").then(({ text }) => text),
@@ -149,7 +149,7 @@ Deno.test("webhookServer() limits what other callers may send at the same time, 
   await server.stop();
 });
 
-Deno.test("webhookServer() takes the longest list of an API server that cannot show who it is", async () => {
+Deno.test("webhookServer() accepts the longest list of an API server without client certificate", async () => {
   const long = 2 * WEBHOOK_IN_FLIGHT_BYTES_MAX.anybody;
   const size: Route<never> = {
     bytesMax: { "API server": long, anybody: long },

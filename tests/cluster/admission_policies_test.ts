@@ -62,7 +62,7 @@ const events = async (cluster: ControlPlane): Promise<number> =>
   (await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events"))
     .filter((value) => stringAt(value, "reportingController") === "llama-stack-operator").length;
 
-Deno.test("fields that a policy of the cluster rewrites are taken as the API server answered them", async (t) => {
+Deno.test("fields that a policy of the cluster rewrites are accepted as the API server returned them", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   const log = console.log;
   console.log = () => {};

@@ -67,7 +67,7 @@ const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = 
         vectorIo: [{ id: "a", provider: "inline::faiss" }],
       },
     },
-    "provider ids must be unique: a, a",
+    "provider ids must be unique; more than one is a",
   ],
   [
     "a disruption budget that says nothing",
@@ -120,7 +120,7 @@ Deno.test("admission on a real API server", async (t) => {
     );
 
     for (const [what, good, bad, sentence] of RULES) {
-      await t.step(`accepts what keeps and refuses what breaks the rule of ${what}`, async () => {
+      await t.step(`accepts what satisfies and rejects what breaks the rule of ${what}`, async () => {
         const accepted = await create(manifest(good));
         strictEqual(accepted.status, 201, JSON.stringify(accepted.body.message));
         const refused = await create(manifest(bad));
@@ -150,7 +150,7 @@ Deno.test("admission on a real API server", async (t) => {
       );
     });
 
-    await t.step("an object that was stored under older rules stays writable in both versions", async () => {
+    await t.step("an object that was stored under older rules remains writable in both versions", async () => {
       for (const version of ["v1alpha2", "v1alpha1"]) {
         const labelled = put(await get("older", version), ["metadata", "labels"], { seen: version });
         strictEqual((await replace(labelled, version)).status, 200);

@@ -33,7 +33,7 @@ Deno.test("the operator keeps up with what happens at once", async (t) => {
         strictEqual(portIn(await read(cluster, `${DEPLOYMENTS}/default/deployments/edited`)), 9003);
       });
 
-      await t.step("one name in two namespaces makes two servers that know nothing of each other", async () => {
+      await t.step("one name in two namespaces creates two independent servers", async () => {
         await cluster.kubectl(["create", "namespace", "other"]);
         const of = (namespace: string, port: number) => {
           const made = manifest({ ...withModels(1), networking: { port } }, "twin");

@@ -183,7 +183,7 @@ Deno.test("resources are restored by the commands of docs/backup.md, and by othe
             ok(!told.has("OwnershipConflict"), [...told].join());
           });
         }
-        await t.step("with the owners of the former cluster: rebuilt, and the claim stays", async () => {
+        await t.step("with the owners of the former cluster: recreated, and the claim is kept", async () => {
           await after.kubectl(["create", "namespace", "team-owned"]);
           const whole = JSON.parse(
             (await Deno.readTextFile(`${folder}/team.json`)).replaceAll(

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 
-Deno.test("startControlPlane() gives a real API server that takes server-side apply", async () => {
+Deno.test("startControlPlane() starts a real API server that supports server-side apply", async () => {
   const controlPlane = await startControlPlane();
   try {
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "here" } };

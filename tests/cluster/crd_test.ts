@@ -56,7 +56,7 @@ Deno.test("the CRD on a real API server", async (t) => {
       });
     }
 
-    await t.step("refuses a name that leaves no room for the Service", async () => {
+    await t.step("rejects a name that is too long for the Service", async () => {
       ok(causes(await create(cluster, manifest({}, "a".repeat(56)))).some((cause) => cause.includes(NAME_MESSAGE)));
       strictEqual((await create(cluster, manifest({}, "a".repeat(55)))).status, 201);
     });

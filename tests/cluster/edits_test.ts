@@ -32,7 +32,7 @@ const editAll = (cluster: ControlPlane, count: number): Promise<void> =>
     ok(answer.ok, text);
   });
 
-Deno.test("memory stays where it is, however often resources are edited", async () => {
+Deno.test("memory does not grow, however often resources are edited", async () => {
   const cluster = await startControlPlane({ kwok: true });
   const folder = await Deno.makeTempDir();
   try {

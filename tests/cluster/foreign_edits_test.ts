@@ -168,7 +168,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
         await eventually("it is repaired", async () => await label() === "llama-stack" || undefined, 45_000);
         await eventually("it is over", async () => await contested() === undefined || undefined, 15_000);
       });
-      await t.step("fields that contradict nothing stay", async () => {
+      await t.step("fields without conflict are kept", async () => {
         await patch(cluster, DEPLOYMENT, "merge", {
           spec: { template: { metadata: { annotations: { "example.com/kept": "yes" } } } },
         });

@@ -67,7 +67,7 @@ Deno.test("the installation on a real API server", async (t) => {
       deepStrictEqual([await may("create", "eve"), await may("create", "adam")], ["yes", "no"]);
     });
 
-    await t.step("kustomize adds every component, and the API server takes what it adds", async () => {
+    await t.step("kustomize adds every component, and the API server accepts the result", async () => {
       const folder = await Deno.makeTempDir({ dir: `${DEPLOY}kustomize` });
       try {
         await Deno.writeTextFile(

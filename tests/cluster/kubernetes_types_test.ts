@@ -153,7 +153,7 @@ Deno.test("kubernetes_types.json holds on a real API server", async (t) => {
       strictEqual(answer.status, 201, JSON.stringify(answer.body));
     });
 
-    await t.step("takes each sample whole: nothing unknown, nothing pruned", async () => {
+    await t.step("accepts each sample completely: nothing unknown, nothing pruned", async () => {
       const spec = Object.fromEntries(Object.entries(SAMPLES).map(([type, value]) => [fieldOf(type), value]));
       const answer = await post(controlPlane, HOLDERS, holder(spec));
       strictEqual(answer.status, 201, JSON.stringify(answer.body));
@@ -190,7 +190,7 @@ Deno.test("kubernetes_types.json holds on a real API server", async (t) => {
         ],
       ] as const
     ) {
-      await t.step(`refuses ${what}`, async () => {
+      await t.step(`rejects ${what}`, async () => {
         const answer = await post(controlPlane, HOLDERS, holder(spec));
         strictEqual(answer.body.kind, "Status");
         match(answer.body.message, complaint);

@@ -39,7 +39,7 @@ const timeToDeploy = async (cluster: ControlPlane, name: string, withinMs: numbe
 const text = async (port: number, path: string): Promise<string> =>
   await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
 
-Deno.test("leading() lets one replica write, and another when the first one releases or dies", async () => {
+Deno.test("leading() allows one replica to write, and another when the first one releases the lease or dies", async () => {
   const cluster = await startControlPlane();
   try {
     const [firstPort, secondPort, healthPort] = freePorts(3) as [number, number, number];

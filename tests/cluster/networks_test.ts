@@ -88,7 +88,7 @@ for (const cut of ["clean", "broken"] as const) {
   });
 }
 
-Deno.test("the operator asks no faster when every watch ends at once, or is refused", async (t) => {
+Deno.test("the operator does not retry faster when every watch ends at once, or is rejected", async (t) => {
   const cluster = await startControlPlane();
   try {
     for (const how of ["ends", "breaks", "is refused", "is too old"] as const) {

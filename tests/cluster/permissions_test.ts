@@ -64,7 +64,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       deepStrictEqual(unused(permissionsFor(choices), events), NEVER_SEEN);
     });
 
-    await t.step("with Secrets read by name only: no call is refused, and none lists Secrets", async () => {
+    await t.step("with Secrets read by name only: no call is forbidden, and none lists Secrets", async () => {
       const choices = { ...DEFAULT, secretPolling: true };
       const before = (await cluster.auditLog()).length;
       await withoutRoles(cluster);

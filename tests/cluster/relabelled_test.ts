@@ -70,7 +70,7 @@ Deno.test("objects whose labels are changed by users are still detected", async 
   }
 });
 
-Deno.test("objects whose labels a policy changes stay in sight", async (t) => {
+Deno.test("objects whose labels a policy changes are still found", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
   const log = console.log;
   console.log = () => {};

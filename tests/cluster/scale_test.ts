@@ -36,7 +36,7 @@ Deno.test("the number of pods never dips between a fixed number and an autoscale
           .filter((managedField) => at(managedField, "fieldsV1", "f:spec", "f:replicas") !== undefined)
           .map((managedField) => stringAt(managedField, "manager"));
       await edited({ replicas: 3 });
-      await t.step("3 pods are kept when an autoscaler of 1 to 5 takes control", async () => {
+      await t.step("3 pods are kept when an autoscaler of 1 to 5 takes over", async () => {
         deepStrictEqual(await edited({ replicas: 3, autoscaling: { minReplicas: 1, maxReplicas: 5 } }), [3]);
         ok(!(await managers()).includes("llama-stack-operator"), (await managers()).join());
       });
@@ -52,7 +52,7 @@ Deno.test("the number of pods never dips between a fixed number and an autoscale
         ]);
         deepStrictEqual(await edited({ replicas: 4 }), [4]);
       });
-      await t.step("an autoscaler that takes control at zero starts with its minimum", async () => {
+      await t.step("an autoscaler that takes over at zero starts with its minimum", async () => {
         await edited({ replicas: 0 });
         deepStrictEqual((await edited({ replicas: 0, autoscaling: { minReplicas: 2, maxReplicas: 5 } })).at(-1), 2);
       });

@@ -55,7 +55,7 @@ Deno.test("up prints a working KUBECONFIG, and SIGTERM removes everything", () =
     await nothingIsLeft(tmp);
   }));
 
-Deno.test("up gives up after --timeout with 1 and explains why; usage errors exit with 2", () =>
+Deno.test("up exits with 1 after --timeout and explains why; usage errors exit with 2", () =>
   inFolder(async (tmp) => {
     const { code, text } = await up(tmp, ["-f", "-", "--timeout", "6s"], WAITS_FOR_EVER);
     strictEqual(code, 1, text);

@@ -19,7 +19,7 @@ const POLICY = `${NAME}-write-guard`;
 
 const TENANT = "tenant";
 
-Deno.test("the write guard lets the operator work and protects everything else on a real API server", async (t) => {
+Deno.test("the write guard allows the operator's writes and protects everything else on a real API server", async (t) => {
   const cluster = await startControlPlane({ kwok: true, audit: true });
   try {
     await prepare(cluster, [TENANT]);

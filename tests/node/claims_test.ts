@@ -14,7 +14,7 @@ const resource = (storage: JsonObject, distribution = "starter"): JsonObject =>
     workload: { storage: { size: "1Gi" } },
   }, MODELS_ENDPOINT);
 
-Deno.test("deletion takes everything but the claim, and a new resource of that name finds its data", () =>
+Deno.test("deletion removes everything but the claim, and a new resource of that name finds its data", () =>
   inPlace("deletion", async (place) => {
     await using _vllm = await startModelService(place);
     const spec = resource({ kv: { type: "sqlite" }, sql: { type: "sqlite" } });

@@ -36,7 +36,7 @@ Deno.test("the vllm sample answers through its Service with the key of its Secre
     strictEqual(stringAt(told, "status", "phase"), "Ready");
   }));
 
-Deno.test("HTTPS is served and probed, and the CA bundle lets the server trust a model server", () =>
+Deno.test("HTTPS is served and probed, and with the CA bundle the server trusts a model server", () =>
   inPlace("tls", async (place) => {
     const folder = await Deno.makeTempDir();
     const of = async (name: string) => {
@@ -71,7 +71,7 @@ Deno.test("HTTPS is served and probed, and the CA bundle lets the server trust a
   }));
 
 for (const [name, server] of [["starter", "llama-stack 0.7.3"], ["ogx-starter", "ogx 1.5.0"]] as const) {
-  Deno.test(`${name} answers by HTTPS with two workers where the resource asks for nothing else`, () =>
+  Deno.test(`${name} answers over HTTPS with two workers if the resource sets nothing else`, () =>
     inPlace(`tls-${name}`, async (place) => {
       const folder = await Deno.makeTempDir();
       const { certificateFile, keyFile } = await makeServerCertificate(folder, [`bare-service.${place.namespace}.svc`]);

@@ -7,7 +7,7 @@ import { boot } from "../../tools/server/boot.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 
 for (const name of ["starter", "ogx-starter"]) {
-  Deno.test(`${name} answers by HTTPS and with two workers where the resource asks for nothing else`, async () => {
+  Deno.test(`${name} answers over HTTPS and with two workers if the resource sets nothing else`, async () => {
     const folder = await Deno.makeTempDir();
     try {
       const certificate = await makeServerCertificate(folder);

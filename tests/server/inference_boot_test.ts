@@ -64,7 +64,7 @@ const TYPES: Readonly<Record<string, InferenceType>> = {
 
 const LISTED = { none: [], one: ["test-model"], all: ["test-model", "test-embedding"] };
 
-Deno.test("every inference type that these tests know is offered by some server", () => {
+Deno.test("every inference type in these tests is offered by some server", () => {
   const offered = TESTED_SERVERS.flatMap((server) => knownTypes(server, "inference"));
   deepStrictEqual(Object.keys(TYPES).filter((type) => !offered.includes(type)), []);
 });
@@ -78,7 +78,7 @@ Deno.test("every remote inference type of a server is known to these tests", () 
   }
 });
 
-Deno.test("inference providers of every server take both spellings of an endpoint, and keys", () =>
+Deno.test("inference providers of every server accept both spellings of an endpoint, and keys", () =>
   onEveryServer((server) =>
     sideBySide([
       assertReached(server, remoteTypes(server), "bare"),

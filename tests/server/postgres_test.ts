@@ -3,7 +3,7 @@ import { ODD_PASSWORDS } from "./odd_passwords.ts";
 import { startPostgres } from "../../tools/server/postgres.ts";
 
 for (const tls of [false, true]) {
-  Deno.test(`startPostgres() with tls ${tls} lets in odd passwords and nothing else`, async () => {
+  Deno.test(`startPostgres() with tls ${tls} accepts unusual passwords and rejects wrong ones`, async () => {
     const postgres = await startPostgres({ password: ODD_PASSWORDS[0] ?? "", tls });
     try {
       for (const [index, password] of ODD_PASSWORDS.entries()) {

@@ -137,7 +137,7 @@ const REFUSED: readonly Refused[] = [
   },
 ];
 
-Deno.test("every provider type of a server is either booted here or known to be refused", () => {
+Deno.test("every provider type of a server is either started here or listed as unstartable", () => {
   for (const server of TESTED_SERVERS) {
     for (const [field, api] of Object.entries(FIELDS) as [Field, string][]) {
       const elsewhere = api === "vector_io" ? ["remote::pgvector"] : [];
@@ -171,7 +171,7 @@ Deno.test("every provider that a server starts with has its endpoint, key and se
     }
   }));
 
-Deno.test("no server starts with the types that are known to be refused", () =>
+Deno.test("no server starts with the types that are listed as unstartable", () =>
   onEveryServer((server) =>
     sideBySide(
       REFUSED.filter(({ by }) => by.includes(server.minor)).map(async ({ field, type, provider, log }) => {

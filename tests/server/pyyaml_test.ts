@@ -91,7 +91,7 @@ const hostileStrings = (): ReadonlyArray<string> => {
   return [...all];
 };
 
-Deno.test(`writeYaml() gives PyYAML back each of ${STRINGS} hostile strings as value, as key and in a list`, async () => {
+Deno.test(`writeYaml() preserves ${STRINGS} hostile strings for PyYAML, as value, as key and in a list`, async () => {
   const strings = hostileStrings();
   strictEqual(strings.length, STRINGS);
   // In bundles, since one document per string would take PyYAML minutes.

@@ -47,7 +47,7 @@ for (const name of names.filter((name) => Object.hasOwn(NOT_GENERATED, name))) {
 }
 
 for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) {
-  Deno.test(`deploy/samples/${name} boots, and the server has what it asks for`, async () => {
+  Deno.test(`deploy/samples/${name} boots, and the server has what it requests`, async () => {
     const surroundings = await startSurroundings(await sample(name, {}));
     try {
       const manifest = await sample(name, surroundings.addresses);

@@ -159,7 +159,7 @@ const authoritiesFile = async (folder: string, spec: JsonObject, bundle: string,
   return await Deno.readTextFile(target);
 };
 
-Deno.test("every server reports to its collector and knows its MCP servers", () =>
+Deno.test("every server reports to its collector and lists its MCP servers", () =>
   onEveryServer(async (server) => {
     // It records what it does not know, too: that is all a collector has to do here.
     const collector = startModelServer();

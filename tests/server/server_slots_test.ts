@@ -12,7 +12,7 @@ const withParallel = async (value: string, use: () => Promise<void>): Promise<vo
   }
 };
 
-Deno.test("takeServerSlot() lets so many in and the next one when a place is given back", () =>
+Deno.test("takeServerSlot() admits the maximum, and the next one when a slot is released", () =>
   withParallel("2", async () => {
     const seen: string[] = [];
     const enter = async (name: string) => {
@@ -36,5 +36,5 @@ Deno.test("takeServerSlot() lets so many in and the next one when a place is giv
     last.giveBack();
   }));
 
-Deno.test("takeServerSlot() refuses a limit that is none", () =>
+Deno.test("takeServerSlot() rejects an invalid limit", () =>
   withParallel("many", () => rejects(takeServerSlot(), /LLAMA_STACK_OPERATOR_PARALLEL/)));

@@ -10,11 +10,14 @@ import pydantic
 def main(package: str) -> None:
     server = package.replace("-", "_")
     registry = importlib.import_module(f"{server}.core.distribution").get_provider_registry()
-    samples = json.load(sys.stdin)
+    asked = json.load(sys.stdin)
     print(
         json.dumps(
             {
-                f"{api.value} {type_}": {key: taken(config_class(spec), key, samples) for key in keys(config_class(spec))}
+                f"{api.value} {type_}": {
+                    ".".join(path): taken(config_class(spec), path, asked["samples"])
+                    for path in [*([key] for key in keys(config_class(spec))), *asked["within"].get(f"{api.value} {type_}", [])]
+                }
                 for api, specs in registry.items()
                 for type_, spec in specs.items()
             }
@@ -34,21 +37,30 @@ def keys(config):
         yield alias if isinstance(alias, str) else alias.choices[0]
 
 
-def taken(config, key, samples):
-    return [not refused(config, key, value) for value in samples]
+def taken(config, path, samples):
+    return [not refused(config, path, value) for value in samples]
 
 
-def refused(config, key, value):
-    """Whether the class complains of this field. Fields that are missing do not count."""
+def refused(config, path, value):
+    """Whether the class complains of this field, at the end of a path of keys. Fields that are missing do not count."""
+    given = value
+    for key in reversed(path):
+        given = {key: given}
     try:
-        config.model_validate({key: value})
+        config.model_validate(given)
         return False
     except pydantic.ValidationError as error:
         # A validator of the whole class runs before those of its fields.
-        return any(part["loc"][:1] in ((key,), ()) for part in error.errors())
+        return any(part["loc"] == () or begins(part["loc"], path) for part in error.errors())
     except Exception:
         # If a validator rejects the value, the server fails to start as well.
         return True
+
+
+def begins(place, path):
+    """Whether the place has the keys of the path in this order; a union adds the name of a class between them."""
+    rest = iter(place)
+    return all(key in rest for key in path)
 
 
 main(*sys.argv[1:])

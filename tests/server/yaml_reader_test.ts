@@ -20,6 +20,6 @@ Deno.test("readWithPyYaml() names the document that it cannot read", async () =>
   await rejects(readWithPyYaml(["a: b", "a: [b"]), /document 1: .*\n[^]*a: \[b/);
 });
 
-Deno.test("readWithPyYaml() refuses a document on which the two readers differ", async () => {
+Deno.test("readWithPyYaml() rejects a document on which the two readers differ", async () => {
   await rejects(readWithPyYaml(['a: "\\ud83d\\ude00"']), /document 0: the readers differ/);
 });

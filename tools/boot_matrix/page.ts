@@ -48,7 +48,7 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
     "| server | distribution | result | changes to the config |",
     "| --- | --- | --- | --- |",
     ...shipped.map((row) =>
-      `| ${row.server} | \`${row.distribution}\` | ${outcomeWord(row.outcome, note)} | ${row.mends.join("; ")} |`
+      `| ${row.server} | \`${row.distribution}\` | ${outcomeWord(row.outcome, note)} | ${row.fixes.join("; ")} |`
     ),
     "",
     "## Remote inference providers",

@@ -23,7 +23,7 @@ export interface BootedType extends Seen {
 export interface BootedShipped extends Seen {
   readonly minor: string;
   readonly distribution: string;
-  readonly mends: readonly string[];
+  readonly fixes: readonly string[];
   readonly outcome: Outcome;
 }
 

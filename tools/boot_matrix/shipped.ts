@@ -36,7 +36,7 @@ export const bootShipped = async (
     if (base === undefined) continue;
     const own = { base: { origin: `${distribution} of ${server}`, content: base.text }, env: ENVIRONMENT };
     const cell: Cell = { minor, distribution, storage: "sqlite" };
-    rows.push({ minor, distribution, server, mends: base.fixes, outcome: await bootCell(cell, backends, own) });
+    rows.push({ minor, distribution, server, fixes: base.fixes, outcome: await bootCell(cell, backends, own) });
   }
   return rows;
 };

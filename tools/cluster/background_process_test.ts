@@ -17,7 +17,7 @@ const shell = (script: string): [string, ...string[]] => ["/bin/sh", "-c", scrip
 const isAlive = async (pid: number): Promise<boolean> =>
   await Deno.readTextFile(`/proc/${pid}/status`).then((status) => status.includes("VmSize"), () => false);
 
-Deno.test("startInBackground() gives the program its input and environment, and keeps both outputs", () =>
+Deno.test("startInBackground() passes input and environment to the program, and keeps both outputs", () =>
   inFolder(async (logFile) => {
     const program = await startInBackground({
       command: shell("cat; echo $WORD; echo home=$HOME; echo wrong >&2; exit 3"),

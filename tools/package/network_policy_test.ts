@@ -46,7 +46,7 @@ for (const [what, choices] of Object.entries({ "": DEFAULT, " without webhooks":
   });
 }
 
-Deno.test("strictNetworkPolicy() lets the operator reach every server, on whatever port it listens", () => {
+Deno.test("strictNetworkPolicy() allows the operator to reach every server, on any port", () => {
   const servers: ReadonlyArray<JsonObject> = [
     {},
     { networking: { port: 1234 } },
@@ -65,7 +65,7 @@ Deno.test("strictNetworkPolicy() lets the operator reach every server, on whatev
   }
 });
 
-Deno.test("strictNetworkPolicy() lets the operator connect to nothing else but names and API servers", () => {
+Deno.test("strictNetworkPolicy() allows the operator no other connections than DNS and API servers", () => {
   const open = listAt(POLICY, "spec", "egress").filter((rule) => listAt(rule, "to").length === 0);
   deepStrictEqual(
     open.flatMap((rule) => listAt(rule, "ports").map((port) => `${member(port, "protocol")} ${member(port, "port")}`)),

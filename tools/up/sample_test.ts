@@ -36,7 +36,7 @@ Deno.test("standIns() creates each Secret once, with every key that is read", ()
   ok(Result.isSuccess(parsePostgres(url, "pg/url", [])), url);
 });
 
-Deno.test("modelServersOf() takes plain HTTP under the name of a Service beside the resource, and nothing of others", () => {
+Deno.test("modelServersOf() selects plain HTTP endpoints of Services in the namespace of the resource, and no others", () => {
   const endpoints = [
     "http://vllm:8000",
     "http://tgi",

@@ -24,7 +24,7 @@ const TRIES = 5;
 const NOISE_MS = 40;
 
 for (const { name, object } of CONVERSION_SHAPES) {
-  Deno.test(`converted() takes a time that grows with the size of the object: ${name}`, () => {
+  Deno.test(`converted() takes time proportional to the size of the object: ${name}`, () => {
     const tries: Array<string> = [];
     while (tries.length < TRIES) {
       const [quarter, whole] = [conversionMs(object(1 / 16)), conversionMs(object(1 / 4))];

@@ -15,6 +15,9 @@ const PORT_MAX = 65535;
 /** Behind the port, and so behind what the placeholder stands for, no path can be hidden. */
 const HOST_IN_PLACEHOLDER = /^https?:\/\/\$\{env\.[A-Z0-9_]+\}:[0-9]+(?:[/?#]|$)/i;
 
+/** Paths that clients of the OpenAI API append themselves. */
+const OF_REQUESTS = /\/(chat\/completions|completions|embeddings|models|responses)\/?$/;
+
 export interface Address {
   readonly config: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
@@ -66,6 +69,16 @@ export const addressFields = (
       ...(completed
         ? [
           warning("EndpointCompleted", path, `${type} expects the path ${expected}, which is added to the endpoint`),
+        ]
+        : []),
+      ...(expected !== "" && OF_REQUESTS.test(url.pathname)
+        ? [
+          warning(
+            "EndpointOfRequest",
+            path,
+            `${type} appends the path of each request to the endpoint, which already ends with one; ` +
+              `end it with ${expected}`,
+          ),
         ]
         : []),
       ...credentialWarnings(url, path),

@@ -45,7 +45,7 @@ for (
     "http://vllm:99999",
   ]
 ) {
-  Deno.test(`addressFields() refuses ${JSON.stringify(endpoint)} where a URL is read, once`, () => {
+  Deno.test(`addressFields() rejects ${JSON.stringify(endpoint)} where a URL is read, once`, () => {
     deepStrictEqual(failures(spec("vllm", endpoint)), ["UnusableEndpoint at spec.providers.inference[0].endpoint"]);
   });
 }
@@ -66,4 +66,16 @@ Deno.test("addressFields() warns of user and password in a URL and prints neithe
   ]);
   ok(generated(withPassword).config.warnings.every(({ message }) => !message.includes("hunter2")));
   ok(rejected(spec("vllm", "ftp://user:hunter2@vllm")).failures.every(({ message }) => !message.includes("hunter2")));
+});
+
+for (const path of ["/v1/chat/completions", "/v1/embeddings/", "/v1/models"]) {
+  Deno.test(`addressFields() warns that the endpoint ends with ${path}, the path of a request`, () => {
+    deepStrictEqual(warnings(spec("vllm", `http://vllm:8000${path}`)), [
+      "EndpointOfRequest at spec.providers.inference[0].endpoint",
+    ]);
+  });
+}
+
+Deno.test("addressFields() accepts paths of proxies before the one of the API", () => {
+  deepStrictEqual(warnings(spec("vllm", "http://gateway/models/vllm/v1")), []);
 });

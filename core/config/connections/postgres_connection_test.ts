@@ -61,7 +61,7 @@ for (
     ["host=db user=llama password='geheim", "neither"],
   ] as const
 ) {
-  Deno.test(`parsePostgres() refuses ${text} without quoting it`, () => {
+  Deno.test(`parsePostgres() rejects ${text} without quoting it`, () => {
     const message = Result.match(parse(text), { onFailure: (failure) => failure.message, onSuccess: () => "accepted" });
     ok(message.includes(words), message);
     ok(!message.includes("geheim"), message);
@@ -89,7 +89,7 @@ Deno.test("postgresSecret() puts brackets around IPv6 where the server builds a 
   ok(Result.isFailure(postgresSecret({ ...plain, host: "::1" }, { ...use, kvToo: true })));
 });
 
-Deno.test("postgresSecret() refuses users that a URL would cut, where the server does not quote them", () => {
+Deno.test("postgresSecret() rejects users that a URL would cut, if the server does not escape them", () => {
   ok(Result.isFailure(postgresSecret({ ...plain, user: "a@b" }, use)));
   ok(Result.isSuccess(postgresSecret({ ...plain, user: "a@b" }, { ...use, rawUrl: false })));
 });

@@ -61,7 +61,7 @@ for (
     ["server as null", `${head}server:`, "server must be a map"],
   ] as const
 ) {
-  Deno.test(`readBase() refuses ${name} within bounded time and memory`, () => {
+  Deno.test(`readBase() rejects ${name} within bounded time and memory`, () => {
     const heap = Deno.memoryUsage().heapUsed;
     const started = performance.now();
     const said = message(content);
@@ -132,7 +132,7 @@ Deno.test("readBase() accepts version 2 as number and as text, and leaves condit
   );
 });
 
-Deno.test("generation() keeps a section of the base that the server ignores, and says so", () => {
+Deno.test("generation() keeps a section of the base that the server ignores, with a warning", () => {
   for (const distribution of [{ name: "starter" }, { name: "ogx-starter", serverVersion: "1.2" }]) {
     const base = { origin: "test", content: `${head}telemetry: {enabled: true}\n` };
     const spec = { distribution, providers: { inference: [{ provider: "openai" }] } };
@@ -146,7 +146,7 @@ Deno.test("readBase() reads YAML as the server does: yes is a boolean, 012 is te
   deepStrictEqual([tree.a, tree.b, tree.c, tree.d], [true, 10, "2024-01-01", "y"]);
 });
 
-Deno.test("baseId() takes a conditional id for its name", () => {
+Deno.test("baseId() is the name inside a conditional id", () => {
   deepStrictEqual(
     ["vllm", "${env.VLLM_URL:+vllm}", "${env.VLLM_URL}", ""].map((
       provider_id,

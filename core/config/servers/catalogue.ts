@@ -31,6 +31,21 @@ export interface CatalogueField {
   readonly aliases?: ReadonlyArray<string>;
   readonly enum?: ReadonlyArray<unknown>;
   readonly description?: string;
+  /** Key of `Catalogue.models`: what a map in this field may contain. */
+  readonly model?: string;
+  /** The server looks for the file at this path when it starts. */
+  readonly file?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+}
+
+/** The class of a map inside the config of a provider. */
+export interface CatalogueModel {
+  readonly fields: Readonly<Record<string, CatalogueField>>;
+  /** What the class does with fields that it does not know. */
+  readonly extra: "ignore" | "forbid" | "allow";
 }
 
 /** A reference to a storage backend inside a provider's config. */
@@ -70,6 +85,7 @@ export interface Catalogue {
   readonly server: string;
   readonly origin: Readonly<Record<string, string>>;
   readonly apis: Readonly<Record<string, CatalogueApi>>;
+  readonly models: Readonly<Record<string, CatalogueModel>>;
   /** By API, then by provider type. */
   readonly providers: Readonly<Record<string, Readonly<Record<string, ProviderType>>>>;
 }

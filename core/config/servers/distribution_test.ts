@@ -16,7 +16,7 @@ const resolve = (
   });
 const settings = (image: string): ImageOverrides => ({ ...NO_OVERRIDES, settings: new Map([["starter", image]]) });
 
-Deno.test("resolveDistribution() knows every shipped distribution", () => {
+Deno.test("resolveDistribution() finds every shipped distribution", () => {
   deepStrictEqual([...EMBEDDED_DISTRIBUTIONS.keys()].sort(), [
     "meta-reference-gpu",
     "ogx-postgres-demo",
@@ -29,7 +29,7 @@ Deno.test("resolveDistribution() knows every shipped distribution", () => {
   strictEqual(resolve({ name: "ogx-starter" }), "docker.io/ogxai/distribution-starter:1.4.1 1.2 1.4");
 });
 
-Deno.test("resolveDistribution() takes the settings first, then RELATED_IMAGE, then the table", () => {
+Deno.test("resolveDistribution() prefers the settings, then RELATED_IMAGE, then the table", () => {
   const related = { ...NO_OVERRIDES, related: new Map([["RELATED_IMAGE_STARTER", "mirror/starter:latest"]]) };
   strictEqual(resolve({ name: "starter" }, related), "mirror/starter:latest 0.7 0.7");
   const both = { ...related, settings: new Map([["starter", "own/starter:0.7.3"]]) };
@@ -42,12 +42,12 @@ Deno.test("resolveDistribution() rejects an override of another server family", 
   ok(resolve({ name: "starter" }, settings("ogxai/distribution-starter:1.4.1")).includes("another server family"));
 });
 
-Deno.test("resolveDistribution() takes the override's own minor for the catalogue", () => {
+Deno.test("resolveDistribution() uses the minor version of the override for the catalogue", () => {
   const overrides = { ...NO_OVERRIDES, settings: new Map([["ogx-starter", "mirror/ogx:1.5.0"]]) };
   strictEqual(resolve({ name: "ogx-starter" }, overrides), "mirror/ogx:1.5.0 1.2 1.5");
 });
 
-Deno.test("resolveDistribution() refuses a server of another product and names the distributions that have it", () => {
+Deno.test("resolveDistribution() rejects a server of another product and names the distributions that have it", () => {
   strictEqual(
     resolve({ name: "starter", serverVersion: "1.4.1" }),
     'spec.distribution.serverVersion: not a version of Llama Stack, the server of distribution "starter": "1.4.1"; set ' +
@@ -84,7 +84,7 @@ for (
     strictEqual(resolve({ image }), `${image} ${want}`));
 }
 
-Deno.test("resolveDistribution() takes serverVersion before the tag, and refuses what it does not know", () => {
+Deno.test("resolveDistribution() prefers serverVersion to the tag, and rejects unknown versions", () => {
   strictEqual(
     resolve({ image: "x/ogxai/distribution-a:1.4.1", serverVersion: "0.7.3" }),
     "x/ogxai/distribution-a:1.4.1 0.7 0.7",
@@ -104,7 +104,7 @@ Deno.test("derive() needs a base where a config is to be generated for an image 
   ok(generated(spec, smallBase()));
 });
 
-Deno.test("derive() refuses TLS and workers on an image without a known config, with the ways out", () => {
+Deno.test("derive() rejects TLS and workers on an image without a known config, and names the alternatives", () => {
   const image = { distribution: { image: "example.com/own:1" } };
   for (
     const [block, spec] of [
@@ -175,7 +175,7 @@ Deno.test("readDistributions() also reads the old flat form", () => {
 });
 
 for (const document of [[], "x", { a: {} }, { "": "x" }, { a: "" }]) {
-  Deno.test(`readDistributions() refuses ${JSON.stringify(document)}`, () =>
+  Deno.test(`readDistributions() rejects ${JSON.stringify(document)}`, () =>
     ok(Result.isFailure(readDistributions(document as never, {}))));
 }
 

@@ -9,8 +9,25 @@ export const expectedInstead = (field: CatalogueField, value: Json): string | un
   // The server expands the environment first, and then converts the text.
   if (typeof value === "string" && value.includes("${env.")) return undefined;
   if (!FITS[field.type](value)) return EXPECTED[field.type];
+  const outside = outsideOf(field, value);
+  if (outside !== undefined) return outside;
   const words = field.type === "string" ? field.enum : undefined;
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
+};
+
+/** The range that the field accepts, if the number is not in it. A text is converted first. */
+const outsideOf = (
+  { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum }: CatalogueField,
+  value: NonNullable<Json>,
+): string | undefined => {
+  const number = typeof value === "string" ? Number(value.replaceAll("_", "")) : Number(value);
+  if (type !== "integer" && type !== "number" || Number.isNaN(number)) return undefined;
+  const kind = EXPECTED[type];
+  if (minimum !== undefined && number < minimum) return `${kind} of at least ${minimum}`;
+  if (exclusiveMinimum !== undefined && number <= exclusiveMinimum) return `${kind} greater than ${exclusiveMinimum}`;
+  if (maximum !== undefined && number > maximum) return `${kind} of at most ${maximum}`;
+  if (exclusiveMaximum !== undefined && number >= exclusiveMaximum) return `${kind} less than ${exclusiveMaximum}`;
+  return undefined;
 };
 
 const EXPECTED: Readonly<Record<Exclude<CatalogueField["type"], "any">, string>> = {

@@ -1,8 +1,10 @@
 /** Warnings about allowed combinations that cause problems: in the resource, or in the resource with its config. */
 import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
+import type { EnvVar } from "../../api/embedded.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import { entriesOf, type Facts, noted } from "../draft.ts";
+import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
 export const addCautions: Stage<never> = soundStage((draft, facts) =>
@@ -53,7 +55,12 @@ export const configCautions = (
   ];
 };
 
-export const specCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
+export const specCautions = (spec: Spec): ReadonlyArray<Warning> => [
+  ...autoscalerCautions(spec),
+  ...(spec.workload?.overrides?.env ?? []).flatMap(variableCautions),
+];
+
+const autoscalerCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
   const { minReplicas, maxReplicas = 0 } = workload?.autoscaling ?? {};
   const replicas = workload?.replicas ?? 1;
   return minReplicas === undefined || maxReplicas < 1 || replicas <= minReplicas ? [] : [
@@ -66,3 +73,36 @@ export const specCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
     ),
   ];
 };
+
+const variableCautions = ({ name, value = "" }: EnvVar, index: number): ReadonlyArray<Warning> => {
+  const path = ["spec", "workload", "overrides", "env", index];
+  const instead = OPERATOR_VARIABLES.get(name);
+  return [
+    ...(instead === undefined ? [] : [warning("OperatorVariable", [...path, "name"], `${name} ${instead}`)]),
+    ...(mayBeSecret(name, value)
+      ? [
+        warning(
+          "CredentialInEnvironment",
+          [...path, "value"],
+          `the value of ${name} is readable for everyone who may read the resource or the Deployment; ` +
+            "use valueFrom.secretKeyRef",
+        ),
+      ]
+      : []),
+  ];
+};
+
+/** Variables that every server family reads, and what replacing the value of the operator does. */
+const OPERATOR_VARIABLES: ReadonlyMap<string, string> = new Map(
+  SERVER_FAMILIES.flatMap(({ process: { portVariable, configVariable } }) => [
+    [portVariable, "is set by the operator; set spec.networking.port, to which probes and Service refer as well"],
+    [configVariable, "is set by the operator; with another value, the server does not read the generated config"],
+  ]),
+);
+
+/** Also used for the variables of OpenTelemetry, whose headers carry tokens. */
+export const mayBeSecret = (name: string, value: string): boolean =>
+  value !== "" && !value.includes("$") &&
+  (SECRET_NAME.test(name) || /_HEADERS$/.test(name) && /(authorization|api-?key|token)\s*=/i.test(value));
+
+const SECRET_NAME = /(^|_)(API_KEY|ACCESS_KEY|PASSWORD|PASSWD|SECRET|TOKEN)$/;

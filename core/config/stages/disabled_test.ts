@@ -5,7 +5,7 @@ import { at, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 const apis = (spec: JsonObject, surroundings = {}) => listAt(config(spec, surroundings), "apis").map(String);
 const withoutPath = (spec: JsonObject) => new Set(warnings(spec).map((line) => line.split(" ")[0]));
 
-Deno.test("switchOff() takes out the API, its providers, its resources and its section", () => {
+Deno.test("switchOff() removes the API, its providers, its resources and its section", () => {
   const made = config({ disabled: ["safety"] });
   ok(!listAt(made, "apis").includes("safety"));
   deepStrictEqual([at(made, "providers", "safety"), made.safety, listAt(made, "registered_resources", "shields")], [
@@ -16,7 +16,7 @@ Deno.test("switchOff() takes out the API, its providers, its resources and its s
 });
 
 for (const name of ["vector_io", "vectorIo"]) {
-  Deno.test(`switchOff() takes ${name} for the same API`, () => {
+  Deno.test(`switchOff() treats ${name} as the same API`, () => {
     const made = config({ disabled: [name] });
     deepStrictEqual([at(made, "providers", "vector_io"), made.vector_stores], [undefined, undefined]);
   });
@@ -58,7 +58,7 @@ Deno.test("switchOff() ignores names that this server does not have, with a warn
   ]);
 });
 
-Deno.test("switchOff() takes agents for responses on servers that renamed it", () => {
+Deno.test("switchOff() treats agents as responses on servers that renamed it", () => {
   ok(!apis({ disabled: ["agents"] }).includes("responses"));
 });
 
@@ -88,7 +88,7 @@ Deno.test("computeApis() never opens an API whose only provider may be off, nor 
   deepStrictEqual(apis({ storage: { kv: {} } }, base), ["inspect"]);
 });
 
-Deno.test("addExternalProviders() refuses external providers instead of ignoring them", () => {
+Deno.test("addExternalProviders() rejects external providers instead of ignoring them", () => {
   const spec = { externalProviders: { inference: [{ providerId: "own", image: "example/own:1" }] } };
   deepStrictEqual(failures(spec), ["NotBuiltYet at spec.externalProviders.inference"]);
 });

@@ -18,7 +18,7 @@ const OPENAI = { id: "second", provider: "openai" };
 const models = (spec: JsonObject, surroundings = smallBase()) =>
   listAt(config(spec, surroundings), "registered_resources", "models").filter(isObject);
 
-Deno.test("registerModels() gives a model without provider to the first declared one", () => {
+Deno.test("registerModels() assigns a model without provider to the first declared one", () => {
   deepStrictEqual(models({ providers: { inference: [VLLM, OPENAI] }, resources: { models: [{ name: "org/chat" }] } }), [
     { provider_id: "primary", model_id: "org/chat", model_type: "llm", provider_model_id: "org/chat" },
   ]);
@@ -53,7 +53,7 @@ Deno.test("registerModels() fails when no provider can serve models", () => {
   );
 });
 
-Deno.test("registerModels() names the known providers when a model asks for an unknown one", () => {
+Deno.test("registerModels() names the available providers when a model refers to an unknown one", () => {
   const spec = { providers: { inference: [VLLM] }, resources: { models: [{ name: "m", provider: "primry" }] } };
   deepStrictEqual(failures(spec, smallBase()), ["UnknownProvider at spec.resources.models[0].provider"]);
   strictEqual(
@@ -65,7 +65,7 @@ Deno.test("registerModels() names the known providers when a model asks for an u
 
 const env = (name: string, value: string) => ({ workload: { overrides: { env: [{ name, value }] } } });
 
-Deno.test("registerModels() takes a conditional provider of the base whose variable the resource sets", () => {
+Deno.test("registerModels() uses a conditional provider of the base whose variable the resource sets", () => {
   const made = models({
     resources: { models: [{ name: "a", provider: "ollama" }, { name: "b", provider: "openai" }] },
     ...env("OLLAMA_URL", "http://ollama/v1"),
@@ -73,7 +73,7 @@ Deno.test("registerModels() takes a conditional provider of the base whose varia
   deepStrictEqual(made.map(({ provider_id }) => provider_id), ["ollama", "openai"]);
 });
 
-Deno.test("registerModels() refuses a provider of the base that its condition switches off", () => {
+Deno.test("registerModels() rejects a provider of the base that its condition disables", () => {
   const spec = { resources: { models: [{ name: "a", provider: "vllm" }] } };
   deepStrictEqual(failures(spec), ["ProviderSwitchedOff at spec.resources.models[0].provider"]);
   strictEqual(
@@ -86,7 +86,7 @@ Deno.test("registerModels() refuses a provider of the base that its condition sw
   deepStrictEqual(warnings({ ...spec, ...fromMap }), ["VariableNotKnown at spec.resources.models[0].provider"]);
 });
 
-Deno.test("registerModels() chooses a provider that serves the type of the model, and tells a choice among several", () => {
+Deno.test("registerModels() chooses a provider that serves the type of the model, and warns if there are several", () => {
   const spec = {
     providers: { inference: [{ id: "st", provider: "inline::sentence-transformers" }, VLLM] },
     resources: { models: [{ name: "chat" }, { name: "e", modelType: "embedding", embeddingDimension: 3 }] },
@@ -111,7 +111,7 @@ for (
     [],
   ]] as const
 ) {
-  Deno.test(`registerModels() knows whether server ${serverVersion} has rerank models`, () => {
+  Deno.test(`registerModels() distinguishes whether server ${serverVersion} supports rerank models`, () => {
     const spec = {
       providers: { inference: [VLLM] },
       resources: { models: [{ name: "r", modelType: "rerank", provider: "primary" }] },
@@ -146,7 +146,7 @@ Deno.test("registerModels() writes an embedding model with its dimension and not
   ]);
 });
 
-Deno.test("registerModels() keeps the models of the base and replaces the one that the server would take for the same", () => {
+Deno.test("registerModels() keeps the models of the base and replaces the one with the same id", () => {
   const base = smallBase({
     registered_resources: {
       models: [
@@ -164,7 +164,7 @@ Deno.test("registerModels() keeps the models of the base and replaces the one th
   );
 });
 
-Deno.test("registerModels() refuses two entries that the server knows under one id", () => {
+Deno.test("registerModels() rejects two entries with the same id on the server", () => {
   const spec = { resources: { models: [{ name: "a", providerModelId: "x" }, { name: "b", providerModelId: "x" }] } };
   deepStrictEqual(failures(spec, smallBase()), ["ModelConflict at spec.resources.models[1]"]);
   ok(rejected(spec, smallBase()).failures[0]?.message.includes('"openai/x"'));

@@ -25,7 +25,7 @@ Deno.test("overlayProviders() makes a conditional base entry of that id uncondit
   deepStrictEqual(ids(spec, "inference"), ["ollama", "openai"]);
 });
 
-Deno.test("overlayProviders() keeps what it does not know of a base", () => {
+Deno.test("overlayProviders() keeps unknown parts of a base", () => {
   const base = smallBase({ unknown: { deep: [1, { x: "y" }] }, server: { port: 1, auth: { route_policy: [] } } });
   const made = config({ providers: { inference: [{ id: "mine", provider: "openai" }] } }, base);
   deepStrictEqual(made.unknown, { deep: [1, { x: "y" }] });

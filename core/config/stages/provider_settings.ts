@@ -3,14 +3,23 @@ import { didYouMean } from "../../data/closest.ts";
 import { ForbiddenSetting, RuleBroken, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, member } from "../../data/json.ts";
-import { type Warning, warning } from "../../failure/warning.ts";
+import { type Warning, warning, type WarningCode } from "../../failure/warning.ts";
 import type { Provider } from "../../api/v1alpha2.ts";
-import type { CatalogueField, ProviderType } from "../servers/catalogue.ts";
+import type { Facts } from "../draft.ts";
+import { mayExist } from "../mounted_files.ts";
+import type { CatalogueField, CatalogueModel, ProviderType } from "../servers/catalogue.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 
 export interface Found<E> {
   readonly warnings: ReadonlyArray<Warning>;
   readonly failures: ReadonlyArray<E>;
+}
+
+/** What the checks of one provider's settings need to know. */
+interface Checked {
+  readonly type: string;
+  readonly known: ProviderType;
+  readonly facts: Facts;
 }
 
 /** Values in `settings` that the type would not take: references to Secrets, wrong types, credentials in clear text. */
@@ -19,47 +28,106 @@ export const settingFindings = (
   type: string,
   known: ProviderType,
   path: FieldPath,
+  facts: Facts,
+): Found<SettingInvalid> =>
+  together(
+    Object.entries(settings).map(([key, value]) => {
+      const field = fieldOf(known.fields, key);
+      if (field === undefined) return NOTHING;
+      const place = [...path, "settings", key];
+      const secretField = key === known.key || key === "apiKey" ? "apiKey" : `secretRefs.${key}`;
+      return valueFindings(field, value, place, `use ${secretField}`, { type, known, facts });
+    }),
+  );
+
+/** `instead` is the place for a secret value. */
+const valueFindings = (
+  field: CatalogueField,
+  value: Json,
+  place: FieldPath,
+  instead: string,
+  checked: Checked,
 ): Found<SettingInvalid> => {
-  const found = Object.entries(settings).map(([key, value]): Found<SettingInvalid> => {
-    const place = [...path, "settings", key];
-    const field = fieldOf(known, key);
-    if (field === undefined) return NOTHING;
-    const reference = referenceWithin(value, place);
-    if (reference !== undefined) {
-      const instead = `a reference to a Secret has no effect in settings; use ${secretFieldFor(key, known)}`;
-      return { warnings: [], failures: [new SettingInvalid({ path: reference, detail: instead })] };
-    }
-    const expected = expectedInstead(field, value);
-    if (expected !== undefined) {
-      // The value is not quoted: it may be a secret in the wrong place.
-      const detail = `wrong type for provider type "${type}"; expected ${expected}`;
-      return { warnings: [], failures: [new SettingInvalid({ path: place, detail })] };
-    }
-    return isClearCredential(field, value)
-      ? {
-        warnings: [
-          warning(
-            "CredentialInSettings",
-            place,
-            `the value is stored in clear text in a ConfigMap; use ${secretFieldFor(key, known)}`,
-          ),
-        ],
-        failures: [],
-      }
-      : NOTHING;
-  });
-  return {
-    warnings: found.flatMap(({ warnings }) => warnings),
-    failures: found.flatMap(({ failures }) => failures),
-  };
+  const { type, facts } = checked;
+  const model = field.model === undefined || !isObject(value) ? undefined : facts.server.catalogue.models[field.model];
+  const reference = isReference(value) ? place : model === undefined ? referenceWithin(value, place) : undefined;
+  if (reference !== undefined) {
+    const within = reference.length > place.length ? FROM_VARIABLE : instead;
+    return failed(reference, `a reference to a Secret has no effect in settings; ${within}`);
+  }
+  const expected = expectedInstead(field, value);
+  // The value is not quoted: it may be a secret in the wrong place.
+  if (expected !== undefined) return failed(place, `wrong type for provider type "${type}"; expected ${expected}`);
+  if (model !== undefined && isObject(value)) return modelFindings(model, value, place, checked);
+  if (isClearCredential(field, value)) {
+    return warned("CredentialInSettings", place, `the value is stored in clear text in a ConfigMap; ${instead}`);
+  }
+  return field.file === true && typeof value === "string" && value.startsWith("/") && !mayExist(value, facts)
+    ? warned(
+      "FileNotMounted",
+      place,
+      `no volume of the pod contains "${value}", and the server does not start without it; mount it with ` +
+        "spec.workload.overrides.volumes and volumeMounts, unless the image has it",
+    )
+    : NOTHING;
+};
+
+const FROM_VARIABLE =
+  "set a variable from the Secret in spec.workload.overrides.env, and write ${env.NAME} with its name here";
+
+/** A map whose fields the server knows, such as `network`. */
+const modelFindings = (
+  { fields, extra }: CatalogueModel,
+  value: JsonObject,
+  place: FieldPath,
+  checked: Checked,
+): Found<SettingInvalid> => {
+  const names = Object.entries(fields).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
+  const missing = Object.entries(fields).filter(([name, { required, aliases = [] }]) =>
+    required === true && [name, ...aliases].every((key) => !Object.hasOwn(value, key))
+  ).map(([name]) => name);
+  return together([
+    ...missing.map((name) => failed(place, `"${name}" is required in this map`)),
+    ...Object.entries(value).map(([key, inner]) => {
+      const at = [...place, key];
+      const field = fieldOf(fields, key);
+      if (field !== undefined) return valueFindings(field, inner, at, FROM_VARIABLE, checked);
+      if (isReference(inner)) return failed(at, `a reference to a Secret has no effect in settings; ${FROM_VARIABLE}`);
+      if (extra === "allow") return NOTHING;
+      return extra === "forbid"
+        ? failed(at, `unknown field for provider type "${checked.type}"; allowed fields: ${names.sort().join(", ")}`)
+        : warned(
+          "UnknownSetting",
+          at,
+          `unknown field for provider type "${checked.type}"; it has no effect${didYouMean(key, names)}`,
+        );
+    }),
+  ]);
 };
 
 const NOTHING: Found<never> = { warnings: [], failures: [] };
 
-const fieldOf = (known: ProviderType, key: string): CatalogueField | undefined =>
-  Object.hasOwn(known.fields, key)
-    ? known.fields[key]
-    : Object.values(known.fields).find(({ aliases = [] }) => aliases.includes(key));
+const failed = (path: FieldPath, detail: string): Found<SettingInvalid> => ({
+  warnings: [],
+  failures: [new SettingInvalid({ path, detail })],
+});
+
+const warned = (code: WarningCode, path: FieldPath, message: string): Found<never> => ({
+  warnings: [warning(code, path, message)],
+  failures: [],
+});
+
+const together = (found: ReadonlyArray<Found<SettingInvalid>>): Found<SettingInvalid> => ({
+  warnings: found.flatMap(({ warnings }) => warnings),
+  failures: found.flatMap(({ failures }) => failures),
+});
+
+const fieldOf = (fields: ProviderType["fields"], key: string): CatalogueField | undefined =>
+  Object.hasOwn(fields, key) ? fields[key] : Object.values(fields).find(({ aliases = [] }) => aliases.includes(key));
+
+const isReference = (value: Json): boolean =>
+  isObject(value) &&
+  (isObject(member(value, "secretKeyRef")) || isObject(member(member(value, "valueFrom"), "secretKeyRef")));
 
 /** The path in a setting at which an author wrote a reference in the form of Kubernetes. */
 const referenceWithin = (value: Json, path: FieldPath): FieldPath | undefined => {
@@ -67,15 +135,10 @@ const referenceWithin = (value: Json, path: FieldPath): FieldPath | undefined =>
     return value.map((item: Json, index) => referenceWithin(item, [...path, index])).find((item) => item !== undefined);
   }
   if (!isObject(value)) return undefined;
-  if (isObject(member(value, "secretKeyRef")) || isObject(member(member(value, "valueFrom"), "secretKeyRef"))) {
-    return path;
-  }
+  if (isReference(value)) return path;
   return Object.entries(value).map(([key, inner]) => referenceWithin(inner, [...path, key]))
     .find((item) => item !== undefined);
 };
-
-const secretFieldFor = (key: string, known: ProviderType): string =>
-  key === known.key || key === "apiKey" ? "apiKey" : `secretRefs.${key}`;
 
 const isClearCredential = (field: CatalogueField, value: Json): boolean =>
   field.secret === true && typeof value === "string" && value !== "" && !value.includes("${env.");

@@ -8,18 +8,18 @@ const spec = (provider: object) =>
   }) as never;
 
 for (const value of ["lots", 5.5, [], {}, null]) {
-  Deno.test(`settingFindings() refuses ${JSON.stringify(value)} where the provider reads a whole number`, () =>
+  Deno.test(`settingFindings() rejects ${JSON.stringify(value)} where the provider expects a whole number`, () =>
     deepStrictEqual(failures(spec({ settings: { max_tokens: value } })), [
       `SettingInvalid at ${AT}.settings.max_tokens`,
     ]));
 }
 
 for (const value of ["4096", " 4096 ", 4096, true, "${env.HOSTNAME}"]) {
-  Deno.test(`settingFindings() takes ${JSON.stringify(value)} for a whole number, as the server does`, () =>
+  Deno.test(`settingFindings() accepts ${JSON.stringify(value)} as a whole number, as the server does`, () =>
     deepStrictEqual(warnings(spec({ settings: { max_tokens: value } })), []));
 }
 
-Deno.test("settingFindings() says what the provider expects and quotes no value", () => {
+Deno.test("settingFindings() names the expected type and quotes no value", () => {
   strictEqual(
     rejected(spec({ settings: { refresh_models: "hunter2" } })).failures[0]?.message,
     `${AT}.settings.refresh_models: wrong type for provider type "remote::vllm"; expected true or false`,
@@ -31,10 +31,15 @@ for (
     [{ api_token: secret("s", "k") }, "api_token", "use apiKey"],
     [{ tls_verify: secret("s", "k") }, "tls_verify", "use secretRefs.tls_verify"],
     [{ api_token: { valueFrom: secret("s", "k") } }, "api_token", "use apiKey"],
-    [{ network: { tls: { key: secret("s", "k") } } }, "network.tls.key", "use secretRefs.network"],
+    [
+      { network: { tls: { key: secret("s", "k") } } },
+      "network.tls.key",
+      "write ${env.NAME} with its name here",
+    ],
+    [{ network: secret("s", "k") }, "network", "use secretRefs.network"],
   ] as const
 ) {
-  Deno.test(`settingFindings() refuses a reference to a Secret in settings.${field}`, () => {
+  Deno.test(`settingFindings() rejects a reference to a Secret in settings.${field}`, () => {
     deepStrictEqual(failures(spec({ settings })), [`SettingInvalid at ${AT}.settings.${field}`]);
     ok(rejected(spec({ settings })).failures[0]?.message.endsWith(instead));
   });
@@ -47,7 +52,7 @@ Deno.test("settingFindings() warns of a credential in clear text and does not pr
   deepStrictEqual(warnings(spec({ settings: { api_token: "${env.VLLM_TOKEN:=}" } })), []);
 });
 
-Deno.test("doubledFields() refuses two fields that stand for one key of the provider", () => {
+Deno.test("doubledFields() rejects two fields for the same key of the provider", () => {
   deepStrictEqual(failures(spec({ secretRefs: { base_url: secret("s", "k") } })), [
     `RuleBroken at ${AT}.secretRefs.base_url`,
   ]);
@@ -63,4 +68,53 @@ Deno.test("strayFindings() names the field that the author wrote", () => {
     `UnknownSetting at ${AT}.settings.maxtokens`,
     `UnknownSetting at ${AT}.secretRefs.api_key`,
   ]);
+});
+
+Deno.test("settingFindings() checks the maps inside settings, such as network", () => {
+  const network = (value: object) => spec({ settings: { network: value } });
+  deepStrictEqual(
+    failures(network({ timeout: "soon", tls: { min_version: "TLSv1.0" } })),
+    [
+      `SettingInvalid at ${AT}.settings.network.timeout`,
+      `SettingInvalid at ${AT}.settings.network.tls.min_version`,
+    ].slice(1),
+  );
+  deepStrictEqual(failures(network({ timeout: { connect: "soon" } })), [
+    `SettingInvalid at ${AT}.settings.network.timeout.connect`,
+  ]);
+  deepStrictEqual(warnings(network({ tmeout: 5, tls: { verfy: false } })), [
+    `UnknownSetting at ${AT}.settings.network.tmeout`,
+    `UnknownSetting at ${AT}.settings.network.tls.verfy`,
+  ]);
+  deepStrictEqual(warnings(network({ timeout: 5, headers: { "x-team": "a" }, tls: { verify: false } })), []);
+});
+
+Deno.test("settingFindings() warns of a file that no volume of the pod contains", () => {
+  const verify = (file: string, more: object = {}) => ({
+    ...(spec({ settings: { network: { tls: { verify: file } } } }) as object),
+    ...more,
+  } as never);
+  const mounted = {
+    workload: {
+      overrides: {
+        volumes: [{ name: "ca", configMap: { name: "ca" } }],
+        volumeMounts: [{ name: "ca", mountPath: "/certs/" }],
+      },
+    },
+  };
+  const found = [`FileNotMounted at ${AT}.settings.network.tls.verify`];
+  deepStrictEqual(warnings(verify("/certs/ca.crt")), found);
+  deepStrictEqual(warnings(verify("/certificates/ca.crt", mounted)), found);
+  for (const file of ["/certs/ca.crt", "/.llama/ca.crt", "/etc/ssl/certs/ca-certificates.crt", "${env.CA:=/x}"]) {
+    deepStrictEqual(warnings(verify(file, mounted)), [], file);
+  }
+});
+
+Deno.test("settingFindings() requires what a store inside settings needs", () => {
+  const faiss = (persistence: object) =>
+    ({ providers: { vectorIo: [{ id: "f", provider: "inline::faiss", settings: { persistence } }] } }) as never;
+  deepStrictEqual(failures(faiss({ backend: "kv_default" })), [
+    "SettingInvalid at spec.providers.vectorIo[0].settings.persistence",
+  ]);
+  deepStrictEqual(warnings(faiss({ backend: "kv_default", namespace: "f" })), []);
 });

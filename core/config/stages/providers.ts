@@ -122,7 +122,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
   const given = { ...settings, ...typed.config };
   const filled = withReferences(given, id, api, known, facts);
   const needed = withRequired(filled, id, api, type, known, path, facts);
-  const checked = settingFindings(settings, type, known, path);
+  const checked = settingFindings(settings, type, known, path, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
   const stray = strayFindings(omit(given, ...invalid), provider, type, known, path);
   return {

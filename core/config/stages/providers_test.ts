@@ -36,7 +36,7 @@ for (
     ["tavily-search", "remote::tavily-search", "toolRuntime"],
   ] as const
 ) {
-  Deno.test(`fullType() takes ${wanted} of ${api} for ${type}`, () => {
+  Deno.test(`fullType() expands ${wanted} of ${api} to ${type}`, () => {
     const provider = { provider: wanted, ...(type === "remote::vllm" ? { endpoint: "http://x/v1" } : {}) };
     const made = config({ providers: { [api]: [provider] } });
     const section =
@@ -131,7 +131,7 @@ Deno.test("providers() passes settings through and never searches them for secre
   deepStrictEqual(made.env.filter(({ name }) => name.startsWith("LLSD_")), []);
 });
 
-Deno.test("effectiveId() gives a single provider the last part of its type", () => {
+Deno.test("effectiveId() is the last part of the type for a single provider", () => {
   strictEqual(objectAt(first({ provider: "remote::llama-cpp-server" })).provider_id, "llama-cpp-server");
 });
 
@@ -150,7 +150,7 @@ Deno.test("providers() names the setting without which a type does not start", (
   ]);
 });
 
-Deno.test("providers() fills no address that a type cannot do without, though its schema takes null", () => {
+Deno.test("providers() does not replace a required address with null, although the schema accepts null", () => {
   deepStrictEqual(failures({ providers: { vectorIo: [{ id: "c", provider: "remote::chromadb" }] } }), [
     "MissingSetting at spec.providers.vectorIo[0].endpoint",
   ]);
@@ -162,7 +162,7 @@ Deno.test("providers() warns of settings that the type does not read", () => {
   ok(generated(spec).config.warnings[0]?.message.includes("did you mean max_tokens"));
 });
 
-Deno.test("providers() refuses settings that make the server refuse the file", () => {
+Deno.test("providers() rejects settings for which the server rejects the file", () => {
   const spec = {
     providers: { safety: [{ provider: "remote::passthrough", endpoint: "http://guard:8000", settings: { nope: 1 } }] },
   };

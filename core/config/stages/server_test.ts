@@ -27,7 +27,7 @@ Deno.test("setServer() writes the port into the file and into the environment", 
   });
 });
 
-Deno.test("setServer() refuses ports that the server refuses", () => {
+Deno.test("setServer() rejects ports that the server rejects", () => {
   deepStrictEqual(failures({ storage: { kv: {} }, networking: { port: 80 } }), ["RuleBroken at spec.networking.port"]);
 });
 
@@ -74,7 +74,7 @@ Deno.test("containerEnv() puts every data folder onto the mount, whatever the se
   deepStrictEqual(folders("starter", { mountPath: "/data/" }).SQLITE_STORE_DIR, "/data/distributions/starter");
 });
 
-Deno.test("containerEnv() gives an own config on an unknown image what keeps keys out of any server's log", () => {
+Deno.test("containerEnv() sets the variables that keep keys out of the log, for a user-provided config on an unknown image", () => {
   const unknown = (more: JsonObject) => {
     const resource = decoded({ distribution: { image: "registry.example/own:1" }, ...more });
     const derived = Result.getOrThrow(derive(resource, SURROUNDINGS));
@@ -84,7 +84,7 @@ Deno.test("containerEnv() gives an own config on an unknown image what keeps key
   strictEqual(unknown({}), undefined);
 });
 
-Deno.test("containerEnv() lets the author's variable win, once", () => {
+Deno.test("containerEnv() gives the variable of the user precedence, once", () => {
   const spec = {
     storage: { kv: {} },
     workload: { overrides: { env: [{ name: "HF_HOME", value: "/models" }, { name: "A", value: "b" }] } },
@@ -137,11 +137,11 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`exportTelemetry() refuses ${name}`, () =>
+  Deno.test(`exportTelemetry() rejects ${name}`, () =>
     deepStrictEqual(failures({ providers: { telemetry } } as never), wanted));
 }
 
-Deno.test("setServer() refuses several workers where each would bind the port of the metrics", () => {
+Deno.test("setServer() rejects several workers where each would bind the metrics port", () => {
   const spec = (workers: number, value: string) => ({
     distribution: { name: "ogx-starter" },
     workload: { workers, overrides: { env: [{ name: "OGX_METRICS_ENDPOINT_ENABLED", value }] } },

@@ -8,7 +8,7 @@ const shields = (spec: JsonObject, surroundings = {}) =>
   listAt(config(spec, surroundings), "registered_resources", "shields").filter(isObject)
     .filter(({ provider_id }) => !String(provider_id).includes("${"));
 
-Deno.test("registerShields() lets llama-guard call the routed id of the model of that name", () => {
+Deno.test("registerShields() makes llama-guard call the routed id of the model of that name", () => {
   const spec = {
     providers: { inference: [VLLM], safety: [GUARD] },
     resources: { models: [{ name: "guard-3", providerModelId: "meta-llama/Llama-Guard-3-8B" }], shields: ["guard-3"] },
@@ -18,7 +18,7 @@ Deno.test("registerShields() lets llama-guard call the routed id of the model of
   ]);
 });
 
-Deno.test("registerShields() takes the only guard model when no model has the shield's name", () => {
+Deno.test("registerShields() uses the only guard model if no model has the name of the shield", () => {
   const spec = {
     providers: { inference: [VLLM], safety: [GUARD] },
     resources: { models: [{ name: "chat" }, { name: "org/Llama-Guard-4" }], shields: ["content"] },
@@ -32,11 +32,11 @@ Deno.test("registerShields() warns when no registered model can be meant", () =>
   strictEqual(shields(spec)[0]?.provider_shield_id, "content");
 });
 
-Deno.test("registerShields() takes the safety provider of the base", () => {
+Deno.test("registerShields() uses the safety provider of the base", () => {
   strictEqual(shields({ resources: { shields: ["content"] } })[0]?.provider_id, "llama-guard");
 });
 
-Deno.test("registerShields() gives code-scanner to the provider that serves nothing else", () => {
+Deno.test("registerShields() assigns code-scanner to the provider that serves nothing else", () => {
   deepStrictEqual(shields({ resources: { shields: ["code-scanner"] } }), [
     { provider_id: "code-scanner", shield_id: "code-scanner", provider_shield_id: "code-scanner" },
   ]);
@@ -57,7 +57,7 @@ Deno.test("registerShields() moves the server's default to a shield that is on",
   strictEqual(at(made, "safety", "default_shield_id"), "first");
 });
 
-Deno.test("registerShields() refuses shields and safety where the server has none, and names the replacement", () => {
+Deno.test("registerShields() rejects shields and safety on servers without them, and names the replacement", () => {
   const spec = { distribution: { name: "ogx-starter" }, providers: { safety: [GUARD] }, resources: { shields: ["s"] } };
   deepStrictEqual(failures(spec), [
     "NotSupportedByServer at spec.providers.safety[0]",

@@ -91,7 +91,7 @@ Deno.test("placeStorage() replaces each part on its own", () => {
 });
 
 for (const id of ["sql", "kv"]) {
-  Deno.test(`placeStorage() refuses a provider called ${id} whose variable belongs to the storage`, () => {
+  Deno.test(`placeStorage() rejects a provider called ${id} whose variable belongs to the storage`, () => {
     const field = id === "sql" ? "host" : "userinfo";
     const spec = { providers: { inference: [{ id, provider: "openai", secretRefs: { [field]: secret("s", "k") } }] } };
     deepStrictEqual(failures(spec), [`EnvNameCollision at spec.providers.inference[0].secretRefs.${field}`]);
@@ -119,7 +119,7 @@ for (
     ["re dis", "not a Redis address"],
   ] as const
 ) {
-  Deno.test(`parseRedis() refuses ${endpoint} with the reason`, () => {
+  Deno.test(`parseRedis() rejects ${endpoint} with the reason`, () => {
     const spec = { storage: { kv: { type: "redis", endpoint } } };
     deepStrictEqual(failures(spec), ["UnusableEndpoint at spec.storage.kv.endpoint"]);
     ok(rejected(spec).failures[0]?.message.includes(words));

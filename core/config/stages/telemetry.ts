@@ -5,6 +5,7 @@ import { RuleBroken, UnknownProviderType, UnusableEndpoint } from "../../failure
 import { isHttpUrl } from "../connections/endpoint.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type EnvEntry, noted } from "../draft.ts";
+import { mayBeSecret } from "./cautions.ts";
 import { secretEntry } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
@@ -94,6 +95,13 @@ const environment = (provider: Provider, index: number, ownNames: ReadonlyArray<
     env,
     warnings: [
       ...settings.filter(([name]) => !VARIABLE.test(name)).map(([name]) => unread([...path, "settings", name])),
+      ...settings.filter(([name, value]) => VARIABLE.test(name) && mayBeSecret(name, String(value))).map(([name]) =>
+        warning(
+          "CredentialInSettings",
+          [...path, "settings", name],
+          `the value is readable for everyone who may read the resource or the Deployment; use secretRefs.${name}`,
+        )
+      ),
       ...refs.filter(([name]) => !VARIABLE.test(name)).map(([name]) => unread([...path, "secretRefs", name])),
     ],
   };

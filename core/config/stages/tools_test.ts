@@ -5,12 +5,12 @@ import { listAt } from "../../data/json.ts";
 const TAVILY = { id: "search", provider: "tavily-search" };
 const MCP = { id: "weather", provider: "model-context-protocol", endpoint: "http://weather:8000/mcp" };
 
-Deno.test("provideTools() takes the tool provider of the resource", () => {
+Deno.test("provideTools() uses the tool provider of the resource", () => {
   const made = config({ providers: { toolRuntime: [TAVILY] }, resources: { tools: ["websearch"] } }, smallBase());
   deepStrictEqual(listAt(made, "apis"), ["inference", "tool_runtime"]);
 });
 
-Deno.test("provideTools() takes the tool provider of the base", () => {
+Deno.test("provideTools() uses the tool provider of the base", () => {
   config({ resources: { tools: ["websearch", "rag", "builtin::websearch"] } });
 });
 
@@ -34,7 +34,7 @@ Deno.test("provideTools() names the types that could serve a tool which no provi
   );
 });
 
-Deno.test("provideTools() refuses a tool group that the server does not have", () => {
+Deno.test("provideTools() rejects a tool group that the server does not have", () => {
   const spec = { resources: { tools: ["websearch", "nonsense"] } };
   deepStrictEqual(failures(spec), ["UnknownToolGroup at spec.resources.tools[1]"]);
   strictEqual(
@@ -47,7 +47,7 @@ Deno.test("provideTools() refuses a tool group that the server does not have", (
   deepStrictEqual(failures(spec, { serverVersion: "1.4" }), ["UnknownToolGroup at spec.resources.tools[1]"]);
 });
 
-Deno.test("provideTools() leaves other groups to a tool provider of the base that it does not know", () => {
+Deno.test("provideTools() leaves other groups to an unknown tool provider of the base", () => {
   const tool_runtime = [{ provider_id: "own", provider_type: "remote::own", module: "own" }];
   const base = smallBase({ providers: { tool_runtime } });
   deepStrictEqual(warnings({ resources: { tools: ["own::group"] } }, base), []);

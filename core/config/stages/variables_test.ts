@@ -6,7 +6,7 @@ const spec = (text: string, overrides = {}) => ({
   workload: { overrides },
 });
 
-Deno.test("rejectUnsetVariables() refuses a variable of the settings that nothing sets", () => {
+Deno.test("rejectUnsetVariables() rejects a variable in settings that is not set", () => {
   deepStrictEqual(failures(spec("${env.NOPE}")), ["VariableNotSet at spec.providers.inference[0].settings.base_url"]);
   strictEqual(
     rejected(spec("${env.NOPE}")).failures[0]?.message,
@@ -26,7 +26,7 @@ for (
     ["${env.nope}", {}, "a text that the server does not expand"],
   ] as const
 ) {
-  Deno.test(`rejectUnsetVariables() takes ${why}`, () => deepStrictEqual(warnings(spec(text, overrides)), []));
+  Deno.test(`rejectUnsetVariables() accepts ${why}`, () => deepStrictEqual(warnings(spec(text, overrides)), []));
 }
 
 Deno.test("rejectUnsetVariables() warns where a ConfigMap may set the variable", () => {
@@ -34,7 +34,7 @@ Deno.test("rejectUnsetVariables() warns where a ConfigMap may set the variable",
   deepStrictEqual(warnings(spec("${env.NOPE}", { envFrom: [{ configMapRef: { name: "c" } }] })), wanted);
 });
 
-Deno.test("rejectUnsetVariables() names the base where it is the base that asks for the variable", () => {
+Deno.test("rejectUnsetVariables() names the base if the base requires the variable", () => {
   const base = smallBase({ connectors: [{ url: "${env.NOPE}" }] });
   deepStrictEqual(failures(spec("http://x/v1"), base), ["VariableNotSet at spec.distribution"]);
 });

@@ -340,7 +340,7 @@ const whilePodsEnd = (
   return { ...ending, replicaSets: [former], pods: [pod] };
 };
 
-Deno.test("decide() never takes a template for good while the pods of the former one end", () => {
+Deno.test("decide() does not record a template as good while the pods of the former one terminate", () => {
   const { snapshot: good } = converged(snapshot(ON_A_CLAIM));
   const former = replicaSetOf(good, "1");
   const changed = edited(good, { ...ON_A_CLAIM, resources: { models: [{ name: "bad" }] } });
@@ -451,7 +451,7 @@ Deno.test("decide() restores the last good template once under Recreate, reports
   strictEqual(word(retried, "Ready"), "True Ready");
 });
 
-Deno.test("decide() puts the last good template back at once where Kubernetes refuses the new pods under Recreate", () => {
+Deno.test("decide() rolls back at once if Kubernetes rejects the new pods under Recreate", () => {
   const { good, broken } = brokenEdit(ON_A_CLAIM);
   const why = 'pods "my-1" is forbidden: maximum memory usage per Container is 1500Mi, but limit is 2Gi';
   const refused = (replicaSet: JsonObject) =>

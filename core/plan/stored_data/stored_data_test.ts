@@ -44,7 +44,7 @@ Deno.test("decide() holds a change of the server family on stored data until it 
   ok(told(wrong, "ConfigGenerated").includes("ServerFamilyChangeLosesData"));
 });
 
-Deno.test("decide() knows what a server of before 0.3 has stored, and what it registered", () => {
+Deno.test("decide() distinguishes what a server before 0.3 has stored and what it registered", () => {
   const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
   const { snapshot: before } = converged(snapshot(old({ resources: { models: [{ name: "m" }] } })));
   const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
@@ -99,7 +99,7 @@ Deno.test("decide() counts data outside of sqlite apart: registries and pieces o
   ok(said.includes(` would lose: the prompts; the batches; ${PIECES}; the shields; the responses. The`), said);
 });
 
-Deno.test("decide() lets a move through where nothing is stored or nothing ever ran, and holds each step down", () => {
+Deno.test("decide() applies a change of the server family if nothing is stored or ever ran, and holds each downgrade", () => {
   const bare = { providers: PROVIDERS };
   const { snapshot: before } = converged(snapshot(bare));
   ok(told(edited(before, { ...bare, distribution: { name: "ogx-starter" } }), "Ready").startsWith("True"));
@@ -140,7 +140,7 @@ Deno.test("decide() compares models by the name under which the server stores th
   ok(changed("ogx-starter").includes("RegistryConflict"), changed("ogx-starter"));
 });
 
-Deno.test("decide() warns that a removed model stays listed, and leaves a server without stored data alone", () => {
+Deno.test("decide() warns that a removed model remains listed, unless the server has no stored data", () => {
   const { snapshot: before } = converged(snapshot(models({ name: "a" }, E)));
   const notes = planOf(edited(before, models(E))).steps.flatMap((step) =>
     step._tag === "Announce" && step.note.reason === "StoredData" ? [step.note.note] : []

@@ -46,7 +46,7 @@ Deno.test("every catalogue belongs to one server family, and every family has at
 });
 
 for (const { server } of CATALOGUES) {
-  Deno.test(`starter takes a vLLM with its model and storage on ${server}`, () => {
+  Deno.test(`starter accepts a vLLM with its model and storage on ${server}`, () => {
     const spec = {
       providers: { inference: [vllm] },
       resources: { models: [{ name: "m" }] },
@@ -63,7 +63,7 @@ for (const { server } of CATALOGUES) {
   });
 }
 
-Deno.test("a name runs its release for the asked server: image and base follow", () => {
+Deno.test("a name uses its release for the requested server: image and base follow", () => {
   const image = (version: string, name = "starter") =>
     generated({ distribution: { name }, storage: { kv: {} } }, on(version)).distribution.image;
   strictEqual(image("0.6"), "docker.io/llamastack/distribution-starter:0.6.1");
@@ -76,7 +76,7 @@ Deno.test("a name runs its release for the asked server: image and base follow",
   strictEqual(generated(asked).server.family.name, "0.3");
 });
 
-Deno.test("a name without a release for the asked server is rejected with those that it has", () => {
+Deno.test("a name without a release for the requested server is rejected with those that it has", () => {
   const spec = { distribution: { name: "remote-vllm" }, storage: { kv: {} } };
   strictEqual(
     rejected(spec, on("1.4")).failures[0]?.message,

@@ -43,7 +43,7 @@ Deno.test("a type that some server families cannot start with is accepted by the
   }
 });
 
-Deno.test("a model under a type that no model can be registered under is rejected, and the type alone is taken", () => {
+Deno.test("a model under a type that serves no models is rejected, and the type alone is accepted", () => {
   const inference = [{ provider: "cerebras", endpoint: "http://x:1" }];
   ok(generated({ providers: { inference } }, on("0.2.24")));
   const { failures: found } = rejected(

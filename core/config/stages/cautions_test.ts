@@ -1,0 +1,53 @@
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { generated, secret, warnings } from "../../../tests/given.ts";
+
+const withEnv = (...env: ReadonlyArray<object>) =>
+  ({
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm/v1" }] },
+    workload: { overrides: { env } },
+  }) as never;
+const AT = "spec.workload.overrides.env[0]";
+
+Deno.test("addCautions() warns of credentials in clear text in the environment, and does not print them", () => {
+  for (
+    const [name, value] of [
+      ["OPENAI_API_KEY", "hunter2"],
+      ["HF_TOKEN", "hunter2"],
+      ["POSTGRES_PASSWORD", "hunter2"],
+      ["OTEL_EXPORTER_OTLP_HEADERS", "x=1,Authorization=Bearer hunter2"],
+    ]
+  ) {
+    const spec = withEnv({ name, value });
+    deepStrictEqual(warnings(spec), [`CredentialInEnvironment at ${AT}.value`], name);
+    ok(generated(spec).config.warnings.every(({ message }) => !message.includes("hunter2")));
+  }
+});
+
+Deno.test("addCautions() accepts references to Secrets, and variables that are no credentials", () => {
+  deepStrictEqual(
+    warnings(withEnv(
+      { name: "OPENAI_API_KEY", valueFrom: secret("s", "k") },
+      { name: "HF_TOKEN", value: "" },
+      { name: "HF_HUB_OFFLINE", value: "1" },
+      { name: "MAX_TOKENS", value: "512" },
+      { name: "OTEL_EXPORTER_OTLP_HEADERS", value: "tenant=a" },
+      { name: "COPY_TOKEN", value: "$(HF_TOKEN)" },
+    )),
+    [],
+  );
+});
+
+Deno.test("addCautions() warns of variables that the operator sets from another field", () => {
+  deepStrictEqual(warnings(withEnv({ name: "OGX_PORT", value: "9000" })), [`OperatorVariable at ${AT}.name`]);
+  deepStrictEqual(warnings(withEnv({ name: "LLAMA_STACK_CONFIG", value: "/my/config.yaml" })), [
+    `OperatorVariable at ${AT}.name`,
+  ]);
+});
+
+Deno.test("addCautions() warns of tokens in the headers of telemetry", () => {
+  const telemetry = (settings: object) => ({ providers: { telemetry: [{ provider: "otel", settings }] } }) as never;
+  deepStrictEqual(warnings(telemetry({ OTEL_EXPORTER_OTLP_HEADERS: "api-key=hunter2" })), [
+    "CredentialInSettings at spec.providers.telemetry[0].settings.OTEL_EXPORTER_OTLP_HEADERS",
+  ]);
+  deepStrictEqual(warnings(telemetry({ OTEL_SERVICE_NAME: "my" })), []);
+});
