@@ -91,8 +91,8 @@ const atLeast = (version: string, least: string): boolean => {
   return differs < 0 || (ours[differs] ?? 0) > (theirs[differs] ?? 0);
 };
 
-/** The last release of each minor version but the pinned ones. Image tags are the versions that the release job names. */
-const RELEASED: readonly string[] = [
+/** The last release of each minor version except the pinned ones. Image tags are the versions that the release job names. */
+export const RELEASED: readonly string[] = [
   "0.2.24",
   "0.3.5",
   "0.4.7",

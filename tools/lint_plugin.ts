@@ -1,8 +1,8 @@
-/** House rules for `deno lint`: the core has no clock, no chance, no Deno, no console and throws nothing. */
+/** House rules for `deno lint`: the core has no clock, no randomness, no Deno, no console and throws nothing. */
 
 const FORBIDDEN_CALLS: Readonly<Record<string, string>> = {
   "Date.now": "time comes to the core as an argument",
-  "Math.random": "chance comes to the core as an argument",
+  "Math.random": "pass random values to the core as arguments",
   "crypto.randomUUID": "chance comes to the core as an argument",
   "performance.now": "time comes to the core as an argument",
 };

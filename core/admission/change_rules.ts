@@ -92,7 +92,7 @@ const CHANGE_RULES: ReadonlyArray<ChangeRule> = [
     path: ["spec", "workload", "podDisruptionBudget"],
     broken: (block) =>
       isObject(block) && Object.keys(block).length === 0
-        ? "it is empty; set minAvailable or maxUnavailable, or remove the block"
+        ? "must not be empty; set minAvailable or maxUnavailable, or remove the block"
         : undefined,
   },
   { path: [...SCALING, "minReplicas"], broken: within(1, undefined, "an autoscaler keeps at least 1 pod") },

@@ -52,7 +52,7 @@ Deno.test("judge() warns of what only the operator's release or its settings dec
   ok(warnings.some((text) => text.includes("has no known base config")), warnings.join("\n"));
 });
 
-Deno.test("judge() keeps the rules that v1alpha1 writes got around", () => {
+Deno.test("judge() applies rules that v1alpha1 could bypass", () => {
   const both = manifest({ overrideConfig: { configMapName: "c" }, disabled: ["safety"] });
   ok(rejections(change(both, manifest({ disabled: ["safety"] }), "v1alpha1"))[0]?.includes("mutually exclusive"));
 });

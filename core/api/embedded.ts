@@ -45,5 +45,5 @@ export const embedded = <Name extends keyof Embedded>(name: Name, doc?: string):
     Schema.makeFilter((value) =>
       structuralFindings(EMBEDDED_SCHEMAS[name], value).map(({ path, detail }) => ({ path, issue: detail }))
     ),
-    // The filter has just shown that the value has the recorded shape, of which the type is the description.
+    // The filter has just shown that the value has the recorded shape, which the type describes.
   ) as unknown as Schema.Codec<Embedded[Name]>;

@@ -1,7 +1,7 @@
 /**
- * The few field shapes of which the whole API is made: an Effect Schema value each, with its bounds and its description.
+ * The few field shapes that make up the API: an Effect Schema value each, with its bounds and its description.
  *
- * Annotations stand before checks: an annotation behind a check lands on the check and is lost to the CRD.
+ * Annotations stand before checks: an annotation behind a check is attached to the check and does not reach the CRD.
  */
 import * as Schema from "effect/Schema";
 import {

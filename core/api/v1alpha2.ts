@@ -152,7 +152,7 @@ const Model = struct("Model is a model that the server registers when it starts.
   ),
   contextLength: optional(
     int32(
-      "contextLength is the context window in tokens. It is not passed to the server; set it at the model server instead.",
+      "contextLength is the context window in tokens. It is not passed to the server; set it on the model server instead.",
       { min: 1 },
     ),
   ),
@@ -165,7 +165,7 @@ const Model = struct("Model is a model that the server registers when it starts.
   ),
   quantization: optional(
     text(
-      "quantization is the quantization of the model. It is not passed to the server; set it at the model server instead.",
+      "quantization is the quantization of the model. It is not passed to the server; set it on the model server instead.",
       { max: 64 },
     ),
   ),
@@ -247,7 +247,7 @@ const Networking = struct("networking configures how the server is reached.", {
       fallback: PORT_DEFAULT,
     }),
   ),
-  tls: optional(struct("tls configures HTTPS on the server, and the trust for outgoing connections.", {
+  tls: optional(struct("tls configures HTTPS, and the CAs trusted for outgoing connections.", {
     enabled: optional(
       bool("enabled makes the server serve HTTPS with the certificate of secretName. If unset, it serves HTTP."),
     ),
@@ -436,7 +436,7 @@ const Overrides = struct(
     securityContext: optional(
       embedded(
         "PodSecurityContext",
-        "securityContext of the pod. If unset, the pod runs as user and group 1001, on OpenShift as a user of the namespace.",
+        "securityContext of the pod. If unset, the pod runs as user and group 1001, on OpenShift as a user that the cluster assigns.",
       ),
     ),
   },
@@ -452,7 +452,7 @@ const Workload = struct("workload configures the Deployment and its pods.", {
   ),
   workers: optional(
     int32(
-      "workers is the number of server processes per pod. If unset, one process runs, and the pod has no default limits.",
+      "workers is the number of server processes per pod. If unset, one process runs and no default limits are set.",
       { min: 1 },
     ),
   ),
@@ -678,7 +678,7 @@ export const Status = struct("status is the observed state of the resource.", {
     configSource: status(
       oneOf(
         "configSource is the source of the config: generated from an embedded base config (embedded), " +
-          "spec.overrideConfig (override), or the config built into the image (distribution-default).",
+          "spec.overrideConfig (override), or the config built into the image (distribution-default). oci-label is reserved.",
         ["embedded", "oci-label", "override", "distribution-default"],
       ),
     ),
@@ -692,7 +692,7 @@ export const Status = struct("status is the observed state of the resource.", {
     configVersion: status(int32("configVersion is the schema version of the config.")),
     warnings: status(
       list(
-        "warnings are remarks on the resource that did not prevent the generation.",
+        "warnings about the resource that did not prevent the generation of a config.",
         text("Sentence.", { max: 1024 }),
         {
           max: 32,
@@ -700,25 +700,27 @@ export const Status = struct("status is the observed state of the resource.", {
       ),
     ),
   })),
-  distributionConfig: status(struct("distributionConfig is what the running server reports.", {
-    activeDistribution: words("activeDistribution is the distribution in use.", 512),
-    availableDistributions: status(
-      map("availableDistributions are the known distributions and their images.", text("Image.", { max: 512 }), {
-        max: 64,
-      }),
-    ),
-    providers: status(list(
-      "providers as reported by the server.",
-      struct("ProviderInfo is a provider as reported by the server.", {
-        api: text("api of the provider.", { max: 63 }),
-        provider_id: text("provider_id is the id of the provider.", { max: 253 }),
-        provider_type: text("provider_type is the type of the provider.", { max: 253 }),
-        config: status(freeForm("config of the provider, if redacted by the server.")),
-        health: status(freeForm("health of the provider as reported by the server.")),
-      }),
-      { max: 256 },
-    )),
-  })),
+  distributionConfig: status(
+    struct("distributionConfig describes the distribution, and the providers that the server reports.", {
+      activeDistribution: words("activeDistribution is the distribution in use.", 512),
+      availableDistributions: status(
+        map("availableDistributions are the known distributions and their images.", text("Image.", { max: 512 }), {
+          max: 64,
+        }),
+      ),
+      providers: status(list(
+        "providers as reported by the server.",
+        struct("ProviderInfo is a provider as reported by the server.", {
+          api: text("api of the provider.", { max: 63 }),
+          provider_id: text("provider_id is the id of the provider.", { max: 253 }),
+          provider_type: text("provider_type is the type of the provider.", { max: 253 }),
+          config: status(freeForm("config of the provider. Not set by this operator.")),
+          health: status(freeForm("health of the provider. Not set by this operator.")),
+        }),
+        { max: 256 },
+      )),
+    }),
+  ),
   models: status(
     list("models are the ids under which clients can use the models.", text("Model id.", { max: 512 }), { max: 512 }),
   ),

@@ -96,7 +96,7 @@ Deno.test("nextStep() lets a successor be trusted before it signs, and its prede
   ok(fresh !== undefined);
 });
 
-Deno.test("nextStep() finds a way on when the authority has ended, or its maker's clock was wrong", async () => {
+Deno.test("nextStep() recovers when the CA has expired, or its maker's clock was wrong", async () => {
   const authorities = await state();
   const end = START + TIMES.authorityMs;
   strictEqual(tagOf(look(authorities, { nowMs: end })), "CreateAuthority");

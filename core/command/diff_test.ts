@@ -62,7 +62,7 @@ Deno.test("diffCommand() never prints a value of a Secret", () => {
   ok(diff(seen).stdout.includes("(content of referenced Secrets and ConfigMaps): changed"));
 });
 
-Deno.test("diffCommand() hides a Secret's value that a hand has put somewhere else", () => {
+Deno.test("diffCommand() hides a Secret's value that a user copied into another field", () => {
   const before = settled(WITH_KEY);
   const key = liveKey("Deployment", "my");
   const live = new Map(before.live);

@@ -93,7 +93,7 @@ export const explanationOf = (seen: Seen): Explanation => {
     happened: [
       ...happenedOf(seen, written),
       ...(isCutOff && !state.ready
-        ? [`Service ${serviceName(place.name)} not found; the operator creates it again when all errors are fixed`]
+        ? [`Service ${serviceName(place.name)} not found; the operator is creating it again`]
         : []),
       ...seen.pods.map(podLine),
       ...(state.ready ? [] : eventLines(seen.events, seen.nowMs, clean)),

@@ -1,6 +1,6 @@
 /** What to do about a resource that is not ready, by the reason of a condition, with a command to paste. */
 import type { StateReason, WriteReason } from "../api/reasons.ts";
-import { type Advice, SHOW_SETTINGS } from "../failure/advice.ts";
+import { type Advice, adviceOnWrite, SHOW_SETTINGS } from "../failure/advice.ts";
 import { shell } from "../data/printable.ts";
 
 export interface Place {
@@ -30,16 +30,16 @@ const readTheMessage = ({ name, namespace }: Known): Advice => ({
 
 const describePod = ({ pod, namespace }: Known): string => shell`kubectl describe pod ${pod} -n ${namespace}`;
 
-const wait = (): undefined => undefined;
+const noAdvice = (): undefined => undefined;
 
 const rollOut = ({ name, namespace }: Known): Advice => ({
   action: "The running pods are unchanged. Roll out the new pods now, or wait for the next change of the resource",
   command: shell`llama-stack-operator rollout ${name} -n ${namespace}`,
 });
 
-const allowWrite = ({ namespace }: Known): Advice => ({
+const fixRejectedWrite = ({ namespace }: Known): Advice => ({
   action:
-    "Fix the quota, policy or webhook that the message names, or revert the change of an immutable field; the operator " +
+    "Fix the quota, policy or webhook that the message names, or revert the change to an immutable field; the operator " +
     "retries automatically",
   command: shell`kubectl get resourcequota,limitrange -n ${namespace}`,
 });
@@ -88,7 +88,7 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     command: shell`kubectl describe deployment ${name} -n ${namespace}`,
   }),
   ScaledToZero: ({ name, namespace }) => ({
-    action: "Scale up",
+    action: "Set the number of replicas to 1 or more",
     command: shell`kubectl scale llsd ${name} -n ${namespace} --replicas=1`,
   }),
   Suspended: ({ name, namespace }) => ({
@@ -112,10 +112,10 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
       "Fix the cause that the message names in the resource, or set image-overrides in the operator's settings to the " +
         "previous image. Until then, other upgrades of the same distribution in this namespace wait",
     ),
-  DeploymentUpdateFailed: allowWrite,
-  ObjectRefused: allowWrite,
-  WriteFailed: allowWrite,
-  Progressing: wait,
-  Waiting: wait,
-  Unchanged: wait,
+  DeploymentUpdateFailed: fixRejectedWrite,
+  ObjectRefused: fixRejectedWrite,
+  WriteFailed: () => adviceOnWrite(undefined, {}),
+  Progressing: noAdvice,
+  Waiting: noAdvice,
+  Unchanged: noAdvice,
 };

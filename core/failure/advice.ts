@@ -117,7 +117,7 @@ export const adviceOnWrite: Advise<unknown> = () => ({
 });
 
 export const adviceOnRefusal: Advise<unknown> = (_failure, resource) => ({
-  action: "Fix the quota, policy or webhook that the message names, or revert the change of an immutable field; " +
+  action: "Fix the quota, policy or webhook that the message names, or revert the change to an immutable field; " +
     "the operator retries automatically",
   command: shell`kubectl get events -n ${namespaceOf(resource)} --sort-by=.lastTimestamp`,
 });

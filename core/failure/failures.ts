@@ -94,8 +94,8 @@ export class ServerOfAnotherProduct extends Data.TaggedError("ServerOfAnotherPro
   readonly others: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: not a version of ${this.product}, the server of distribution ` +
-      `"${this.distribution}": "${this.version}"; set spec.distribution.name to a distribution with this server: ` +
+    return `${formatPath(this.path)}: "${this.version}" is not a version of ${this.product}, which ` +
+      `distribution "${this.distribution}" runs; set spec.distribution.name to a distribution with this server: ` +
       list(this.others);
   }
 }
@@ -182,7 +182,7 @@ export class ProviderSwitchedOff extends Data.TaggedError("ProviderSwitchedOff")
   override get message(): string {
     return `${
       formatPath(this.path)
-    }: provider is off unless ${this.variable} is set: "${this.id}"; set ${this.variable} ` +
+    }: provider "${this.id}" is disabled unless ${this.variable} is set; set ${this.variable} ` +
       `in spec.workload.overrides.env, or declare the provider in spec.providers.inference`;
   }
 }
@@ -193,7 +193,7 @@ export class VariableNotSet extends Data.TaggedError("VariableNotSet")<{
   readonly variable: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: environment variable is not set: "${this.variable}"; set it in ` +
+    return `${formatPath(this.path)}: environment variable "${this.variable}" is not set; set it in ` +
       `spec.workload.overrides.env, or write a default as in \${env.${this.variable}:=default}`;
   }
 }
@@ -243,7 +243,7 @@ export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
 }> {
   override get message(): string {
     if (this.ids !== undefined) {
-      return `${this.paths.join(" and ")}: provider ids result in the same environment variable ${this.name}: ` +
+      return `${this.paths.join(" and ")}: these provider ids map to the same environment variable ${this.name}: ` +
         `${quoted(this.ids)}; change one of the ids`;
     }
     return `${
@@ -280,7 +280,7 @@ export class NotAllowed extends Data.TaggedError("NotAllowed")<{
 }
 
 /** A field that this version of the operator does not support. */
-export class NotBuiltYet extends Data.TaggedError("NotBuiltYet")<{
+export class NotSupportedYet extends Data.TaggedError("NotSupportedYet")<{
   readonly path: FieldPath;
   readonly instead: string;
 }> {
@@ -295,7 +295,7 @@ export class MissingSetting extends Data.TaggedError("MissingSetting")<{
   readonly type: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: required by provider type "${this.type}"`;
+    return `${formatPath(this.path)}: required by provider type "${this.type}"; set it`;
   }
 }
 
@@ -505,7 +505,7 @@ export class OlderServer extends Data.TaggedError("OlderServer")<{
   override get message(): string {
     return `${
       formatPath(this.path)
-    }: "${this.distribution}" is ${this.ours} here, but ${this.running} is running. To keep ` +
+    }: this operator's "${this.distribution}" is ${this.ours}, but ${this.running} is running. To keep ` +
       `it, set spec.distribution.image to "${this.image}"; to change to the older server, set ` +
       `spec.distribution.serverVersion to "${this.version}"`;
   }
@@ -523,8 +523,8 @@ export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
 }> {
   override get message(): string {
     if (this.isExcessive === true) {
-      return `${this.kind} "${this.name}" already exists without an owner, and its pod template requests more than this ` +
-        "resource may have: access to the node, privileges, or another ServiceAccount. It is left unchanged; delete it, or " +
+      return `${this.kind} "${this.name}" already exists without an owner, and its pod template has more privileges ` +
+        "than this resource allows: access to the node, privileges, or another ServiceAccount. It is left unchanged; delete it, or " +
         "rename this resource";
     }
     return `${this.kind} "${this.name}" already exists and ${

@@ -73,7 +73,7 @@ export const FAILURES: Rows = {
   SchemaMismatch: { meaning: "a field has the wrong type or shape, or is unknown", ...CONFIG, reason: "InvalidSpec" },
   RuleBroken: { meaning: "fields conflict with each other", ...CONFIG, reason: "InvalidSpec" },
   InvalidName: {
-    meaning: "metadata.name is too long, or not valid in the names of the objects that the operator creates",
+    meaning: "metadata.name is too long, or cannot be used in the names of the objects that the operator creates",
     ...CONFIG,
     reason: "InvalidName",
   },
@@ -153,7 +153,7 @@ export const FAILURES: Rows = {
     reason: "NotAllowed",
     advice: adviceOnAllowance,
   },
-  NotBuiltYet: {
+  NotSupportedYet: {
     meaning: "this version of the operator does not support the field",
     ...CONFIG,
     reason: "NotSupportedByServer",
@@ -163,7 +163,11 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "ConfigGenerationFailed",
   },
-  ForbiddenSetting: { meaning: "a provider has a field that it rejects", ...CONFIG, reason: "ConfigGenerationFailed" },
+  ForbiddenSetting: {
+    meaning: "a provider type does not accept a field that is set",
+    ...CONFIG,
+    reason: "ConfigGenerationFailed",
+  },
   SettingInvalid: {
     meaning: "a setting of a provider has a value that the server rejects",
     ...CONFIG,

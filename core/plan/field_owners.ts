@@ -85,7 +85,7 @@ const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<Di
   return { byPolicy, byOthers };
 };
 
-/** The object was applied from this manifest, whatever became of it since. */
+/** The object was applied from this manifest, regardless of later changes. */
 export const isAppliedFrom = (manifest: Manifest, live: JsonObject): boolean =>
   digestOf(live) !== undefined && digestOf(live) === digestOf(manifest);
 

@@ -30,7 +30,7 @@ export const preserve = (
 
 /**
  * By cause: failures that come with the operator become one `UpgradeConfigFailure`, the others stay what they are. Missing
- * Secrets and ConfigMaps are never the operator's doing.
+ * Secrets and ConfigMaps are never attributed to the operator.
  */
 export const byCause = (
   snapshot: ClusterSnapshot,

@@ -20,7 +20,7 @@ export const decodings = (text: string): ReadonlyArray<string> => {
     // A line break in JSON is escaped.
     for (const list of unlisted(twice)) found.add(list);
   }
-  // In a form a blank is a plus sign.
+  // In form encoding, a space is a plus sign.
   if (text.includes("+")) found.add(plain(text.replaceAll("+", " ")));
   return [...found];
 };

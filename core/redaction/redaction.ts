@@ -56,7 +56,7 @@ interface Findings {
   readonly pieces: Set<string>;
   /** Whole values that are shorter. */
   readonly short: Set<string>;
-  /** Begins of values before a cut, and ends of values behind one. */
+  /** Beginnings of values before a cut, and ends of values behind one. */
   readonly cut: Set<string>;
 }
 

@@ -13,7 +13,7 @@ export const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Fi
       "Contested",
       "ChangedByOthers",
       `Repeatedly overwritten: ${shortList([...new Set(contested.map(contestText))])}. ` +
-        "These fields are repaired with increasing delay; everything else is reconciled as usual",
+        "These fields are repaired with increasing delay; everything else is reconciled normally",
     ),
   ];
 

@@ -248,7 +248,7 @@ const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot:
   const way = `To upgrade now, edit the resource or set its annotation llamastack.io/rollout to ${digest}`;
   if (obstacle?.kind !== "stopped") {
     return `Waiting for an upgrade slot: the operator ships a new image or base config for "${queue}", and at most ` +
-      `${obstacle?.max ?? snapshot.operator.upgradeParallelism} resources upgrade concurrently. ${way}`;
+      `${obstacle?.max ?? snapshot.operator.upgradeParallelism} resources are upgraded concurrently. ${way}`;
   }
   const [namespace] = obstacle.at.split("/");
   const own = namespace === stringAt(snapshot.resource, "metadata", "namespace");

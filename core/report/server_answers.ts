@@ -72,8 +72,7 @@ const isSettled = (deployment: JsonObject): boolean => {
 };
 
 /**
- * Answers of `/v1/version`, `/v1/providers` and `/v1/models`; undefined without a version. A list that could not be had
- * stays as it was. Sorted, since servers list in any order and a status that only changes its order is a write for nothing.
+ * Answers of `/v1/version`, `/v1/providers` and `/v1/models`; undefined without a version. If a list cannot be fetched, the previous one is kept. Sorted, since servers list in any order and a status that only changes its order is a write for nothing.
  */
 export const answersOf = (
   version: Json | undefined,

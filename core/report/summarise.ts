@@ -1,4 +1,4 @@
-/** What was seen and decided → the status of the resource, the same bytes while nothing changes. */
+/** What was seen and decided → the status of the resource, byte-identical while nothing changes. */
 import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";

@@ -162,8 +162,7 @@ const DRAIN_SECONDS = 5;
 
 /**
  * One core and 1 GiB per worker, if the resource sets none: every worker is a whole server, and each of OGX 1.5 starts
- * two more processes and takes 0.7 GiB with them. With 1 GiB for all workers, as the Go operator has it, the kernel
- * ends them over and over.
+ * two more processes and takes 0.7 GiB with them. With 1 GiB for all workers, as the Go operator has it, the kernel keeps killing them.
  */
 const resources = ({ spec }: Blueprint): AsJson<V1ResourceRequirements> => {
   const { limits = {}, requests = {}, claims } = (spec.workload?.resources ?? {}) as {

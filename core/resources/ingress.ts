@@ -1,4 +1,4 @@
-/** The way in from outside: an Ingress, or a Route where the cluster has them. */
+/** External access: an Ingress, or a Route where the cluster has them. */
 import type { V1HTTPIngressPath } from "@kubernetes/client-node";
 import { type Blueprint, isExposed, type Manifest, portOf, servesTls } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";

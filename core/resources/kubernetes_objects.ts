@@ -1,5 +1,5 @@
 /**
- * The objects that the operator writes, typed by the client library: a field that Kubernetes does not have does not compile. The
+ * The objects that the operator writes, typed by the client library: an unknown field is a compile error. The
  * library gives the types alone; the objects themselves are JSON.
  */
 import type {

@@ -19,8 +19,7 @@ export interface Packed {
   /** Bytes of the history's stream that come before the rest. */
   shared: number;
   /**
-   * A letter for each byte. Not a buffer: those lie for long between others that come and go, and what is free around them
-   * cannot be given back; strings are moved together.
+   * A letter for each byte. Not a buffer: they fragment the heap; strings are moved together.
    */
   rest: string;
 }

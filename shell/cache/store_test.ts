@@ -310,7 +310,7 @@ Deno.test("Store.phases counts what a recount would", () =>
       })),
   )));
 
-Deno.test("Store keeps again what left the selection of a watch and came back", () =>
+Deno.test("Store caches an object again when its labels match again and came back", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");

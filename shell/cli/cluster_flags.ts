@@ -23,7 +23,7 @@ export const namespace = Flag.String("namespace").pipe(
   Flag.withAlias("n"),
   Flag.withMetavar("NAME"),
   Flag.withDescription(
-    'Namespace of the resource; in a file, of resources without one (default: the namespace of the context, then "default")',
+    'Namespace of the resource (default: the namespace of the context, then "default")',
   ),
   Flag.optional,
 );

@@ -75,7 +75,7 @@ const ENDS = [
   "hangs until its time is over",
 ] as const;
 
-Deno.test("whoever waits for a slot is served within bounded steps, whatever becomes of the others", () => {
+Deno.test("whoever waits for a slot is served within bounded steps, regardless of the others", () => {
   const fleet = fc.array(fc.record({ namespace: fc.constantFrom("a", "b", "c", "d"), end: fc.constantFrom(...ENDS) }), {
     maxLength: 40,
   });

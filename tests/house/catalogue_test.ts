@@ -1,9 +1,11 @@
 /** What the checklist for a new server version asks for, and nothing else would notice. */
 import { deepStrictEqual } from "node:assert/strict";
+import { RELEASED } from "../../tools/bases.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { newestOfFamilies } from "../../tools/boot_matrix/shipped.ts";
 import { COMMON_VERSIONS, SERVER_VERSIONS } from "../../tools/install/python_server.ts";
 import endpointPaths from "../../configs/endpoint_paths.json" with { type: "json" };
-import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
+import { CATALOGUES, endpointExpectation } from "../../core/config/servers/catalogue.ts";
 import * as unstartable from "../../core/config/servers/families/unstartable_types.ts";
 import { SERVER_FAMILIES } from "../../core/config/servers/families/families.ts";
 
@@ -30,3 +32,21 @@ Deno.test("the newest server of every family is among those of deno task test", 
   const common: ReadonlyArray<string> = COMMON_VERSIONS;
   deepStrictEqual(newestOfFamilies(SERVER_VERSIONS).filter((version) => !common.includes(version)), []);
 });
+
+Deno.test("every installed server is a release of the distributions, or pinned", () => {
+  const pinned = [...EMBEDDED_DISTRIBUTIONS.values()].map(({ serverVersion = "" }) => minorOf(serverVersion));
+  const installed = SERVER_VERSIONS.map((name) => name.split(" ")[1] ?? "");
+  deepStrictEqual(installed.filter((version) => !RELEASED.includes(version) && !pinned.includes(minorOf(version))), []);
+  deepStrictEqual(RELEASED.filter((version) => !installed.includes(version)), []);
+});
+
+Deno.test("every inference type with an endpoint has a row of endpoint paths", () => {
+  const missing = CATALOGUES.flatMap((catalogue) =>
+    Object.entries(catalogue.providers.inference ?? {}).filter(([type, { endpoint }]) =>
+      endpoint !== undefined && endpointExpectation(catalogue, "inference", type) === undefined
+    ).map(([type]) => `${catalogue.server} ${type}`)
+  );
+  deepStrictEqual(missing, []);
+});
+
+const minorOf = (version: string): string => version.split(".").slice(0, 2).join(".");

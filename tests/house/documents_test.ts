@@ -51,13 +51,51 @@ Deno.test("README's resource is the sample of that name", async () => {
   strictEqual(bare(shown), bare(sample));
 });
 
-Deno.test("links of README, ARCHITECTURE, SECURITY and the pages of installation and security lead to files", async () => {
-  for (const page of ["README.md", "ARCHITECTURE.md", "SECURITY.md", "docs/install.md", "docs/security.md"]) {
-    for (const [, target = ""] of (await read(page)).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
-      if (target.startsWith("https:")) continue;
-      ok(await Deno.stat(new URL(target, new URL(page, ROOT))).then(() => true, () => false), `${page}: ${target}`);
+/** Every page that a person writes or reads; issue templates have no links. */
+const pages = async (): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = [];
+  for (const folder of ["", "docs/", "docs/decisions/"]) {
+    for await (const { name, isFile } of Deno.readDir(new URL(folder, ROOT))) {
+      if (isFile && name.endsWith(".md")) found.push(`${folder}${name}`);
     }
   }
+  return found.toSorted();
+};
+
+const isThere = (url: URL): Promise<boolean> => Deno.stat(url).then(() => true, () => false);
+
+/** As GitHub derives it from a heading. */
+const anchorOf = (heading: string): string =>
+  heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").trim().replaceAll(/\s/g, "-");
+
+Deno.test("links of all pages lead to files and headings", async () => {
+  const broken: Array<string> = [];
+  for (const page of await pages()) {
+    for (const [, target = "", anchor = ""] of (await read(page)).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const file = new URL(target === "" ? page : target, target === "" ? ROOT : new URL(page, ROOT));
+      const found = await isThere(file);
+      const headings = found && anchor !== ""
+        ? [...(await Deno.readTextFile(file)).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading))
+        : [];
+      if (!found || anchor !== "" && !headings.includes(anchor)) broken.push(`${page}: ${target}#${anchor}`);
+    }
+  }
+  deepStrictEqual(broken, []);
+});
+
+Deno.test("files and folders of the repository that pages name exist", async () => {
+  const missing: Array<string> = [];
+  for (const page of (await pages()).filter((name) => name !== "CHANGELOG.md")) {
+    for (
+      const [, path = ""] of (await read(page)).matchAll(
+        /`((?:core|shell|tools|tests|configs|deploy|docs|crds)\/[\w./-]+)`/g,
+      )
+    ) {
+      if (!path.includes("X.Y") && !await isThere(new URL(path, ROOT))) missing.push(`${page}: ${path}`);
+    }
+  }
+  deepStrictEqual(missing, []);
 });
 
 Deno.test("ARCHITECTURE names every dependency", async () => {

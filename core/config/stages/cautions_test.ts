@@ -15,7 +15,7 @@ Deno.test("addCautions() warns of credentials in clear text in the environment, 
       ["HF_TOKEN", "hunter2"],
       ["POSTGRES_PASSWORD", "hunter2"],
       ["OTEL_EXPORTER_OTLP_HEADERS", "x=1,Authorization=Bearer hunter2"],
-    ]
+    ] as const
   ) {
     const spec = withEnv({ name, value });
     deepStrictEqual(warnings(spec), [`CredentialInEnvironment at ${AT}.value`], name);

@@ -90,7 +90,7 @@ Deno.test("computeApis() never opens an API whose only provider may be off, nor 
 
 Deno.test("addExternalProviders() rejects external providers instead of ignoring them", () => {
   const spec = { externalProviders: { inference: [{ providerId: "own", image: "example/own:1" }] } };
-  deepStrictEqual(failures(spec), ["NotBuiltYet at spec.externalProviders.inference"]);
+  deepStrictEqual(failures(spec), ["NotSupportedYet at spec.externalProviders.inference"]);
 });
 
 Deno.test("addExternalProviders() accepts empty lists", () => {

@@ -1,11 +1,11 @@
 /** External providers. Rejected with a clear message until they are supported, never ignored. */
-import { NotBuiltYet } from "../../failure/failures.ts";
+import { NotSupportedYet } from "../../failure/failures.ts";
 import { type Stage, stage } from "../stage.ts";
 
-export const addExternalProviders: Stage<NotBuiltYet> = stage((draft, { spec }) => ({
+export const addExternalProviders: Stage<NotSupportedYet> = stage((draft, { spec }) => ({
   draft,
   failures: Object.entries(spec.externalProviders ?? {}).filter(([, list]) => (list ?? []).length > 0).map(([api]) =>
-    new NotBuiltYet({
+    new NotSupportedYet({
       path: ["spec", "externalProviders", api],
       instead: "use an image that contains the provider (spec.distribution.image), or remove the field",
     })

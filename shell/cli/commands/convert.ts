@@ -23,8 +23,8 @@ export const convert = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Convert resources to another API version without loss: fields that the other version lacks are kept in an " +
-      "annotation. The former short forms, such as a single provider instead of a list, are rewritten as well. Documents of " +
+    "Convert resources to another API version without loss: fields that the other version lacks are kept in " +
+      "annotations. Old short forms, such as a single provider instead of a list, are expanded. Documents of " +
       "other kinds are unchanged; comments are not kept. Exit codes: 0 success, 1 errors, 2 usage error.",
   ),
   Command.withShortDescription("Convert resources to another API version"),

@@ -6,7 +6,7 @@ export const help = Command.make(
   "help",
   {
     command: Argument.String("COMMAND").pipe(
-      Argument.withDescription("The command to explain"),
+      Argument.withDescription("Command to show help for"),
       Argument.variadic(),
     ),
   },

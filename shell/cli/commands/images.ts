@@ -15,4 +15,4 @@ export const images = Command.make(
   Effect.fn("images")(function* ({ output }) {
     yield* print(imagesCommand(yield* surroundings(Option.none(), Option.none()), output));
   }),
-).pipe(Command.withDescription("List the images of all distributions, for mirroring"));
+).pipe(Command.withDescription("List the pinned image of each distribution, for mirroring"));

@@ -1,7 +1,7 @@
 /** Llama Stack 0.3: what differs from 0.4. */
 import type { ServerFamily } from "./family.ts";
 import { FAMILY_0_4 } from "./family_0_4.ts";
-import { UNUSED_TYPES_TYPES } from "./unstartable_types.ts";
+import { UNUSED_TYPES } from "./unstartable_types.ts";
 
 export const FAMILY_0_3: ServerFamily = {
   ...FAMILY_0_4,
@@ -13,7 +13,7 @@ export const FAMILY_0_3: ServerFamily = {
   // dump, as seen on 0.3.5 and 0.2.24.
   process: { ...FAMILY_0_4.process, quietStartup: undefined },
   rerankTypes: [],
-  unstartableTypes: { ...FAMILY_0_4.unstartableTypes, ...UNUSED_TYPES_TYPES },
+  unstartableTypes: { ...FAMILY_0_4.unstartableTypes, ...UNUSED_TYPES },
   ignoredKeys: [],
   foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups"],
 };

@@ -44,14 +44,14 @@ const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
 };
 
 /** On Llama Stack 0.3; fixed in 0.4. */
-export const UNUSED_TYPES_TYPES: Readonly<Record<string, UnstartableType>> = {
+export const UNUSED_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::passthrough": OF_ANOTHER_RELEASE,
 };
 
 /** On Llama Stack 0.2. */
 export const LEGACY_TYPES: Readonly<Record<string, UnstartableType>> = {
   ...UNANSWERED_TYPES,
-  ...UNUSED_TYPES_TYPES,
+  ...UNUSED_TYPES,
   "inference remote::runpod": OF_ANOTHER_RELEASE,
 };
 
