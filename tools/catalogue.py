@@ -6,6 +6,7 @@ import json
 import sys
 import types
 import typing
+import warnings
 from enum import Enum
 from pathlib import PurePath
 
@@ -99,7 +100,10 @@ def model(given):
     classes = [m for m in given if isinstance(m, type) and issubclass(m, pydantic.BaseModel)]
     if len(classes) != 1 or any(shape(m) == "object" for m in given if m not in classes):
         return None
-    found = classes[0]
+    return register(classes[0])
+
+
+def register(found):
     if found not in NAMES:
         taken = found.__name__ in MODELS
         NAMES[found] = f"{found.__module__.split('.')[-2]}.{found.__name__}" if taken else found.__name__
@@ -138,14 +142,61 @@ def field(config, name, info):
         "enum": sorted({value for m in given for value in choices(m)}, key=str),
         "description": " ".join((info.description or "").split()),
         "model": model(given),
-        # The class looks for the file when the server starts.
-        "file": any(isinstance(m, type) and issubclass(m, PurePath) for m in given) and name in converted_fields(config),
+        "variants": variants(given),
+        **files(config, name, info, given),
         **(bounds(info) if set(shapes) <= {"integer", "number"} else {}),
+        "items": items(given),
+        "schemes": schemes(given),
     }
     known, value = default_of(info)
     if known:
         found["default"] = value
     return found
+
+
+def files(config, name, info, given):
+    """Whether the class looks for the file at this path when the server starts, and whether it also takes "false"."""
+    if not any(isinstance(m, type) and issubclass(m, (str, PurePath)) for m in given):
+        return {"file": False}
+    file = any("not exist" in message for message in complaints(config, name, info, "/nowhere/there.pem"))
+    return {"file": file, "quotedBoolean": file and not complaints(config, name, info, "false")}
+
+
+def complaints(config, name, info, value):
+    alias = names(config, name, info)[0]
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            config.model_validate({alias: value})
+        return []
+    except pydantic.ValidationError as error:
+        # A validator of the whole class has no place.
+        return [part["msg"] for part in error.errors() if part["loc"][:1] in ((alias,), ())]
+    except Exception:
+        return []
+
+
+def variants(given):
+    """The classes that a map has to fit, by its field `type`; None if there is no choice."""
+    classes = [m for m in given if isinstance(m, type) and issubclass(m, pydantic.BaseModel)]
+    words = [choices(c.model_fields["type"].annotation) if "type" in c.model_fields else [] for c in classes]
+    if len(classes) < 2 or any(len(w) != 1 for w in words):
+        return None
+    return {str(getattr(w[0], "value", w[0])): register(c) for w, c in zip(words, classes)}
+
+
+def items(given):
+    """The shape of the items of a list; None if the field may also be something else, or its items of several shapes."""
+    if len(given) != 1 or shape(given[0]) != "array":
+        return None
+    members = [m for m in typing.get_args(given[0]) if m is not Ellipsis]
+    return shape(members[0]) if len(members) == 1 and len(union_members(members[0])) == 1 else None
+
+
+def schemes(given):
+    """What a URL in this field may begin with; None if anything."""
+    urls = [m for m in given if isinstance(m, type) and issubclass(m, pydantic.AnyUrl)]
+    found = getattr(getattr(urls[0], "_constraints", None), "allowed_schemes", None) if len(given) == len(urls) == 1 else None
+    return sorted(found) if found else None
 
 
 # As JSON Schema calls them.

@@ -144,7 +144,11 @@ const field = (name: string, told: ReportedField): Record<string, unknown> =>
     default: told.default,
     description: told.description === "" ? undefined : cut(told.description),
     model: told.model ?? undefined,
+    variants: told.variants ?? undefined,
     file: told.file || undefined,
+    quotedBoolean: told.quotedBoolean || undefined,
+    items: told.items === null || told.items === "any" ? undefined : told.items,
+    schemes: told.schemes ?? undefined,
     minimum: told.minimum,
     maximum: told.maximum,
     exclusiveMinimum: told.exclusiveMinimum,
@@ -171,7 +175,11 @@ interface ReportedField {
   readonly default?: unknown;
   readonly description: string;
   readonly model: string | null;
+  readonly variants: Readonly<Record<string, string>> | null;
   readonly file: boolean;
+  readonly quotedBoolean?: boolean;
+  readonly items: string | null;
+  readonly schemes: readonly string[] | null;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;

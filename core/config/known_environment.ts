@@ -1,4 +1,6 @@
 /** What is known of the container's environment before there is a container: which `${env.…}` will find a value. */
+import type { Json } from "../data/json.ts";
+import { looksLikeNumber } from "./connections/secret_traps.ts";
 import type { EnvEntry, Facts } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 
@@ -37,6 +39,38 @@ const OF_EVERY_CONTAINER =
 
 /** The form that the server expands: name, then `=` or `+` with what belongs to it. */
 export const PLACEHOLDER = /\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}/g;
+
+/** Text that the author meant as a placeholder, which the server would leave as it is. */
+export const invalidPlaceholder = (text: string): boolean => text.replaceAll(PLACEHOLDER, "").includes("${env.");
+
+export const PLACEHOLDER_FORMS =
+  "invalid placeholder; write ${env.NAME}, ${env.NAME:=default} or ${env.NAME:+value}, with a name of upper-case " +
+  'letters, digits and "_"';
+
+/**
+ * What the server reads instead of a text with placeholders; undefined if a variable is not known before the pod
+ * starts, or if none is in the text. Source: replace_env_vars in the stack.py of every server.
+ */
+export const expandedText = (text: string, valueOf: (variable: string) => string | undefined): Json | undefined => {
+  const expanded = [...text.matchAll(PLACEHOLDER)].map(([, variable = "", operator, operand = ""]) => {
+    const value = valueOf(variable);
+    if (operator === "=") return value === "" ? operand : value;
+    if (operator === "+") return value === undefined ? undefined : value === "" ? "" : operand;
+    return value === "" ? undefined : value;
+  });
+  if (expanded.length === 0 || expanded.includes(undefined)) return undefined;
+  let next = 0;
+  return convertedText(text.replaceAll(PLACEHOLDER, () => expanded[next++] ?? ""));
+};
+
+/** Python's bool, int and float, of which only the type matters here. */
+const convertedText = (text: string): Json => {
+  if (text === "") return null;
+  if (/^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
+  if (!looksLikeNumber(text)) return text;
+  const number = Number(text.trim().replaceAll("_", ""));
+  return Number.isFinite(number) ? number : 0.5;
+};
 
 /** Variables without which the server does not start where `text` stands in its config. */
 export const neededVariables = (text: string): ReadonlyArray<string> =>

@@ -26,6 +26,7 @@ import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
 import { rejectDanglingNames } from "./stages/dangling.ts";
+import { rejectUnfitVariables } from "./stages/expanded.ts";
 import { rejectUnsetVariables } from "./stages/variables.ts";
 
 export interface Generated {
@@ -72,6 +73,7 @@ export const generation = (base: BaseSource) =>
         thenStage(addCautions),
         thenStage(rejectDanglingNames),
         thenStage(rejectUnsetVariables),
+        thenStage(rejectUnfitVariables),
         thenStage(rejectCollisions),
         Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
       )

@@ -52,7 +52,7 @@ export class UnknownDistribution extends Data.TaggedError("UnknownDistribution")
 }> {
   override get message(): string {
     return `${formatPath(this.path)}: unknown distribution "${this.name}"; ` +
-      `available distributions: ${list(this.available)}`;
+      `available distributions: ${list(this.available)}. For other images, use image instead of name`;
   }
 }
 

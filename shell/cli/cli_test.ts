@@ -54,6 +54,7 @@ for (
     ["cli exits 2 for a folder without manifests", ["lint", "-f", "core"], 2, "it is a folder without"],
     ["cli explains a command", ["help", "lint"], 0, "Check resources for errors"],
     ["cli explains itself", ["help"], 0, "SUBCOMMANDS"],
+    ["cli rejects help for an unknown command", ["help", "lnt"], 2, "lint"],
     ["cli explains itself to who asks twice", ["help", "--help"], 0, "SUBCOMMANDS"],
     ["cli has no wizard", ["--wizard"], 2, "wizard"],
     ["cli prints the CRD as JSON", ["crds", "-o", "json"], 0, '"kind": "CustomResourceDefinition"'],

@@ -62,13 +62,20 @@ const present = (event: CliOutput.Presenter.Event): Effect.Effect<void> =>
       write(Deno.stderr, `${FORMATTER.formatHelpDoc(event.helpDoc)}\n${FORMATTER.formatErrors(event.errors)}\n`)
     );
 
-/** `help lint` is `lint --help`. */
-const withHelpFlag = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
-  args[0] !== "help" ? args : [...args.slice(1).filter((arg) => !HELP_FLAGS.has(arg)), "--help"];
+/** `help lint` is `lint --help`. An unknown command is left to be reported. */
+const withHelpFlag = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [first, ...others] = args;
+  if (first !== "help") return args;
+  const named = others.filter((arg) => !HELP_FLAGS.has(arg));
+  const isUnknown = named[0] !== undefined && COMMANDS.every(({ name }) => name !== named[0]);
+  return isUnknown ? named : [...named, "--help"];
+};
 
 const HELP_FLAGS: ReadonlySet<string> = new Set(["--help", "-h"]);
 
+const COMMANDS = [run, render, lint, diff, explain, rollout, convert, catalogue, images, crds, version, help] as const;
+
 const program = Command.make("llama-stack-operator").pipe(
   Command.withDescription("Deploy Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),
-  Command.withSubcommands([run, render, lint, diff, explain, rollout, convert, catalogue, images, crds, version, help]),
+  Command.withSubcommands(COMMANDS),
 );

@@ -3,9 +3,9 @@ import { UnusableEndpoint } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { endpointExpectation, type ProviderType } from "../servers/catalogue.ts";
+import { type EndpointExpectation, endpointExpectation, type ProviderType } from "../servers/catalogue.ts";
 import type { Facts } from "../draft.ts";
-import { PLACEHOLDER } from "../known_environment.ts";
+import { invalidPlaceholder, PLACEHOLDER, PLACEHOLDER_FORMS } from "../known_environment.ts";
 
 /** The provider type that speaks to servers of the Model Context Protocol. */
 export const MCP_TYPE = "remote::model-context-protocol";
@@ -32,8 +32,14 @@ export const addressFields = (
   facts: Facts,
 ): Address => {
   const name = known.endpoint;
+  if (invalidPlaceholder(endpoint)) return unusable(path, PLACEHOLDER_FORMS);
   // Its config has no address; tools.ts adds a connector or a tool group instead.
-  if (type === MCP_TYPE) return { config: {}, warnings: [], failures: [] };
+  if (type === MCP_TYPE) {
+    const url = urlOf(endpoint.replaceAll(PLACEHOLDER, "0"));
+    return url === undefined && !endpoint.startsWith("${env.")
+      ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000/mcp")
+      : { config: {}, warnings: url === undefined ? [] : credentialWarnings(url, path), failures: [] };
+  }
   if (name === undefined) {
     const warnings = [
       warning("FieldNotRead", path, `${type} has no endpoint on ${facts.serverName}; the field has no effect`),
@@ -49,6 +55,9 @@ export const addressFields = (
   if (judged !== endpoint && !HOST_IN_PLACEHOLDER.test(endpoint)) {
     return { config: { [name]: endpoint }, warnings: [], failures: [] };
   }
+  const expectation = endpointExpectation(facts.server.catalogue, api, type);
+  const unfit = expectation === undefined ? undefined : unfitFor(judged, expectation);
+  if (unfit !== undefined) return unusable(path, unfit);
   const url = urlOf(judged);
   if (url === undefined) {
     const port = /^https?:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(judged)?.[1];
@@ -59,7 +68,7 @@ export const addressFields = (
       ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000")
       : { config: { [name]: endpoint }, warnings: [], failures: [] };
   }
-  const expected = endpointExpectation(facts.server.catalogue, api, type)?.path ?? "";
+  const expected = expectation?.path ?? "";
   const bare = url.pathname === "/" || url.pathname === "";
   const completed = bare && expected !== "" && url.search === "" && url.hash === "";
   const value = completed ? `${endpoint.replace(/\/+$/, "")}${expected}` : endpoint;
@@ -85,6 +94,21 @@ export const addressFields = (
     ],
     failures: [],
   };
+};
+
+/** What the client of the provider rejects when the server starts, although the schema of the config accepts any text. */
+const unfitFor = (
+  endpoint: string,
+  { schemes, mayBeFile, isPathless, needsPort }: EndpointExpectation,
+): string | undefined => {
+  if (schemes === undefined || mayBeFile === true && endpoint.endsWith(".db")) return undefined;
+  const [, scheme = "", authority = "", rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/i.exec(endpoint) ?? [];
+  if (!schemes.includes(scheme.toLowerCase()) || authority === "" && scheme.toLowerCase() !== "unix") {
+    return `the value is not a URL that begins with ${schemes.map((item) => `${item}://`).join(" or ")}`;
+  }
+  if (isPathless === true && !/^\/?$/.test(rest)) return "the URL must not have a path; end it after the port";
+  if (needsPort === true && !/:[0-9]+$/.test(authority)) return "the URL must have a port, e.g. http://host:9200";
+  return undefined;
 };
 
 /** A value in the place of an address may be a key or contain a password, so messages do not quote it. */

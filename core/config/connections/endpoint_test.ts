@@ -79,3 +79,58 @@ for (const path of ["/v1/chat/completions", "/v1/embeddings/", "/v1/models"]) {
 Deno.test("addressFields() accepts paths of proxies before the one of the API", () => {
   deepStrictEqual(warnings(spec("vllm", "http://gateway/models/vllm/v1")), []);
 });
+
+const vector = (provider: string, endpoint: string) => ({
+  distribution: { name: "ogx-starter" },
+  providers: { vectorIo: [{ id: "x", provider, endpoint }] },
+});
+
+for (
+  const [provider, endpoint] of [
+    ["chromadb", "chroma:8000"],
+    ["chromadb", "http://chroma:8000/api/v1"],
+    ["milvus", "milvus:19530"],
+    ["qdrant", "qdrant:6333"],
+    ["neo4j", "neo:7687"],
+    ["elasticsearch", "es:9200"],
+    ["elasticsearch", "http://es"],
+  ] as const
+) {
+  Deno.test(`addressFields() rejects ${endpoint}, which the client of ${provider} rejects when the server starts`, () => {
+    deepStrictEqual(failures(vector(provider, endpoint)), ["UnusableEndpoint at spec.providers.vectorIo[0].endpoint"]);
+  });
+}
+
+for (
+  const [provider, endpoint] of [
+    ["chromadb", "http://chroma:8000/"],
+    ["milvus", "http://milvus:19530"],
+    ["milvus", "/.llama/milvus.db"],
+    ["milvus", "unix:///run/milvus.sock"],
+    ["qdrant", "https://qdrant:6333"],
+    ["neo4j", "bolt+s://neo:7687"],
+    ["elasticsearch", "https://es:9200"],
+  ] as const
+) {
+  Deno.test(`addressFields() accepts ${endpoint} for ${provider}`, () => {
+    deepStrictEqual(warnings(vector(provider, endpoint)), []);
+  });
+}
+
+Deno.test("addressFields() rejects an MCP endpoint that is no URL, and warns of a password in one", () => {
+  const mcp = (endpoint: string) => ({
+    providers: { toolRuntime: [{ id: "weather", provider: "model-context-protocol", endpoint }] },
+  });
+  deepStrictEqual(failures(mcp("weather:8000/mcp")), ["UnusableEndpoint at spec.providers.toolRuntime[0].endpoint"]);
+  ok(
+    warnings(mcp("http://u:hunter2@weather:8000/mcp")).includes(
+      "CredentialInEndpoint at spec.providers.toolRuntime[0].endpoint",
+    ),
+  );
+});
+
+Deno.test("addressFields() rejects a placeholder that the server would not expand", () => {
+  for (const endpoint of ["${env.url}", "http://${env.HOST:-vllm}:8000/v1"]) {
+    deepStrictEqual(failures(spec("vllm", endpoint)), ["UnusableEndpoint at spec.providers.inference[0].endpoint"]);
+  }
+});

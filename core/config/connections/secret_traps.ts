@@ -22,7 +22,7 @@ export const textTraps = (value: string): ReadonlyArray<string> => {
 };
 
 /** What Python's int() and float() accept: surrounding blanks, underscores between digits, exponents, nan and infinity. */
-const looksLikeNumber = (value: string): boolean => {
+export const looksLikeNumber = (value: string): boolean => {
   const text = value.trim();
   if (/^[-+]?(nan|inf|infinity)$/i.test(text)) return true;
   // An underscore is only allowed between two digits. Without underscores no part of the pattern below can match in two

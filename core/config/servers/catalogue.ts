@@ -18,9 +18,11 @@ import catalogue14 from "../../../configs/catalogue/1.4.json" with { type: "json
 import catalogue15 from "../../../configs/catalogue/1.5.json" with { type: "json" };
 import endpointPaths from "../../../configs/endpoint_paths.json" with { type: "json" };
 
+export type FieldType = "string" | "integer" | "number" | "boolean" | "url" | "object" | "array" | "any";
+
 /** One config field of a provider type, under the name that YAML uses. */
 export interface CatalogueField {
-  readonly type: "string" | "integer" | "number" | "boolean" | "url" | "object" | "array" | "any";
+  readonly type: FieldType;
   readonly nullable?: boolean;
   /** The class changes a value before it looks at its type. */
   readonly converted?: boolean;
@@ -33,8 +35,16 @@ export interface CatalogueField {
   readonly description?: string;
   /** Key of `Catalogue.models`: what a map in this field may contain. */
   readonly model?: string;
+  /** By the value of `type` in the map, the key of `Catalogue.models` for the rest of it. */
+  readonly variants?: Readonly<Record<string, string>>;
   /** The server looks for the file at this path when it starts. */
   readonly file?: boolean;
+  /** In place of a path, the text "true" or "false" is accepted. */
+  readonly quotedBoolean?: boolean;
+  /** The type of every item of a list. */
+  readonly items?: Exclude<FieldType, "any">;
+  /** What a URL may begin with; unset: any scheme. */
+  readonly schemes?: ReadonlyArray<string>;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
@@ -120,6 +130,14 @@ export const providerTypes = (catalogue: Catalogue, api: string): ReadonlyArray<
 export interface EndpointExpectation {
   /** The path that a bare host lacks, e.g. `/v1`; empty when the type wants none. */
   readonly path: string;
+  /** The client accepts only URLs with one of these schemes; unset where the server's schema checks the URL. */
+  readonly schemes?: ReadonlyArray<string>;
+  /** A local database in a file with the extension .db is accepted as well. */
+  readonly mayBeFile?: boolean;
+  /** The client rejects a URL with a path. */
+  readonly isPathless?: boolean;
+  /** The client rejects a URL without a port. */
+  readonly needsPort?: boolean;
   /** Without an endpoint the server does not start. */
   readonly needed?: boolean;
 }

@@ -50,7 +50,7 @@ Deno.test("resolveDistribution() uses the minor version of the override for the 
 Deno.test("resolveDistribution() rejects a server of another product and names the distributions that have it", () => {
   strictEqual(
     resolve({ name: "starter", serverVersion: "1.4.1" }),
-    'spec.distribution.serverVersion: not a version of Llama Stack, the server of distribution "starter": "1.4.1"; set ' +
+    'spec.distribution.serverVersion: "1.4.1" is not a version of Llama Stack, which distribution "starter" runs; set ' +
       "spec.distribution.name to a distribution with this server: ogx-postgres-demo, ogx-starter",
   );
   ok(resolve({ name: "ogx-starter", serverVersion: "0.7.3" }).includes("not a version of OGX"));
@@ -65,7 +65,8 @@ Deno.test("resolveDistribution() lists the known names when one is unknown", () 
   strictEqual(
     resolve({ name: "nope" }),
     'spec.distribution.name: unknown distribution "nope"; available distributions: ' +
-      "meta-reference-gpu, ogx-postgres-demo, ogx-starter, postgres-demo, remote-vllm, starter",
+      "meta-reference-gpu, ogx-postgres-demo, ogx-starter, postgres-demo, remote-vllm, starter. For other images, use " +
+      "image instead of name",
   );
 });
 

@@ -1,9 +1,12 @@
 /** Whether a config class of a server accepts a value for one of its fields, after pydantic's own conversions. */
 import { isList, isObject, type Json } from "../../data/json.ts";
-import type { CatalogueField } from "./catalogue.ts";
+import type { CatalogueField, FieldType } from "./catalogue.ts";
 
 /** What the field accepts, as the end of a message; undefined if the value fits, or if only the server can decide. */
 export const expectedInstead = (field: CatalogueField, value: Json): string | undefined => {
+  if (field.file === true && typeof value === "string" && !/^[/~]|\$\{env\./.test(value)) {
+    return field.quotedBoolean === true && /^(true|false)$/i.test(value) ? undefined : A_FILE;
+  }
   if (field.type === "any" || field.converted === true) return undefined;
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
   // The server expands the environment first, and then converts the text.
@@ -11,6 +14,16 @@ export const expectedInstead = (field: CatalogueField, value: Json): string | un
   if (!FITS[field.type](value)) return EXPECTED[field.type];
   const outside = outsideOf(field, value);
   if (outside !== undefined) return outside;
+  if (field.type === "url" && field.schemes !== undefined && !hasScheme(String(value), field.schemes)) {
+    return `a URL that begins with ${field.schemes.map((scheme) => `${scheme}://`).join(" or ")}`;
+  }
+  if (field.items !== undefined && isList(value)) {
+    const { items } = field;
+    const isWrong = value.some((item) =>
+      item === null || typeof item === "string" && item.includes("${env.") ? item === null : !FITS[items](item)
+    );
+    return isWrong ? `a list with ${EXPECTED[items]} as each item` : undefined;
+  }
   const words = field.type === "string" ? field.enum : undefined;
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
 };
@@ -30,7 +43,15 @@ const outsideOf = (
   return undefined;
 };
 
-const EXPECTED: Readonly<Record<Exclude<CatalogueField["type"], "any">, string>> = {
+/** Many authors quote the boolean that most of these fields also accept. */
+const A_FILE = "the absolute path of a file; write true or false without quotes";
+
+const hasScheme = (url: string, schemes: ReadonlyArray<string>): boolean => {
+  const [, scheme = "", host = ""] = /^([a-z][a-z0-9+.-]*):\/*([^/?#]*)/i.exec(url.trim()) ?? [];
+  return schemes.includes(scheme.toLowerCase()) && host !== "";
+};
+
+const EXPECTED: Readonly<Record<Exclude<FieldType, "any">, string>> = {
   string: "a string",
   url: "a URL",
   integer: "a whole number",
@@ -40,7 +61,7 @@ const EXPECTED: Readonly<Record<Exclude<CatalogueField["type"], "any">, string>>
   array: "a list",
 };
 
-const FITS: Readonly<Record<Exclude<CatalogueField["type"], "any">, (value: NonNullable<Json>) => boolean>> = {
+const FITS: Readonly<Record<Exclude<FieldType, "any">, (value: NonNullable<Json>) => boolean>> = {
   string: (value) => typeof value === "string",
   url: (value) => typeof value === "string" && URL_START.test(value.trim()),
   integer: (value) =>

@@ -57,6 +57,7 @@ export const configCautions = (
 
 export const specCautions = (spec: Spec): ReadonlyArray<Warning> => [
   ...autoscalerCautions(spec),
+  ...commandCautions(spec),
   ...(spec.workload?.overrides?.env ?? []).flatMap(variableCautions),
 ];
 
@@ -70,6 +71,30 @@ const autoscalerCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
       `spec.workload.replicas is ${replicas}, so the autoscaler keeps at least ${
         Math.min(replicas, maxReplicas)
       } pods; lower replicas to scale down to ${minReplicas}`,
+    ),
+  ];
+};
+
+/** The command of the operator passes these to the server; another one has to. */
+const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
+  const { command = [], args = [] } = spec.workload?.overrides ?? {};
+  const field = command.length > 0 ? "command" : "args";
+  const unapplied = [
+    ...(spec.networking?.port === undefined ? [] : ["networking.port"]),
+    ...(spec.networking?.tls?.enabled === true ? ["networking.tls"] : []),
+    ...(spec.workload?.workers === undefined ? [] : ["workload.workers"]),
+    ...(["providers", "resources", "storage", "disabled", "overrideConfig"] as const).filter((block) =>
+      spec[block] !== undefined
+    ),
+  ];
+  return command.length + args.length === 0 || unapplied.length === 0 ? [] : [
+    warning(
+      "OverriddenCommand",
+      ["spec", "workload", "overrides", field],
+      `replaces the command of the operator: ${
+        unapplied.map((name) => `spec.${name}`).join(", ")
+      } take effect only if ` +
+        "your command reads the config file and the port from its environment",
     ),
   ];
 };

@@ -51,3 +51,14 @@ Deno.test("addCautions() warns of tokens in the headers of telemetry", () => {
   ]);
   deepStrictEqual(warnings(telemetry({ OTEL_SERVICE_NAME: "my" })), []);
 });
+
+Deno.test("addCautions() names the fields that an own command does not apply", () => {
+  const own = (overrides: object) =>
+    ({ providers: { inference: [{ provider: "openai" }] }, workload: { workers: 2, overrides } }) as never;
+  deepStrictEqual(warnings(own({ args: ["--port", "9999"] })), [
+    "OverriddenCommand at spec.workload.overrides.args",
+  ]);
+  deepStrictEqual(warnings(own({ command: ["llama", "stack", "run"] })), [
+    "OverriddenCommand at spec.workload.overrides.command",
+  ]);
+});

@@ -1,42 +1,37 @@
 /** After all stages: names in the config of something that the config does not define, for which the server exits. */
 import { SettingInvalid } from "../../failure/failures.ts";
-import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import type { Declared, Draft, Facts } from "../draft.ts";
+import { providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
 
 export const rejectDanglingNames: Stage<SettingInvalid> = stage((draft, facts) => ({
   draft,
-  failures: [...unknownBackends(draft), ...lostEmbeddingModel(draft, facts)],
+  failures: [...unknownBackends(draft, facts), ...lostEmbeddingModel(draft, facts)],
 }));
 
-/** A store in the settings of a provider names one of the storage backends. Older servers have none of these. */
-const unknownBackends = ({ config, declared }: Draft): ReadonlyArray<SettingInvalid> => {
-  const known = Object.keys(objectAt(config, "storage", "backends"));
-  if (known.length === 0) return [];
-  return declared.flatMap(({ config: settings, path }) =>
-    backendsIn(settings, [...path, "settings"]).filter(({ name }) => !known.includes(name) && !name.includes("${"))
-      .map(({ path }) =>
+/** A store in the settings of a provider names a storage backend of its kind. Older servers have no backends. */
+const unknownBackends = (
+  { config, declared }: Draft,
+  { server: { catalogue } }: Facts,
+): ReadonlyArray<SettingInvalid> => {
+  const backends = Object.entries(objectAt(config, "storage", "backends"));
+  if (backends.length === 0) return [];
+  return declared.flatMap(({ api, type, config: settings, path }) =>
+    Object.entries(providerType(catalogue, api, type)?.references ?? {}).flatMap(([dotted, { kind }]) => {
+      const place = dotted.split(".");
+      const name = stringAt(settings, ...place, "backend");
+      const fitting = backends.filter(([, backend]) => (stringAt(backend, "type") ?? kind).startsWith(kind))
+        .map(([known]) => `"${known}"`);
+      if (name === undefined || name.includes("${") || fitting.includes(`"${name}"`)) return [];
+      return [
         new SettingInvalid({
-          path,
-          detail: `unknown storage backend; use ${known.map((name) => `"${name}"`).join(" or ")}`,
-        })
-      )
+          path: [...path, "settings", ...place, "backend"],
+          detail: `not a ${kind === "kv" ? "key-value" : "SQL"} storage backend; use ${fitting.join(" or ")}`,
+        }),
+      ];
+    })
   );
-};
-
-/** Fields `backend` of stores, which have a namespace or a table beside it. */
-const backendsIn = (
-  value: Json,
-  path: FieldPath,
-): ReadonlyArray<{ readonly path: FieldPath; readonly name: string }> => {
-  if (!isObject(value)) return [];
-  const name = stringAt(value, "backend");
-  const isStore = Object.hasOwn(value, "namespace") || Object.hasOwn(value, "table_name");
-  return [
-    ...(name !== undefined && isStore ? [{ path: [...path, "backend"], name }] : []),
-    ...Object.entries(value).flatMap(([key, inner]) => backendsIn(inner, [...path, key])),
-  ];
 };
 
 /** The type lists its models itself, also those that no resource registers. */

@@ -32,7 +32,7 @@ const faiss = (backend: string) => ({
 
 Deno.test("rejectDanglingNames() rejects a storage backend that the config does not have", () => {
   deepStrictEqual(failures(faiss("nosuch")), [
-    'spec.providers.vectorIo[0].settings.persistence.backend: unknown storage backend; use "kv_default" or "sql_default"',
+    'spec.providers.vectorIo[0].settings.persistence.backend: not a key-value storage backend; use "kv_default"',
   ]);
   config(faiss("kv_default"));
 });

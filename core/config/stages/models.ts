@@ -8,7 +8,7 @@ import {
   UnknownProvider,
 } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type Json, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { effectiveId } from "../../api/rules.ts";
 import { knownEnvironment, type Presence } from "../known_environment.ts";
@@ -74,6 +74,8 @@ interface Offered {
   readonly presence: Presence;
   /** The variable that switches it on, where there is one. */
   readonly variable: string | undefined;
+  /** The only models that the provider accepts; undefined: all. */
+  readonly allowed: ReadonlyArray<Json> | undefined;
 }
 
 /** Those of the resource in their order, then those of the base. */
@@ -82,17 +84,24 @@ const offeredProviders = (draft: Draft, facts: Facts): ReadonlyArray<Offered> =>
   const entries = entriesOf(draft.config, "inference");
   const written = (facts.spec.providers?.inference ?? []).map((provider): Offered => {
     const id = effectiveId(provider as unknown as Json);
-    const type = stringAt(entries.find((entry) => baseId(entry) === id), "provider_type");
-    return { id, type, declared: true, presence: "Set", variable: undefined };
+    const entry = entries.find((other) => baseId(other) === id);
+    const type = stringAt(entry, "provider_type");
+    return { id, type, declared: true, presence: "Set", variable: undefined, allowed: allowedBy(entry) };
   });
   const based = entries.flatMap((entry): ReadonlyArray<Offered> => {
     const id = baseId(entry);
     if (id === undefined || written.some((provider) => provider.id === id)) return [];
     const variable = conditionOf(entry);
     const presence = variable === undefined ? (isConditional(entry) ? "Unknown" : "Set") : environment(variable);
-    return [{ id, type: stringAt(entry, "provider_type"), declared: false, presence, variable }];
+    const allowed = allowedBy(entry);
+    return [{ id, type: stringAt(entry, "provider_type"), declared: false, presence, variable, allowed }];
   });
   return [...written, ...based];
+};
+
+const allowedBy = (entry: JsonObject | undefined): ReadonlyArray<Json> | undefined => {
+  const list = at(entry ?? {}, "config", "allowed_models");
+  return isList(list) ? list : undefined;
 };
 
 /** The first declared provider that serves such models, else the first active one of the base; a choice causes a warning. */
@@ -159,12 +168,25 @@ const place = (
       `provider type "${found.type}" serves no ${modelType} models on ${facts.serverName}; choose another provider`,
     ),
   ];
+  const name = model.providerModelId ?? model.name;
+  const isExcluded = found?.allowed !== undefined &&
+    !found.allowed.some((item) => item === name || String(item).includes("${env."));
+  const excluded = !isExcluded ? [] : [
+    warning(
+      "ModelNotAllowed",
+      [...path, "name"],
+      `provider "${provider}" rejects requests for this model, because its ` +
+        "allowed_models do not contain it",
+    ),
+  ];
   const failures = faultsOf(model, path, provider, found, offered, facts);
   return {
     path,
     key: modelKey(entry, family),
     entry,
-    warnings: failures.length > 0 ? unread : [...earlier, ...unread, ...unserved, ...uncertain(path, found)],
+    warnings: failures.length > 0
+      ? unread
+      : [...earlier, ...unread, ...unserved, ...excluded, ...uncertain(path, found)],
     failures,
   };
 };
@@ -208,7 +230,7 @@ const uncertain = (path: FieldPath, found: Offered | undefined): ReadonlyArray<W
     warning(
       "VariableNotKnown",
       [...path, "provider"],
-      `provider "${found.id}" is off unless ${
+      `provider "${found.id}" is disabled unless ${
         found.variable ?? "a variable"
       } is set, and this resource does not set it`,
     ),

@@ -78,7 +78,7 @@ Deno.test("registerModels() rejects a provider of the base that its condition di
   deepStrictEqual(failures(spec), ["ProviderSwitchedOff at spec.resources.models[0].provider"]);
   strictEqual(
     rejected(spec).failures[0]?.message,
-    'spec.resources.models[0].provider: provider is off unless VLLM_URL is set: "vllm"; set VLLM_URL in ' +
+    'spec.resources.models[0].provider: provider "vllm" is disabled unless VLLM_URL is set; set VLLM_URL in ' +
       "spec.workload.overrides.env, or declare the provider in spec.providers.inference",
   );
   deepStrictEqual(failures({ ...spec, ...env("VLLM_URL", "") }), failures(spec));
@@ -173,4 +173,15 @@ Deno.test("registerModels() rejects two entries with the same id on the server",
 Deno.test("registerModels() does not blame a model for the failure of its provider", () => {
   const spec = { providers: { inference: [{ provider: "nope" }] }, resources: { models: [{ name: "m" }] } };
   deepStrictEqual(failures(spec, smallBase()), ["UnknownProviderType at spec.providers.inference[0].provider"]);
+});
+
+Deno.test("registerModels() warns of a model that allowed_models of its provider does not contain", () => {
+  const spec = (allowed: ReadonlyArray<string>) => ({
+    providers: {
+      inference: [{ id: "v", provider: "vllm", endpoint: "http://v/v1", settings: { allowed_models: allowed } }],
+    },
+    resources: { models: [{ name: "bar", provider: "v" }] },
+  });
+  deepStrictEqual(warnings(spec(["foo"])), ["ModelNotAllowed at spec.resources.models[0].name"]);
+  deepStrictEqual(warnings(spec(["foo", "bar"])), []);
 });

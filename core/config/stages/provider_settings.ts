@@ -2,10 +2,11 @@
 import { didYouMean } from "../../data/closest.ts";
 import { ForbiddenSetting, RuleBroken, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type Json, type JsonObject, member } from "../../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
 import { type Warning, warning, type WarningCode } from "../../failure/warning.ts";
 import type { Provider } from "../../api/v1alpha2.ts";
 import type { Facts } from "../draft.ts";
+import { invalidPlaceholder, PLACEHOLDER_FORMS } from "../known_environment.ts";
 import { mayExist } from "../mounted_files.ts";
 import type { CatalogueField, CatalogueModel, ProviderType } from "../servers/catalogue.ts";
 import { expectedInstead } from "../servers/field_types.ts";
@@ -49,18 +50,30 @@ const valueFindings = (
   checked: Checked,
 ): Found<SettingInvalid> => {
   const { type, facts } = checked;
-  const model = field.model === undefined || !isObject(value) ? undefined : facts.server.catalogue.models[field.model];
+  const model = isObject(value) ? modelOf(field, value, facts) : undefined;
   const reference = isReference(value) ? place : model === undefined ? referenceWithin(value, place) : undefined;
   if (reference !== undefined) {
     const within = reference.length > place.length ? FROM_VARIABLE : instead;
     return failed(reference, `a reference to a Secret has no effect in settings; ${within}`);
   }
+  if (textsIn(value).some(invalidPlaceholder)) return failed(place, PLACEHOLDER_FORMS);
   const expected = expectedInstead(field, value);
   // The value is not quoted: it may be a secret in the wrong place.
   if (expected !== undefined) return failed(place, `wrong type for provider type "${type}"; expected ${expected}`);
   if (model !== undefined && isObject(value)) return modelFindings(model, value, place, checked);
+  if (field.variants !== undefined && isObject(value) && Object.hasOwn(value, "type")) {
+    return failed([...place, "type"], `expected one of ${Object.keys(field.variants).join(", ")}`);
+  }
   if (isClearCredential(field, value)) {
     return warned("CredentialInSettings", place, `the value is stored in clear text in a ConfigMap; ${instead}`);
+  }
+  const clear = clearCredentials(value, place);
+  if (clear.length > 0) {
+    return together(
+      clear.map((at) =>
+        warned("CredentialInSettings", at, `the value is stored in clear text in a ConfigMap; ${FROM_VARIABLE}`)
+      ),
+    );
   }
   return field.file === true && typeof value === "string" && value.startsWith("/") && !mayExist(value, facts)
     ? warned(
@@ -70,6 +83,14 @@ const valueFindings = (
         "spec.workload.overrides.volumes and volumeMounts, unless the image has it",
     )
     : NOTHING;
+};
+
+const modelOf = (field: CatalogueField, value: JsonObject, { server }: Facts): CatalogueModel | undefined => {
+  const chosen = stringAt(value, "type") ?? "";
+  const variant = field.variants !== undefined && Object.hasOwn(field.variants, chosen)
+    ? field.variants[chosen]
+    : undefined;
+  return server.catalogue.models?.[field.model ?? variant ?? ""];
 };
 
 const FROM_VARIABLE =
@@ -122,6 +143,11 @@ const together = (found: ReadonlyArray<Found<SettingInvalid>>): Found<SettingInv
   failures: found.flatMap(({ failures }) => failures),
 });
 
+const textsIn = (value: Json): ReadonlyArray<string> => {
+  if (typeof value === "string") return [value];
+  return isList(value) || isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+};
+
 const fieldOf = (fields: ProviderType["fields"], key: string): CatalogueField | undefined =>
   Object.hasOwn(fields, key) ? fields[key] : Object.values(fields).find(({ aliases = [] }) => aliases.includes(key));
 
@@ -139,6 +165,21 @@ const referenceWithin = (value: Json, path: FieldPath): FieldPath | undefined =>
   return Object.entries(value).map(([key, inner]) => referenceWithin(inner, [...path, key]))
     .find((item) => item !== undefined);
 };
+
+/** Passwords in URLs anywhere in the value, and headers with credentials. */
+const clearCredentials = (value: Json, place: FieldPath): ReadonlyArray<FieldPath> => {
+  if (typeof value === "string") return URL_WITH_PASSWORD.test(value) && !value.includes("${env.") ? [place] : [];
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    place.at(-1) === "headers" && typeof inner === "string" && inner !== "" && !inner.includes("${env.") &&
+      CREDENTIAL_HEADER.test(key)
+      ? [[...place, key]]
+      : clearCredentials(inner, [...place, key])
+  );
+};
+
+const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*:[^/?#\s]*@/i;
+const CREDENTIAL_HEADER = /^(proxy-)?authorization$|^cookie$|(^|[-_])(api[-_]?key|token)$/i;
 
 const isClearCredential = (field: CatalogueField, value: Json): boolean =>
   field.secret === true && typeof value === "string" && value !== "" && !value.includes("${env.");

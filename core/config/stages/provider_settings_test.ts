@@ -118,3 +118,29 @@ Deno.test("settingFindings() requires what a store inside settings needs", () =>
   ]);
   deepStrictEqual(warnings(faiss({ backend: "kv_default", namespace: "f" })), []);
 });
+
+Deno.test("settingFindings() warns of credentials inside maps and URLs", () => {
+  const network = {
+    proxy: { url: "http://u:hunter2@proxy:3128" },
+    headers: { Authorization: "Bearer hunter2", team: "a" },
+  };
+  deepStrictEqual(warnings(spec({ settings: { network } })), [
+    `CredentialInSettings at ${AT}.settings.network.proxy.url`,
+    `CredentialInSettings at ${AT}.settings.network.headers.Authorization`,
+  ]);
+});
+
+Deno.test("settingFindings() rejects what the type of a nested field, an item or a URL excludes", () => {
+  const settings = (value: object) => failures(spec({ settings: value }));
+  deepStrictEqual(settings({ allowed_models: [1, "a"] }), [`SettingInvalid at ${AT}.settings.allowed_models`]);
+  deepStrictEqual(settings({ max_tokens: "${env.foo}" }), [`SettingInvalid at ${AT}.settings.max_tokens`]);
+  deepStrictEqual(settings({ network: { tls: { verify: "no" } } }), [
+    `SettingInvalid at ${AT}.settings.network.tls.verify`,
+  ]);
+  deepStrictEqual(settings({ tls_verify: "no" }), [`SettingInvalid at ${AT}.settings.tls_verify`]);
+  const url = (base_url: string) =>
+    failures({ providers: { inference: [{ provider: "vllm", settings: { base_url } }] } } as never);
+  for (const value of ["vllm:8000", "ftp://x", "http://"]) {
+    deepStrictEqual(url(value), [`SettingInvalid at ${AT}.settings.base_url`], value);
+  }
+});

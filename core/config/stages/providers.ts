@@ -24,6 +24,8 @@ import {
 import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
 import { doubledFields, settingFindings, strayFindings } from "./provider_settings.ts";
+import { knownEnvironment } from "../known_environment.ts";
+import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
@@ -124,6 +126,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
   const needed = withRequired(filled, id, api, type, known, path, facts);
   const checked = settingFindings(settings, type, known, path, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
+  const rules = brokenRules(api, type, { config: given, environment: knownEnvironment(facts, []) }, path);
   const stray = strayFindings(omit(given, ...invalid), provider, type, known, path);
   return {
     declared: [{ api, id, type, path, config: needed.config }],
@@ -142,6 +145,7 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
       ...doubledFields(provider, known, path),
       ...needed.failures.filter(({ path: place }) => typed.failures.every((other) => !isSame(place, other.path))),
       ...checked.failures,
+      ...rules,
       ...stray.failures,
     ],
   };

@@ -101,7 +101,7 @@ Deno.test("envCollisions() names both paths of two references that share a varia
   deepStrictEqual(failures(spec), ["EnvNameCollision at spec.providers.inference[1].apiKey"]);
   strictEqual(
     rejected(spec).failures[0]?.message,
-    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: provider ids result in the same " +
+    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: these provider ids map to the same " +
       'environment variable LLSD_A_B_API_KEY: "a-b" and "a.b"; change one of the ids',
   );
 });
@@ -213,7 +213,7 @@ Deno.test("rejectCollisions() names both ids that become one variable, once", ()
   });
   const spec = { providers: { inference: [both("a.b"), both("a-b")] } };
   deepStrictEqual(rejected(spec).failures.map(({ message }) => message), [
-    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: provider ids result in the same " +
+    "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: these provider ids map to the same " +
     'environment variable LLSD_A_B_API_KEY: "a.b" and "a-b"; change one of the ids',
   ]);
 });

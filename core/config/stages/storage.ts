@@ -7,13 +7,20 @@ import { providerType } from "../servers/catalogue.ts";
 import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "../draft.ts";
 import { SQL_VARIABLES } from "../connections/postgres_connection.ts";
 import { KV_USERINFO, parseRedis } from "../connections/redis_address.ts";
+import { STORES_IN_BACKENDS } from "../servers/families/stores_in_backends.ts";
 import { envName, placeholder } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
 export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((draft, facts) => {
   const { kv, sql } = facts.spec.storage ?? {};
   const { family, catalogue } = facts.server;
-  const parts = [...(kv === undefined ? [] : [kvPart(facts)]), ...(sql === undefined ? [] : [sqlPart(facts)])];
+  // A base config without backends relies on the server's defaults, which end as soon as there is one.
+  const needsBoth = (kv ?? sql) !== undefined && family.stores === STORES_IN_BACKENDS &&
+    Object.keys(objectAt(draft.config, "storage", "backends")).length === 0;
+  const parts = [
+    ...(kv === undefined && !needsBoth ? [] : [kvPart(facts)]),
+    ...(sql === undefined && !needsBoth ? [] : [sqlPart(facts)]),
+  ];
   const usesPostgres = sql?.type === "postgres";
   const config = parts.reduce(
     (tree, { kind, value }) =>

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { config, envOf, failures, generated, rejected, secret, warnings } from "../../../tests/given.ts";
-import { at, type JsonObject } from "../../data/json.ts";
+import { config, envOf, failures, generated, rejected, secret, smallBase, warnings } from "../../../tests/given.ts";
+import { at, type JsonObject, objectAt } from "../../data/json.ts";
 
 const POSTGRES = { type: "postgres", connectionString: secret("db", "url") };
 const backend = (storage: JsonObject, name: string) => at(config({ storage }), "storage", "backends", name);
@@ -135,4 +135,19 @@ Deno.test("placeStorage() keeps a password of the endpoint out of the config and
     "CredentialInEndpoint at spec.storage.kv.endpoint",
   ]);
   ok(!JSON.stringify(made).includes("hunter2"));
+});
+
+Deno.test("placeStorage() adds both backends to a base config that has none", () => {
+  const surroundings = smallBase();
+  const bare = {
+    base: {
+      origin: "test",
+      content: JSON.stringify({ ...JSON.parse(String(surroundings.base?.content)), storage: undefined }),
+    },
+  };
+  const storage = { sql: { type: "postgres", connectionString: secret("db", "url") } };
+  deepStrictEqual(Object.keys(objectAt(config({ storage }, bare), "storage", "backends")).sort(), [
+    "kv_default",
+    "sql_default",
+  ]);
 });

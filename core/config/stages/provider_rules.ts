@@ -1,0 +1,152 @@
+/**
+ * Conditions on several settings of one provider, which the code of the server checks when it starts. A new rule is a
+ * row. Sources: the validators in config.py of each type, and `initialize` of its adapter.
+ */
+import { SettingInvalid } from "../../failure/failures.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { at, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
+import type { KnownEnvironment } from "../known_environment.ts";
+
+/** The config of one provider as far as it is known, and the environment that some types read themselves. */
+export interface RuleInput {
+  readonly config: JsonObject;
+  readonly environment: KnownEnvironment;
+}
+
+interface ProviderRule {
+  /** `<api> <type>`; unset for every type. */
+  readonly of?: string;
+  /** The setting to which the message belongs. */
+  readonly field: ReadonlyArray<string>;
+  readonly broken: (input: RuleInput) => string | undefined;
+}
+
+export const brokenRules = (
+  api: string,
+  type: string,
+  input: RuleInput,
+  path: FieldPath,
+): ReadonlyArray<SettingInvalid> =>
+  PROVIDER_RULES.filter((rule) => rule.of === undefined || rule.of === `${api} ${type}`).flatMap(
+    ({ field, broken }) => {
+      const detail = broken(input);
+      return detail === undefined ? [] : [new SettingInvalid({ path: [...path, "settings", ...field], detail })];
+    },
+  );
+
+/** A placeholder counts as set: only the pod knows its value. */
+const isSet = (config: JsonObject, ...path: ReadonlyArray<string>): boolean => {
+  const value = at(config, ...path);
+  return value !== undefined && value !== null && value !== "";
+};
+
+const isPlaceholder = (value: Json): boolean => typeof value === "string" && value.includes("${env.");
+
+/** Both numbers, or their defaults; undefined if one is not known. */
+const pair = (
+  config: JsonObject,
+  names: readonly [string, string],
+  defaults: readonly [number, number],
+): readonly [number, number] | undefined => {
+  const [first, second] = [Number(config[names[0]] ?? defaults[0]), Number(config[names[1]] ?? defaults[1])];
+  return Number.isNaN(first) || Number.isNaN(second) ? undefined : [first, second];
+};
+
+/** Headers that the server never forwards from a request. */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
+  ...["host", "content-type", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"],
+  ...["cookie", "set-cookie", "forwarded", "proxy-authorization", "x-real-ip"],
+  ...["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-prefix"],
+]);
+
+/** A name of a header as HTTP allows it. Source: RFC 9110, 5.6.2. */
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+const forwarding = ({ config }: RuleInput): string | undefined => {
+  const blocked = new Set([...NOT_FORWARDED, ...listAt(config, "extra_blocked_headers").map(String).map(lower)]);
+  const wrong = Object.entries(objectAt(config, "forward_headers")).find(([key, header]) =>
+    key.startsWith("__") || !HEADER.test(String(header)) || blocked.has(lower(String(header)))
+  );
+  if (wrong === undefined) return undefined;
+  return wrong[0].startsWith("__")
+    ? `"${wrong[0]}" begins with __, which is reserved`
+    : `"${String(wrong[1])}" is not the name of a header that may be forwarded`;
+};
+
+const lower = (text: string): string => text.trim().toLowerCase();
+
+const OCI_AUTHENTICATION = ["instance_principal", "config_file"];
+
+const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
+  {
+    of: "inference remote::oci",
+    field: ["oci_compartment_id"],
+    broken: ({ config, environment }) =>
+      isSet(config, "oci_compartment_id") || environment("OCI_COMPARTMENT_OCID") !== "Unset"
+        ? undefined
+        : "required; set it, or the variable OCI_COMPARTMENT_OCID in spec.workload.overrides.env",
+  },
+  {
+    of: "inference remote::oci",
+    field: ["oci_auth_type"],
+    broken: ({ config: { oci_auth_type: type } }) =>
+      type === undefined || isPlaceholder(type) || OCI_AUTHENTICATION.includes(String(type))
+        ? undefined
+        : `expected one of ${OCI_AUTHENTICATION.join(", ")}`,
+  },
+  {
+    of: "inference remote::gemini",
+    field: ["access_token"],
+    broken: ({ config }) =>
+      isSet(config, "api_key") && isSet(config, "access_token")
+        ? "cannot be combined with apiKey; remove one of the two"
+        : undefined,
+  },
+  {
+    of: "inference remote::gemini",
+    field: ["project"],
+    broken: ({ config }) => {
+      const [token, project] = [isSet(config, "access_token"), isSet(config, "project")];
+      if (token && !project) return "required with access_token";
+      return project && !token ? "requires secretRefs.access_token; remove it if you use apiKey" : undefined;
+    },
+  },
+  {
+    of: "vector_io remote::pgvector",
+    field: ["pool_min_size"],
+    broken: ({ config }) => {
+      const sizes = pair(config, ["pool_min_size", "pool_max_size"], [4, 20]);
+      return sizes === undefined || sizes[0] <= sizes[1]
+        ? undefined
+        : `${sizes[0]} is larger than pool_max_size, ${sizes[1]}`;
+    },
+  },
+  {
+    of: "vector_io remote::pgvector",
+    field: ["vector_index", "probes"],
+    broken: ({ config }) => {
+      const index = objectAt(config, "vector_index");
+      const counts = index.type === "IVFFlat" ? pair(index, ["probes", "lists"], [10, 100]) : undefined;
+      return counts === undefined || counts[0] < counts[1]
+        ? undefined
+        : `${counts[0]} must be less than lists, ${counts[1]}`;
+    },
+  },
+  { of: "inference remote::passthrough", field: ["forward_headers"], broken: forwarding },
+  { of: "safety remote::passthrough", field: ["forward_headers"], broken: forwarding },
+  {
+    field: ["network", "proxy", "url"],
+    broken: ({ config }) =>
+      isSet(config, "network", "proxy", "url") &&
+        (isSet(config, "network", "proxy", "http") || isSet(config, "network", "proxy", "https"))
+        ? "cannot be combined with http and https; remove either"
+        : undefined,
+  },
+  {
+    field: ["network", "tls", "client_cert"],
+    broken: ({ config }) =>
+      isSet(config, "network", "tls", "client_cert") !== isSet(config, "network", "tls", "client_key")
+        ? "client_cert and client_key must be set together"
+        : undefined,
+  },
+];

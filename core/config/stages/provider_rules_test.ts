@@ -1,0 +1,59 @@
+import { deepStrictEqual } from "node:assert/strict";
+import { failures, secret, warnings } from "../../../tests/given.ts";
+import type { JsonObject } from "../../data/json.ts";
+
+const given = (list: string, provider: JsonObject, env: ReadonlyArray<JsonObject> = []) => ({
+  distribution: { name: "ogx-starter" },
+  providers: { [list]: [{ id: "x", ...provider }] },
+  workload: { overrides: { env } },
+});
+const inference = (provider: string, settings: JsonObject, more: JsonObject = {}) =>
+  given("inference", { provider, settings, ...more });
+const AT = "spec.providers.inference[0].settings";
+
+Deno.test("brokenRules() requires the compartment of oci, in the settings or the environment", () => {
+  deepStrictEqual(failures(inference("oci", {})), [`SettingInvalid at ${AT}.oci_compartment_id`]);
+  const env = [{ name: "OCI_COMPARTMENT_OCID", value: "ocid1" }];
+  deepStrictEqual(warnings(given("inference", { provider: "oci" }, env)), []);
+  deepStrictEqual(failures(inference("oci", { oci_compartment_id: "z", oci_auth_type: "foo" })), [
+    `SettingInvalid at ${AT}.oci_auth_type`,
+  ]);
+});
+
+Deno.test("brokenRules() rejects two ways of authentication of gemini, and one without its project", () => {
+  const [apiKey, token] = [secret("s", "key"), secret("s", "token")];
+  deepStrictEqual(failures(inference("gemini", { project: "p" }, { apiKey, secretRefs: { access_token: token } })), [
+    `SettingInvalid at ${AT}.access_token`,
+  ]);
+  deepStrictEqual(failures(inference("gemini", {}, { secretRefs: { access_token: token } })), [
+    `SettingInvalid at ${AT}.project`,
+  ]);
+  deepStrictEqual(failures(inference("gemini", { project: "p" }, { apiKey })), [`SettingInvalid at ${AT}.project`]);
+  deepStrictEqual(warnings(inference("gemini", { project: "p" }, { secretRefs: { access_token: token } })), []);
+});
+
+Deno.test("brokenRules() compares settings of pgvector and of network", () => {
+  const pgvector = (settings: JsonObject) =>
+    failures(given("vectorIo", { provider: "pgvector", endpoint: "db:5432", settings }));
+  const at = "spec.providers.vectorIo[0].settings";
+  deepStrictEqual(pgvector({ pool_min_size: 30 }), [`SettingInvalid at ${at}.pool_min_size`]);
+  deepStrictEqual(pgvector({ vector_index: { type: "IVFFlat", lists: 10, probes: 20 } }), [
+    `SettingInvalid at ${at}.vector_index.probes`,
+  ]);
+  const network = (value: JsonObject) => failures(inference("openai", { network: value }));
+  deepStrictEqual(network({ proxy: { url: "http://p", http: "http://p" } }), [
+    `SettingInvalid at ${AT}.network.proxy.url`,
+  ]);
+  deepStrictEqual(network({ tls: { client_cert: "/.llama/tls.crt" } }), [
+    `SettingInvalid at ${AT}.network.tls.client_cert`,
+  ]);
+});
+
+Deno.test("brokenRules() rejects headers that passthrough does not forward", () => {
+  const headers = (forward_headers: JsonObject) =>
+    given("inference", { provider: "passthrough", endpoint: "http://p", settings: { forward_headers } });
+  for (const wrong of [{ token: "Host" }, { __token: "X-Token" }, { token: "a b" }]) {
+    deepStrictEqual(failures(headers(wrong)), [`SettingInvalid at ${AT}.forward_headers`]);
+  }
+  deepStrictEqual(warnings(headers({ token: "Authorization" })), []);
+});
