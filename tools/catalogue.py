@@ -169,8 +169,8 @@ def complaints(config, name, info, value):
             config.model_validate({alias: value})
         return []
     except pydantic.ValidationError as error:
-        # A validator of the whole class has no place.
-        return [part["msg"] for part in error.errors() if part["loc"][:1] in ((alias,), ())]
+        # A validator of the whole class has no place, or that of a class that it fills from this field.
+        return [part["msg"] for part in error.errors() if part["type"] != "missing"]
     except Exception:
         return []
 

@@ -4,12 +4,12 @@
  */
 import { SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
 import { expandedText, knownEnvironment, PLACEHOLDER, writtenValue } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
-import { endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
+import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 import { type Stage, stage } from "../stage.ts";
 
@@ -17,14 +17,13 @@ export const rejectUnfitVariables: Stage<SettingInvalid> = stage((draft, facts) 
   const read = readValues(draft, facts);
   return {
     draft: noted(draft, { warnings: read.flatMap((item) => bareEndpoint(item, facts)) }),
-    failures: read.flatMap(({ known, field, id, value, path }) => {
-      const info = known.fields[field];
-      const expected = info === undefined ? undefined : expectedInstead(info, value);
+    failures: read.flatMap(({ place, info, id, value, path }) => {
+      const expected = expectedInstead(info, value);
       return expected === undefined ? [] : [
         new SettingInvalid({
           path,
-          detail: `provider "${id}" reads this value as its field ${field}; expected ${expected}` +
-            (typeof value === "number" && info?.type === "string"
+          detail: `provider "${id}" reads this value as its field ${place.join(".")}; expected ${expected}` +
+            (typeof value === "number" && info.type === "string"
               ? "; the server converts variables that look like a number"
               : ""),
         }),
@@ -39,7 +38,9 @@ interface ReadValue {
   readonly id: string;
   readonly type: string;
   readonly known: ProviderType;
-  readonly field: string;
+  /** Keys from the config of the provider to the field. */
+  readonly place: ReadonlyArray<string>;
+  readonly info: CatalogueField;
   /** What the server reads. */
   readonly value: Json;
   /** The place where the user writes it. */
@@ -58,20 +59,41 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
       const condition = conditionOf(entry);
       if (known === undefined || condition !== undefined && environment(condition) !== "Set") return [];
       const id = baseId(entry) ?? "";
-      return Object.entries(objectAt(entry, "config")).flatMap(([field, text]) => {
-        if (typeof text !== "string") return [];
-        const path = placeOf(text, field, draft, facts, { api, id });
+      return textsOf(objectAt(entry, "config"), known.fields, facts).flatMap(({ place, info, text }) => {
+        const path = placeOf(text, place, draft, facts, { api, id });
         const value = path === undefined ? undefined : expandedText(text, valueOf);
-        return path === undefined || value === undefined ? [] : [{ api, id, type, known, field, value, path }];
+        return path === undefined || value === undefined ? [] : [{ api, id, type, known, place, info, value, path }];
       });
     })
   );
 };
 
+interface FieldText {
+  readonly place: ReadonlyArray<string>;
+  readonly info: CatalogueField;
+  readonly text: string;
+}
+
+/** The fields with text, also those in maps whose fields the catalogue knows. */
+const textsOf = (
+  config: JsonObject,
+  fields: ProviderType["fields"],
+  facts: Facts,
+  above: ReadonlyArray<string> = [],
+): ReadonlyArray<FieldText> =>
+  Object.entries(config).flatMap(([name, value]): ReadonlyArray<FieldText> => {
+    const info = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const place = [...above, name];
+    if (info === undefined) return [];
+    if (typeof value === "string") return [{ place, info, text: value }];
+    const model = isObject(value) && info.model !== undefined ? facts.server.catalogue.models[info.model] : undefined;
+    return model === undefined || !isObject(value) ? [] : textsOf(value, model.fields, facts, place);
+  });
+
 /** The variable in the resource, else the setting; undefined if only the base config decides. */
 const placeOf = (
   text: string,
-  field: string,
+  place: ReadonlyArray<string>,
   { declared }: Draft,
   { spec }: Facts,
   { api, id }: { readonly api: string; readonly id: string },
@@ -83,14 +105,15 @@ const placeOf = (
   );
   if (index >= 0) return ["spec", "workload", "overrides", "env", index, "value"];
   const own = declared.find((provider) => provider.api === api && provider.id === id);
-  return own === undefined ? undefined : [...own.path, "settings", field];
+  return own === undefined ? undefined : [...own.path, "settings", ...place];
 };
 
 /** For `endpoint` the path is added; a variable is read by the server alone. */
-const bareEndpoint = ({ api, type, known, field, value, path }: ReadValue, facts: Facts): ReadonlyArray<Warning> => {
+const bareEndpoint = ({ api, type, known, place, value, path }: ReadValue, facts: Facts): ReadonlyArray<Warning> => {
   const expected = endpointExpectation(facts.server.catalogue, api, type)?.path ?? "";
   if (
-    field !== known.endpoint || expected === "" || typeof value !== "string" || !/^https?:\/\/[^/]+\/?$/i.test(value)
+    place.join(".") !== known.endpoint || expected === "" || typeof value !== "string" ||
+    !/^https?:\/\/[^/]+\/?$/i.test(value)
   ) {
     return [];
   }

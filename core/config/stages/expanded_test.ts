@@ -20,7 +20,7 @@ Deno.test("rejectUnfitVariables() rejects values of variables that a provider of
     [
       `${AT}[0].value: provider "vllm" reads this value as its field base_url`,
       `${AT}[1].value: provider "vllm" reads this value as its field max_tokens`,
-      `${AT}[2].value: provider "vllm" reads this value as its field tls_verify`,
+      `${AT}[2].value: provider "vllm" reads this value as its field network.tls.verify`,
     ],
   );
 });
