@@ -3,7 +3,8 @@
  *
  * It is over 300 lines because all settings can be read in one table.
  */
-import { IMAGE_CHARACTERS_MAX, LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from "../data/limits.ts";
+import { isImageReference } from "../api/image_reference.ts";
+import { LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
 import { EMBEDDED_SCHEMAS } from "../api/embedded.ts";
 import { didYouMean } from "../data/closest.ts";
@@ -209,16 +210,13 @@ function allowRows(): ReadonlyArray<SettingRow> {
 export const settingsData = (map: JsonObject): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(objectAt(map, "data")).map(([key, value]) => [key, String(value)]));
 
-const IMAGE =
-  /^[a-z0-9][a-zA-Z0-9._-]*(:[0-9]+)?(\/[a-z0-9._-]+)*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?(@sha256:[0-9a-f]{64})?$/;
-
 const imageOverrides = (text: string, before: Settings): Reading => {
   const map = yamlMap(text);
   if (typeof map === "string") return { settings: before, complaints: [map] };
   const found = new Map<string, string>();
   const complaints: Array<string> = [];
   for (const [name, image] of Object.entries(map)) {
-    if (typeof image === "string" && image.length <= IMAGE_CHARACTERS_MAX && IMAGE.test(image)) {
+    if (typeof image === "string" && isImageReference(image)) {
       found.set(name, image);
       continue;
     }
