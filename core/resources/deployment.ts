@@ -144,7 +144,7 @@ const containerSecurity = ({ spec }: Blueprint): AsJson<V1SecurityContext> => {
 const authorities = (blueprint: Blueprint): AsJson<V1Container> => {
   const { spec, image } = blueprint;
   const own = spec.workload?.overrides ?? {};
-  const { command, mounts } = authoritiesCommand();
+  const { command, mounts } = authoritiesCommand(spec);
   return {
     name: "trusted-authorities",
     image,

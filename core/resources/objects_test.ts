@@ -385,6 +385,51 @@ Deno.test("the container runs as root if the resource requests it and the settin
   deepStrictEqual([asking({ runAsUser: 1000 }), nonRoot({})], [true, true]);
 });
 
+const mountsOf = (spec: JsonObject) =>
+  listAt(container(spec), "volumeMounts").map((mount) => `${stringAt(mount, "name")} ${stringAt(mount, "mountPath")}`);
+const volumesOf = (spec: JsonObject) => listAt(podSpec(spec), "volumes").map((volume) => stringAt(volume, "name"));
+const withVolume = (name: string, mountPath: string): JsonObject => ({
+  workload: { overrides: { volumes: [{ name, emptyDir: {} }], volumeMounts: [{ name, mountPath }] } },
+});
+
+Deno.test("podVolumes() leaves out the /tmp of the operator where the resource mounts its own", () => {
+  const spec = withVolume("tmp-dir", "/tmp");
+  deepStrictEqual([volumesOf(spec), mountsOf(spec)], [
+    ["lls-storage", "tmp-dir"],
+    ["lls-storage /.llama", "tmp-dir /tmp"],
+  ]);
+  const data = { workload: { storage: { mountPath: "/tmp/" } } };
+  deepStrictEqual([volumesOf(data), mountsOf(data)], [["lls-storage"], ["lls-storage /tmp"]]);
+  const part = { workload: { overrides: { volumeMounts: [{ name: "tmp", mountPath: "/tmp", subPath: "a" }] } } };
+  deepStrictEqual([volumesOf(part), mountsOf(part)], [["lls-storage", "tmp"], ["lls-storage /.llama", "tmp /tmp"]]);
+});
+
+Deno.test("podVolumes() gives a volume of the operator another name where the resource uses its name", () => {
+  const spec = withVolume("tmp", "/scratch");
+  deepStrictEqual([volumesOf(spec), mountsOf(spec)], [
+    ["lls-storage", "lls-tmp", "tmp"],
+    ["lls-storage /.llama", "lls-tmp /tmp", "tmp /scratch"],
+  ]);
+  const trusted = {
+    ...withVolume("ca-bundle", "/v"),
+    networking: { tls: { caBundle: { configMapName: "c" } } },
+  };
+  deepStrictEqual(volumesOf(trusted), ["lls-storage", "lls-ca-bundle", "trusted-authorities", "tmp", "ca-bundle"]);
+  const [init] = listAt(podSpec(trusted), "initContainers");
+  deepStrictEqual(listAt(init, "volumeMounts").map((mount) => stringAt(mount, "name")), [
+    "lls-ca-bundle",
+    "trusted-authorities",
+  ]);
+});
+
+Deno.test("podVolumes() changes nothing for mounts at other paths", () => {
+  const spec = withVolume("v", "/tmp/v");
+  deepStrictEqual([volumesOf(spec), mountsOf(spec)], [
+    ["lls-storage", "tmp", "v"],
+    ["lls-storage /.llama", "tmp /tmp", "v /tmp/v"],
+  ]);
+});
+
 Deno.test("podVolumes() puts the further keys of an own config beside it", () => {
   const ownConfig = { data: { "run.yaml": "version: 2", "extra.json": "{}" }, digest: "0".repeat(64) };
   const spec = { overrideConfig: { configMapName: "c", key: "run.yaml" } };

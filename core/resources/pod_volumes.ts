@@ -12,6 +12,9 @@ export const CA_BUNDLE_KEY = "ca-bundle.crt";
 /** The folder of the file that holds all authorities which the server trusts. */
 const TRUSTED_FOLDER = CA_BUNDLE_FILE.slice(0, CA_BUNDLE_FILE.lastIndexOf("/"));
 const TRUSTED_VOLUME = "trusted-authorities";
+const CA_VOLUME = "ca-bundle";
+const CONFIG_VOLUME = "user-config";
+const TLS_VOLUME = "tls";
 
 /** Whether the CAs of the resource are added to those of the image, which only the pod can do. */
 export const addsAuthorities = ({ networking }: Blueprint["spec"]): boolean =>
@@ -26,7 +29,7 @@ const PUBLIC_FILES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/
  * Writes the file before the server starts. The variables that HTTP clients read (`SSL_CERT_FILE` and the like) replace the
  * authorities of the image, and none of them adds to those.
  */
-export const authoritiesCommand = (): {
+export const authoritiesCommand = (spec: Blueprint["spec"]): {
   readonly command: ReadonlyArray<string>;
   readonly mounts: ReadonlyArray<AsJson<V1VolumeMount>>;
 } => ({
@@ -42,8 +45,8 @@ export const authoritiesCommand = (): {
     ].join("\n"),
   ],
   mounts: [
-    { name: "ca-bundle", mountPath: SOURCE_FOLDER, readOnly: true },
-    { name: TRUSTED_VOLUME, mountPath: TRUSTED_FOLDER },
+    { name: freeName(spec, CA_VOLUME), mountPath: SOURCE_FOLDER, readOnly: true },
+    { name: freeName(spec, TRUSTED_VOLUME), mountPath: TRUSTED_FOLDER },
   ],
 });
 
@@ -52,22 +55,37 @@ export interface PodVolumes {
   readonly mounts: ReadonlyArray<AsJson<V1VolumeMount>>;
 }
 
+/** The data of the server; the one volume whose name cannot be used by another one. */
+export const DATA_VOLUME = "lls-storage";
+const TMP_VOLUME = "tmp";
+const TMP_FOLDER = "/tmp";
+
+/** A volume of the author keeps its name, and that of the operator takes another one: pods need both. */
+const freeName = (spec: Blueprint["spec"], name: string): string =>
+  (spec.workload?.overrides?.volumes ?? []).some((volume) => volume.name === name)
+    ? freeName(spec, `lls-${name}`)
+    : name;
+
+interface Row {
+  readonly volume: AsJson<V1Volume>;
+  readonly mount: AsJson<V1VolumeMount> | undefined;
+}
+
 export const podVolumes = (blueprint: Blueprint): PodVolumes => {
   const { name, spec, configFile, folders } = blueprint;
   const claimed = mountedClaim(blueprint);
-  const rows: ReadonlyArray<
-    { readonly volume: AsJson<V1Volume>; readonly mount: AsJson<V1VolumeMount> | undefined } | undefined
-  > = [
+  const free = (volume: string): string => freeName(spec, volume);
+  const needed: ReadonlyArray<Row | undefined> = [
     {
       volume: {
-        name: "lls-storage",
+        name: DATA_VOLUME,
         ...(claimed === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claimed } }),
       },
-      mount: { name: "lls-storage", mountPath: folders.mount },
+      mount: { name: DATA_VOLUME, mountPath: folders.mount },
     },
     configFile === undefined ? undefined : {
       volume: {
-        name: "user-config",
+        name: free(CONFIG_VOLUME),
         configMap: {
           name: configFile.configMapName,
           items: [
@@ -76,33 +94,29 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
           ],
         },
       },
-      mount: { name: "user-config", mountPath: CONFIG_FOLDER, readOnly: true },
+      mount: { name: free(CONFIG_VOLUME), mountPath: CONFIG_FOLDER, readOnly: true },
     },
     servesTls(spec)
       ? {
-        volume: { name: "tls", secret: { secretName: spec.networking?.tls?.secretName ?? "" } },
-        mount: { name: "tls", mountPath: TLS_FOLDER, readOnly: true },
+        volume: { name: free(TLS_VOLUME), secret: { secretName: spec.networking?.tls?.secretName ?? "" } },
+        mount: { name: free(TLS_VOLUME), mountPath: TLS_FOLDER, readOnly: true },
       }
       : undefined,
     spec.networking?.tls?.caBundle === undefined ? undefined : {
       volume: {
-        name: "ca-bundle",
+        name: free(CA_VOLUME),
         configMap: { name: caBundleName(name), items: [{ key: CA_BUNDLE_KEY, path: CA_BUNDLE_KEY }] },
       },
-      mount: addsAuthorities(spec) ? undefined : { name: "ca-bundle", mountPath: TRUSTED_FOLDER, readOnly: true },
+      mount: addsAuthorities(spec) ? undefined : { name: free(CA_VOLUME), mountPath: TRUSTED_FOLDER, readOnly: true },
     },
     addsAuthorities(spec)
       ? {
-        volume: { name: TRUSTED_VOLUME, emptyDir: { sizeLimit: "16Mi" } },
-        mount: { name: TRUSTED_VOLUME, mountPath: TRUSTED_FOLDER, readOnly: true },
+        volume: { name: free(TRUSTED_VOLUME), emptyDir: { sizeLimit: "16Mi" } },
+        mount: { name: free(TRUSTED_VOLUME), mountPath: TRUSTED_FOLDER, readOnly: true },
       }
       : undefined,
-    {
-      volume: { name: "tmp", emptyDir: startsOgxCli(blueprint) ? { medium: "Memory" } : {} },
-      mount: { name: "tmp", mountPath: "/tmp" },
-    },
   ];
-  const there = rows.filter((row) => row !== undefined);
+  const there = [...needed, temporary(blueprint)].filter((row) => row !== undefined);
   const own = spec.workload?.overrides ?? {};
   return {
     volumes: [
@@ -115,6 +129,57 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
     ],
   };
 };
+
+/**
+ * A writable /tmp, unless the resource mounts one: Kubernetes rejects two mounts of one path. The volume remains if another
+ * mount of the resource refers to it by its name.
+ */
+const temporary = (blueprint: Blueprint): Row | undefined => {
+  const { spec, folders } = blueprint;
+  const name = freeName(spec, TMP_VOLUME);
+  const mounts = spec.workload?.overrides?.volumeMounts ?? [];
+  const isMounted = folders.mount === TMP_FOLDER || mounts.some(({ mountPath }) => mountPath === TMP_FOLDER);
+  if (isMounted && !mounts.some((mount) => mount.name === name)) return undefined;
+  return {
+    volume: { name, emptyDir: startsOgxCli(blueprint) ? { medium: "Memory" } : {} },
+    mount: isMounted ? undefined : { name, mountPath: TMP_FOLDER },
+  };
+};
+
+/** Names that a mount of the resource may refer to without a volume of its own. */
+export const ownVolumeNames = (spec: Blueprint["spec"], hasConfig: boolean): ReadonlyArray<string> => [
+  DATA_VOLUME,
+  TMP_VOLUME,
+  ...(hasConfig ? [CONFIG_VOLUME] : []),
+  ...(servesTls(spec) ? [TLS_VOLUME] : []),
+  ...(spec.networking?.tls?.caBundle === undefined ? [] : [CA_VOLUME]),
+  ...(addsAuthorities(spec) ? [TRUSTED_VOLUME] : []),
+];
+
+/** A path at which the container needs a mount of the operator, and what to set instead of mounting there. */
+export interface ReservedPath {
+  readonly path: string;
+  readonly instead: string;
+}
+
+/** Paths at which a mount of the resource would be the second one. `hasConfig`: the server reads a file of the operator. */
+export const reservedPaths = (
+  spec: Blueprint["spec"],
+  dataFolder: string,
+  hasConfig: boolean,
+): ReadonlyArray<ReservedPath> => [
+  {
+    path: dataFolder,
+    instead: "its volume is set by spec.workload.storage; use existingClaim or mountPath of that block",
+  },
+  ...(hasConfig ? [{ path: CONFIG_FOLDER, instead: "it holds the config; use spec.overrideConfig" }] : []),
+  ...(servesTls(spec)
+    ? [{ path: TLS_FOLDER, instead: "it holds the certificate; use spec.networking.tls.secretName" }]
+    : []),
+  ...(spec.networking?.tls?.caBundle === undefined
+    ? []
+    : [{ path: TRUSTED_FOLDER, instead: "it holds the trusted CAs; use spec.networking.tls.caBundle" }]),
+];
 
 /** OGX's own command line writes the config with expanded secrets to /tmp; memory keeps it off the disk. */
 const startsOgxCli = ({ spec }: Blueprint): boolean => {
