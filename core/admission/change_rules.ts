@@ -5,7 +5,9 @@
 import { carriedBy } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
 import * as Result from "effect/Result";
-import type { ChangeRule } from "./change_rule.ts";
+import { FINDINGS_MAX } from "../data/limits.ts";
+import type { Broken, ChangeRule } from "./change_rule.ts";
+import { broken } from "./object_rules/broken.ts";
 import { OBJECT_RULES } from "./object_rules.ts";
 import type { Rejection } from "../config/pipeline.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
@@ -13,13 +15,19 @@ import { at, isObject, type Json, type JsonObject, stringAt } from "../data/json
 import { RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 
-/** Every rule that a field of the resource breaks. */
-export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> =>
-  [...CHANGE_RULES, ...OBJECT_RULES].flatMap(({ path, broken }) => {
+/** Every rule that the resource breaks; a hostile one breaks very many, so their number is bounded. */
+export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> => {
+  const found: Array<RuleBroken> = [];
+  for (const { path, broken: check } of [...CHANGE_RULES, ...OBJECT_RULES]) {
     const value = at(resource, ...path);
-    const detail = value === undefined ? undefined : broken(value);
-    return detail === undefined ? [] : [new RuleBroken({ path, detail })];
-  });
+    if (value === undefined) continue;
+    for (const { at: inner, detail } of check(value)) {
+      if (found.length === FINDINGS_MAX) return found;
+      found.push(new RuleBroken({ path: [...path, ...inner], detail }));
+    }
+  }
+  return found;
+};
 
 /** The verdict on a resource that is written now; a field that is rejected already is not reported twice. */
 export const asWritten = <A, R extends Rejection<{ readonly path: FieldPath }>>(
@@ -74,10 +82,12 @@ const unusedFields = (
   ];
 };
 
-const within = (min: number, max: number | undefined, why: string) => (value: Json): string | undefined =>
-  typeof value === "number" && (value < min || max !== undefined && value > max)
-    ? `${value} is invalid: ${why}`
-    : undefined;
+const within = (min: number, max: number | undefined, why: string) =>
+  function* (value: Json): Generator<Broken> {
+    if (typeof value === "number" && (value < min || max !== undefined && value > max)) {
+      yield broken(`${value} is invalid: ${why}`);
+    }
+  };
 
 const SCALING = ["spec", "workload", "autoscaling"];
 
@@ -90,10 +100,11 @@ const SERVER_PORT_MIN = 1024;
 const CHANGE_RULES: ReadonlyArray<ChangeRule> = [
   {
     path: ["spec", "workload", "podDisruptionBudget"],
-    broken: (block) =>
-      isObject(block) && Object.keys(block).length === 0
-        ? "must not be empty; set minAvailable or maxUnavailable, or remove the block"
-        : undefined,
+    broken: function* (block) {
+      if (isObject(block) && Object.keys(block).length === 0) {
+        yield broken("must not be empty; set minAvailable or maxUnavailable, or remove the block");
+      }
+    },
   },
   { path: [...SCALING, "minReplicas"], broken: within(1, undefined, "an autoscaler keeps at least 1 pod") },
   { path: [...SCALING, "maxReplicas"], broken: within(1, undefined, "an autoscaler keeps at least 1 pod") },

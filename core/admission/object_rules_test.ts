@@ -1,73 +1,97 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest } from "../../tests/given.ts";
+import { OBJECT_CASES } from "../../tests/object_rule_cases.ts";
 import type { JsonObject } from "../data/json.ts";
 import { changeFindings } from "./change_rules.ts";
 
 const messages = (spec: JsonObject) => changeFindings(manifest(spec)).map(({ message }) => message);
-const overrides = (block: JsonObject): JsonObject => ({ workload: { overrides: block } });
-const resources = (block: JsonObject): JsonObject => ({ workload: { resources: block } });
 
+for (const { spec, rejected } of OBJECT_CASES) {
+  const name = JSON.stringify(spec);
+  Deno.test(`changeFindings() ${rejected === undefined ? "accepts" : "rejects"} ${name}`, () => {
+    const found = messages(spec);
+    strictEqual(found.length, rejected === undefined ? 0 : 1, found.join("\n"));
+    ok(rejected === undefined || found[0]?.includes(rejected), found.join());
+  });
+}
+
+// What the API server accepts although no pod can ever start with it, or the objects then do something else.
 for (
   const [spec, part] of [
-    [{ networking: { allowedFrom: { namespaces: ["a", "team-*"] } } }, '"team-*" is invalid'],
-    [{ networking: { allowedFrom: { labels: ["team=a"] } } }, '"team=a" is invalid'],
-    [{ networking: { expose: { hostname: "https://llama.example.com/" } } }, "without scheme"],
+    [{ networking: { allowedFrom: { namespaces: ["a", "team-*"] } } }, 'not the name of a namespace: "team-*"'],
+    [{ distribution: { image: "https://quay.io/foo/bar:1" } }, "not an image reference"],
+    [{ distribution: { image: "a:1:2" } }, "not an image reference"],
+    [{ networking: { allowedFrom: { labels: ["team=a"] } } }, 'not a label key: "team=a"'],
     [{ networking: { serviceAnnotations: { "bad key": "x" } } }, '"bad key"'],
-    [{ workload: { podDisruptionBudget: { minAvailable: "abc" } } }, "such as 50%"],
-    [resources({ requests: { cpu: "2" }, limits: { cpu: "500m" } }), "requests.cpu is larger than limits.cpu"],
-    [resources({ limits: { cpu: "-1" } }), "must not be negative"],
-    [resources({ limits: { gpu: 1 } }), "limits.gpu: unknown resource"],
-    [resources({ requests: { "nvidia.com/gpu": 1 } }), "set limits.nvidia.com/gpu"],
-    [overrides({ podLabels: { "a b": "c" } }), '"a b" is not a label'],
-    [overrides({ nodeSelector: { gpu: "a b" } }), '"gpu" is not a label'],
-    [overrides({ priorityClassName: "X Y" }), "not the name of an object"],
-    [overrides({ volumes: [{ name: "a", emptyDir: {} }, { name: "a", emptyDir: {} }] }), 'two volumes are named "a"'],
-    [overrides({ volumes: [{ name: "tmp", emptyDir: {} }] }), "used by the operator"],
-    [overrides({ volumes: [{ name: "a", emptyDir: {}, secret: { secretName: "s" } }] }), "exactly one kind"],
-    [overrides({ volumeMounts: [{ name: "b", mountPath: "/b" }] }), 'no volume is named "b"; add it to volumes'],
-    [
-      overrides({
-        volumeMounts: [{ name: "tmp", mountPath: "/b" }, { name: "lls-storage", mountPath: "/b", subPath: "s" }],
-      }),
-      'have the mountPath "/b"',
-    ],
     [{ workload: { storage: { mountPath: "data/x" } } }, "not an absolute path"],
-    [overrides({ env: [{ name: "A=B", value: "c" }] }), "not the name of an environment variable"],
-    [overrides({ terminationGracePeriodSeconds: -1 }), "0 or more seconds"],
-    [{ workload: { topologySpreadConstraints: [{ maxSkew: 0, topologyKey: "a" }] } }, "maxSkew must be at least 1"],
+    [{
+      workload: {
+        overrides: {
+          volumes: [{ name: "v", emptyDir: {} }],
+          volumeMounts: [{ name: "v", mountPath: "/v", mountPropagation: "Bidirectional" }],
+        },
+      },
+    }, "needs a privileged container"],
+    [{
+      workload: {
+        topologySpreadConstraints: [{
+          maxSkew: 1,
+          topologyKey: "zone",
+          whenUnsatisfiable: "ScheduleAnyway",
+          matchLabelKeys: ["app"],
+          labelSelector: { matchLabels: { app: "a" } },
+        }],
+      },
+    }, 'also a key of labelSelector: "app"'],
   ] as ReadonlyArray<readonly [JsonObject, string]>
 ) {
-  Deno.test(`changeFindings() rejects what the API server would: ${part}`, () => {
+  Deno.test(`changeFindings() rejects what would not work: ${part}`, () => {
     const found = messages(spec);
-    strictEqual(found.length, 1, JSON.stringify(found));
+    strictEqual(found.length, 1, found.join("\n"));
     ok(found[0]?.includes(part), found.join());
   });
 }
 
-Deno.test("changeFindings() accepts the usual forms of these fields", () => {
+Deno.test("changeFindings() names the item and the field of each mistake", () => {
   deepStrictEqual(
-    messages({
-      networking: {
-        allowedFrom: { namespaces: ["*", "team-a"], labels: ["example.com/team", "Team"] },
-        expose: { hostname: "*.example.com", annotations: { "nginx.ingress.kubernetes.io/x": "any text" } },
-        serviceAnnotations: { a: "" },
-      },
-      workload: {
-        podDisruptionBudget: { minAvailable: "50%" },
-        resources: {
-          requests: { cpu: 0.5, memory: "1Gi", "nvidia.com/gpu": 1 },
-          limits: { memory: "2Gi", "nvidia.com/gpu": "1", "hugepages-2Mi": "4Mi" },
-        },
-        topologySpreadConstraints: [{ maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "ScheduleAnyway" }],
-        overrides: {
-          podLabels: { "a/b": "" },
-          nodeSelector: { "kubernetes.io/arch": "amd64" },
-          volumes: [{ name: "a", emptyDir: {} }, { name: "b", secret: { secretName: "s" } }],
-          env: [{ name: "my.name-1", value: "=" }],
-          terminationGracePeriodSeconds: 0,
-        },
-      },
-    }),
-    [],
+    changeFindings(manifest({
+      workload: { overrides: { env: [{ name: "A" }, { name: "B", valueFrom: {} }, { name: "C=" }] } },
+    })).map(({ path }) => path.slice(3)),
+    [["env", 1, "valueFrom"], ["env", 2, "name"]],
   );
+});
+
+Deno.test("changeFindings() never quotes the value of a variable", () => {
+  const [found] = messages({
+    workload: {
+      overrides: { env: [{ name: "A", value: "canary", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }] },
+    },
+  });
+  strictEqual(found?.includes("canary"), false, String(found));
+});
+
+Deno.test("changeFindings() ignores values of other types, which the schema rejects", () => {
+  for (const value of [null, 1, "x", true, [], [null], [[]], {}, { a: null }]) {
+    for (
+      const spec of [
+        { workload: value },
+        { workload: { overrides: value, storage: value, resources: value, topologySpreadConstraints: value } },
+        {
+          overrideConfig: value,
+          networking: value,
+          workload: { overrides: { volumes: value, volumeMounts: value, env: value, affinity: value } },
+        },
+        { networking: { tls: value, allowedFrom: value, expose: value }, externalProviders: value, providers: value },
+        {
+          networking: { tls: { caBundle: value } },
+          workload: { overrides: { securityContext: value, envFrom: value } },
+        },
+      ]
+    ) messages(spec);
+  }
+});
+
+Deno.test("changeFindings() reports a bounded number of mistakes", () => {
+  const env = Array.from({ length: 500 }, (_, index) => ({ name: `A=${index}` }));
+  strictEqual(messages({ workload: { overrides: { env } } }).length, 32);
 });
