@@ -141,8 +141,9 @@ const uniqueIds: Rule = {
   at: "spec.providers",
   cel: `${CEL_IDS}.all(ids, ids.all(i, ids.filter(j, j == i).size() == 1))`,
   message: "provider ids must be unique",
+  // By way of a text: the API server rejects the rule as too costly if the item of the list itself becomes the message.
   messageExpression:
-    `'provider ids must be unique; more than one is ' + ${CEL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1)[0])[0]`,
+    `'provider ids must be unique; more than one is ' + ${CEL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', ').split(', ')[0])[0]`,
   reason: "FieldValueInvalid",
   broken: (self) => {
     const ids = PROVIDER_LISTS.flatMap(({ field }) => listAt(self, field).map(effectiveId));

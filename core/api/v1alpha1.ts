@@ -14,7 +14,7 @@ export const V1ALPHA1 = `${GROUP}/v1alpha1`;
 
 /** The warning that the API server sends to every client that uses this version. */
 export const DEPRECATION = `${V1ALPHA1} is deprecated: use ${GROUP}/v1alpha2; ` +
-  "`llama-stack-operator convert -f FILE` rewrites a manifest";
+  "`llama-stack-operator convert -f FILE` prints a manifest in it";
 
 /** Default of `spec.server.containerSpec.name`. */
 export const CONTAINER_NAME_DEFAULT = "llama-stack";
