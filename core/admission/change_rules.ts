@@ -4,6 +4,7 @@
  */
 import { carriedBy } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
+import { PORT_DEFAULT } from "../api/v1alpha2.ts";
 import * as Result from "effect/Result";
 import { FINDINGS_MAX } from "../data/limits.ts";
 import type { Broken, ChangeRule } from "./change_rule.ts";
@@ -17,7 +18,7 @@ import { type Warning, warning } from "../failure/warning.ts";
 
 /** Every rule that the resource breaks; a hostile one breaks very many, so their number is bounded. */
 export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> => {
-  const found: Array<RuleBroken> = [];
+  const found: Array<RuleBroken> = [...portFindings(resource)];
   for (const { path, broken: check } of [...CHANGE_RULES, ...OBJECT_RULES]) {
     const value = at(resource, ...path);
     if (value === undefined) continue;
@@ -27,6 +28,21 @@ export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> => {
     }
   }
   return found;
+};
+
+const PORT = ["spec", "server", "containerSpec", "port"];
+
+/** A port of v1alpha1 that no server can have; v1alpha2 cannot hold it, so the conversion puts it into an annotation. */
+export const portFindings = (resource: Json): ReadonlyArray<RuleBroken> => {
+  const { leftovers } = isObject(resource) ? carriedBy(resource, "v1alpha1") : { leftovers: [] };
+  const port = leftovers.find(({ at: path }) => formatPath(path) === formatPath(PORT))?.to;
+  // The Go operator reads 0 as its default.
+  return typeof port !== "number" || port === 0 ? [] : [
+    new RuleBroken({
+      path: PORT,
+      detail: `not a TCP port, so that the server would use ${PORT_DEFAULT}: ${port}; use ${SERVER_PORT_MIN} to 65535`,
+    }),
+  ];
 };
 
 /** The verdict on a resource that is written now; a field that is rejected already is not reported twice. */

@@ -135,3 +135,27 @@ Deno.test("judge() rejects a write of an object that v1alpha1 showed incompletel
   const [first = ""] = rejections(change(written, LARGE, "v1alpha1"));
   ok(first.includes("a write would remove these fields"), first);
 });
+
+Deno.test("judge() rejects a port of v1alpha1 that no server can have, and no later edit of such an object", () => {
+  const old = (port: number, more: JsonObject = {}): JsonObject => ({
+    apiVersion: "llamastack.io/v1alpha1",
+    kind: "LlamaStackDistribution",
+    metadata: { name: "my", namespace: "default" },
+    spec: { server: { distribution: { name: "starter" }, containerSpec: { port }, ...more } },
+  });
+  const current = (resource: JsonObject) => converted(resource, "llamastack.io/v1alpha2");
+  deepStrictEqual(rejections(change(current(old(70000)), undefined, "v1alpha1")), [
+    "spec.server.containerSpec.port: not a TCP port, so that the server would use 8321: 70000; use 1024 to 65535",
+  ]);
+  deepStrictEqual(rejections(change(current(old(70000, { workers: 2 })), current(old(70000)), "v1alpha1")), []);
+  deepStrictEqual(rejections(change(current(old(0)), undefined, "v1alpha1")), []);
+});
+
+Deno.test("judge() keeps the paths of fields that v1alpha1 lacks", () => {
+  const object = manifest({ distribution: { name: "starter", serverVersion: "9.9" } });
+  const [found] = judged(change(object, undefined, "v1alpha1")).rejections;
+  strictEqual(found, undefined);
+  const { warnings } = judged(change(object, undefined, "v1alpha1"));
+  ok(warnings.some((text) => text.includes("spec.distribution.serverVersion")), warnings.join("\n"));
+  ok(!warnings.some((text) => text.includes("spec.server.distribution.serverVersion")), warnings.join("\n"));
+});

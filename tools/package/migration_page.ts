@@ -1,6 +1,6 @@
 /** docs/migration.md: the v1alpha2 field for each field of v1alpha1, from the table that converts them. */
 import { lines } from "../../core/command/outcome.ts";
-import { FIELD_PAIRS } from "../../core/api/convert/spec.ts";
+import { BLOCKS, MOVED } from "../../core/api/convert/spec.ts";
 
 /** Converted by code of their own. */
 const FURTHER: ReadonlyArray<readonly [old: string, now: string, note: string]> = [
@@ -29,7 +29,7 @@ export const migrationPage = (): string =>
     "| v1alpha1 | v1alpha2 | remark |",
     "| --- | --- | --- |",
     ...[
-      ...FIELD_PAIRS.map(({ old, now }) => row(`spec.${old.join(".")}`, `spec.${now.join(".")}`)),
+      ...[...MOVED, ...BLOCKS].map(({ old, now }) => row(`spec.${old.join(".")}`, `spec.${now.join(".")}`)),
       ...FURTHER.map(([old, now, note]) => row(old, now, note)),
     ].sort(),
     "",

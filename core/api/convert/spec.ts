@@ -15,7 +15,7 @@ interface Moved {
 /** Go's way of saying that there is none. */
 const named = (value: Json): boolean => value !== "";
 
-const MOVED: ReadonlyArray<Moved> = [
+export const MOVED: ReadonlyArray<Moved> = [
   { old: ["server", "distribution", "name"], now: ["distribution", "name"], holds: named },
   { old: ["server", "distribution", "image"], now: ["distribution", "image"], holds: named },
   {
@@ -56,13 +56,10 @@ const MOVED: ReadonlyArray<Moved> = [
 ];
 
 /** Blocks that have a meaning even if empty. */
-const BLOCKS: ReadonlyArray<Moved> = [
+export const BLOCKS: ReadonlyArray<Moved> = [
   { old: ["server", "distribution"], now: ["distribution"] },
   { old: ["server", "storage"], now: ["workload", "storage"] },
 ];
-
-/** The path of each field of one version in the other. */
-export const FIELD_PAIRS: ReadonlyArray<Pick<Moved, "old" | "now">> = [...MOVED, ...BLOCKS];
 
 export const specToV1alpha2 = (old: Json | undefined): JsonObject => {
   const start = BLOCKS.reduce(
