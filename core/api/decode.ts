@@ -10,6 +10,7 @@ import recorded from "./resource_schema.json" with { type: "json" };
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
 import { hintFor } from "./hints.ts";
+import { generatedName, metadataFindings } from "./metadata_check.ts";
 import { referenceNameFindings } from "./reference_names.ts";
 import { isUsableName, NAME_MESSAGE, ruleFindings } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
@@ -42,13 +43,14 @@ export const decodeResource = (
     errors: "all",
     onExcessProperty: mode === "strict" ? "error" : "ignore",
   });
-  const stray = mode === "strict" ? strayFields(value) : [];
+  const stray = mode === "strict" ? [...strayFields(value), ...metadataFindings(value)] : [];
   const schema = Result.isFailure(decoded) ? schemaFindings(decoded.failure.issue, value) : [];
   const withDefaults = defaulted(value);
   const rules = ruleFindings(withDefaults).filter(({ rule }) => rule.at !== "")
     .map(({ path, message }) => new RuleBroken({ path, detail: message }));
-  const name = stringAt(value, "metadata", "name") ?? "";
-  const naming = isUsableName(name)
+  const own = stringAt(value, "metadata", "name");
+  const name = own ?? generatedName(value) ?? "";
+  const naming = own === undefined || isUsableName(own)
     ? []
     : [new InvalidName({ path: ["metadata", "name"], name, detail: NAME_MESSAGE })];
   const references = Result.isFailure(decoded) ? [] : referenceNameFindings(value)
@@ -104,7 +106,8 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
     ...(kind === KIND
       ? []
       : [new SchemaMismatch({ path: ["kind"], detail: `Expected ${KIND}${kind ? `, got "${kind}"` : ""}` })]),
-    ...(stringAt(value, "metadata", "name") === undefined
+    ...(stringAt(value, "metadata", "name") === undefined &&
+        (at(value, "metadata", "name") !== undefined || generatedName(value) === undefined)
       ? [
         new SchemaMismatch({
           path: ["metadata", "name"],

@@ -121,7 +121,7 @@ const OLD = {
 
 Deno.test("lintCommand() and renderCommand() convert v1alpha1 to v1alpha2 and report it in one line", () => {
   const line = "f.yaml: old: llamastack.io/v1alpha1 was converted to llamastack.io/v1alpha2; " +
-    "`llama-stack-operator convert` rewrites the file\n";
+    "`llama-stack-operator convert -f FILE` prints the file in that version\n";
   const { stdout, stderr, code } = lint([OLD]);
   deepStrictEqual([stderr, code], [line, 0]);
   ok(stdout.includes("warning  spec.replicas: each of the 2 pods would have its own kv_default"), stdout);
@@ -220,4 +220,78 @@ Deno.test("lint shows the findings of each of two documents with one name apart"
   const text = `${good}\n---\n${JSON.stringify(manifest({ replicas: 2 }))}\n`;
   const { stdout } = lintCommand([{ name: "f", text }], SURROUNDINGS, { format: "text", style: PLAIN });
   strictEqual(stdout.split("spec.replicas").length, 2, stdout);
+});
+
+const findingsOf = (document: JsonObject) =>
+  (JSON.parse(lint([document], "json").stdout) as {
+    findings: ReadonlyArray<{ level: string; path: string; message: string; code: string }>;
+  }).findings;
+const errorsOf = (document: JsonObject) => findingsOf(document).filter(({ level }) => level === "error");
+const oldServer = (more: JsonObject): JsonObject => ({
+  ...OLD,
+  spec: { server: { distribution: { name: "starter" }, ...more } },
+});
+
+Deno.test("lint, render and convert ignore nulls as the API server does, and keep those of free-form fields", () => {
+  const text = (more: string) =>
+    `apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata:\n  name: my\n  labels:\nspec:\n` +
+    `  distribution:\n    name: starter\n${more}`;
+  strictEqual(lint([text("  workload:\n    # replicas: 2\n")]).code, 0);
+  strictEqual(lint([text("  networking:\n    expose:\n")]).code, 0);
+  strictEqual(lint([oldServer({ workers: null, podOverrides: null })]).code, 0);
+  const kept = text(
+    "  providers:\n    inference:\n    - provider: vllm\n      endpoint: http://v\n" +
+      "      settings:\n        tls_verify:\n",
+  );
+  ok(render([kept], { only: "config" }).stdout.includes("tls_verify: null"), render([kept], { only: "config" }).stdout);
+  ok(lint([text("  disabled: [null]\n")]).stdout.includes("spec.disabled[0]"));
+});
+
+Deno.test("lint rejects metadata that the API server rejects", () => {
+  const metadata = {
+    name: "foo",
+    namespace: "Foo_x",
+    labels: { a: 1, "b c": "d" },
+    annotations: { x: true },
+    lables: {},
+  };
+  deepStrictEqual(errorsOf({ ...GOOD, metadata }).map(({ message }) => message), [
+    "metadata.lables: Unknown field; did you mean labels?",
+    'metadata.namespace: not the name of a namespace: "Foo_x"; use lower-case letters, digits and "-"',
+    "metadata.labels.a: Expected a string; put the value in quotes",
+    'metadata.labels["b c"]: not a label key: "b c"; use letters, digits, "-", "_" and "."',
+    "metadata.annotations.x: Expected a string; put the value in quotes",
+  ]);
+});
+
+Deno.test("lint accepts generateName, and rejects one that makes no usable name", () => {
+  deepStrictEqual(errorsOf({ ...GOOD, metadata: { generateName: "my-" } }), []);
+  ok(render([{ ...GOOD, metadata: { generateName: "my-" } }]).stdout.includes("name: my-xxxxx-service"));
+  for (const generateName of ["My-", "a".repeat(51)]) {
+    deepStrictEqual(errorsOf({ ...GOOD, metadata: { generateName } }).map(({ path }) => path), [
+      "metadata.generateName",
+    ]);
+  }
+});
+
+Deno.test("lint rejects a port of v1alpha1 that no server can have", () => {
+  for (const port of [70000, -5]) {
+    deepStrictEqual(errorsOf(oldServer({ containerSpec: { port } })).map(({ path }) => path), [
+      "spec.server.containerSpec.port",
+    ]);
+    strictEqual(render([oldServer({ containerSpec: { port } })]).code, 1);
+  }
+  deepStrictEqual(errorsOf(oldServer({ containerSpec: { port: 0 } })), []);
+});
+
+Deno.test("lint names fields of v1alpha1 by their paths there, also beside an error of its schema", () => {
+  const wrong = oldServer({ workers: 0, podDisruptionBudget: {} });
+  deepStrictEqual(errorsOf(wrong).map(({ path }) => path), ["spec.server.workers", "spec.server.podDisruptionBudget"]);
+  ok(!lint([wrong]).stderr.includes("was converted"), lint([wrong]).stderr);
+  // v1alpha1 has no such field: its path is that of v1alpha2.
+  const { stdout } = lintCommand([file(oldServer({}))], { ...SURROUNDINGS, serverVersion: "9.9" }, {
+    format: "text",
+    style: PLAIN,
+  });
+  ok(stdout.includes("set spec.distribution.serverVersion to"), stdout);
 });

@@ -4,7 +4,9 @@
  */
 import * as Result from "effect/Result";
 import { AS_WRITTEN, converted } from "../api/convert.ts";
+import { portFindings } from "../admission/change_rules.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";
+import { hasCounterpart } from "../api/convert/v1alpha1_paths.ts";
 import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
@@ -59,6 +61,8 @@ const convertedInput = (
   const misspelled = readV1alpha1(document)?.failures ?? [];
   if (misspelled.length > 0) return error(misspelled.map(({ message }) => message).join("; "));
   const made = converted(explicit(document), to === "v1alpha1" ? V1ALPHA1 : API_VERSION, AS_WRITTEN);
+  const [hidden] = portFindings(made);
+  if (hidden !== undefined) return error(hidden.message);
   // Fields that do not fit into the annotations of an object would be lost silently.
   const back = converted(made, version, AS_WRITTEN);
   if (sizeOfSpec(back) < sizeOfSpec(explicit(document))) {
@@ -67,14 +71,21 @@ const convertedInput = (
         `${lostIn(explicit(document), back).join(", ")}; keep the resource in ${version.split("/")[1]}`,
     );
   }
-  const left = leftoverPaths(made, to === "v1alpha1" ? "v1alpha2" : "v1alpha1");
+  const from = to === "v1alpha1" ? "v1alpha2" : "v1alpha1";
+  const left = leftoverPaths(made, from);
+  const reshaped = left.filter((path) => hasCounterpart(path, from));
+  const lacking = left.filter((path) => !hasCounterpart(path, from));
   return {
     resource: made,
     notes: [
       ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
-      ...(left.length === 0 ? [] : [
+      ...(reshaped.length === 0 ? [] : [
+        `${style.name(label)}: ${reshaped.join(", ")}: ${to} writes this in another form; ` +
+        "the original form is kept in an annotation for the conversion back",
+      ]),
+      ...(lacking.length === 0 ? [] : [
         `${style.name(label)}: ${to} has no field for ${
-          left.join(", ")
+          lacking.join(", ")
         }; kept in an annotation for the conversion back`,
       ]),
     ],

@@ -80,3 +80,22 @@ Deno.test("convertCommand() rejects what v1alpha1 cannot hold, and prints nothin
   deepStrictEqual([stdout, code], ["", 1]);
   ok(stderr.includes("spec.providers; keep the resource in v1alpha2"), stderr.slice(0, 300));
 });
+
+Deno.test("convertCommand() rejects a port that no server can have, which would become an annotation", () => {
+  const { stdout, stderr, code } = run(OLD.replace("9000", "70000"));
+  deepStrictEqual([stdout, code], ["", 1]);
+  ok(stderr.includes("spec.server.containerSpec.port: not a TCP port"), stderr);
+});
+
+Deno.test("convertCommand() says of a field that both versions have that it has another form", () => {
+  const network = `  network:\n    allowedFrom:\n      namespaces: [a, ""]\n`;
+  const { stderr, code } = run(`${OLD}    podOverrides: {}\n${network}`);
+  strictEqual(code, 0);
+  ok(
+    stderr.includes(
+      "spec.server.podOverrides, spec.network.allowedFrom.namespaces: v1alpha2 writes this in another form",
+    ) || /podOverrides.*: v1alpha2 writes this in another form/.test(stderr),
+    stderr,
+  );
+  ok(!stderr.includes("no field"), stderr);
+});

@@ -3,10 +3,12 @@ import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
+import { withoutNulls } from "../api/nulls.ts";
 import { expandShorthand } from "../api/shorthand.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
+import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { type Json, listAt, stringAt } from "../data/json.ts";
 import { type Rejection, rejection } from "../config/pipeline.ts";
 import type { Warning } from "../failure/warning.ts";
@@ -30,8 +32,20 @@ export interface InputResource {
   /** From `current`, or why it could not be converted. */
   readonly resource: Result.Result<Resource, Rejection<DecodeFailure>>;
   readonly warnings: ReadonlyArray<Warning>;
-  /** Replaces the field paths in a message by those of the version that the author wrote. */
-  readonly inOwnPaths: (text: string) => string;
+  /** True if it was written in v1alpha1 and could be converted. */
+  readonly isConverted: boolean;
+  /** A failure or warning, with the field paths of the version that the author wrote. */
+  readonly located: (finding: Located) => Shown;
+}
+
+export interface Located {
+  readonly path: FieldPath;
+  readonly message: string;
+}
+
+export interface Shown {
+  readonly path: string;
+  readonly message: string;
 }
 
 export interface Inputs {
@@ -64,7 +78,8 @@ const readFile = ({ name, text }: InputFile): Inputs => {
       current: null,
       resource: Result.fail(rejection(failure)),
       warnings: [],
-      inOwnPaths: same,
+      isConverted: false,
+      located: asIs,
     };
     return {
       documents: [unreadable],
@@ -87,33 +102,43 @@ const readFile = ({ name, text }: InputFile): Inputs => {
     documents: read,
     resources: read.filter((item) => "label" in item),
     skipped: foreign.map((document) => `${name}: ${stringAt(document, "kind") ?? "a document without kind"} ignored`),
-    converted: all.filter((document) => isOurs(document) && stringAt(document, "apiVersion") === V1ALPHA1).map((
-      document,
-    ) =>
-      `${
-        labelOf(document)
-      }: ${V1ALPHA1} was converted to ${API_VERSION}; \`llama-stack-operator convert\` rewrites the file`
+    converted: read.flatMap((item) =>
+      "label" in item && item.isConverted
+        ? [
+          `${item.label}: ${V1ALPHA1} was converted to ${API_VERSION}; ` +
+          `\`llama-stack-operator convert -f FILE\` prints the file in that version`,
+        ]
+        : []
     ),
   };
 };
 
-const inputOf = (label: string, document: Json): InputResource => {
-  const { resource, warnings } = expandShorthand(document);
-  const old = readV1alpha1(resource);
+const inputOf = (label: string, written: Json): InputResource => {
+  const { resource: expanded, warnings } = expandShorthand(written);
+  const document = withoutNulls(expanded);
+  const old = readV1alpha1(document);
+  const failed = old !== undefined && old.failures.length > 0;
+  // Failures of the schema of v1alpha1 have its paths already.
+  const inOldPaths = new Set<Located>(old?.failures);
   return {
     label,
-    document: resource,
-    current: old?.resource ?? resource,
-    resource: old !== undefined && old.failures.length > 0
+    document,
+    current: old?.resource ?? document,
+    resource: failed
       ? Result.fail(rejection(...old.failures))
-      : Result.mapError(decodeResource(old?.resource ?? resource, "strict"), (failures) => rejection(...failures)),
-    warnings: old === undefined ? warnings : [...warnings, ...unusedWarnings(resource)],
-    // Failures of the schema of v1alpha1 have its paths already.
-    inOwnPaths: old === undefined || old.failures.length > 0 ? same : inV1alpha1Paths,
+      : Result.mapError(decodeResource(old?.resource ?? document, "strict"), (failures) => rejection(...failures)),
+    warnings: old === undefined ? warnings : [...warnings, ...unusedWarnings(document)],
+    isConverted: old !== undefined && !failed,
+    located: (finding) => {
+      const { path, message } = asIs(finding);
+      return old === undefined || inOldPaths.has(finding)
+        ? { path, message }
+        : { path: inV1alpha1Paths(path), message: inV1alpha1Paths(message) };
+    },
   };
 };
 
-const same = (text: string): string => text;
+const asIs = ({ path, message }: Located): Shown => ({ path: formatPath(path), message });
 
 /** Matches by kind or by group, so that a typo in one of the two is reported and not skipped. */
 const isOurs = (document: Json): boolean =>

@@ -2,7 +2,6 @@
 import * as Result from "effect/Result";
 import { asWritten } from "../admission/change_rules.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
-import { formatPath } from "../data/field_path.ts";
 import { reasonOf } from "../failure/table.ts";
 import type { Warning } from "../failure/warning.ts";
 import { type InputFile, type InputResource, readInputs } from "./input.ts";
@@ -52,7 +51,7 @@ export const lintCommand = (
 
 /** Errors first, in the order of the resource as far as it is known, then warnings. */
 const findingsOf = (
-  { label, current, resource, warnings, inOwnPaths }: InputResource,
+  { label, current, resource, warnings, located }: InputResource,
   surroundings: Surroundings,
 ): ReadonlyArray<LintFinding> => {
   const derived = asWritten(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
@@ -65,15 +64,13 @@ const findingsOf = (
       level: "error",
       code: failure._tag,
       reason: reasonOf(failure),
-      path: inOwnPaths(formatPath(failure.path)),
-      message: inOwnPaths(failure.message),
+      ...located(failure),
     })),
     ...[...warnings, ...own].map((warning: Warning): LintFinding => ({
       resource: label,
       level: "warning",
       code: warning.code,
-      path: inOwnPaths(formatPath(warning.path)),
-      message: inOwnPaths(warning.message),
+      ...located(warning),
     })),
   ];
 };

@@ -8,7 +8,6 @@ import type { Platform } from "../resources/blueprint.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/of_resource.ts";
-import { warningLine } from "../failure/warning.ts";
 import { readYaml11, writeYaml } from "../data/yaml.ts";
 import { type InputFile, readInputs } from "./input.ts";
 import { moved } from "./moved.ts";
@@ -31,14 +30,14 @@ export const renderCommand = (
   { only, format, style, platform = NOWHERE.platform, namespace = NOWHERE.namespace }: RenderOptions,
 ): Outcome => {
   const { resources, skipped, converted } = readInputs(files);
-  const rendered = resources.map(({ label, current, resource, warnings, inOwnPaths }) => {
+  const rendered = resources.map(({ label, current, resource, warnings, located }) => {
     const derived = asWritten(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
     return Result.isFailure(derived) || Result.isFailure(resource)
       ? {
         documents: [],
         notes: Result.isFailure(derived)
-          ? derived.failure.failures.map(({ message }) =>
-            `${style.name(label)}: ${style.error("error:")} ${inOwnPaths(message)}`
+          ? derived.failure.failures.map((failure) =>
+            `${style.name(label)}: ${style.error("error:")} ${located(failure).message}`
           )
           : [],
         ok: false,
@@ -46,8 +45,11 @@ export const renderCommand = (
       : {
         documents: documentsOf(resource.success, derived.success, only, { platform, namespace }),
         notes: [
-          ...warnings.map((note) => `${style.name(label)}: ${style.warning("warning:")} ${warningLine(note)}`),
-          ...notesOf(label, derived.success, only, style).map(inOwnPaths),
+          ...[...warnings, ...warningsOf(derived.success)].map((note) => {
+            const { path, message } = located(note);
+            return `${style.name(label)}: ${style.warning("warning:")} ${path}: ${message}`;
+          }),
+          ...notesOf(label, derived.success, only, style),
           ...movedNotes(resource.success, derived.success, surroundings).map((text) => `${style.name(label)}: ${text}`),
         ],
         ok: true,
@@ -93,19 +95,14 @@ const documentsOf = (
 };
 
 const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], style: Style): ReadonlyArray<string> => {
-  const note = (text: string) => `${style.name(label)}: ${text}`;
-  const warnings = warningsOf(derived).map((item) => note(`${style.warning("warning:")} ${warningLine(item)}`));
+  const note = (text: string) => only === "config" ? [`${style.name(label)}: no config to print: ${text}`] : [];
   switch (derived._tag) {
     case "Generated":
-      return warnings;
+      return [];
     case "Override":
-      return only !== "config"
-        ? warnings
-        : [note(`no config to print: key ${derived.key} of ConfigMap ${derived.configMapName} is used unchanged`)];
+      return note(`key ${derived.key} of ConfigMap ${derived.configMapName} is used unchanged`);
     case "DistributionDefault":
-      return only !== "config"
-        ? warnings
-        : [note(`no config to print: ${derived.distribution.image} runs the config built into the image`)];
+      return note(`${derived.distribution.image} runs the config built into the image`);
   }
 };
 

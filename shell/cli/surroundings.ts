@@ -4,6 +4,7 @@ import * as Option from "effect/Option";
 import * as Result from "effect/Result";
 import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import { serverOf, SUPPORTED_SERVERS } from "../../core/config/servers/families/families.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
@@ -58,6 +59,11 @@ export const surroundings = Effect.fn("surroundings")(function* (
   version: Option.Option<string>,
   baseFile: Option.Option<string>,
 ) {
+  if (Option.isSome(version) && serverOf(version.value) === undefined) {
+    return yield* usageError(
+      `--server-version: unsupported server version "${version.value}"; use one of ${SUPPORTED_SERVERS.join(", ")}`,
+    );
+  }
   const document = Option.isNone(baseFile) ? undefined : yield* readBytes(baseFile.value);
   const found: Surroundings = {
     distributions: EMBEDDED_DISTRIBUTIONS,

@@ -83,20 +83,24 @@ const dependsOnKey = ({ subject: { snapshot } }: Looked): boolean =>
   Result.isSuccess(snapshot) && snapshot.success.secrets.size > 0 &&
   [...snapshot.success.live.values()].some(({ kind }) => kind === "Deployment");
 
-const fromFile = Effect.fnUntraced(function* ({ label, document, resource }: InputResource, namespace: string) {
-  if (Result.isFailure(resource) || !isObject(document)) {
-    const messages = Result.isFailure(resource) ? resource.failure.failures.map(({ message }) => message) : [];
-    return { subject: { label, snapshot: Result.fail(messages) }, note: undefined } satisfies Looked;
-  }
-  const made = yield* Effect.result(intended(document, stringAt(document, "metadata", "namespace") ?? namespace));
-  if (Result.isFailure(made)) {
-    // A rejection concerns this document; any other error concerns the whole cluster.
-    if (made.failure.isPassing || made.failure.status === 401) return yield* made.failure;
-    return { subject: { label, snapshot: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
-  }
-  const snapshot = yield* snapshotOf(made.success.resource);
-  return { subject: { label, snapshot: Result.succeed(snapshot) }, note: made.success.note } satisfies Looked;
-});
+const fromFile = Effect.fnUntraced(
+  function* ({ label, document, resource, located }: InputResource, namespace: string) {
+    if (Result.isFailure(resource) || !isObject(document)) {
+      const messages = Result.isFailure(resource)
+        ? resource.failure.failures.map((failure) => located(failure).message)
+        : [];
+      return { subject: { label, snapshot: Result.fail(messages) }, note: undefined } satisfies Looked;
+    }
+    const made = yield* Effect.result(intended(document, stringAt(document, "metadata", "namespace") ?? namespace));
+    if (Result.isFailure(made)) {
+      // A rejection concerns this document; any other error concerns the whole cluster.
+      if (made.failure.isPassing || made.failure.status === 401) return yield* made.failure;
+      return { subject: { label, snapshot: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
+    }
+    const snapshot = yield* snapshotOf(made.success.resource);
+    return { subject: { label, snapshot: Result.succeed(snapshot) }, note: made.success.note } satisfies Looked;
+  },
+);
 
 const fromCluster = Effect.fnUntraced(function* (name: string, namespace: string) {
   const label = `${namespace}/${name}`;
