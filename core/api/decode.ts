@@ -6,6 +6,7 @@ import { didYouMean } from "../data/closest.ts";
 import { InvalidName, RuleBroken, SchemaMismatch } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
+import { API_NAMES } from "./api_names.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
@@ -193,13 +194,34 @@ const detailed = (path: FieldPath, message: string, resource: JsonObject, schema
   const got = printable(path, valueAt(resource, path));
   if (words !== undefined) {
     const near = typeof last === "undefined" ? "" : didYouMean(String(valueAt(resource, path)), words.map(String));
-    const offered = words.length <= 8
-      ? `Expected one of ${words.filter((word) => word !== "").join(", ")}`
-      : "Expected a known name";
+    // APIs have two spellings, of which one is enough to name them.
+    const shown = words.length <= WORDS_MAX ? words.filter((word) => word !== "") : near === "" ? API_NAMES : [];
+    const offered = shown.length === 0 ? "Expected a known name" : `Expected one of ${shown.join(", ")}`;
     return `${offered}${got}${near}`;
   }
-  return `${message}${got}`;
+  // The value of an unknown field is not what is wrong.
+  if (message.startsWith("Unknown field")) return message;
+  const expected = TYPES.get(message) ?? message;
+  return `${expected}${got}${
+    isTextWithoutQuotes(expected, valueAt(resource, path)) ? "; put the value in quotes" : ""
+  }`;
 };
+
+/** Effect's names of types, in the words of YAML. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ["Expected string", "Expected a string"],
+  ["Expected number", "Expected a number"],
+  ["Expected boolean", "Expected true or false"],
+  ["Expected object", "Expected an object"],
+  ["Expected array", "Expected a list"],
+]);
+
+/** Words that are listed unchanged; only the list of APIs is longer. */
+const WORDS_MAX = 8;
+
+/** `N` and `yes` are booleans in YAML, and `1.10` is a number. */
+const isTextWithoutQuotes = (message: string, value: Json | undefined): boolean =>
+  message.startsWith("Expected a string") && (typeof value === "boolean" || typeof value === "number");
 
 /** Fields whose content, or whose misplaced content, may be secret: their values are never quoted. */
 const SECRET_STEPS = new Set([

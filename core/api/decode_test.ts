@@ -120,3 +120,28 @@ for (
     strictEqual(said(manifest({}, name)).length, fine ? 0 : 1);
   });
 }
+
+Deno.test("decodeResource() lists the known APIs where none is similar, and asks for quotes where YAML needs them", () => {
+  const messages = (spec: JsonObject) =>
+    Result.match(decodeResource(manifest(spec), "strict"), {
+      onSuccess: () => [],
+      onFailure: (failures) => failures.map(({ message }) => message),
+    });
+  ok(messages({ disabled: ["foo"] })[0]?.startsWith("spec.disabled[0]: Expected one of admin, agents, "));
+  deepStrictEqual(
+    messages({
+      distribution: { name: 1.1 },
+      workload: {
+        overrides: { env: [{ name: false }, { name: "A", value: 1 }], securityContext: { privileged: true } },
+      },
+    }),
+    [
+      "spec.distribution.name: Expected a string, got 1.1; put the value in quotes",
+      "spec.workload.overrides.env[0].name: Expected a string; put the value in quotes",
+      "spec.workload.overrides.env[1].value: Expected a string; put the value in quotes",
+      'spec.workload.overrides.securityContext.privileged: Unknown field "privileged"; known fields: appArmorProfile, ' +
+      "fsGroup, fsGroupChangePolicy, runAsGroup, runAsNonRoot, runAsUser, seLinuxChangePolicy, seLinuxOptions, " +
+      "seccompProfile, supplementalGroups, supplementalGroupsPolicy, sysctls, windowsOptions",
+    ],
+  );
+});

@@ -589,7 +589,7 @@ const externalList = (api: string) =>
   optional(list(`${api} lists external providers of this API.`, ExternalProvider, { max: 16 }));
 
 const ExternalProviders = struct(
-  "externalProviders lists providers that are delivered as images. Not supported yet: a resource that sets it is rejected.",
+  "externalProviders lists providers that are delivered as images. Not supported yet: a resource that lists such a provider is rejected.",
   {
     inference: externalList("inference"),
     safety: externalList("safety"),

@@ -30,7 +30,12 @@ export const catalogueCommand = ({ serverVersion, api, type, format }: Catalogue
   const { catalogue } = server;
   const apis = Object.keys(catalogue.providers).sort();
   if (api !== undefined && !apis.includes(api)) {
-    return failed(`${serverName(catalogue.server)} has no providers of "${api}"${didYouMean(api, apis)}`);
+    const near = didYouMean(api, apis);
+    return failed(
+      `${serverName(catalogue.server)} has no providers of "${api}"${
+        near === "" ? `; known: ${apis.join(", ")}` : near
+      }`,
+    );
   }
   const rows = (api === undefined ? apis : [api]).flatMap((text) =>
     Object.entries(catalogue.providers[text] ?? {}).sort(([a], [b]) => a < b ? -1 : 1)
@@ -39,7 +44,12 @@ export const catalogueCommand = ({ serverVersion, api, type, format }: Catalogue
   );
   if (rows.length === 0) {
     const known = (api === undefined ? apis : [api]).flatMap((text) => Object.keys(catalogue.providers[text] ?? {}));
-    return failed(`${serverName(catalogue.server)} has no provider type "${type}"${didYouMean(type ?? "", known)}`);
+    const near = didYouMean(type ?? "", known);
+    return failed(
+      `${serverName(catalogue.server)} has no provider type "${type}"${
+        near === "" ? "; `llama-stack-operator catalogue` without --type lists all types" : near
+      }`,
+    );
   }
   if (format === "json") {
     const values = rows.map(({ api: of, type: name, found }) => ({ api: of, type: name, ...found }));

@@ -48,3 +48,8 @@ Deno.test("providersPage() has a row for each type and each run of servers on wh
     "| `remote::vllm` | Llama Stack 0.4 – OGX 1.5 | `base_url` | `api_token` |  |",
   ]);
 });
+
+Deno.test("catalogueCommand() says where the names are listed if none is similar", () => {
+  ok(ask({ type: "foo" }).stderr.includes("`llama-stack-operator catalogue` without --type lists all types"));
+  ok(ask({ api: "x" }).stderr.includes("; known: "), ask({ api: "x" }).stderr);
+});

@@ -295,3 +295,14 @@ Deno.test("lint names fields of v1alpha1 by their paths there, also beside an er
   });
   ok(stdout.includes("set spec.distribution.serverVersion to"), stdout);
 });
+
+Deno.test("lint warns of two resources with one name, which replace each other", () => {
+  const found = findingsOf(GOOD);
+  const { findings } = JSON.parse(lint([GOOD, manifest({}, "good"), manifest({}, "other")], "json").stdout) as {
+    findings: ReadonlyArray<{ code: string; message: string }>;
+  };
+  deepStrictEqual(found.filter(({ code }) => code === "DuplicateResource"), []);
+  deepStrictEqual(findings.filter(({ code }) => code === "DuplicateResource").map(({ message }) => message), [
+    "the same name and namespace as f.yaml: default/good, which it replaces when applied; rename one of them",
+  ]);
+});

@@ -11,7 +11,7 @@ import { SchemaMismatch } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { type Json, listAt, stringAt } from "../data/json.ts";
 import { type Rejection, rejection } from "../config/pipeline.ts";
-import type { Warning } from "../failure/warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { unusedWarnings } from "../admission/change_rules.ts";
 import { readManifests } from "../data/yaml.ts";
 
@@ -60,12 +60,29 @@ export interface Inputs {
 
 export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
   const parts = files.map(readFile);
+  const documents = withDuplicates(parts.flatMap((part) => part.documents));
   return {
-    documents: parts.flatMap(({ documents }) => documents),
-    resources: parts.flatMap(({ resources }) => resources),
+    documents,
+    resources: documents.filter((item) => "label" in item),
     skipped: parts.flatMap(({ skipped }) => skipped),
     converted: parts.flatMap(({ converted }) => converted),
   };
+};
+
+/** Of two resources with one name, `kubectl apply` keeps the last one; the second one has a warning. */
+const withDuplicates = (documents: Inputs["documents"]): Inputs["documents"] => {
+  const seen = new Map<string, string>();
+  return documents.map((item) => {
+    const name = "label" in item ? stringAt(item.current, "metadata", "name") : undefined;
+    if (!("label" in item) || name === undefined) return item;
+    const key = `${stringAt(item.current, "metadata", "namespace") ?? ""}/${name}`;
+    const first = seen.get(key);
+    seen.set(key, item.label);
+    const message = `the same name and namespace as ${first}, which it replaces when applied; rename one of them`;
+    return first === undefined
+      ? item
+      : { ...item, warnings: [...item.warnings, warning("DuplicateResource", ["metadata", "name"], message)] };
+  });
 };
 
 const readFile = ({ name, text }: InputFile): Inputs => {

@@ -17,6 +17,7 @@ export type WarningCode =
   | "CredentialInEnvironment"
   | "CredentialInSettings"
   | "DisabledDependency"
+  | "DuplicateResource"
   | "EndpointCompleted"
   | "EndpointIncomplete"
   | "EndpointOfRequest"

@@ -75,6 +75,12 @@ for (
     ["cli exits 2 for an unknown command", ["rendr"], 2, "rendr"],
     ["cli exits 2 for an unknown flag", ["render", "--fil", VLLM], 2, "fil"],
     ["cli exits 2 for a bad choice", ["render", "-f", VLLM, "--only", "all"], 2, "only"],
+    [
+      "cli exits 2 for an unknown server version",
+      ["lint", "-f", VLLM, "--server-version", "foo"],
+      2,
+      "--server-version: ",
+    ],
     ["cli diff reads the manifests of a folder", ["diff", "-f", "core"], 2, "it is a folder without"],
     ["cli diff exits 2 without a file or a name", ["diff"], 2, "Specify a file with -f FILE, or a resource"],
     ["cli explain exits 2 without a name", ["explain"], 2, "NAME"],

@@ -4,6 +4,8 @@ import { type Json, type JsonObject, member, stringAt } from "../../core/data/js
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { CAUSES_MAX, RETRY_AFTER_MS_MAX } from "../limits.ts";
 
+const UNREACHABLE = "Unreachable";
+
 /** A call that the API server rejected, or that never reached it. */
 export class ClusterError extends Data.TaggedError("ClusterError")<{
   readonly verb: string;
@@ -16,7 +18,9 @@ export class ClusterError extends Data.TaggedError("ClusterError")<{
   readonly retryAfterMs: number | undefined;
 }> {
   override get message(): string {
-    return `Cannot ${this.verb} ${this.path}: ${this.status ?? "no answer"} ${this.reason}: ${this.detail}`;
+    return this.reason === UNREACHABLE
+      ? `Cannot ${this.verb} ${this.path}: the API server did not answer: ${this.detail}`
+      : `Cannot ${this.verb} ${this.path}: ${this.status ?? "not sent"} ${this.reason}: ${this.detail}`;
   }
   /** The same call may work in a moment. */
   get isPassing(): boolean {
@@ -78,7 +82,7 @@ export const unreached = (verb: string, path: string, cause: unknown): ClusterEr
     verb,
     path: path.split("?")[0] ?? path,
     status: undefined,
-    reason: "Unreachable",
+    reason: UNREACHABLE,
     detail: withCauses(cause),
     retryAfterMs: undefined,
   });

@@ -6,7 +6,7 @@ Deno.test("unreached() reports why a call failed, down to the first cause, witho
   const send = new Error("error sending request", { cause: new Error("client error (Connect)", { cause: tls }) });
   strictEqual(
     unreached("get", "/a?b=c", new TypeError("fetch failed", { cause: send })).message,
-    "Cannot get /a: no answer Unreachable: fetch failed: error sending request: client error (Connect): " +
+    "Cannot get /a: the API server did not answer: fetch failed: error sending request: client error (Connect): " +
       "invalid peer certificate: UnknownIssuer",
   );
   strictEqual(withCauses(new Error("a: b", { cause: new Error("b") })), "a: b");

@@ -86,6 +86,20 @@ interface Entry {
   readonly value: Json | undefined;
 }
 
+const unusableContext = (
+  name: string | undefined,
+  known: ReadonlyArray<string>,
+  exists: boolean,
+  files: string,
+): string => {
+  if (known.length === 0) return `${files} is not a kubeconfig with contexts`;
+  const choice = `choose one with --context: ${known.join(", ")}`;
+  if (name === undefined) return `${files} has no current context; ${choice}`;
+  return exists
+    ? `context "${name}" of ${files} names no cluster with an address`
+    : `${files} has no context "${name}"; ${choice}`;
+};
+
 /** CA, client certificate, token, token file, credential plugin: what `kubectl` of today reads. */
 const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined): Connection => {
   const documents = files.flatMap((file) => {
@@ -108,7 +122,10 @@ const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined
   const [cluster, user] = [clusterEntry?.value, userEntry?.value];
   const url = stringAt(cluster, "server");
   if (url === undefined) {
-    throw new SettingsError({ detail: `context ${name ?? "(none)"} of ${files.join(", ")} has no server` });
+    const contexts = documents.flatMap(({ value }) =>
+      listAt(value, "contexts").flatMap((item) => stringAt(item, "name") ?? [])
+    );
+    throw new SettingsError({ detail: unusableContext(name, contexts, context !== undefined, files.join(", ")) });
   }
   const pem = (entry: Entry | undefined, field: string): string | undefined => {
     const inline = stringAt(entry?.value, `${field}-data`);

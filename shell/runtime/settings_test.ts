@@ -46,5 +46,8 @@ Deno.test("connectionOf() uses only the file that a flag names", () =>
     Deno.env.set("KUBECONFIG", `${folder}/a`);
     strictEqual(connectionOf(`${folder}/b/config`, undefined).url, "https://there:6443");
     throws(() => connectionOf(`${folder}/missing`, undefined), /kubeconfig .* not found/);
-    throws(() => connectionOf(undefined, undefined), /context a of .* has no server/);
+    throws(() => connectionOf(undefined, undefined), /context "a" of .* names no cluster with an address/);
+    throws(() => connectionOf(undefined, "c"), /has no context "c"; choose one with --context: a/);
+    Deno.writeTextFileSync(`${folder}/other`, "kind: Pod");
+    throws(() => connectionOf(`${folder}/other`, undefined), /other is not a kubeconfig with contexts/);
   }));
