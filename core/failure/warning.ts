@@ -13,6 +13,7 @@ export type WarningCode =
   | "AcceptedBefore"
   | "ApiNotDisabled"
   | "AutoscalerMinimum"
+  | "AutoscalerWithoutRequest"
   | "CredentialInEndpoint"
   | "CredentialInEnvironment"
   | "CredentialInSettings"

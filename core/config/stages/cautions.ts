@@ -6,6 +6,7 @@ import type { Spec } from "../../api/v1alpha2.ts";
 import { entriesOf, type Facts, noted } from "../draft.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
+import { workloadCautions } from "./workload_cautions.ts";
 
 export const addCautions: Stage<never> = soundStage((draft, facts) =>
   noted(draft, { warnings: [...configCautions(draft.config, facts), ...specCautions(facts.spec)] })
@@ -58,6 +59,7 @@ export const configCautions = (
 export const specCautions = (spec: Spec): ReadonlyArray<Warning> => [
   ...autoscalerCautions(spec),
   ...commandCautions(spec),
+  ...workloadCautions(spec),
   ...(spec.workload?.overrides?.env ?? []).flatMap(variableCautions),
 ];
 
