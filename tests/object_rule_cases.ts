@@ -310,6 +310,12 @@ const MOUNTS = [
     rejected: "use spec.overrideConfig",
   },
   { spec: mounting({ storage: { kv: {} } }, "v", "/etc/llama-stack"), rejected: "use spec.overrideConfig" },
+  {
+    // Its base config needs a fix, so that there is a generated one in any case.
+    spec: mounting({ distribution: { name: "ogx-starter" } }, "v", "/etc/llama-stack"),
+    rejected: "use spec.overrideConfig",
+  },
+  { spec: mounting({ distribution: { name: "ogx-starter" } }, "user-config", "/v"), rejected: undefined },
   { spec: mounting({ networking: TLS }, "tls", "/v"), rejected: undefined },
   { spec: mounting({ networking: TLS }, "v", "/etc/llama-stack/tls"), rejected: "networking.tls.secretName" },
   { spec: mounting({ networking: CA }, "ca-bundle", "/v"), rejected: undefined },

@@ -380,7 +380,12 @@ const Overrides = struct(
         },
       ),
     ),
-    volumeMounts: optional(list("volumeMounts adds mounts to the container.", embedded("VolumeMount"), { max: 64 })),
+    volumeMounts: optional(list(
+      "volumeMounts adds mounts to the container. A mount at /tmp replaces the one of the operator; mounts of its " +
+        "data, config, certificate and CAs cannot be replaced.",
+      embedded("VolumeMount"),
+      { max: 64 },
+    )),
     terminationGracePeriodSeconds: optional(
       int64("terminationGracePeriodSeconds is the time in seconds that the pod has to stop. Defaults to 30."),
     ),

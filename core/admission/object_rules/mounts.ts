@@ -1,6 +1,9 @@
 /** `volumeMounts` of the container, next to those of the operator. Source: ValidateVolumeMounts of Kubernetes. */
 import { foldersOf } from "../../config/data_folders.ts";
+import { NO_OVERRIDES, resolveDistribution } from "../../config/servers/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../config/servers/distributions.ts";
 import { chooseSource } from "../../config/source.ts";
+import * as Result from "effect/Result";
 import type { Spec } from "../../api/v1alpha2.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { ownVolumeNames, reservedPaths } from "../../resources/pod_volumes.ts";
@@ -55,13 +58,22 @@ const ownMounts = (spec: JsonObject) => {
     networking: { tls },
     workload: { storage: { mountPath: stringAt(spec, "workload", "storage", "mountPath") ?? "" } },
   } as unknown as Spec;
-  // A distribution whose base config needs a fix has a config as well; its volume takes a free name.
   const hasConfig = isObject(spec.overrideConfig) ||
-    chooseSource({ ...spec, overrideConfig: undefined } as unknown as Spec, false)._tag !== "DistributionDefault";
+    chooseSource({ ...spec, overrideConfig: undefined } as unknown as Spec, needsFix(spec))._tag !==
+      "DistributionDefault";
   return {
     volumes: ownVolumeNames(relevant, hasConfig),
     paths: reservedPaths(relevant, foldersOf(relevant).mount, hasConfig),
   };
+};
+
+/** Whether the distribution does not start without a generated config. */
+const needsFix = (spec: JsonObject): boolean => {
+  const [name, serverVersion] = ["name", "serverVersion"].map((field) => stringAt(spec, "distribution", field));
+  if (name === undefined) return false;
+  const wanted = { name, ...(serverVersion === undefined ? {} : { serverVersion }) };
+  const found = Result.getOrUndefined(resolveDistribution(wanted, EMBEDDED_DISTRIBUTIONS, NO_OVERRIDES));
+  return found?.fixNeededToStart === true;
 };
 
 function* mount(item: JsonObject): Generator<Broken> {
