@@ -145,3 +145,10 @@ Deno.test("decodeResource() lists the known APIs where none is similar, and asks
     ],
   );
 });
+
+Deno.test("decodeResource() reports a size that is no quantity once", () => {
+  const size = (value: string) => said(manifest({ workload: { storage: { size: value } } }));
+  deepStrictEqual(size("x"), ['spec.workload.storage.size: Expected a quantity such as 10Gi, got "x"']);
+  deepStrictEqual(size("0Gi"), ["spec.workload.storage.size: size must be greater than 0"]);
+  deepStrictEqual(size("0.5Gi"), []);
+});

@@ -338,7 +338,7 @@ export const RULES: ReadonlyArray<Rule> = [
     reason: "FieldValueInvalid",
     fieldPath: ".size",
     broken: (self) =>
-      /^[-+]?[0.]*([a-zA-Z].*)?$|^-/.test(String(member(self, "size") ?? "1"))
+      /^[-+]?[0.]+([a-zA-Z].*)?$|^-/.test(String(member(self, "size") ?? "1"))
         ? "size must be greater than 0"
         : undefined,
   },

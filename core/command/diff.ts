@@ -5,7 +5,7 @@
 import { DIFF_VALUE_CHARACTERS_MAX } from "../data/limits.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
-import { isObject, type Json, member, objectAt, stringAt } from "../data/json.ts";
+import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
@@ -31,6 +31,12 @@ export interface DiffOptions {
   readonly format: "text" | "json";
   readonly style: Style;
 }
+
+/** Why a document cannot be compared with a cluster; undefined if it can. */
+export const notComparable = (document: JsonObject): string | undefined =>
+  stringAt(document, "metadata", "name") === undefined
+    ? "metadata.name: required field is missing; a name that is made of generateName exists only after kubectl create"
+    : undefined;
 
 export const diffCommand = (
   subjects: ReadonlyArray<DiffSubject>,

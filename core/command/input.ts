@@ -111,7 +111,8 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   const foreign = all.filter((document) => !isOurs(document));
   const labelOf = (document: Json) => {
     const namespace = stringAt(document, "metadata", "namespace");
-    const own = stringAt(document, "metadata", "name") ?? "(no name)";
+    const prefix = stringAt(document, "metadata", "generateName");
+    const own = stringAt(document, "metadata", "name") ?? (prefix === undefined ? "(no name)" : `${prefix}…`);
     return `${name}: ${namespace === undefined ? own : `${namespace}/${own}`}`;
   };
   const read = all.map((document) => isOurs(document) ? inputOf(labelOf(document), document) : { other: document });

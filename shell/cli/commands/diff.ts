@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { Argument, Command } from "effect/cli";
-import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
+import { diffCommand, type DiffSubject, notComparable } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/data/json.ts";
 import { intended, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
@@ -90,6 +90,10 @@ const fromFile = Effect.fnUntraced(
         ? resource.failure.failures.map((failure) => located(failure).message)
         : [];
       return { subject: { label, snapshot: Result.fail(messages) }, note: undefined } satisfies Looked;
+    }
+    const nameless = notComparable(document);
+    if (nameless !== undefined) {
+      return { subject: { label, snapshot: Result.fail([nameless]) }, note: undefined } satisfies Looked;
     }
     const made = yield* Effect.result(intended(document, stringAt(document, "metadata", "namespace") ?? namespace));
     if (Result.isFailure(made)) {
