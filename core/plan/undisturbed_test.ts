@@ -262,7 +262,11 @@ for (const [what, path, value] of EXCESSES) {
       const { snapshot: told } = converged({ ...before, live });
       deepStrictEqual(told.live.get("Deployment/my"), live.get("Deployment/my"));
       strictEqual(word(told, "DeploymentUpdated"), "False OwnershipConflict");
-      ok(stringAt(condition(told, "DeploymentUpdated"), "message")?.includes("has more privileges than this resource allows"));
+      ok(
+        stringAt(condition(told, "DeploymentUpdated"), "message")?.includes(
+          "has more privileges than this resource allows",
+        ),
+      );
     }
   });
 }
