@@ -17,7 +17,9 @@ const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
   ]);
   const origin = { ...told.origin, python: LOCKED_PYTHON };
   const models = Object.fromEntries(
-    Object.entries(told.models).map(([name, { fields, extra }]) => [name, { fields: described(fields), extra }]),
+    Object.entries(told.models).map((
+      [name, { fields, extra }],
+    ) => [name, { fields: withoutTexts(described(fields)), extra }]),
   );
   return sorted({ server: minor, origin, apis: told.apis, models, providers: Object.fromEntries(providers) });
 };
@@ -120,6 +122,12 @@ const providerType = (minor: string, api: string, type: string, facts: ReportedP
 
 const described = (fields: ReportedProvider["fields"]): Readonly<Record<string, Record<string, unknown>>> =>
   Object.fromEntries(Object.entries(fields).map(([name, told]) => [name, field(name, told)]));
+
+/** Of nested fields, only the checks are used. */
+const withoutTexts = (fields: Readonly<Record<string, Record<string, unknown>>>): Tree =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { description: _, default: __, ...checks }]) => [name, checks]),
+  );
 
 const references = (type: string, told: ReportedProvider["references"]): Tree =>
   Object.fromEntries(
