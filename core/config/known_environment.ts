@@ -41,7 +41,8 @@ const OF_EVERY_CONTAINER =
 export const PLACEHOLDER = /\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}/g;
 
 /** Text that the author meant as a placeholder, which the server would leave as it is. */
-export const invalidPlaceholder = (text: string): boolean => text.replaceAll(PLACEHOLDER, "").includes("${env.");
+export const invalidPlaceholder = (text: string): boolean =>
+  text.includes("${env.") && text.replaceAll(PLACEHOLDER, "").includes("${env.");
 
 export const PLACEHOLDER_FORMS =
   "invalid placeholder; write ${env.NAME}, ${env.NAME:=default} or ${env.NAME:+value}, with a name of upper-case " +

@@ -48,6 +48,10 @@ interface ReadValue {
 }
 
 const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
+  // Most resources set no variables: then only their own providers can have a text that they are responsible for.
+  const setsVariables = (facts.spec.workload?.overrides?.env ?? []).length > 0;
+  const own = draft.declared.filter(({ config }) => setsVariables || JSON.stringify(config).includes("${env."));
+  if (!setsVariables && own.length === 0) return [];
   const environment = knownEnvironment(facts, draft.env);
   /** Empty: not set. Values of Secrets are checked when they are read. */
   const valueOf = (variable: string): string | undefined =>
@@ -56,6 +60,7 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
     entriesOf(draft.config, api).flatMap((entry): ReadonlyArray<ReadValue> => {
       const type = stringAt(entry, "provider_type") ?? "";
       const known = providerType(facts.server.catalogue, api, type);
+      if (!setsVariables && !own.some((provider) => provider.api === api && provider.id === baseId(entry))) return [];
       const condition = conditionOf(entry);
       if (known === undefined || condition !== undefined && environment(condition) !== "Set") return [];
       const id = baseId(entry) ?? "";

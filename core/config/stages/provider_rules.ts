@@ -27,12 +27,10 @@ export const brokenRules = (
   input: RuleInput,
   path: FieldPath,
 ): ReadonlyArray<SettingInvalid> =>
-  PROVIDER_RULES.filter((rule) => rule.of === undefined || rule.of === `${api} ${type}`).flatMap(
-    ({ field, broken }) => {
-      const detail = broken(input);
-      return detail === undefined ? [] : [new SettingInvalid({ path: [...path, "settings", ...field], detail })];
-    },
-  );
+  [...OF_EVERY_TYPE, ...RULES_OF[`${api} ${type}`] ?? []].flatMap(({ field, broken }) => {
+    const detail = broken(input);
+    return detail === undefined ? [] : [new SettingInvalid({ path: [...path, "settings", ...field], detail })];
+  });
 
 /** A placeholder counts as set: only the pod knows its value. */
 const isSet = (config: JsonObject, ...path: ReadonlyArray<string>): boolean => {
@@ -150,3 +148,6 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         : undefined,
   },
 ];
+
+const OF_EVERY_TYPE = PROVIDER_RULES.filter((rule) => rule.of === undefined);
+const RULES_OF = Object.groupBy(PROVIDER_RULES.filter((rule) => rule.of !== undefined), (rule) => rule.of ?? "");

@@ -126,7 +126,10 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
   const needed = withRequired(filled, id, api, type, known, path, facts);
   const checked = settingFindings(settings, type, known, path, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
-  const rules = brokenRules(api, type, { config: given, environment: knownEnvironment(facts, []) }, path);
+  const rules = brokenRules(api, type, {
+    config: given,
+    environment: (variable) => knownEnvironment(facts, [])(variable),
+  }, path);
   const stray = strayFindings(omit(given, ...invalid), provider, type, known, path);
   return {
     declared: [{ api, id, type, path, config: needed.config }],
