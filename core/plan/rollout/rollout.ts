@@ -173,7 +173,7 @@ export const recorded = (
   return withRecord(deployment, {
     ...recordOf(prepared, snapshot),
     [TEMPLATE_ANNOTATION]: digest,
-    ...lastGood(live, snapshot, digest),
+    ...lastGood(live, snapshot, { digest, template: podTemplateOf(deployment) }),
     [CAUSE_ANNOTATION]: cause,
     ...(cause === "upgrade" ? upgradeMarks(prepared, snapshot, upgradeStarted(live, snapshot, digest), undefined) : {}),
     ...(prepared.server === undefined ? {} : { [SERVER_ANNOTATION]: prepared.server }),
@@ -243,7 +243,7 @@ const recordOf = (prepared: Prepared, snapshot: ClusterSnapshot): Readonly<Recor
 const lastGood = (
   live: JsonObject | undefined,
   { operator: { hmacKey }, pods, replicaSets, resource }: ClusterSnapshot,
-  next: string,
+  next: Parameters<typeof lastGoodOf>[3],
 ): Readonly<Record<string, string>> => {
   const good = lastGoodOf(live, pods, replicaSets, next);
   if (live === undefined || good === undefined) return {};

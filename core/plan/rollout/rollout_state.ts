@@ -2,6 +2,7 @@
 import { EXITS_MAX } from "../../data/limits.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { podTemplateOf } from "../../resources/pod_spec.ts";
+import { matchesDesired } from "../difference.ts";
 import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
 
 /**
@@ -77,12 +78,12 @@ export interface LastGood {
   readonly isLive: boolean;
 }
 
-/** The newest template of which every pod was available at some time; `next` is the digest of the desired template. */
+/** The newest template of which every pod was available at some time; `next` is the desired template. */
 export const lastGoodOf = (
   deployment: JsonObject | undefined,
   pods: ReadonlyArray<JsonObject>,
   replicaSets: ReadonlyArray<JsonObject>,
-  next: string,
+  next: { readonly digest: string; readonly template: JsonObject },
 ): LastGood | undefined => {
   if (deployment === undefined) return undefined;
   const now = stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
@@ -90,7 +91,9 @@ export const lastGoodOf = (
   const before = recorded === undefined ? undefined : { digest: recorded, isLive: false };
   const state = rolloutState(deployment, pods, replicaSets);
   if (now === undefined || state !== "complete" && state !== "disrupted") return before;
-  if (now !== next) return { digest: now, isLive: true };
+  if (now !== next.digest) return { digest: now, isLive: true };
+  // Changed by another client, and about to be repaired: not the template that the digest means.
+  if (!matchesDesired(next.template, podTemplateOf(deployment))) return before;
   // Kubernetes remembers it for a new ReplicaSet: recording it would be one more write for each rollout.
   const newest = newestReplicaSet(deployment, replicaSets);
   return newest !== undefined && isReused(newest) ? { digest: now, isLive: true } : before;

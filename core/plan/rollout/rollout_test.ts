@@ -287,6 +287,13 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
   const { snapshot: recorded } = converged({ ...revision, replicaSets: [reused] });
   const digest = annotation(recorded, "llamastack.io/template-digest");
   strictEqual(annotation(recorded, "llamastack.io/last-good-template"), digest);
+  // A template that another client changed is repaired, and never becomes the one to roll back to.
+  const foreign = withDeployment(revision, ["spec", "template", "spec", "serviceAccountName"], "other");
+  const repair = planOf({ ...foreign, replicaSets: [reused] });
+  strictEqual(
+    annotation(after({ ...foreign, replicaSets: [reused] }, repair), "llamastack.io/last-good-proof"),
+    undefined,
+  );
   // Until then the condition of the former rollout does not apply to this one.
   const starting = withDeployment(withDeployment(revision, ["status", "availableReplicas"], 0), [
     "status",
