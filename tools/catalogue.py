@@ -146,6 +146,7 @@ def field(config, name, info):
         **files(config, name, info, given),
         **(bounds(info) if set(shapes) <= {"integer", "number"} else {}),
         "items": items(given),
+        "values": values(given),
         "schemes": schemes(given),
     }
     known, value = default_of(info)
@@ -190,6 +191,14 @@ def items(given):
         return None
     members = [m for m in typing.get_args(given[0]) if m is not Ellipsis]
     return shape(members[0]) if len(members) == 1 and len(union_members(members[0])) == 1 else None
+
+
+def values(given):
+    """The shape of the values of a map with any keys; None as for items."""
+    if len(given) != 1 or typing.get_origin(given[0]) is not dict:
+        return None
+    member = typing.get_args(given[0])[1]
+    return shape(member) if len(union_members(member)) == 1 else None
 
 
 def schemes(given):

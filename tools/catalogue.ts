@@ -156,6 +156,7 @@ const field = (name: string, told: ReportedField): Record<string, unknown> =>
     file: told.file || undefined,
     quotedBoolean: told.quotedBoolean || undefined,
     items: told.items === null || told.items === "any" ? undefined : told.items,
+    values: told.values === null || told.values === "any" ? undefined : told.values,
     schemes: told.schemes ?? undefined,
     minimum: told.minimum,
     maximum: told.maximum,
@@ -187,6 +188,7 @@ interface ReportedField {
   readonly file: boolean;
   readonly quotedBoolean?: boolean;
   readonly items: string | null;
+  readonly values: string | null;
   readonly schemes: readonly string[] | null;
   readonly minimum?: number;
   readonly maximum?: number;

@@ -176,7 +176,7 @@ const uniqueModels: Rule = {
   reason: "FieldValueInvalid",
   fieldPath: ".models",
   broken: (self) => {
-    const keys = listAt(self, "models").map((model) =>
+    const keys = listAt(self, "models").filter((model) => stringAt(model, "name") !== undefined).map((model) =>
       `${stringAt(model, "provider") ?? ""}\n${stringAt(model, "name")}`
     );
     return new Set(keys).size === keys.length ? undefined : "models must be unique by name and provider";

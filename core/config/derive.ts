@@ -12,6 +12,7 @@ import {
   resolveDistribution,
 } from "./servers/distribution.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
+import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import type { Warning } from "../failure/warning.ts";
 import { foldersOf } from "./data_folders.ts";
@@ -131,7 +132,10 @@ const cautionsOf = (
 ): ReadonlyArray<Warning> => {
   const tree = server === undefined || base === undefined ? undefined : Result.getOrUndefined(readBase(base, server));
   return [
-    ...(server === undefined || tree === undefined ? [] : configCautions(tree, { spec, server })),
+    ...(server === undefined || tree === undefined ? [] : [
+      ...configCautions(tree, { spec, server }),
+      ...unfitVariables(tree, factsOf("", spec, server)),
+    ]),
     ...specCautions(spec),
   ];
 };

@@ -29,9 +29,11 @@ export const knownEnvironment = (
   };
 };
 
-/** The value that the resource itself writes; undefined where another place holds it. */
-export const writtenValue = ({ spec }: Pick<Facts, "spec">, variable: string): string | undefined =>
-  spec.workload?.overrides?.env?.findLast(({ name }) => name === variable)?.value;
+/** The value that the resource itself writes; undefined where another place holds it, or the kubelet expands `$(…)` in it. */
+export const writtenValue = ({ spec }: Pick<Facts, "spec">, variable: string): string | undefined => {
+  const value = spec.workload?.overrides?.env?.findLast(({ name }) => name === variable)?.value;
+  return value?.includes("$(") === true ? undefined : value;
+};
 
 /** Variables of other Services are not set, because the pods have no service links. */
 const OF_EVERY_CONTAINER =
@@ -42,10 +44,12 @@ export const PLACEHOLDER = /\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}/g;
 
 /** Text that the author meant as a placeholder, which the server would leave as it is. */
 export const invalidPlaceholder = (text: string): boolean =>
-  text.includes("${env.") && text.replaceAll(PLACEHOLDER, "").includes("${env.");
+  text.includes("${env.") &&
+  (text.replaceAll(PLACEHOLDER, "").includes("${env.") ||
+    [...text.matchAll(PLACEHOLDER)].some(([, , , operand = ""]) => operand.includes("${env.")));
 
 export const PLACEHOLDER_FORMS =
-  "invalid placeholder; write ${env.NAME}, ${env.NAME:=default} or ${env.NAME:+value}, with a name of upper-case " +
+  "invalid or nested placeholder; write ${env.NAME}, ${env.NAME:=default} or ${env.NAME:+value}, with a name of upper-case " +
   'letters, digits and "_"';
 
 /**

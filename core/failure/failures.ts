@@ -64,9 +64,9 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly causes: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: image "${this.image}" has no known base config, which ${
+    return `${formatPath(this.path)}: image "${this.image}" has no known base config, as is needed for ${
       list(this.causes)
-    } needs; use spec.distribution.name, or a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
+    }; use spec.distribution.name, or a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
   }
 }
 
@@ -342,7 +342,7 @@ export class ModelConflict extends Data.TaggedError("ModelConflict")<{
   override get message(): string {
     return `${
       formatPath(this.path)
-    }: duplicate model "${this.id}"; set another provider or providerModelId on one of the ` +
+    }: duplicate model "${this.id}"; change the name, provider or providerModelId of one of the ` +
       `entries`;
   }
 }

@@ -44,6 +44,7 @@ export type WarningCode =
   | "TypeRenamed"
   | "UnknownSetting"
   | "VariableNotKnown"
+  | "VariableUnfit"
   | "UnroutedShield";
 
 export const warning = (code: WarningCode, path: FieldPath, message: string): Warning => ({ code, path, message });

@@ -96,6 +96,16 @@ export const addressFields = (
   };
 };
 
+/** The same for an address that is written in settings or in a variable. */
+export const unfitAddress = (
+  address: string,
+  { api, type }: { readonly api: string; readonly type: string },
+  { server: { catalogue } }: Facts,
+): string | undefined => {
+  const expectation = endpointExpectation(catalogue, api, type);
+  return expectation === undefined || address.includes("${env.") ? undefined : unfitFor(address, expectation);
+};
+
 /** What the client of the provider rejects when the server starts, although the schema of the config accepts any text. */
 const unfitFor = (
   endpoint: string,
@@ -107,7 +117,9 @@ const unfitFor = (
     return `the value is not a URL that begins with ${schemes.map((item) => `${item}://`).join(" or ")}`;
   }
   if (isPathless === true && !/^\/?$/.test(rest)) return "the URL must not have a path; end it after the port";
-  if (needsPort === true && !/:[0-9]+$/.test(authority)) return "the URL must have a port, e.g. http://host:9200";
+  if (needsPort === true && scheme.toLowerCase() === "http" && !/:[0-9]+$/.test(authority)) {
+    return "the URL must have a port, e.g. http://host:9200";
+  }
   return undefined;
 };
 
@@ -139,6 +151,18 @@ const credentialWarnings = (url: URL, path: FieldPath): ReadonlyArray<Warning> =
 
 /** `host`, `host:port`, `[::1]:5432` or a URL of those, for types that read host and port apart. */
 const hostAndPort = (endpoint: string, hostField: string, portField: string, path: FieldPath): Address => {
+  const parts = /^(\$\{env\.[^}]*\}|[^\s:/@?#[\]{}]+)(?::(\$\{env\.[^}]*\}|[0-9]{1,5}))?$/.exec(endpoint);
+  if (endpoint.includes("${env.") && parts !== null) {
+    const [, host = "", port] = parts;
+    return {
+      config: {
+        [hostField]: host,
+        ...(port === undefined ? {} : { [portField]: /^[0-9]+$/.test(port) ? Number(port) : port }),
+      },
+      warnings: [],
+      failures: [],
+    };
+  }
   const found = /^(?:[a-z]+:\/\/)?(\[[0-9a-f:.]+\]|[^\s:/@?#[\]]+)(?::([0-9]{1,5}))?\/?$/i.exec(endpoint);
   const port = found?.[2] === undefined ? undefined : Number(found[2]);
   if (found === null || port !== undefined && (port < 1 || port > PORT_MAX)) {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { config, failures, generated, rejected, smallBase, warnings } from "../../../tests/given.ts";
-import { listAt, objectAt } from "../../data/json.ts";
+import { at, listAt, objectAt } from "../../data/json.ts";
 
 const spec = (provider: string, endpoint: string) => ({ providers: { inference: [{ id: "x", provider, endpoint }] } });
 const url = (provider: string, endpoint: string) =>
@@ -90,7 +90,6 @@ for (
     ["chromadb", "chroma:8000"],
     ["chromadb", "http://chroma:8000/api/v1"],
     ["milvus", "milvus:19530"],
-    ["qdrant", "qdrant:6333"],
     ["neo4j", "neo:7687"],
     ["elasticsearch", "es:9200"],
     ["elasticsearch", "http://es"],
@@ -107,7 +106,8 @@ for (
     ["milvus", "http://milvus:19530"],
     ["milvus", "/.llama/milvus.db"],
     ["milvus", "unix:///run/milvus.sock"],
-    ["qdrant", "https://qdrant:6333"],
+    ["qdrant", "qdrant:6333"],
+    ["elasticsearch", "https://es"],
     ["neo4j", "bolt+s://neo:7687"],
     ["elasticsearch", "https://es:9200"],
   ] as const
@@ -132,5 +132,24 @@ Deno.test("addressFields() rejects an MCP endpoint that is no URL, and warns of 
 Deno.test("addressFields() rejects a placeholder that the server would not expand", () => {
   for (const endpoint of ["${env.url}", "http://${env.HOST:-vllm}:8000/v1"]) {
     deepStrictEqual(failures(spec("vllm", endpoint)), ["UnusableEndpoint at spec.providers.inference[0].endpoint"]);
+  }
+});
+
+Deno.test("addressFields() splits placeholders for types that read host and port apart", () => {
+  const pgvector = (endpoint: string) => ({
+    ...vector("pgvector", endpoint),
+    workload: { overrides: { env: [{ name: "PGH", value: "db" }, { name: "PGP", value: "5432" }] } },
+  });
+  for (
+    const [endpoint, host, port] of [
+      ["${env.PGH:=localhost}", "${env.PGH:=localhost}", undefined],
+      ["${env.PGH}:${env.PGP}", "${env.PGH}", "${env.PGP}"],
+      ["db:${env.PGP}", "db", "${env.PGP}"],
+    ] as const
+  ) {
+    const entry = listAt(config(pgvector(endpoint)), "providers", "vector_io").find((item) =>
+      at(item, "provider_id") === "x"
+    );
+    deepStrictEqual([at(entry, "config", "host"), at(entry, "config", "port")], [host, port]);
   }
 });

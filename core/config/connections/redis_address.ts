@@ -34,7 +34,7 @@ export const parseRedis = (
     return refuse("the server does not support Redis Sentinel; name one Redis host, e.g. redis://redis:6379");
   }
   if (scheme !== undefined && scheme !== "redis") {
-    return refuse("the value is not a Redis address; write redis://host:port or host:port");
+    return refuse("the value is not a Redis address; write redis://host:port or host:port, without placeholders");
   }
   const rest = scheme === undefined ? endpoint : endpoint.slice("redis://".length);
   const cut = rest.lastIndexOf("@");
@@ -44,7 +44,9 @@ export const parseRedis = (
     return refuse("the server connects to a single Redis host; write one host:port, e.g. of a proxy for the cluster");
   }
   const found = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?(\/.*)?(\?.*)?$/.exec(place);
-  if (found === null) return refuse("the value is not a Redis address; write redis://host:port or host:port");
+  if (found === null) {
+    return refuse("the value is not a Redis address; write redis://host:port or host:port, without placeholders");
+  }
   if (found[4] !== undefined) {
     return refuse("options in a Redis address are not supported; remove the part after the ?");
   }

@@ -43,6 +43,8 @@ export interface CatalogueField {
   readonly quotedBoolean?: boolean;
   /** The type of every item of a list. */
   readonly items?: Exclude<FieldType, "any">;
+  /** The type of every value of a map with any keys. */
+  readonly values?: Exclude<FieldType, "any">;
   /** What a URL may begin with; unset: any scheme. */
   readonly schemes?: ReadonlyArray<string>;
   readonly minimum?: number;
@@ -136,7 +138,7 @@ export interface EndpointExpectation {
   readonly mayBeFile?: boolean;
   /** The client rejects a URL with a path. */
   readonly isPathless?: boolean;
-  /** The client rejects a URL without a port. */
+  /** The client rejects an http:// URL without a port. */
   readonly needsPort?: boolean;
   /** Without an endpoint the server does not start. */
   readonly needed?: boolean;

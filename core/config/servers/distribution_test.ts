@@ -101,7 +101,7 @@ Deno.test("resolveDistribution() prefers serverVersion to the tag, and rejects u
 Deno.test("derive() needs a base where a config is to be generated for an image without one", () => {
   const spec = { distribution: { image: "example.com/own:1", serverVersion: "0.7" }, storage: { kv: {} } };
   deepStrictEqual(failures(spec), ["BaseConfigRequired at spec.distribution.image"]);
-  ok(rejected(spec).failures[0]?.message.includes("which spec.storage needs"));
+  ok(rejected(spec).failures[0]?.message.includes("as is needed for spec.storage"));
   ok(generated(spec, smallBase()));
 });
 
@@ -114,7 +114,7 @@ Deno.test("derive() rejects TLS and workers on an image without a known config, 
     ] as const
   ) {
     deepStrictEqual(failures(spec), ["BaseConfigRequired at spec.distribution.image"]);
-    ok(rejected(spec).failures[0]?.message.includes(`which ${block} needs; use spec.distribution.name`));
+    ok(rejected(spec).failures[0]?.message.includes(`as is needed for ${block}; use spec.distribution.name`));
   }
 });
 

@@ -4,7 +4,7 @@ import type { CatalogueField, FieldType } from "./catalogue.ts";
 
 /** What the field accepts, as the end of a message; undefined if the value fits, or if only the server can decide. */
 export const expectedInstead = (field: CatalogueField, value: Json): string | undefined => {
-  if (field.file === true && typeof value === "string" && !/^[/~]|\$\{env\./.test(value)) {
+  if (field.file === true && typeof value === "string" && QUOTED_BOOLEAN.test(value)) {
     return field.quotedBoolean === true && /^(true|false)$/i.test(value) ? undefined : A_FILE;
   }
   if (field.type === "any" || field.converted === true) return undefined;
@@ -19,10 +19,13 @@ export const expectedInstead = (field: CatalogueField, value: Json): string | un
   }
   if (field.items !== undefined && isList(value)) {
     const { items } = field;
-    const isWrong = value.some((item) =>
-      item === null || typeof item === "string" && item.includes("${env.") ? item === null : !FITS[items](item)
-    );
+    const isWrong = value.some((item) => item === null || !isOpen(item) && !FITS[items](item));
     return isWrong ? `a list with ${EXPECTED[items]} as each item` : undefined;
+  }
+  if (field.values !== undefined && isObject(value)) {
+    const { values } = field;
+    const isWrong = Object.values(value).some((item) => item === null || !isOpen(item) && !FITS[values](item));
+    return isWrong ? `a map with ${EXPECTED[values]} as each value` : undefined;
   }
   const words = field.type === "string" ? field.enum : undefined;
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
@@ -43,8 +46,12 @@ const outsideOf = (
   return undefined;
 };
 
-/** Many authors quote the boolean that most of these fields also accept. */
-const A_FILE = "the absolute path of a file; write true or false without quotes";
+/** What authors quote although most of these fields also accept a boolean: it would be the path of a file. */
+const QUOTED_BOOLEAN = /^(true|false|yes|no|on|off|y|n|0|1|)$/i;
+const A_FILE = "the path of a file; write true or false without quotes";
+
+/** The server expands it before it checks the type. */
+const isOpen = (value: Json): boolean => typeof value === "string" && value.includes("${env.");
 
 const hasScheme = (url: string, schemes: ReadonlyArray<string>): boolean => {
   const [, scheme = "", host = ""] = /^([a-z][a-z0-9+.-]*):\/*([^/?#]*)/i.exec(url.trim()) ?? [];

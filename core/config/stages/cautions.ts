@@ -95,8 +95,7 @@ const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
       ["spec", "workload", "overrides", field],
       `replaces the command of the operator: ${
         unapplied.map((name) => `spec.${name}`).join(", ")
-      } take effect only if ` +
-        "your command reads the config file and the port from its environment",
+      } are applied by that command, and have to be applied by yours`,
     ),
   ];
 };

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { config, rejected } from "../../../tests/given.ts";
-import type { JsonObject } from "../../data/json.ts";
+import { config, rejected, smallBase } from "../../../tests/given.ts";
+import { at, type JsonObject, listAt } from "../../data/json.ts";
 
 const failures = (spec: JsonObject) => rejected(spec).failures.map(({ message }) => message);
 
@@ -35,4 +35,14 @@ Deno.test("rejectDanglingNames() rejects a storage backend that the config does 
     'spec.providers.vectorIo[0].settings.persistence.backend: not a key-value storage backend; use "kv_default"',
   ]);
   config(faiss("kv_default"));
+});
+
+Deno.test("a provider uses the backend of the base config, whatever its name", () => {
+  const base = smallBase();
+  const tree = JSON.parse(String(base.base?.content));
+  const renamed = JSON.stringify(tree).replaceAll("kv_default", "kv_mine");
+  const spec = { providers: { vectorIo: [{ id: "f", provider: "inline::faiss" }] } };
+  const made = config(spec, { base: { origin: "test", content: renamed } });
+  const entry = listAt(made, "providers", "vector_io").find((item) => at(item, "provider_id") === "f");
+  deepStrictEqual(at(entry, "config", "persistence", "backend"), "kv_mine");
 });

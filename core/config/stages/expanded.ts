@@ -4,33 +4,71 @@
  */
 import { SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
 import { expandedText, knownEnvironment, PLACEHOLDER, writtenValue } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
+import { unfitAddress } from "../connections/endpoint.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 import { type Stage, stage } from "../stage.ts";
+
+/** For the config that is built into an image, which may differ from the one that is known: warnings only. */
+export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<Warning> => {
+  const draft: Draft = { config, declared: [], env: [], warnings: [] };
+  return readValues(draft, facts).flatMap((item) => [
+    ...unfitValue(item, facts).map(({ path, detail }) => warning("VariableUnfit", path, detail)),
+    ...bareEndpoint(item, facts),
+  ]);
+};
 
 export const rejectUnfitVariables: Stage<SettingInvalid> = stage((draft, facts) => {
   const read = readValues(draft, facts);
   return {
     draft: noted(draft, { warnings: read.flatMap((item) => bareEndpoint(item, facts)) }),
-    failures: read.flatMap(({ place, info, id, value, path }) => {
-      const expected = expectedInstead(info, value);
-      return expected === undefined ? [] : [
-        new SettingInvalid({
-          path,
-          detail: `provider "${id}" reads this value as its field ${place.join(".")}; expected ${expected}` +
-            (typeof value === "number" && info.type === "string"
-              ? "; the server converts variables that look like a number"
-              : ""),
-        }),
-      ];
-    }),
+    failures: [...unfitNames(draft, facts), ...read.flatMap((item) => unfitValue(item, facts))],
   };
 });
+
+/** A value that the provider does not accept; empty if it does. */
+const unfitValue = (
+  { api, type, known, place, info, id, value, path }: ReadValue,
+  facts: Facts,
+): ReadonlyArray<SettingInvalid> => {
+  const isAddress = place.join(".") === known.endpoint && typeof value === "string";
+  const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
+  if (unfit !== undefined) return [new SettingInvalid({ path, detail: `provider "${id}": ${unfit}` })];
+  const expected = expectedInstead(info, value);
+  return expected === undefined ? [] : [
+    new SettingInvalid({
+      path,
+      detail: `provider "${id}" reads this value as its field ${place.join(".")}; expected ${expected}` +
+        (typeof value === "number" && info.type === "string"
+          ? "; the server converts variables that look like a number"
+          : ""),
+    }),
+  ];
+};
+
+/** Names of models are text, also if they come from a variable. */
+const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =>
+  (facts.spec.resources?.models ?? []).flatMap(({ name }, index) => {
+    const value = name.includes("${env.") ? expandedText(name, knownValues(draft, facts)) : name;
+    return value === undefined || typeof value === "string" ? [] : [
+      new SettingInvalid({
+        path: ["spec", "resources", "models", index, "name"],
+        detail: "the server converts variables that are empty or look like a number; expected a string",
+      }),
+    ];
+  });
+
+/** Empty: not set. Values of Secrets are checked when they are read. */
+const knownValues = (draft: Draft, facts: Facts) => {
+  const environment = knownEnvironment(facts, draft.env);
+  return (variable: string): string | undefined =>
+    environment(variable) === "Unset" ? "" : writtenValue(facts, variable);
+};
 
 /** One field of a provider whose value comes from variables. */
 interface ReadValue {
@@ -53,9 +91,7 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
   const own = draft.declared.filter(({ config }) => setsVariables || JSON.stringify(config).includes("${env."));
   if (!setsVariables && own.length === 0) return [];
   const environment = knownEnvironment(facts, draft.env);
-  /** Empty: not set. Values of Secrets are checked when they are read. */
-  const valueOf = (variable: string): string | undefined =>
-    environment(variable) === "Unset" ? "" : writtenValue(facts, variable);
+  const valueOf = knownValues(draft, facts);
   return Object.keys(objectAt(draft.config, "providers")).flatMap((api) =>
     entriesOf(draft.config, api).flatMap((entry): ReadonlyArray<ReadValue> => {
       const type = stringAt(entry, "provider_type") ?? "";
@@ -91,6 +127,12 @@ const textsOf = (
     const place = [...above, name];
     if (info === undefined) return [];
     if (typeof value === "string") return [{ place, info, text: value }];
+    const items = info.items ?? info.values;
+    if (items !== undefined && (isList(value) || isObject(value))) {
+      return Object.entries(value).flatMap(([key, text]) =>
+        typeof text === "string" ? [{ place: [...place, key], info: { type: items }, text }] : []
+      );
+    }
     const model = isObject(value) && info.model !== undefined ? facts.server.catalogue.models[info.model] : undefined;
     return model === undefined || !isObject(value) ? [] : textsOf(value, model.fields, facts, place);
   });
@@ -110,7 +152,13 @@ const placeOf = (
   );
   if (index >= 0) return ["spec", "workload", "overrides", "env", index, "value"];
   const own = declared.find((provider) => provider.api === api && provider.id === id);
-  return own === undefined ? undefined : [...own.path, "settings", ...place];
+  if (own === undefined) return undefined;
+  const isSetting = at(
+    listAt(spec as unknown as Json, "providers", String(own.path[2]))[Number(own.path[3])],
+    "settings",
+    ...place,
+  ) !== undefined;
+  return isSetting ? [...own.path, "settings", ...place] : [...own.path, "endpoint"];
 };
 
 /** For `endpoint` the path is added; a variable is read by the server alone. */

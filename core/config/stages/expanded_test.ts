@@ -1,5 +1,8 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { rejected, warnings } from "../../../tests/given.ts";
+import * as Result from "effect/Result";
+import { decoded, rejected, SURROUNDINGS, warnings } from "../../../tests/given.ts";
+import { formatPath } from "../../data/field_path.ts";
+import { derive, warningsOf } from "../derive.ts";
 import type { JsonObject } from "../../data/json.ts";
 
 const spec = (env: ReadonlyArray<JsonObject>, more: JsonObject = {}): JsonObject => ({
@@ -77,5 +80,63 @@ Deno.test("rejectUnfitVariables() rejects a number where the provider reads text
 Deno.test("rejectUnfitVariables() warns of a URL without the path that endpoint would get", () => {
   deepStrictEqual(warnings(spec([{ name: "VLLM_URL", value: "http://vllm:8000" }])), [
     `EndpointIncomplete at ${AT}[0].value`,
+  ]);
+});
+
+const vllm = (settings: JsonObject, env: ReadonlyArray<JsonObject>, more: JsonObject = {}): JsonObject => ({
+  distribution: { name: "ogx-starter" },
+  providers: { inference: [{ id: "v", provider: "vllm", endpoint: "http://v/v1", settings, ...more }] },
+  workload: { overrides: { env } },
+});
+const SETTINGS = "spec.providers.inference[0].settings";
+
+Deno.test("rejectUnfitVariables() does not judge values that the kubelet expands", () => {
+  const env = [{ name: "BASE", value: "5" }, { name: "T", value: "$(BASE)" }];
+  deepStrictEqual(warnings(vllm({ max_tokens: "${env.T}" }, env)), []);
+});
+
+Deno.test("rejectUnfitVariables() checks items of lists and values of maps", () => {
+  const env = [{ name: "T", value: "5" }];
+  const at = `${AT}[0].value: provider "v" reads this value as its field`;
+  const wrong = (settings: JsonObject) => messages(vllm(settings, env)).map((message) => message.split(";")[0]);
+  deepStrictEqual(wrong({ network: { headers: { "X-A": "${env.T}" } } }), [`${at} network.headers.X-A`]);
+  deepStrictEqual(wrong({ allowed_models: ["${env.T}"] }), [`${at} allowed_models.0`]);
+  deepStrictEqual(wrong({ network: { headers: { "X-A": "${env.NONE:+x}" } } }), [
+    `${SETTINGS}.network.headers.X-A: provider "v" reads this value as its field network.headers.X-A`,
+  ]);
+});
+
+Deno.test("rejectUnfitVariables() names endpoint if that holds the placeholder", () => {
+  deepStrictEqual(
+    messages(vllm({}, [], { endpoint: "${env.NONE:=localhost:8000}" })).map((text) => text.split(":")[0]),
+    [
+      "spec.providers.inference[0].endpoint",
+    ],
+  );
+});
+
+Deno.test("rejectUnfitVariables() rejects an address that the client of the provider does not accept", () => {
+  const chroma = {
+    distribution: { name: "ogx-starter" },
+    providers: { vectorIo: [{ id: "c", provider: "remote::chromadb", endpoint: "${env.C}" }] },
+    workload: { overrides: { env: [{ name: "C", value: "http://c:8000/api" }] } },
+  };
+  deepStrictEqual(messages(chroma), [
+    `${AT}[0].value: provider "c": the URL must not have a path; end it after the port`,
+  ]);
+});
+
+Deno.test("rejectUnfitVariables() rejects a name of a model that the server reads as a number", () => {
+  const models = { models: [{ name: "${env.M}", provider: "v" }] };
+  deepStrictEqual(messages({ ...vllm({}, [{ name: "M", value: "123" }]), resources: models }), [
+    "spec.resources.models[0].name: the server converts variables that are empty or look like a number; expected a string",
+  ]);
+});
+
+Deno.test("unfitVariables() warns for a config that is built into the image", () => {
+  const env = [{ name: "VLLM_URL", value: "http://v/v1" }, { name: "VLLM_MAX_TOKENS", value: "many" }];
+  const derived = Result.getOrThrow(derive(decoded({ workload: { overrides: { env } } }), SURROUNDINGS));
+  deepStrictEqual(warningsOf(derived).map(({ code, path }) => `${code} at ${formatPath(path)}`), [
+    `VariableUnfit at ${AT}[1].value`,
   ]);
 });

@@ -63,7 +63,8 @@ const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const forwarding = ({ config }: RuleInput): string | undefined => {
   const blocked = new Set([...NOT_FORWARDED, ...listAt(config, "extra_blocked_headers").map(String).map(lower)]);
   const wrong = Object.entries(objectAt(config, "forward_headers")).find(([key, header]) =>
-    key.startsWith("__") || !HEADER.test(String(header)) || blocked.has(lower(String(header)))
+    key.startsWith("__") ||
+    !isPlaceholder(header) && (!HEADER.test(String(header)) || blocked.has(lower(String(header))))
   );
   if (wrong === undefined) return undefined;
   return wrong[0].startsWith("__")

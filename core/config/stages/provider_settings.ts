@@ -7,6 +7,7 @@ import { type Warning, warning, type WarningCode } from "../../failure/warning.t
 import type { Provider } from "../../api/v1alpha2.ts";
 import type { Facts } from "../draft.ts";
 import { invalidPlaceholder, PLACEHOLDER_FORMS } from "../known_environment.ts";
+import { unfitAddress } from "../connections/endpoint.ts";
 import { mayExist } from "../mounted_files.ts";
 import type { CatalogueField, CatalogueModel, ProviderType } from "../servers/catalogue.ts";
 import { expectedInstead } from "../servers/field_types.ts";
@@ -26,7 +27,7 @@ interface Checked {
 /** Values in `settings` that the type would not take: references to Secrets, wrong types, credentials in clear text. */
 export const settingFindings = (
   settings: JsonObject,
-  type: string,
+  { api, type }: { readonly api: string; readonly type: string },
   known: ProviderType,
   path: FieldPath,
   facts: Facts,
@@ -36,6 +37,10 @@ export const settingFindings = (
       const field = fieldOf(known.fields, key);
       if (field === undefined) return NOTHING;
       const place = [...path, "settings", key];
+      const unfit = key === known.endpoint && typeof value === "string"
+        ? unfitAddress(value, { api, type }, facts)
+        : undefined;
+      if (unfit !== undefined) return failed(place, unfit);
       const secretField = key === known.key || key === "apiKey" ? "apiKey" : `secretRefs.${key}`;
       return valueFindings(field, value, place, `use ${secretField}`, { type, known, facts });
     }),
@@ -61,7 +66,8 @@ const valueFindings = (
   // The value is not quoted: it may be a secret in the wrong place.
   if (expected !== undefined) return failed(place, `wrong type for provider type "${type}"; expected ${expected}`);
   if (model !== undefined && isObject(value)) return modelFindings(model, value, place, checked);
-  if (field.variants !== undefined && isObject(value) && Object.hasOwn(value, "type")) {
+  const variant = isObject(value) && field.variants !== undefined ? stringAt(value, "type") : undefined;
+  if (field.variants !== undefined && variant !== undefined && !variant.includes("${env.")) {
     return failed([...place, "type"], `expected one of ${Object.keys(field.variants).join(", ")}`);
   }
   if (isClearCredential(field, value)) {
@@ -75,7 +81,7 @@ const valueFindings = (
       ),
     );
   }
-  return field.file === true && typeof value === "string" && value.startsWith("/") && !mayExist(value, facts)
+  return field.file === true && typeof value === "string" && !value.includes("${env.") && !mayExist(value, facts)
     ? warned(
       "FileNotMounted",
       place,

@@ -144,3 +144,37 @@ Deno.test("settingFindings() rejects what the type of a nested field, an item or
     deepStrictEqual(url(value), [`SettingInvalid at ${AT}.settings.base_url`], value);
   }
 });
+
+Deno.test("settingFindings() accepts placeholders where the server expands them first", () => {
+  const pgvector = (settings: object) =>
+    ({
+      distribution: { name: "ogx-starter" },
+      providers: {
+        vectorIo: [{ id: "p", provider: "pgvector", endpoint: "db:5432", apiKey: secret("s", "k"), settings }],
+      },
+    }) as never;
+  deepStrictEqual(warnings(pgvector({ vector_index: { type: "${env.VT:=HNSW}" } })), []);
+  const passthrough = {
+    provider: "passthrough",
+    endpoint: "http://p",
+    settings: { forward_headers: { a: "${env.H:=X-A}" } },
+  };
+  deepStrictEqual(warnings({ providers: { inference: [passthrough] } } as never), []);
+});
+
+Deno.test("settingFindings() rejects values of maps of another type, addresses in settings, and nested placeholders", () => {
+  const settings = (value: object) => failures(spec({ settings: value }));
+  for (const value of [42, null, ["a"]]) {
+    deepStrictEqual(settings({ network: { headers: { "X-A": value } } }), [
+      `SettingInvalid at ${AT}.settings.network.headers`,
+    ]);
+  }
+  deepStrictEqual(settings({ max_tokens: "${env.A:=${env.B}}" }), [`SettingInvalid at ${AT}.settings.max_tokens`]);
+  const elastic = { provider: "elasticsearch", settings: { elasticsearch_url: "es:9200" }, apiKey: secret("s", "k") };
+  deepStrictEqual(
+    failures({ distribution: { name: "ogx-starter" }, providers: { vectorIo: [{ id: "e", ...elastic }] } } as never),
+    [
+      "SettingInvalid at spec.providers.vectorIo[0].settings.elasticsearch_url",
+    ],
+  );
+});

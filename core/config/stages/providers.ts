@@ -44,7 +44,9 @@ export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => 
     // For servers without a telemetry section, telemetry.ts converts it to environment variables.
     .filter(({ field }) => field !== "telemetry" || facts.server.family.telemetryProviders)
     .flatMap(({ field, api }) =>
-      (facts.spec.providers?.[field] ?? []).map((provider, index) => expand(provider, field, api, index, facts))
+      (facts.spec.providers?.[field] ?? []).map((provider, index) =>
+        expand(provider, field, api, index, facts, draft.config)
+      )
     );
   return { draft: expansions.reduce(noted, draft), failures: expansions.flatMap(({ failures }) => failures) };
 });
@@ -81,7 +83,14 @@ const failed = (...failures: ReadonlyArray<ExpansionFailure>): Expansion => ({
   failures,
 });
 
-const expand = (provider: Provider, field: ProviderList, api: string, index: number, facts: Facts): Expansion => {
+const expand = (
+  provider: Provider,
+  field: ProviderList,
+  api: string,
+  index: number,
+  facts: Facts,
+  base: JsonObject,
+): Expansion => {
   const { catalogue, family } = facts.server;
   const path: FieldPath = ["spec", "providers", field, index];
   if (!Object.hasOwn(catalogue.apis, api)) {
@@ -122,9 +131,9 @@ const expand = (provider: Provider, field: ProviderList, api: string, index: num
       )
     );
   const given = { ...settings, ...typed.config };
-  const filled = withReferences(given, id, api, known, facts);
+  const filled = withReferences(given, id, api, known, facts, base);
   const needed = withRequired(filled, id, api, type, known, path, facts);
-  const checked = settingFindings(settings, type, known, path, facts);
+  const checked = settingFindings(settings, { api, type }, known, path, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
   const rules = brokenRules(api, type, {
     config: given,
@@ -213,12 +222,17 @@ const withReferences = (
   api: string,
   known: ProviderType,
   { server: { family }, folders }: Facts,
+  base: JsonObject,
 ): JsonObject =>
   Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
     const path = dotted.split(".");
     if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
     const table = api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`;
-    return put(filled, path, family.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders));
+    return put(
+      filled,
+      path,
+      family.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders, base),
+    );
   }, config);
 
 /** Optional by the schema of some vector providers, which crash without it. */

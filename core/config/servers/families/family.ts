@@ -55,7 +55,13 @@ export interface StoreShape {
   /** The backends that the tree uses, by name, with their types. */
   readonly backends: (config: JsonObject) => ReadonlyArray<readonly [string, string]>;
   /** How a provider's config refers to a store that it needs. */
-  readonly reference: (kind: "kv" | "sql", name: StoreName, folders: DataFolders) => JsonObject;
+  readonly reference: (
+    kind: "kv" | "sql",
+    name: StoreName,
+    folders: DataFolders,
+    /** The base config, which may have backends of other names. */
+    config: JsonObject,
+  ) => JsonObject;
 }
 
 /** The dotted paths of the stores inside a provider's config, and their kinds. */
