@@ -55,7 +55,11 @@ const startReplica = async (cluster: ControlPlane, program: string): Promise<Rep
       return undefined;
     },
   });
-  return { process: await startCompiledOperator(cluster, program, { leaderElect: true, url: door.url }), door, wroteAt };
+  return {
+    process: await startCompiledOperator(cluster, program, { leaderElect: true, url: door.url }),
+    door,
+    wroteAt,
+  };
 };
 
 const end = async ({ process, door }: Replica): Promise<void> => {
@@ -162,7 +166,6 @@ Deno.test("replicas as processes", async (t) => {
     });
   } finally {
     for (const replica of replicas) await end(replica);
-    await Deno.remove(folder, { recursive: true });
     await cluster.stop();
   }
 });

@@ -134,7 +134,6 @@ const perpetrate = async (cluster: ControlPlane, row: HostileRow, namespace: str
 
 Deno.test("a hostile tenant neither stops the operator nor slows down another tenant", async (t) => {
   const cluster = await startControlPlane();
-  const folder = await Deno.makeTempDir();
   const [webhookPort] = freePorts(1) as [number];
   const url = `https://127.0.0.1:${webhookPort}`;
   const started: Array<OperatorProcess> = [];
@@ -287,8 +286,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
     strictEqual(started.length, 2);
   } finally {
     beat?.stop();
-    for (const bundledOperator of started) await bundledOperator.stop().catch(() => undefined);
-    await Deno.remove(folder, { recursive: true });
+    for (const operator of started) await operator.stop().catch(() => undefined);
     await cluster.stop();
   }
 });
