@@ -15,8 +15,8 @@ export const operatorArchive = async (name: string, folder: string): Promise<str
   const buildah = await installProgram("buildah", ["buildah"]);
   const { deno, runtime } = await archiveBases(folder);
   const platform = `linux/${ARCHITECTURE}`;
-  // It needs no mounts of its own: it works where the tests themselves run in a container.
-  const storage = ["--root", join(folder, "storage"), "--runroot", join(folder, "run"), "--storage-driver", "vfs"];
+  // The storage of containerd's snapshots as well, and a third faster than copies.
+  const storage = ["--root", join(folder, "storage"), "--runroot", join(folder, "run"), "--storage-driver", "overlay"];
   const builds = [
     ...["--isolation", "chroot", "--tag", name],
     ...["--build-arg", `DENO=docker-archive:${deno}`, "--build-arg", `RUNTIME=docker-archive:${runtime}`],
