@@ -28,7 +28,8 @@ export const operatorArchive = async (name: string, folder: string): Promise<str
   await must(buildah, [...storage, "push", "--quiet", name, `docker-archive:${packed}:${name}`]);
   const archive = join(folder, "image");
   await Deno.mkdir(archive);
-  await must("tar", ["--extract", "--file", packed, "--directory", archive]);
+  // Not the folders for old versions of Docker: their links would become those of the layers when it is packed again.
+  await must("tar", ["--extract", "--file", packed, "--directory", archive, "--exclude=*/*"]);
   await Deno.remove(packed);
   return archive;
 };
