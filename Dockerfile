@@ -32,7 +32,8 @@ COPY core core
 COPY shell shell
 COPY configs configs
 COPY tools tools
-RUN deno run --allow-all tools/compile.ts "$TARGETARCH" /llama-stack-operator
+RUN deno install --frozen --entrypoint mod.ts && \
+    deno run --allow-all tools/compile.ts "$TARGETARCH" /llama-stack-operator
 
 # glibc, no shell, no package manager; any uid can run it, and nothing is written.
 FROM ${RUNTIME}

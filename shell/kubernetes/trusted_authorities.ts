@@ -51,7 +51,7 @@ const isNoStore = (value: string | undefined): boolean => value !== undefined &&
 
 /**
  * An unknown store is an error, unless root certificates were loaded before: then its name is ignored. A compiled program
- * must not try that, because its runtime repeats the first error for ever; nothing in it reads them before the program.
+ * must not try that, because its runtime keeps the first error; nothing in it reads them before the program.
  */
 const readAsEmpty = (): boolean => {
   for (const name of FILES) set(name, undefined);

@@ -18,7 +18,7 @@ const KEPT = Object.fromEntries(
 
 /** From its sources, with flags of Deno, or compiled. */
 type Form = "compiled" | ReadonlyArray<string>;
-const FORMS = [["from its sources", []], ["compiled", "compiled"]] as const;
+const FORMS = [["run from its sources", []], ["compiled", "compiled"]] as const;
 
 const process = async (form: Form, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
   const program = form === "compiled" ? await compiledOperator() : Deno.execPath();
@@ -91,7 +91,7 @@ const WAYS: ReadonlyArray<readonly [string, (file: string) => Readonly<Record<st
 
 for (const [how, form] of FORMS) {
   for (const [where, env] of WAYS) {
-    Deno.test(`the CA of a connection is the only trusted one, whatever is in ${where}; the program ${how}`, async () => {
+    Deno.test(`the CA of a connection is the only trusted one, whatever is in ${where}, ${how}`, async () => {
       await using at = await place();
       const refused = await at.explained(await at.trusting("b"), env(`${at.folder}/a.pem`), form);
       match(refused.output, /invalid peer certificate: UnknownIssuer/);
@@ -101,7 +101,7 @@ for (const [how, form] of FORMS) {
     });
   }
 
-  Deno.test(`a connection that names no CA trusts the root certificates, also without any; the program ${how}`, async () => {
+  Deno.test(`a connection that names no CA trusts the root certificates, also in an image that starts without, ${how}`, async () => {
     await using at = await place();
     const file = await at.kubeconfig("none", {});
     const stores = { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: `${at.folder}/a.pem` };

@@ -10,7 +10,7 @@ import { inFolder } from "../folder.ts";
 
 const SAMPLE = new URL("../../deploy/samples/full.yaml", import.meta.url).pathname;
 
-/** Tries what the operator must not be able to do, and prints what it was told. */
+/** Tries what the operator must not be able to do, and prints the results. */
 const PROBE = `
 import { getHeapStatistics } from "node:v8";
 const tried = async (what) => {

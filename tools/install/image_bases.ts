@@ -10,28 +10,33 @@ import { ARCHITECTURE, archiveOf, type Image, installBase, installDebian, layerI
 
 const ROOT = new URL("../../", import.meta.url);
 
+interface Bases<A> {
+  readonly deno: A;
+  readonly runtime: A;
+}
+
 /** Paths of two archives in the folder, as `docker save` writes them: values of the arguments DENO and RUNTIME. */
-export const archiveBases = async (folder: string): Promise<{ readonly deno: string; readonly runtime: string }> => {
+export const archiveBases = async (folder: string): Promise<Bases<string>> => {
+  const { deno, runtime } = await installBases();
+  return { deno: await archive(folder, deno), runtime: await archive(folder, runtime) };
+};
+
+export const installBases = async (): Promise<Bases<Image>> => {
   const denort = await runtimeOfTests();
   const env = [
     "DENO_DIR=/deno-dir",
     "DENO_NO_UPDATE_CHECK=1",
     ...(denort === undefined ? [] : [`DENORT_BIN=${DENORT}`]),
   ];
-  const deno = await archive(folder, {
-    name: "localhost/deno:stand-in",
-    config: { Env: [PATH, ...env] },
-    layers: [
-      await installDebian("build", ["ca-certificates", "binutils", "libjemalloc2"]),
-      await layerIn(await installDeno(denort)),
-    ],
-  });
-  const runtime = await archive(folder, {
-    name: "localhost/runtime:stand-in",
-    config: { Env: [PATH] },
-    layers: [await installBase()],
-  });
-  return { deno, runtime };
+  const debian = await installDebian("build", ["ca-certificates", "binutils", "libjemalloc2"]);
+  return {
+    deno: {
+      name: "localhost/deno:stand-in",
+      config: { Env: [PATH, ...env] },
+      layers: [debian, await layerIn(await installDeno(denort))],
+    },
+    runtime: { name: "localhost/runtime:stand-in", config: { Env: [PATH] }, layers: [await installBase()] },
+  };
 };
 
 const PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -10,9 +10,11 @@ import { ARCHITECTURE } from "./server_images.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
+export const installImageBuilder = (): Promise<string> => installProgram("buildah", ["buildah"]);
+
 /** A folder in `folder`, as `imageArchive` makes it; the caller removes `folder`. */
 export const operatorArchive = async (name: string, folder: string): Promise<string> => {
-  const buildah = await installProgram("buildah", ["buildah"]);
+  const buildah = await installImageBuilder();
   const { deno, runtime } = await archiveBases(folder);
   const platform = `linux/${ARCHITECTURE}`;
   // The storage of containerd's snapshots as well, and a third faster than copies.
