@@ -22,7 +22,7 @@ export const operatorArchive = async (name: string, folder: string): Promise<str
   const builds = [
     ...["--isolation", "chroot", "--tag", name],
     ...["--build-arg", `DENO=docker-archive:${deno}`, "--build-arg", `RUNTIME=docker-archive:${runtime}`],
-    // BuildKit sets them by itself, as does buildah from 1.30 on.
+    // Docker sets them by itself; buildah 1.28 does not.
     ...["--build-arg", `BUILDPLATFORM=${platform}`, "--build-arg", `TARGETARCH=${ARCHITECTURE}`],
   ];
   await must("unshare", ["--net", buildah, ...storage, "build", ...builds, ROOT]);
