@@ -47,6 +47,16 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     why: "takes minutes and judges a machine that does nothing else",
   },
   { page: INSTALL, heading: "The operator", by: INSTALLATION },
+  {
+    page: INSTALL,
+    heading: "The program on your machine",
+    why: "downloads Deno's runtime; tests/house/compiled_program_test.ts compiles the same with any runtime",
+  },
+  {
+    page: INSTALL,
+    heading: "Build the image",
+    why: "pulls both bases; tests/node builds the Dockerfile with buildah on bases of its own",
+  },
   { page: INSTALL, heading: "Network", by: INSTALLATION },
   { page: INSTALL, heading: "Settings", by: INSTALLATION },
   { page: INSTALL, heading: "From the Go operator", by: INSTALLATION },

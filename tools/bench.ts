@@ -1,8 +1,8 @@
 /**
  * `deno task bench`: prints speed figures, without asserting them.
  *
- * Generation is timed inside one process; `render` is timed as a whole process of the minified bundle, next to an empty
- * Deno program in the same run, because wall time depends on the host.
+ * Generation is timed inside one process; `render` is timed as a whole process of the compiled program and of the minified
+ * bundle, next to an empty Deno program in the same run, because wall time depends on the host.
  */
 import * as Result from "effect/Result";
 import { conversionAnswer } from "../core/admission/conversion_review.ts";
@@ -11,6 +11,7 @@ import { decodeResource } from "../core/api/decode.ts";
 import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { derive } from "../core/config/derive.ts";
+import { compiledOperator } from "./install/compiled_operator.ts";
 import type { JsonObject } from "../core/data/json.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -64,14 +65,19 @@ const main = async (): Promise<void> => {
     const empty = `${folder}/empty.js`;
     const bundle = `${folder}/operator.js`;
     await Deno.writeTextFile(empty, "");
-    await output(["bundle", "--quiet", "--minify", "--output", bundle, "mod.ts"]);
+    await output(Deno.execPath(), ["bundle", "--quiet", "--minify", "--output", bundle, "mod.ts"]);
     const { size } = await Deno.stat(bundle);
     console.log(`minified bundle: ${(size / 1024).toFixed(0)} KiB`);
-    const bare = await wall(["run", empty]);
-    const full = await wall(["run", "--allow-read", "--allow-env", bundle, "render", "-f", "deploy/samples/full.yaml"]);
+    const render = ["render", "-f", "deploy/samples/full.yaml"];
+    const bare = await wall(Deno.execPath(), ["run", empty]);
+    const full = await wall(Deno.execPath(), ["run", "--allow-read", "--allow-env", bundle, ...render]);
+    const program = await compiledOperator();
+    const compiled = await wall(program, render);
+    const version = await wall(program, ["version"]);
     report("an empty Deno program, whole process", bare);
-    report("render of deploy/samples/full.yaml with the bundle, whole process", full, "goal 150 ms");
-    console.log(`ratio of the two medians: ${(median(full) / median(bare)).toFixed(1)}`);
+    report("render of deploy/samples/full.yaml with the bundle, whole process", full);
+    report("the same with the compiled program, whole process", compiled, "goal 150 ms");
+    report("version with the compiled program, whole process", version);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -86,18 +92,18 @@ const inProcess = (run: () => unknown): ReadonlyArray<number> => {
   });
 };
 
-const wall = async (args: ReadonlyArray<string>): Promise<ReadonlyArray<number>> => {
+const wall = async (program: string, args: ReadonlyArray<string>): Promise<ReadonlyArray<number>> => {
   const times: Array<number> = [];
   for (let round = 0; round < 25; round++) {
     const started = performance.now();
-    await output(args);
+    await output(program, args);
     if (round >= 5) times.push(performance.now() - started);
   }
   return times;
 };
 
-const output = async (args: ReadonlyArray<string>): Promise<void> => {
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+const output = async (program: string, args: ReadonlyArray<string>): Promise<void> => {
+  const { success, stderr } = await new Deno.Command(program, {
     args: [...args],
     cwd: ROOT,
     stdout: "null",

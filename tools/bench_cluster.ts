@@ -1,7 +1,7 @@
 /**
  * `deno task bench:cluster`: the operator on a real API server, compared with a bare client in the same run.
  *
- * The operator is the minified bundle in its own process, as installed. The bare client writes the same objects, status
+ * The operator is the compiled program in its own process, as installed. The bare client writes the same objects, status
  * and Events without further logic: its time is that of the API server and the host. Figures are printed as rows of
  * Markdown; `--resources N` (1,000) sets the size, `--growth` also measures a reconciliation at 100 and 5,000.
  */
@@ -17,9 +17,9 @@ import {
   prepareCluster,
   resource,
 } from "./bench_cluster/resources.ts";
-import { bundleOperator } from "./bundle_operator.ts";
 import { type ControlPlane, startControlPlane } from "./cluster/control_plane.ts";
-import { type BundledOperator, startBundledOperator } from "./cluster/operator_process.ts";
+import { compiledOperator } from "./install/compiled_operator.ts";
+import { type OperatorProcess, startCompiledOperator } from "./cluster/operator_process.ts";
 
 /** Of the bare client and the operator. */
 const ROUNDS = 9;
@@ -38,15 +38,10 @@ const option = (name: string, fallback: number): number => {
 
 const main = async (): Promise<void> => {
   const count = option("--resources", 1000);
-  const folder = await Deno.makeTempDir();
-  try {
-    const bundle = await bundleOperator(folder);
-    const idle = await besideCluster((cluster) => residentIdle(cluster, bundle));
-    await coldStarts(bundle, count);
-    await besideCluster((cluster) => atWork(cluster, bundle, count, idle));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const program = await compiledOperator();
+  const idle = await besideCluster((cluster) => residentIdle(cluster, program));
+  await coldStarts(program, count);
+  await besideCluster((cluster) => atWork(cluster, program, count, idle));
 };
 
 /** An API server of its own, which is gone before the next is measured: an idle one takes a twentieth of two processors. */
@@ -60,28 +55,25 @@ const besideCluster = async <A>(work: (cluster: ControlPlane) => Promise<A>): Pr
   }
 };
 
-/** Bytes. The first start parses the whole bundle to see what kind of module it is; a compiled program does not, nor does a second. */
-const residentIdle = async (cluster: ControlPlane, bundle: string): Promise<number> => {
-  let bytes = 0;
-  for (const which of ["first start of the bundle", "later one"]) {
-    const operator = await startBundledOperator(cluster, bundle, { namespaces: ["operated", "one"] });
-    await pause(SETTLE_SECONDS * 1000);
-    bytes = await operator.residentBytes();
-    row(
-      `resident memory, no resources, ${SETTLE_SECONDS} s after the ${which}`,
-      `${mebibytes(bytes)} MiB`,
-      "60 MiB",
-      `${mebibytes(await operator.anonymousBytes())} MiB of it anonymous`,
-    );
-    await operator.stop();
-  }
+/** Bytes. */
+const residentIdle = async (cluster: ControlPlane, program: string): Promise<number> => {
+  const operator = await startCompiledOperator(cluster, program, { namespaces: ["operated", "one"] });
+  await pause(SETTLE_SECONDS * 1000);
+  const bytes = await operator.residentBytes();
+  row(
+    `resident memory, no resources, ${SETTLE_SECONDS} s after the start`,
+    `${mebibytes(bytes)} MiB`,
+    "60 MiB",
+    `${mebibytes(await operator.anonymousBytes())} MiB of it anonymous`,
+  );
+  await operator.stop();
   return bytes;
 };
 
 /** `before`: what it needs without resources, in bytes. */
-const atWork = async (cluster: ControlPlane, bundle: string, count: number, before: number): Promise<void> => {
+const atWork = async (cluster: ControlPlane, program: string, count: number, before: number): Promise<void> => {
   await createMany(cluster, "operated", 0, count);
-  const operator = await startBundledOperator(cluster, bundle, { namespaces: ["operated", "one"] });
+  const operator = await startCompiledOperator(cluster, program, { namespaces: ["operated", "one"] });
   await until(async () => await deployments(cluster, "operated") >= count, 300_000);
   await quiet(operator);
   const passes = await operator.passSeconds();
@@ -145,11 +137,11 @@ const atWork = async (cluster: ControlPlane, bundle: string, count: number, befo
  * within a round alternates. The time relative to the servers shows the operator's part of the ratio: a fast or slow
  * host affects both.
  */
-const coldStarts = async (bundle: string, count: number): Promise<void> => {
+const coldStarts = async (program: string, count: number): Promise<void> => {
   const rounds: Array<{ readonly bare: ColdStart; readonly operator: ColdStart }> = [];
   for (let round = 0; round < ROUNDS; round++) {
     let bare = round % 2 === 0 ? await bareColdStart(count) : undefined;
-    const operator = await operatorColdStart(bundle, count);
+    const operator = await operatorColdStart(program, count);
     bare ??= await bareColdStart(count);
     rounds.push({ bare, operator });
     row(`bare client, ${count} resources, last Deployment`, seconds(bare.ms), undefined, processorTime(bare));
@@ -205,7 +197,7 @@ const until = async (isSo: () => Promise<boolean>, withinMs: number): Promise<vo
  * No write for two seconds. Reconciliations never end: an unavailable resource, as all are here, is checked every five
  * minutes.
  */
-const quiet = async (operator: BundledOperator): Promise<void> => {
+const quiet = async (operator: OperatorProcess): Promise<void> => {
   let last = -1;
   await until(async () => {
     const [, writes] = await operator.requests();

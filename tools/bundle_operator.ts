@@ -13,11 +13,5 @@ export const bundleOperator = async (folder: string): Promise<string> => {
     stderr: "piped",
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
-  // Fills the cache next to the bundle: in an installed binary the code is already compiled.
-  await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", bundle, "version"],
-    env: { DENO_DIR: folder },
-    stdout: "null",
-  }).output();
   return bundle;
 };

@@ -6,8 +6,11 @@ import { installSimulatedCluster } from "./cluster/control_plane.ts";
 import { installContainerRuntime } from "./cluster/real_node/container_runtime.ts";
 import { installNodePrograms } from "./cluster/real_node/kubelet.ts";
 import { installPreparedImages } from "./cluster/real_node/prepared_images.ts";
+import { compiledOperator } from "./install/compiled_operator.ts";
 import { installControlPlane } from "./install/control_plane.ts";
 import { installPostgres, installRedis } from "./install/databases.ts";
+import { installBases } from "./install/image_bases.ts";
+import { installImageBuilder } from "./install/operator_image.ts";
 import { COMMON_VERSIONS, installServer } from "./install/python_server.ts";
 
 const built = async (): Promise<void> => {
@@ -18,12 +21,15 @@ const built = async (): Promise<void> => {
 };
 
 const downloaded = async (): Promise<void> => {
+  await compiledOperator();
   // The newest ones are those that most tests ask for.
   for (const version of COMMON_VERSIONS.toReversed()) await installServer(version);
   await installPostgres();
   await installRedis();
   await installContainerRuntime();
   await installPreparedImages();
+  await installImageBuilder();
+  await installBases();
 };
 
 if (import.meta.main) {

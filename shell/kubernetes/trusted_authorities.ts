@@ -49,9 +49,17 @@ const trustDefaultRootCertificates = (): void => {
 
 const isNoStore = (value: string | undefined): boolean => value !== undefined && value.replace(/[\s,]/g, "") === "";
 
-/** An unknown store is an error, unless root certificates were loaded before: then its name is ignored. */
+/**
+ * An unknown store is an error, unless root certificates were loaded before: then its name is ignored. A compiled program
+ * must not try that, because its runtime keeps the first error; nothing in it reads them before the program.
+ */
 const readAsEmpty = (): boolean => {
   for (const name of FILES) set(name, undefined);
+  if (Deno.build.standalone) {
+    set(STORES, "");
+    Deno.createHttpClient({}).close();
+    return true;
+  }
   set(STORES, "unknown");
   try {
     Deno.createHttpClient({}).close();

@@ -1,5 +1,9 @@
-/** With the real program as a process of its own: root certificates are read once in the life of a process. */
+/**
+ * With the real program as a process of its own: root certificates are read once in the life of a process, and by the
+ * runtime of compiled programs in a way of its own.
+ */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -12,9 +16,14 @@ const KEPT = Object.fromEntries(
   }),
 );
 
-const process = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-all", ...args],
+/** From its sources, with flags of Deno, or compiled. */
+type Form = "compiled" | ReadonlyArray<string>;
+const FORMS = [["run from its sources", []], ["compiled", "compiled"]] as const;
+
+const process = async (form: Form, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
+  const program = form === "compiled" ? await compiledOperator() : Deno.execPath();
+  const { code, stdout, stderr } = await new Deno.Command(program, {
+    args: form === "compiled" ? [...args] : ["run", "--quiet", "--allow-all", ...form, "mod.ts", ...args],
     cwd: ROOT,
     // Nothing of the environment of this test says what is trusted.
     clearEnv: true,
@@ -56,12 +65,9 @@ const place = async () => {
     trusting: (name: "a" | "b", user: object = {}) =>
       kubeconfig(name, { "certificate-authority-data": btoa({ a, b }[name].certificate) }, user),
     /** What the program says about a cluster, and how many requests the server saw of it. */
-    explained: async (kubeconfig: string, env: Readonly<Record<string, string>>, flags: ReadonlyArray<string> = []) => {
+    explained: async (kubeconfig: string, env: Readonly<Record<string, string>>, form: Form = []) => {
       const before = requests.length;
-      const { output, code } = await process(
-        [...flags, "mod.ts", "explain", "my", "-n", "n", "--kubeconfig", kubeconfig],
-        env,
-      );
+      const { output, code } = await process(form, ["explain", "my", "-n", "n", "--kubeconfig", kubeconfig], env);
       return { code, output, requests: requests.length - before };
     },
     [Symbol.asyncDispose]: async () => {
@@ -83,14 +89,26 @@ const WAYS: ReadonlyArray<readonly [string, (file: string) => Readonly<Record<st
   })],
 ];
 
-for (const [where, env] of WAYS) {
-  Deno.test(`the CA of a connection is the only trusted one, whatever is in ${where}`, async () => {
+for (const [how, form] of FORMS) {
+  for (const [where, env] of WAYS) {
+    Deno.test(`the CA of a connection is the only trusted one, whatever is in ${where}, ${how}`, async () => {
+      await using at = await place();
+      const refused = await at.explained(await at.trusting("b"), env(`${at.folder}/a.pem`), form);
+      match(refused.output, /invalid peer certificate: UnknownIssuer/);
+      strictEqual(refused.requests, 0);
+      const accepted = await at.explained(await at.trusting("a"), env(`${at.folder}/a.pem`), form);
+      ok(accepted.requests > 0, accepted.output);
+    });
+  }
+
+  Deno.test(`a connection that names no CA trusts the root certificates, also in an image that starts without, ${how}`, async () => {
     await using at = await place();
-    const refused = await at.explained(await at.trusting("b"), env(`${at.folder}/a.pem`));
-    match(refused.output, /invalid peer certificate: UnknownIssuer/);
-    strictEqual(refused.requests, 0);
-    const accepted = await at.explained(await at.trusting("a"), env(`${at.folder}/a.pem`));
-    ok(accepted.requests > 0, accepted.output);
+    const file = await at.kubeconfig("none", {});
+    const stores = { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: `${at.folder}/a.pem` };
+    const system = await at.explained(file, stores, form);
+    ok(system.requests > 0, system.output);
+    const image = await at.explained(file, { DENO_TLS_CA_STORE: "", DENO_CERT: `${at.folder}/a.pem` }, form);
+    ok(image.requests > 0, image.output);
   });
 }
 
@@ -108,15 +126,6 @@ Deno.test("the program exits with advice if root certificates were loaded before
   const image = await at.explained(await at.trusting("a"), { DENO_TLS_CA_STORE: "" }, [early]);
   ok(image.requests > 0, image.output);
   match((await at.explained(trustsB, { DENO_TLS_CA_STORE: "" }, [early])).output, /UnknownIssuer/);
-});
-
-Deno.test("a connection that names no CA trusts the root certificates, also in an image that starts without", async () => {
-  await using at = await place();
-  const file = await at.kubeconfig("none", {});
-  const system = await at.explained(file, { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: `${at.folder}/a.pem` });
-  ok(system.requests > 0, system.output);
-  const image = await at.explained(file, { DENO_TLS_CA_STORE: "", DENO_CERT: `${at.folder}/a.pem` });
-  ok(image.requests > 0, image.output);
 });
 
 Deno.test("a credential plugin gets the environment as it was", async () => {

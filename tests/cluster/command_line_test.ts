@@ -4,10 +4,10 @@ import { ok, strictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { type Ended, ended } from "../../tools/install/run_program.ts";
 import { eventually, startOperator } from "./operator.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
 const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/one";
 const CANARY = "canary-of-a-password";
@@ -21,12 +21,12 @@ const TEMPLATE_ANNOTATION = "llamastack.io/template-digest";
 const OTHER = "0".repeat(64);
 
 /** The operator of these tests keeps its key in the default namespace. */
-const cli = (cluster: ControlPlane, args: ReadonlyArray<string>, stdin: JsonObject | string = ""): Promise<Ended> =>
-  ended(Deno.execPath(), [
-    ...["run", "--quiet", "--no-prompt", "--allow-read", "--allow-env", "--allow-net", "mod.ts"],
-    ...args,
-  ], {
-    cwd: ROOT,
+const cli = async (
+  cluster: ControlPlane,
+  args: ReadonlyArray<string>,
+  stdin: JsonObject | string = "",
+): Promise<Ended> =>
+  await ended(await compiledOperator(), args, {
     env: {
       ...Deno.env.toObject(),
       ...RUNTIME_ENV,

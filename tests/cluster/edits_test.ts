@@ -5,8 +5,8 @@ import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { inParallel } from "../../tools/in_parallel.ts";
-import { bundleOperator } from "../../tools/bundle_operator.ts";
-import { startBundledOperator } from "../../tools/cluster/operator_process.ts";
+import { startCompiledOperator } from "../../tools/cluster/operator_process.ts";
+import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { EDITS, figure } from "../../tools/soak_lengths.ts";
 import { apply, RESOURCES, settled, withModels } from "./settled.ts";
 
@@ -34,11 +34,10 @@ const editAll = (cluster: ControlPlane, count: number): Promise<void> =>
 
 Deno.test("memory does not grow, however often resources are edited", async () => {
   const cluster = await startControlPlane({ kwok: true });
-  const folder = await Deno.makeTempDir();
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
     const v8Flags = `--max-semi-space-size=2,--max-old-space-size=${HEAP_MIB}`;
-    const running = await startBundledOperator(cluster, await bundleOperator(folder), { v8Flags });
+    const running = await startCompiledOperator(cluster, await compiledOperator(v8Flags));
     for (let index = 0; index < RESOURCES_EDITED; index++) await apply(cluster, manifest(withModels(1), `r${index}`));
     for (let index = 0; index < RESOURCES_EDITED; index++) await settled(cluster, `r${index}`, 1, 120_000);
     await editAll(cluster, EDITS / 10);
@@ -58,7 +57,6 @@ Deno.test("memory does not grow, however often resources are edited", async () =
     await settled(cluster, "r0", 2);
     await running.stop();
   } finally {
-    await Deno.remove(folder, { recursive: true });
     await cluster.stop();
   }
 });

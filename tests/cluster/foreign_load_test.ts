@@ -6,8 +6,8 @@ import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { inParallel } from "../../tools/in_parallel.ts";
-import { bundleOperator } from "../../tools/bundle_operator.ts";
-import { type BundledOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
+import { compiledOperator } from "../../tools/install/compiled_operator.ts";
+import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { openDoor } from "./faulty_door.ts";
 import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS, IS_SOAK } from "../../tools/soak_lengths.ts";
 import { apply, pause, settled, withModels } from "./settled.ts";
@@ -45,16 +45,15 @@ const makeForeign = async (cluster: ControlPlane, count: number): Promise<void> 
 
 Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are never read", async () => {
   const cluster = await startControlPlane({ kwok: true });
-  const folder = await Deno.makeTempDir();
   const door = openDoor(cluster);
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
-    const bundle = await bundleOperator(folder);
+    const program = await compiledOperator();
     /**
      * Lowest of many looks: garbage that is about to be collected is not counted. In MiB. The first that is low enough
      * decides, but a soak reports how low it gets.
      */
-    const lowest = async (running: BundledOperator, enough = 0): Promise<number> => {
+    const lowest = async (running: OperatorProcess, enough = 0): Promise<number> => {
       let least = Number.POSITIVE_INFINITY;
       for (let look = 0; look < LOOKS && (IS_SOAK || least > enough); look++) {
         await pause(LOOK_EVERY_MS);
@@ -63,8 +62,8 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
       return least;
     };
     /** Has worked on one resource. */
-    const started = async (name: string): Promise<BundledOperator> => {
-      const running = await startBundledOperator(cluster, bundle, { url: door.url });
+    const started = async (name: string): Promise<OperatorProcess> => {
+      const running = await startCompiledOperator(cluster, program, { url: door.url });
       await apply(cluster, manifest(withModels(1), name));
       await settled(cluster, name, 1, 60_000);
       return running;
@@ -93,7 +92,6 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
     ok(during - without <= GROWTH_MIB_MAX, told(during));
   } finally {
     await door.close();
-    await Deno.remove(folder, { recursive: true });
     await cluster.stop();
   }
 });

@@ -5,8 +5,8 @@ import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/jso
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
-import { bundleOperator } from "../../tools/bundle_operator.ts";
-import { type BundledOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
+import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
+import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { type Door, openDoor } from "./faulty_door.ts";
 import { figure, ROLLED_REPLICAS } from "../../tools/soak_lengths.ts";
 import { eventually } from "./operator.ts";
@@ -42,12 +42,12 @@ const contents = async (cluster: ControlPlane): Promise<Record<string, string>> 
 
 /** One replica with a door of its own, which notes when it wrote; writes of the lease are apart. */
 interface Replica {
-  readonly process: BundledOperator;
+  readonly process: OperatorProcess;
   readonly door: Door;
   readonly wroteAt: Array<number>;
 }
 
-const startReplica = async (cluster: ControlPlane, bundle: string): Promise<Replica> => {
+const startReplica = async (cluster: ControlPlane, program: string): Promise<Replica> => {
   const wroteAt: Array<number> = [];
   const door = openDoor(cluster, {
     instead: (method, path) => {
@@ -55,7 +55,11 @@ const startReplica = async (cluster: ControlPlane, bundle: string): Promise<Repl
       return undefined;
     },
   });
-  return { process: await startBundledOperator(cluster, bundle, { leaderElect: true, url: door.url }), door, wroteAt };
+  return {
+    process: await startCompiledOperator(cluster, program, { leaderElect: true, url: door.url }),
+    door,
+    wroteAt,
+  };
 };
 
 const end = async ({ process, door }: Replica): Promise<void> => {
@@ -65,14 +69,13 @@ const end = async ({ process, door }: Replica): Promise<void> => {
 
 Deno.test("replicas as processes", async (t) => {
   const cluster = await startControlPlane({ kwok: true });
-  const folder = await Deno.makeTempDir();
   const replicas: Array<Replica> = [];
   const start = async (): Promise<Replica> => {
-    const replica = await startReplica(cluster, bundle);
+    const replica = await startReplica(cluster, program);
     replicas.push(replica);
     return replica;
   };
-  const bundle = await bundleOperator(folder);
+  const program = await compiledOperator();
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
 
@@ -163,7 +166,6 @@ Deno.test("replicas as processes", async (t) => {
     });
   } finally {
     for (const replica of replicas) await end(replica);
-    await Deno.remove(folder, { recursive: true });
     await cluster.stop();
   }
 });

@@ -6,11 +6,11 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { bundleOperator } from "../../tools/bundle_operator.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
-import { type BundledOperator, startBundledOperator } from "../../tools/cluster/operator_process.ts";
+import { compiledOperator } from "../../tools/install/compiled_operator.ts";
+import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { inParallel } from "../../tools/in_parallel.ts";
 import { figure } from "../../tools/soak_lengths.ts";
 import { eventually } from "../cluster/operator.ts";
@@ -134,19 +134,18 @@ const perpetrate = async (cluster: ControlPlane, row: HostileRow, namespace: str
 
 Deno.test("a hostile tenant neither stops the operator nor slows down another tenant", async (t) => {
   const cluster = await startControlPlane();
-  const folder = await Deno.makeTempDir();
   const [webhookPort] = freePorts(1) as [number];
   const url = `https://127.0.0.1:${webhookPort}`;
-  const started: Array<BundledOperator> = [];
+  const started: Array<OperatorProcess> = [];
   let beat: ReturnType<typeof pulse> | undefined;
   try {
     const definition = put(customResourceDefinition(), ["spec", "conversion", "webhook", "clientConfig"], {
       url: `${url}/convert`,
     });
     await installDefinition(cluster, definition as unknown as Definition);
-    const bundle = await bundleOperator(folder);
+    const program = await compiledOperator();
     const start = async () => {
-      const running = await startBundledOperator(cluster, bundle, {
+      const running = await startCompiledOperator(cluster, program, {
         memoryBytes: MEMORY_BYTES,
         flags: [`--webhook-address=127.0.0.1:${webhookPort}`, "--webhook-name=127.0.0.1"],
       });
@@ -287,8 +286,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
     strictEqual(started.length, 2);
   } finally {
     beat?.stop();
-    for (const bundledOperator of started) await bundledOperator.stop().catch(() => undefined);
-    await Deno.remove(folder, { recursive: true });
+    for (const operator of started) await operator.stop().catch(() => undefined);
     await cluster.stop();
   }
 });

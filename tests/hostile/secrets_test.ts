@@ -6,6 +6,7 @@ import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { eventually, startOperator } from "../cluster/operator.ts";
 import { manifest } from "../given.ts";
@@ -149,8 +150,8 @@ const failedPod = (deployment: JsonObject, message: string): JsonObject => ({
 });
 
 const cli = async (cluster: ControlPlane, args: ReadonlyArray<string>, stdin?: Json): Promise<string> => {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-all", "mod.ts", ...args, "--kubeconfig", cluster.kubeconfig],
+  const child = new Deno.Command(await compiledOperator(), {
+    args: [...args, "--kubeconfig", cluster.kubeconfig],
     env: { ...RUNTIME_ENV, NO_COLOR: "1", POD_NAMESPACE: "default" },
     stdin: "piped",
     stdout: "piped",

@@ -15,11 +15,9 @@ export const INGRESS_NAMESPACE = "ingress";
 /** Returns when every replica is ready. */
 export const installOperator = async (cluster: ControlPlane): Promise<void> => {
   const folder = await Deno.makeTempDir();
-  const archive = await operatorArchive(IMAGE, folder);
   try {
-    await importImages(archive);
+    await importImages(await operatorArchive(IMAGE, folder));
   } finally {
-    await Deno.remove(archive, { recursive: true });
     await Deno.remove(folder, { recursive: true });
   }
   await cluster.kubectl(["apply", "-f", INSTALL_FILE]);

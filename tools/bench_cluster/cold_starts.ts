@@ -4,7 +4,7 @@
  */
 import { strictEqual } from "node:assert/strict";
 import { type ControlPlane, startControlPlane } from "../cluster/control_plane.ts";
-import { type BundledOperator, startBundledOperator } from "../cluster/operator_process.ts";
+import { type OperatorProcess, startCompiledOperator } from "../cluster/operator_process.ts";
 import { plannedWrites, writeAll } from "./bare_client.ts";
 import { ASKED_EVERY_MS, createMany, deployments, pause, prepareCluster } from "./resources.ts";
 
@@ -35,13 +35,13 @@ export const bareColdStart = (count: number): Promise<ColdStart> =>
     return await measured(cluster, () => writeAll(cluster, planned));
   });
 
-export const operatorColdStart = (bundle: string, count: number): Promise<ColdStart> =>
+export const operatorColdStart = (program: string, count: number): Promise<ColdStart> =>
   besideResources(count, async (cluster) => {
-    let operator: BundledOperator | undefined;
+    let operator: OperatorProcess | undefined;
     try {
       return await measured(cluster, async () => {
         const started = Date.now();
-        operator = await startBundledOperator(cluster, bundle, { namespaces: [NAMESPACE] });
+        operator = await startCompiledOperator(cluster, program, { namespaces: [NAMESPACE] });
         return await lastDeployment(cluster, operator, count) - started;
       });
     } finally {
@@ -82,7 +82,7 @@ const measured = async (cluster: ControlPlane, work: () => Promise<number>): Pro
  */
 const lastDeployment = async (
   cluster: ControlPlane,
-  { logFile }: BundledOperator,
+  { logFile }: OperatorProcess,
   count: number,
 ): Promise<number> => {
   using log = await Deno.open(logFile);

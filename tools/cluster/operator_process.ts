@@ -1,13 +1,13 @@
-/** The operator as a process of its own: the minified bundle with the V8 flags that it is installed with. */
-import { dirname, join } from "node:path";
-import { allocatorEnv, PERMISSIONS, RUNTIME_ENV, UNSTABLE, V8_FLAGS } from "../program_flags.ts";
+/** The operator as a process of its own: the compiled program that is installed, with the environment of its image. */
+import { join } from "node:path";
+import { allocatorEnv, RUNTIME_ENV } from "../program_flags.ts";
 import { installAllocator } from "../install/allocator.ts";
 import type { ControlPlane } from "./control_plane.ts";
 import { freePorts, startInBackground } from "./background_process.ts";
 import { LOG_FOLDER } from "../soak_lengths.ts";
 import { limitedMemory } from "./limited_memory.ts";
 
-export interface BundledOperator {
+export interface OperatorProcess {
   readonly pid: number;
   readonly residentBytes: () => Promise<number>;
   /** The part of it that is the process's own; the rest are pages of files, as Deno's program, that the kernel may take back. */
@@ -31,26 +31,24 @@ export interface BundledOperator {
   readonly memoryEvents: () => Promise<{ readonly events: number; readonly isRunning: boolean }>;
 }
 
-export interface BundleOptions {
+export interface ProcessOptions {
   /** Watched namespaces; all when empty. */
   readonly namespaces?: readonly string[];
   /** One replica needs no election. */
   readonly leaderElect?: boolean;
   /** Of the API server, or of a door before it. */
   readonly url?: string;
-  readonly v8Flags?: string;
   /** Beyond it the kernel kills the process, as that of a container. */
   readonly memoryBytes?: number;
   /** Further flags of `run`. */
   readonly flags?: readonly string[];
 }
 
-export const startBundledOperator = async (
+export const startCompiledOperator = async (
   cluster: ControlPlane,
-  bundle: string,
-  { namespaces = [], leaderElect = false, url = cluster.url, v8Flags = V8_FLAGS, memoryBytes, flags = [] }:
-    BundleOptions = {},
-): Promise<BundledOperator> => {
+  program: string,
+  { namespaces = [], leaderElect = false, url = cluster.url, memoryBytes, flags = [] }: ProcessOptions = {},
+): Promise<OperatorProcess> => {
   const [metrics, health] = freePorts(2) as [number, number];
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-process-" });
   const kubeconfig = join(folder, "kubeconfig");
@@ -68,13 +66,7 @@ export const startBundledOperator = async (
       "-c",
       `${limit === undefined ? "" : `echo $$ >${limit.processes}; `}exec "$@" >>"$0" 2>&1`,
       logFile,
-      Deno.execPath(),
-      "run",
-      "--no-prompt",
-      ...PERMISSIONS,
-      ...UNSTABLE,
-      `--v8-flags=${v8Flags}`,
-      bundle,
+      program,
       "run",
       `--kubeconfig=${kubeconfig}`,
       `--metrics-address=127.0.0.1:${metrics}`,
@@ -86,7 +78,6 @@ export const startBundledOperator = async (
     ],
     env: {
       HOME: folder,
-      DENO_DIR: dirname(bundle),
       POD_NAMESPACE: "default",
       ...RUNTIME_ENV,
       ...(allocator === undefined ? {} : allocatorEnv(allocator)),

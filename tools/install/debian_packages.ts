@@ -29,7 +29,8 @@ export const installProgram = async (program: string, packages: readonly string[
   return path;
 };
 
-const programPath = async (program: string): Promise<string | undefined> => {
+/** Undefined if it is not installed. */
+export const programPath = async (program: string): Promise<string | undefined> => {
   for (const folder of programFolders()) {
     const path = join(folder, program);
     if (await isFile(path)) return path;

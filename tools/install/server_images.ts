@@ -78,23 +78,34 @@ const settingsOf = (server: ServerVersion | "debian"): Image["config"] => ({
 });
 
 const PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-const ARCHITECTURE = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
+/** As images and Debian name it. */
+export const ARCHITECTURE = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
 
 /** Debian, smaller than it comes. */
-export const installBase = async (): Promise<Layer> => {
+export const installBase = (): Promise<Layer> =>
+  installDebian("debian", ["python3", "python3-venv", "ca-certificates"], async (root) => {
+    for (const left of ["var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale", "usr/share/man"]) {
+      await emptyFolder(join(root, left));
+    }
+  });
+
+/** Debian with packages, as a layer; `tidy` gets its root folder. */
+export const installDebian = async (
+  name: string,
+  packages: readonly string[],
+  tidy: (root: string) => Promise<void> = () => Promise.resolve(),
+): Promise<Layer> => {
   const folder = await once(
-    cacheDir("images", `debian-${SUITE}-${ARCHITECTURE}`),
-    `Debian ${SUITE} as a layer of images (first time, about 60 s)`,
+    cacheDir("images", `${name}-${SUITE}-${ARCHITECTURE}`),
+    `Debian ${SUITE} as a layer of images: ${name} (first time, about 60 s)`,
     async (into) => {
       const debootstrap = await installProgram("debootstrap", ["debootstrap", "debian-archive-keyring"]);
       const root = join(into, ROOT);
       await must("unshare", [
         ...["--mount", "--pid", "--fork", "--mount-proc", debootstrap, "--variant=minbase"],
-        ...["--include=python3,python3-venv,ca-certificates", SUITE, root],
+        ...[`--include=${packages.join()}`, SUITE, root],
       ]);
-      for (const left of ["var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/locale", "usr/share/man"]) {
-        await emptyFolder(join(root, left));
-      }
+      await tidy(root);
       await pack(root, ".", into);
     },
   );
@@ -186,7 +197,8 @@ wait
 rm whole
 `;
 
-const layerIn = async (folder: string): Promise<Layer> => ({
+/** A layer that `layerOf` made in the folder. */
+export const layerIn = async (folder: string): Promise<Layer> => ({
   folder,
   sha256: await Deno.readTextFile(join(folder, SHA256)),
 });

@@ -117,20 +117,19 @@ const podSpec = (choices: Choices): JsonObject => ({
     securityContext: {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ["ALL"] },
+      // Nor is there a volume to write to: the compiled program may not write (PERMISSIONS in tools/program_flags.ts).
       readOnlyRootFilesystem: true,
     },
-    volumeMounts: [
-      { name: "tmp", mountPath: "/tmp" },
-      ...(hasMountedCertificate(choices) ? [{ name: "serving-cert", mountPath: CERTIFICATES, readOnly: true }] : []),
-    ],
+    ...(hasMountedCertificate(choices)
+      ? { volumeMounts: [{ name: "serving-cert", mountPath: CERTIFICATES, readOnly: true }] }
+      : {}),
   }],
-  volumes: [
-    { name: "tmp", emptyDir: {} },
-    ...(hasMountedCertificate(choices) ? [{ name: "serving-cert", secret: { secretName: SERVING_SECRET } }] : []),
-  ],
+  ...(hasMountedCertificate(choices)
+    ? { volumes: [{ name: "serving-cert", secret: { secretName: SERVING_SECRET } }] }
+    : {}),
 });
 
-/** OLM mounts it automatically, into a directory of /tmp. */
+/** OLM mounts it automatically, into this directory. */
 const OLM_CERTIFICATES = "/tmp/k8s-webhook-server/serving-certs";
 
 const hasMountedCertificate = ({ webhooks, certificates }: Choices): boolean =>
