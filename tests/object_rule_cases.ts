@@ -24,6 +24,11 @@ const budget = (field: string) => (value: Json): JsonObject => ({
 });
 const storage = (field: string) => (value: Json): JsonObject => ({ workload: { storage: { [field]: value } } });
 const volume = (source: Json): JsonObject => overrides("volumes")([{ name: "v", ...(source as JsonObject) }]);
+const claimed = (metadata: JsonObject, accessModes: ReadonlyArray<string>): JsonObject => ({
+  ephemeral: {
+    volumeClaimTemplate: { metadata, spec: { accessModes, resources: { requests: { storage: "1Gi" } } } },
+  },
+});
 const mount = (more: Json): JsonObject => ({
   workload: {
     overrides: {
@@ -130,7 +135,7 @@ const SCHEDULING = [
     [{ key: "a", operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 }],
     [{ key: "a b", operator: "Exists" }, "not the key of a taint"],
     [{ key: "a", value: "b c" }, "not the value of a taint"],
-    [{ key: "a", operator: "Gt", value: "x" }, "compares whole numbers"],
+    [{ key: "a", operator: "Gt", value: "5" }, "off by default"],
   ]),
   ...cases(spread, [
     [{}],
@@ -155,7 +160,10 @@ const SCHEDULING = [
   ]),
 ];
 
+const APPARMOR = "container.apparmor.security.beta.kubernetes.io";
+
 const SECURITY = cases(overrides("securityContext"), [
+  [{ windowsOptions: { hostProcess: true } }, "uses the network of pods"],
   [{}],
   [{ fsGroup: -1 }, "out of range: -1"],
   [{ runAsUser: -5 }, "out of range: -5"],
@@ -256,6 +264,9 @@ const VOLUMES = [
       ephemeral: { volumeClaimTemplate: { spec: { resources: { requests: { storage: "1Gi" } } } } },
     }, "at least one mode"],
     [{ ephemeral: { volumeClaimTemplate: { spec: { accessModes: ["ReadWriteOnce"] } } } }, "use a size"],
+    [claimed({ labels: { a: "b c" } }, ["ReadWriteOnce"]), "not a label value"],
+    [claimed({ labels: { a: "b" } }, ["ReadWriteOncePod"])],
+    [claimed({}, ["ReadWriteOncePod", "ReadWriteOnce"]), "cannot be combined"],
   ]),
   ...cases(overrides("volumes"), [
     [[{ name: "a", emptyDir: {} }, { name: "a", emptyDir: {} }], 'two volumes are named "a"'],
@@ -393,7 +404,12 @@ const NAMES = [
   ...cases(overrides("nodeSelector"), [[{ gpu: "a b" }, 'not a label value: "a b"'], [{
     "kubernetes.io/arch": "amd64",
   }]]),
-  ...cases(overrides("podAnnotations"), [[{ "a b": "c" }, "not an annotation key"], [{ A: "" }]]),
+  ...cases(overrides("podAnnotations"), [
+    [{ "a b": "c" }, "not an annotation key"],
+    [{ A: "" }],
+    [{ [`${APPARMOR}/other`]: "unconfined" }, "no container is named"],
+    [{ [`${APPARMOR}/llama-stack`]: "runtime/default" }],
+  ]),
   ...cases(overrides("priorityClassName"), [["X Y", "not the name of an object"], ["high"]]),
   ...cases(overrides("runtimeClassName"), [["X Y", "not the name of an object"], ["gvisor"]]),
   ...cases(overrides("imagePullSecrets"), [[[{ name: "a" }, { name: "a" }], 'a second Secret "a"'], [[{ name: "a" }]], [

@@ -3,10 +3,11 @@
  * them: the author would learn of the mistake after the write. Source: the API validation of Kubernetes 1.36.
  * tests/cluster/object_rules_test.ts compares the rules with a real API server.
  */
+import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
 import type { ChangeRule } from "./change_rule.ts";
 import { affinity } from "./object_rules/affinity.ts";
 import { variables, variableSources } from "./object_rules/environment.ts";
-import { annotationKeys, labels } from "./object_rules/labels.ts";
+import { annotationKeys, labels, podAnnotationKeys } from "./object_rules/labels.ts";
 import { mounts } from "./object_rules/mounts.ts";
 import {
   absolutePath,
@@ -43,7 +44,7 @@ export const OBJECT_RULES: ReadonlyArray<ChangeRule> = [
   { path: ["spec", "workload", "storage", "mountPath"], broken: absolutePath },
   { path: ["spec", "workload", "storage", "storageClassName"], broken: objectName },
   { path: ["spec"], broken: mounts },
-  { path: [...OVERRIDES, "podAnnotations"], broken: annotationKeys },
+  { path: [...OVERRIDES, "podAnnotations"], broken: podAnnotationKeys([CONTAINER_NAME_DEFAULT]) },
   { path: [...OVERRIDES, "podLabels"], broken: labels },
   { path: [...OVERRIDES, "nodeSelector"], broken: labels },
   { path: [...OVERRIDES, "tolerations"], broken: tolerations },

@@ -31,6 +31,20 @@ export function* annotationKeys(value: Json): Generator<Broken> {
   }
 }
 
+const APPARMOR = "container.apparmor.security.beta.kubernetes.io/";
+
+/** Of pods, whose annotations for AppArmor name a container. Source: ValidateAppArmorPodAnnotations. */
+export const podAnnotationKeys = (containers: ReadonlyArray<string>) =>
+  function* (value: Json): Generator<Broken> {
+    yield* annotationKeys(value);
+    for (const key of isObject(value) ? Object.keys(value) : []) {
+      const name = key.startsWith(APPARMOR) ? key.slice(APPARMOR.length) : undefined;
+      if (name !== undefined && !containers.includes(name)) {
+        yield broken(`no container is named "${name}"; use ${containers.join(" or ")}`, key);
+      }
+    }
+  };
+
 /** A label selector of pods or namespaces. */
 export function* selector(value: JsonObject): Generator<Broken> {
   yield* inside(["matchLabels"], labels(objectAt(value, "matchLabels")));

@@ -11,9 +11,6 @@ export function* tolerations(value: Json): Generator<Broken> {
   }
 }
 
-/** Larger whole numbers cannot be compared with the value of a taint. */
-const INT64_MAX = 2n ** 63n - 1n;
-
 function* toleration(item: JsonObject): Generator<Broken> {
   const [key, operator, effect, own] = ["key", "operator", "effect", "value"].map((field) =>
     stringAt(item, field) ?? ""
@@ -30,14 +27,11 @@ function* toleration(item: JsonObject): Generator<Broken> {
   if (operator === "Exists") {
     if (own !== "") yield broken("operator Exists has no value; remove it, or use operator Equal", "value");
   } else if (operator === "Gt" || operator === "Lt") {
-    if (!isInt64(own ?? "")) yield broken(`operator ${operator} compares whole numbers, got "${own}"`, "value");
+    yield broken(`"${operator}" needs a feature that is off by default; use Exists or Equal`, "operator");
   } else if (!isLabelValue(own ?? "")) {
     yield broken(`not the value of a taint: "${own}"; use letters, digits, "-", "_" and "."`, "value");
   }
 }
-
-const isInt64 = (text: string): boolean =>
-  /^(0|-?[1-9][0-9]{0,18})$/.test(text) && BigInt(text) <= INT64_MAX && BigInt(text) >= -INT64_MAX - 1n;
 
 export function* spread(value: Json): Generator<Broken> {
   const kinds = new Set<string>();

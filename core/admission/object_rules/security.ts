@@ -24,6 +24,11 @@ export function* podSecurity(value: Json): Generator<Broken> {
       yield broken(`not the name of a sysctl: "${name}"; use a name such as net.ipv4.tcp_syncookies`, "name");
     } else if (names.indexOf(name) !== index) yield broken(`a second "${name}"; remove one of them`, "name");
   });
+  yield* part(value, "windowsOptions", function* ({ hostProcess }) {
+    if (hostProcess === true) {
+      yield broken("not possible for a pod that uses the network of pods; remove it", "hostProcess");
+    }
+  });
   yield* part(value, "seccompProfile", function* (profile) {
     yield* localhost(profile);
     const file = stringAt(profile, "localhostProfile");

@@ -8,6 +8,7 @@ import { amount } from "../../data/quantity.ts";
 import { DATA_VOLUME } from "../../resources/pod_volumes.ts";
 import type { Broken } from "../change_rule.ts";
 import { broken, each, filled, inside, itemsOf, part } from "./broken.ts";
+import { annotationKeys, labels } from "./labels.ts";
 import { projectedSources } from "./projected_sources.ts";
 import { files, mode, podFile } from "./volume_files.ts";
 
@@ -90,10 +91,17 @@ function* ephemeral(source: JsonObject): Generator<Broken> {
   if (!isObject(member(source, "volumeClaimTemplate"))) {
     yield broken("required field is missing; describe the claim", "volumeClaimTemplate");
   }
-  yield* part(source, "volumeClaimTemplate", (template) =>
-    part(template, "spec", function* (spec) {
-      if (itemsOf(spec.accessModes).length === 0) {
+  yield* part(source, "volumeClaimTemplate", function* (template) {
+    yield* part(template, "metadata", function* (metadata) {
+      yield* inside(["labels"], labels(metadata.labels ?? null));
+      yield* inside(["annotations"], annotationKeys(metadata.annotations ?? null));
+    });
+    yield* part(template, "spec", function* (spec) {
+      const modes = itemsOf(spec.accessModes);
+      if (modes.length === 0) {
         yield broken("needs at least one mode; use ReadWriteOnce", "accessModes");
+      } else if (modes.length > 1 && modes.includes("ReadWriteOncePod")) {
+        yield broken("ReadWriteOncePod cannot be combined with other modes", "accessModes");
       }
       const size = isObject(spec.resources) && isObject(spec.resources.requests)
         ? spec.resources.requests.storage
@@ -107,5 +115,6 @@ function* ephemeral(source: JsonObject): Generator<Broken> {
       if (name !== "" && !isObjectName(name)) {
         yield broken(`not the name of a StorageClass: "${name}"`, "storageClassName");
       }
-    }));
+    });
+  });
 }
