@@ -5,7 +5,7 @@
 import { SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
-import type { KnownEnvironment } from "../known_environment.ts";
+import { expandedText, type KnownEnvironment } from "../known_environment.ts";
 
 /** The config of one provider as far as it is known, and the environment that some types read themselves. */
 export interface RuleInput {
@@ -45,8 +45,15 @@ const pair = (
   config: JsonObject,
   names: readonly [string, string],
   defaults: readonly [number, number],
+  environment: KnownEnvironment,
 ): readonly [number, number] | undefined => {
-  const [first, second] = [Number(config[names[0]] ?? defaults[0]), Number(config[names[1]] ?? defaults[1])];
+  const numberOf = (value: Json): number =>
+    Number(
+      typeof value === "string" && isPlaceholder(value)
+        ? expandedText(value, (variable) => environment(variable) === "Unset" ? "" : undefined) ?? Number.NaN
+        : value,
+    );
+  const [first, second] = [numberOf(config[names[0]] ?? defaults[0]), numberOf(config[names[1]] ?? defaults[1])];
   return Number.isNaN(first) || Number.isNaN(second) ? undefined : [first, second];
 };
 
@@ -113,8 +120,8 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   {
     of: "vector_io remote::pgvector",
     field: ["pool_min_size"],
-    broken: ({ config }) => {
-      const sizes = pair(config, ["pool_min_size", "pool_max_size"], [4, 20]);
+    broken: ({ config, environment }) => {
+      const sizes = pair(config, ["pool_min_size", "pool_max_size"], [4, 20], environment);
       return sizes === undefined || sizes[0] <= sizes[1]
         ? undefined
         : `${sizes[0]} is larger than pool_max_size, ${sizes[1]}`;
@@ -123,9 +130,9 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   {
     of: "vector_io remote::pgvector",
     field: ["vector_index", "probes"],
-    broken: ({ config }) => {
+    broken: ({ config, environment }) => {
       const index = objectAt(config, "vector_index");
-      const counts = index.type === "IVFFlat" ? pair(index, ["probes", "lists"], [10, 100]) : undefined;
+      const counts = index.type === "IVFFlat" ? pair(index, ["probes", "lists"], [10, 100], environment) : undefined;
       return counts === undefined || counts[0] < counts[1]
         ? undefined
         : `${counts[0]} must be less than lists, ${counts[1]}`;

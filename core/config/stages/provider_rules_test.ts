@@ -40,6 +40,9 @@ Deno.test("brokenRules() compares settings of pgvector and of network", () => {
   deepStrictEqual(pgvector({ vector_index: { type: "IVFFlat", lists: 10, probes: 20 } }), [
     `SettingInvalid at ${at}.vector_index.probes`,
   ]);
+  deepStrictEqual(pgvector({ vector_index: { type: "IVFFlat", lists: "${env.LISTS:=5}" } }), [
+    `SettingInvalid at ${at}.vector_index.probes`,
+  ]);
   const network = (value: JsonObject) => failures(inference("openai", { network: value }));
   deepStrictEqual(network({ proxy: { url: "http://p", http: "http://p" } }), [
     `SettingInvalid at ${AT}.network.proxy.url`,
