@@ -26,6 +26,8 @@ export interface Declared {
   readonly type: string;
   readonly path: FieldPath;
   readonly config: JsonObject;
+  /** The Python module of a type that the base config brings along. */
+  readonly module?: Json;
 }
 
 /** An environment variable of the pod, and the field that requires it. */

@@ -40,7 +40,12 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
 });
 
 /** An entry of the base config with that id is replaced in place and is no longer conditional; a new id is appended. */
-const lay = (config: JsonObject, { api, id, type, config: own }: Declared): JsonObject => {
-  const entry: JsonObject = { provider_id: id, provider_type: type, config: own };
+const lay = (config: JsonObject, { api, id, type, config: own, module }: Declared): JsonObject => {
+  const entry: JsonObject = {
+    provider_id: id,
+    provider_type: type,
+    ...(module === undefined ? {} : { module }),
+    config: own,
+  };
   return withEntries(config, api, upsert(entriesOf(config, api), entry, (other) => baseId(other) === id));
 };

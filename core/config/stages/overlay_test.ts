@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { config, generated, smallBase, warnings } from "../../../tests/given.ts";
-import { isObject, type JsonObject, listAt, objectAt } from "../../data/json.ts";
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 
 const ids = (spec: JsonObject, api: string, surroundings = smallBase()) =>
   listAt(config(spec, surroundings), "providers", api).filter(isObject).map(({ provider_id }) => provider_id);
@@ -46,4 +46,17 @@ Deno.test("generate() never changes a base", () => {
     surroundings,
   );
   strictEqual(JSON.stringify(surroundings), before);
+});
+
+Deno.test("a declared provider may have a type of a module that the base config names", () => {
+  const tree = JSON.parse(String(smallBase().base?.content));
+  const own = { provider_id: "own", provider_type: "remote::my-own", module: "my_package", config: { a: 1 } };
+  const content = JSON.stringify({
+    ...tree,
+    providers: { ...tree.providers, inference: [...tree.providers.inference, own] },
+  });
+  const spec = { providers: { inference: [{ id: "own", provider: "remote::my-own", settings: { a: 2 } }] } };
+  const made = config(spec, { base: { origin: "test", content } });
+  const entry = listAt(made, "providers", "inference").find((item) => stringAt(item, "provider_id") === "own");
+  deepStrictEqual(entry, { ...own, config: { a: 2 } });
 });

@@ -21,7 +21,7 @@ import {
   providerType,
   providerTypes,
 } from "../servers/catalogue.ts";
-import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
+import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
 import { doubledFields, settingFindings, strayFindings } from "./provider_settings.ts";
 import { knownEnvironment } from "../known_environment.ts";
@@ -99,7 +99,8 @@ const expand = (
   }
   const written = fullType(catalogue, api, provider.provider);
   const type = typeHere(written, api, facts);
-  const known = providerType(catalogue, api, type);
+  const module = moduleOf(base, api, type);
+  const known = providerType(catalogue, api, type) ?? (module === undefined ? undefined : OF_A_MODULE);
   if (known === undefined) {
     return failed(
       new UnknownProviderType({
@@ -141,7 +142,7 @@ const expand = (
   }, path);
   const stray = strayFindings(omit(given, ...invalid), provider, type, known, path);
   return {
-    declared: [{ api, id, type, path, config: needed.config }],
+    declared: [{ api, id, type, path, config: needed.config, ...(module === undefined ? {} : { module }) }],
     env: typed.env,
     warnings: [
       ...(type === written
@@ -162,6 +163,13 @@ const expand = (
     ],
   };
 };
+
+/** Of a type that is not the server's own: an entry of the base config names the module that implements it. */
+const moduleOf = (base: JsonObject, api: string, type: string): Json | undefined =>
+  entriesOf(base, api).find((entry) => entry.provider_type === type && Object.hasOwn(entry, "module"))?.module;
+
+/** Nothing is known of its settings. */
+const OF_A_MODULE: ProviderType = { fields: {}, extra: "allow" };
 
 /** An invalid address counts as set, so that one mistake causes one message. */
 const isSame = (path: FieldPath, other: FieldPath): boolean => formatPath(path) === formatPath(other);
