@@ -26,7 +26,7 @@ export interface Declared {
   readonly type: string;
   readonly path: FieldPath;
   readonly config: JsonObject;
-  /** The Python module of a type that the base config brings along. */
+  /** The Python module of a type that is not built into the server. */
   readonly module?: Json;
 }
 

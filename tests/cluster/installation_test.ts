@@ -30,6 +30,13 @@ Deno.test("the installation on a real API server", async (t) => {
       deepStrictEqual(first.filter((line) => !line.endsWith(" created")), []);
       const versions = () =>
         cluster.kubectl(["get", "-f", INSTALL, "-o", "jsonpath={.items[*].metadata.resourceVersion}"]);
+      // The API server writes the status of a new definition a moment later.
+      await cluster.kubectl([
+        "wait",
+        "-f",
+        `${DEPLOY}../crds/llamastackdistributions.yaml`,
+        "--for=condition=Established",
+      ]);
       const before = await versions();
       const second = lines(await apply("-f", INSTALL));
       // kubectl sends the selector of a PodDisruptionBudget each time, since it replaces selectors as a whole.
