@@ -50,6 +50,7 @@ for (
       2,
       "Cannot read nope.yaml: no such file",
     ],
+    ["cli exits 2 for a URL", ["lint", "-f", "https://example.com/a.yaml"], 2, "URLs are not supported"],
     ["cli reads the manifests of a folder", ["lint", "-f", "deploy/samples"], 0, "in 9 resources"],
     ["cli exits 2 for a folder without manifests", ["lint", "-f", "core"], 2, "it is a folder without"],
     ["cli explains a command", ["help", "lint"], 0, "Check resources for errors"],

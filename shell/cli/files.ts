@@ -44,10 +44,12 @@ export const manifestFiles = Effect.fn("manifestFiles")(function* (name: string)
 const attempt = <A>(name: string, run: () => Promise<A>) =>
   Effect.tryPromise({
     try: run,
-    catch: (cause) => cause instanceof FileUnreadable ? cause : new FileUnreadable({ name, detail: sentence(cause) }),
+    catch: (cause) =>
+      cause instanceof FileUnreadable ? cause : new FileUnreadable({ name, detail: sentence(cause, name) }),
   });
 
-const sentence = (cause: unknown): string => {
+const sentence = (cause: unknown, name: string): string => {
+  if (/^https?:/.test(name)) return "URLs are not supported; download the file";
   if (cause instanceof Deno.errors.NotFound) return "no such file";
   if (cause instanceof Deno.errors.IsADirectory) return "it is a directory; name the files in it";
   if (cause instanceof Deno.errors.PermissionDenied || cause instanceof Deno.errors.NotCapable) {
