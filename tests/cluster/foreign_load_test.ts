@@ -12,7 +12,8 @@ import { openDoor } from "./faulty_door.ts";
 import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS, IS_SOAK } from "../../tools/soak_lengths.ts";
 import { apply, pause, settled, withModels } from "./settled.ts";
 
-const GROWTH_MIB_MAX = 5;
+/** Two starts of the program differ by up to 6 MiB, more where other tests run; the foreign objects hold far more. */
+const GROWTH_MIB_MAX = 12;
 
 /** The operator releases the memory of a start or a burst within 30 s (shell/process/rest.ts); the cache remains. */
 const LOOKS = 30;
