@@ -4,7 +4,11 @@ import { CA_BUNDLE_FILE } from "./environment.ts";
 import { TLS_FOLDER } from "./stages/server.ts";
 
 /** Public authorities, where images of Debian, Red Hat and Alpine have them. */
-const OF_IMAGES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+export const PUBLIC_AUTHORITIES = [
+  "/etc/ssl/certs/ca-certificates.crt",
+  "/etc/pki/tls/certs/ca-bundle.crt",
+  "/etc/ssl/cert.pem",
+];
 
 /** Whether a volume of the pod may contain the file with this absolute path, or most images have it. */
 export const mayExist = (file: string, { spec, folders }: Pick<Facts, "spec" | "folders">): boolean => {
@@ -14,6 +18,6 @@ export const mayExist = (file: string, { spec, folders }: Pick<Facts, "spec" | "
     ...(tls?.enabled === true ? [TLS_FOLDER] : []),
     ...(spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) => mountPath),
   ];
-  return OF_IMAGES.includes(file) || tls?.caBundle !== undefined && file === CA_BUNDLE_FILE ||
+  return PUBLIC_AUTHORITIES.includes(file) || tls?.caBundle !== undefined && file === CA_BUNDLE_FILE ||
     mounted.some((path) => file === path || file.startsWith(`${path.replace(/\/+$/, "")}/`));
 };

@@ -1,5 +1,6 @@
 /** Volumes of the pod and where they are mounted, in a stable order. */
 import { CA_BUNDLE_FILE, CONFIG_FOLDER } from "../config/environment.ts";
+import { PUBLIC_AUTHORITIES } from "../config/mounted_files.ts";
 import { TLS_FOLDER } from "../config/stages/server.ts";
 import type { V1Volume, V1VolumeMount } from "@kubernetes/client-node";
 import { type Blueprint, servesTls } from "./blueprint.ts";
@@ -22,9 +23,6 @@ export const addsAuthorities = ({ networking }: Blueprint["spec"]): boolean =>
 
 const SOURCE_FOLDER = "/ca-bundle";
 
-/** Where images keep public authorities: Python's own, then those of Debian, Red Hat and Alpine. */
-const PUBLIC_FILES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
-
 /**
  * Writes the file before the server starts. The variables that HTTP clients read (`SSL_CERT_FILE` and the like) replace the
  * authorities of the image, and none of them adds to those.
@@ -38,7 +36,9 @@ export const authoritiesCommand = (spec: Blueprint["spec"]): {
     "-c",
     [
       "set -e",
-      `for file in "$(python3 -c 'import certifi; print(certifi.where())' 2>/dev/null)" ${PUBLIC_FILES.join(" ")}; do`,
+      `for file in "$(python3 -c 'import certifi; print(certifi.where())' 2>/dev/null)" ${
+        PUBLIC_AUTHORITIES.join(" ")
+      }; do`,
       '  if [ -n "$file" ] && [ -s "$file" ]; then cat "$file"; echo; fi',
       `done >${CA_BUNDLE_FILE}`,
       `cat ${SOURCE_FOLDER}/${CA_BUNDLE_KEY} >>${CA_BUNDLE_FILE}`,

@@ -10,7 +10,7 @@ export const expectedInstead = (field: CatalogueField, value: Json): string | un
   if (field.type === "any" || field.converted === true) return undefined;
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
   // The server expands the environment first, and then converts the text.
-  if (typeof value === "string" && value.includes("${env.")) return undefined;
+  if (isOpen(value)) return undefined;
   if (!FITS[field.type](value)) return EXPECTED[field.type];
   const outside = outsideOf(field, value);
   if (outside !== undefined) return outside;
@@ -19,13 +19,13 @@ export const expectedInstead = (field: CatalogueField, value: Json): string | un
   }
   if (field.items !== undefined && isList(value)) {
     const { items } = field;
-    const isWrong = value.some((item) => item === null || !isOpen(item) && !FITS[items](item));
-    return isWrong ? `a list with ${EXPECTED[items]} as each item` : undefined;
+    return value.some((item) => isUnfit(items, item)) ? `a list with ${EXPECTED[items]} as each item` : undefined;
   }
   if (field.values !== undefined && isObject(value)) {
     const { values } = field;
-    const isWrong = Object.values(value).some((item) => item === null || !isOpen(item) && !FITS[values](item));
-    return isWrong ? `a map with ${EXPECTED[values]} as each value` : undefined;
+    return Object.values(value).some((item) => isUnfit(values, item))
+      ? `a map with ${EXPECTED[values]} as each value`
+      : undefined;
   }
   const words = field.type === "string" ? field.enum : undefined;
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
@@ -52,6 +52,9 @@ const A_FILE = "the path of a file; write true or false without quotes";
 
 /** The server expands it before it checks the type. */
 const isOpen = (value: Json): boolean => typeof value === "string" && value.includes("${env.");
+
+const isUnfit = (type: Exclude<FieldType, "any">, item: Json): boolean =>
+  item === null || !isOpen(item) && !FITS[type](item);
 
 const hasScheme = (url: string, schemes: ReadonlyArray<string>): boolean => {
   const [, scheme = "", host = ""] = /^([a-z][a-z0-9+.-]*):\/*([^/?#]*)/i.exec(url.trim()) ?? [];

@@ -7,7 +7,13 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
-import { expandedText, knownEnvironment, PLACEHOLDER, writtenValue } from "../known_environment.ts";
+import {
+  expandedText,
+  type KnownEnvironment,
+  knownEnvironment,
+  PLACEHOLDER,
+  writtenValue,
+} from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
@@ -54,7 +60,9 @@ const unfitValue = (
 /** Names of models are text, also if they come from a variable. */
 const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =>
   (facts.spec.resources?.models ?? []).flatMap(({ name }, index) => {
-    const value = name.includes("${env.") ? expandedText(name, knownValues(draft, facts)) : name;
+    const value = name.includes("${env.")
+      ? expandedText(name, knownValues(knownEnvironment(facts, draft.env), facts))
+      : name;
     return value === undefined || typeof value === "string" ? [] : [
       new SettingInvalid({
         path: ["spec", "resources", "models", index, "name"],
@@ -64,11 +72,8 @@ const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =
   });
 
 /** Empty: not set. Values of Secrets are checked when they are read. */
-const knownValues = (draft: Draft, facts: Facts) => {
-  const environment = knownEnvironment(facts, draft.env);
-  return (variable: string): string | undefined =>
-    environment(variable) === "Unset" ? "" : writtenValue(facts, variable);
-};
+const knownValues = (environment: KnownEnvironment, facts: Facts) => (variable: string): string | undefined =>
+  environment(variable) === "Unset" ? "" : writtenValue(facts, variable);
 
 /** One field of a provider whose value comes from variables. */
 interface ReadValue {
@@ -91,7 +96,7 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
   const own = draft.declared.filter(({ config }) => setsVariables || JSON.stringify(config).includes("${env."));
   if (!setsVariables && own.length === 0) return [];
   const environment = knownEnvironment(facts, draft.env);
-  const valueOf = knownValues(draft, facts);
+  const valueOf = knownValues(environment, facts);
   return Object.keys(objectAt(draft.config, "providers")).flatMap((api) =>
     entriesOf(draft.config, api).flatMap((entry): ReadonlyArray<ReadValue> => {
       const type = stringAt(entry, "provider_type") ?? "";

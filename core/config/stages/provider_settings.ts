@@ -20,7 +20,6 @@ export interface Found<E> {
 /** What the checks of one provider's settings need to know. */
 interface Checked {
   readonly type: string;
-  readonly known: ProviderType;
   readonly facts: Facts;
 }
 
@@ -42,7 +41,7 @@ export const settingFindings = (
         : undefined;
       if (unfit !== undefined) return failed(place, unfit);
       const secretField = key === known.key || key === "apiKey" ? "apiKey" : `secretRefs.${key}`;
-      return valueFindings(field, value, place, `use ${secretField}`, { type, known, facts });
+      return valueFindings(field, value, place, `use ${secretField}`, { type, facts });
     }),
   );
 
@@ -96,7 +95,7 @@ const modelOf = (field: CatalogueField, value: JsonObject, { server }: Facts): C
   const variant = field.variants !== undefined && Object.hasOwn(field.variants, chosen)
     ? field.variants[chosen]
     : undefined;
-  return server.catalogue.models?.[field.model ?? variant ?? ""];
+  return server.catalogue.models[field.model ?? variant ?? ""];
 };
 
 const FROM_VARIABLE =
@@ -109,7 +108,7 @@ const modelFindings = (
   place: FieldPath,
   checked: Checked,
 ): Found<SettingInvalid> => {
-  const names = Object.entries(fields).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
+  const names = namesOf(fields);
   const missing = Object.entries(fields).filter(([name, { required, aliases = [] }]) =>
     required === true && [name, ...aliases].every((key) => !Object.hasOwn(value, key))
   ).map(([name]) => name);
@@ -156,6 +155,10 @@ const textsIn = (value: Json): ReadonlyArray<string> => {
 
 const fieldOf = (fields: ProviderType["fields"], key: string): CatalogueField | undefined =>
   Object.hasOwn(fields, key) ? fields[key] : Object.values(fields).find(({ aliases = [] }) => aliases.includes(key));
+
+/** Every name under which YAML may write the fields. */
+const namesOf = (fields: ProviderType["fields"]): Array<string> =>
+  Object.entries(fields).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
 
 const isReference = (value: Json): boolean =>
   isObject(value) &&
@@ -212,7 +215,7 @@ export const strayFindings = (
   known: ProviderType,
   path: FieldPath,
 ): Found<ForbiddenSetting> => {
-  const names = Object.entries(known.fields).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
+  const names = namesOf(known.fields);
   const stray = Object.keys(config).filter((key) => !names.includes(key) && known.references?.[key] === undefined);
   const placeOf = (key: string): FieldPath => [
     ...path,
