@@ -27,20 +27,25 @@ const warn = (reason: string, action: string, note: string): Note => ({
   note: cut(note),
 });
 
-/** A config of another content than before. */
-export const configGenerated = (name: string, providers: number, models: number): Note =>
-  normal(
-    "ConfigGenerated",
-    "Generate",
-    `Generated config.yaml with ${providers} providers and ${models} models as ${name}`,
-  );
-
-export const deploymentUpdated = (image: string, config: string | undefined): Note =>
+/** `generated`: what a config of new content contains; undefined if the config is the same as before or not generated. */
+export const deploymentUpdated = (
+  image: string,
+  config: string | undefined,
+  generated: { readonly providers: number; readonly models: number } | undefined,
+): Note =>
   normal(
     "DeploymentUpdated",
     "Apply",
-    `Updated the Deployment to ${image}${config === undefined ? "" : ` with config ${config}`}`,
+    [
+      `Updated the Deployment to ${image}`,
+      ...(config === undefined ? [] : [` with config ${config}`]),
+      ...(generated === undefined
+        ? []
+        : [`, generated with ${counted(generated.providers, "provider")} and ${counted(generated.models, "model")}`]),
+    ].join(""),
   );
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 export const configGenerationFailed = (sentence: string): Note => warn("ConfigGenerationFailed", "Generate", sentence);
 

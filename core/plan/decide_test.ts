@@ -61,7 +61,6 @@ Deno.test("decide() creates a resource in one reconciliation, reports it, and th
     "Apply ConfigMap",
     "Apply Deployment",
     "Apply Service",
-    "ConfigGenerated",
     "DeploymentUpdated",
     "SetStatus",
   ]);

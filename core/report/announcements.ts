@@ -56,23 +56,16 @@ export const changeAnnouncements = (
   rolled: boolean,
   notices: ReadonlyArray<string>,
 ): ReadonlyArray<Announcement> => {
+  if (!rolled) return [];
   const name = blueprint.configFile?.configMapName;
-  const isNew = name !== undefined &&
-    stringAt(snapshot.resource, "status", "configGeneration", "configMapName") !== name;
+  const isNew = stringAt(snapshot.resource, "status", "configGeneration", "configMapName") !== name;
+  const generated = derived._tag === "Generated" && name !== undefined && isNew
+    ? { providers: derived.config.providerCount, models: resource.spec.resources?.models?.length ?? 0 }
+    : undefined;
   return [
-    ...(derived._tag === "Generated" && isNew && rolled
-      ? [
-        Step.Announce({
-          note: events.configGenerated(
-            name,
-            derived.config.providerCount,
-            resource.spec.resources?.models?.length ?? 0,
-          ),
-        }),
-      ]
-      : []),
-    ...(rolled ? [Step.Announce({ note: events.deploymentUpdated(blueprint.image, name) })] : []),
-    ...(rolled ? notices.map((notice) => Step.Announce({ note: events.storedData(notice) })) : []),
+    // One Event for both: each is a write for every new resource.
+    Step.Announce({ note: events.deploymentUpdated(blueprint.image, name, generated) }),
+    ...notices.map((notice) => Step.Announce({ note: events.storedData(notice) })),
   ];
 };
 
