@@ -1,35 +1,50 @@
 import { join } from "node:path";
-import { addLego } from "./lego.ts";
 import { cacheDir, once } from "./cache.ts";
+import { addLego } from "./lego.ts";
+import { downloadReleases, releasedPath } from "./released_programs.ts";
 import { must } from "./run_program.ts";
 
 /** The programs around Kubernetes that can be had from the Go module registry alone: control plane, node, names, checks. */
 export type ControlPlaneProgram = keyof typeof SOURCES;
 
 /**
- * Paths of the requested programs: from KUBEBUILDER_ASSETS, else from the cache, else built with Go into the cache,
- * which takes minutes the first time. `signal` cancels a build.
+ * Paths of the requested programs: from KUBEBUILDER_ASSETS, else from the cache, else downloaded where the project
+ * behind the program publishes it with checksums, else built with Go, which takes minutes the first time. `signal`
+ * cancels a download or a build.
  */
 export const installControlPlane = async <Name extends ControlPlaneProgram>(
   names: readonly Name[],
   signal?: AbortSignal,
 ): Promise<Record<Name, string>> => {
-  const paths: [Name, string][] = [];
   const missing = missingPrograms(names);
+  const downloaded = await downloadReleases(missing, versionOf, signal);
+  const toBuild = missing.filter((name) => !downloaded.has(name));
+  const paths: [Name, string][] = [];
   // One after the other: a Go build uses every core by itself.
   for (const name of names) {
-    const left = missing.slice(Math.max(0, missing.indexOf(name)));
-    paths.push([name, givenPath(name) ?? await cachedPath(name, left, missing.length, signal)]);
+    const left = toBuild.slice(Math.max(0, toBuild.indexOf(name)));
+    const path = givenPath(name) ?? downloaded.get(name) ?? releasedPath(name, versionOf(name)) ??
+      await builtPath(name, secondsOf(left), signal);
+    paths.push([name, path]);
   }
   return Object.fromEntries(paths) as Record<Name, string>;
 };
 
-/** Those of the programs that have to be built first. */
+/** Those of the programs that have to be downloaded or built first. */
 export const missingPrograms = <Name extends ControlPlaneProgram>(names: readonly Name[]): readonly Name[] =>
-  names.filter((name) => givenPath(name) === undefined && !isFile(join(folderOf(name), name)));
+  names.filter((name) =>
+    givenPath(name) === undefined && releasedPath(name, versionOf(name)) === undefined &&
+    !isFile(join(folderOf(name), name))
+  );
 
-const folderOf = (name: ControlPlaneProgram): string =>
-  cacheDir("control_plane", `${name}-${pinnedVersion(SOURCES[name])}`);
+/** Of the builds that these programs need; programs that are built together count once. */
+const secondsOf = (names: readonly ControlPlaneProgram[]): number =>
+  [...new Set<Source>(names.map((name) => SOURCES[name]))].reduce((sum, { coldSeconds }) => sum + coldSeconds, 0);
+
+const folderOf = (name: ControlPlaneProgram): string => {
+  const source: Source = SOURCES[name];
+  return cacheDir("control_plane", `${source.together ?? name}-${pinnedVersion(source)}`);
+};
 
 interface Source {
   /** Directory next to this file with the go.mod and go.sum that pin the build. */
@@ -39,6 +54,10 @@ interface Source {
   readonly package: string;
   /** First build on two cores, empty cache, downloads included. */
   readonly coldSeconds: number;
+  /** Packages that a first build compiles, for a line of progress now and then; undefined: too few for one. */
+  readonly packages?: number;
+  /** The name of one program that serves as all programs of this source: each is a link to it with its own name. */
+  readonly together?: string;
   /** Adds what go.mod refers to and this repository does not hold, to a copy of the folder. */
   readonly complete?: (folder: string) => Promise<void>;
 }
@@ -56,22 +75,38 @@ const chosenFolder = (): string => {
   throw new Error(`${MINOR_VARIABLE} is ${minor}; known are ${OTHER_MINORS.join(", ")}`);
 };
 
-const kubernetes = (program: string, coldSeconds: number, folder = chosenFolder()): Source => ({
+const kubernetes = (program: string, coldSeconds: number, folder: string): Source => ({
   folder,
   module: "k8s.io/kubernetes",
   package: `k8s.io/kubernetes/cmd/${program}`,
   coldSeconds,
 });
 
-// Several modules, because their requirements conflict: Kubernetes requires a newer etcd client than this etcd, and
-// kwok and CoreDNS older Kubernetes libraries. The node's programs are older, because newer kubelets do not start on
-// hosts with cgroup v1; a control plane may be two minor versions newer than they are.
+/** Our own main.go: the five programs share most of their packages, so one build takes half the time of five. */
+const CONTROL_PLANE: Source = {
+  folder: "kubernetes",
+  module: "k8s.io/kubernetes",
+  package: ".",
+  coldSeconds: 220,
+  packages: 2_700,
+  together: "control-plane",
+};
+
+/** For another minor version, the program that its project publishes. */
+const ofControlPlane = (program: string, coldSeconds: number): Source => {
+  const folder = chosenFolder();
+  return folder === CONTROL_PLANE.folder ? CONTROL_PLANE : kubernetes(program, coldSeconds, folder);
+};
+
+// Several modules, because their requirements conflict: kwok and CoreDNS require older Kubernetes libraries. The node's
+// programs are older, because newer kubelets do not start on hosts with cgroup v1; a control plane may be two minor
+// versions newer than they are.
 const SOURCES = {
-  etcd: { folder: "etcd", module: "go.etcd.io/etcd/server/v3", package: "go.etcd.io/etcd/server/v3", coldSeconds: 40 },
-  "kube-apiserver": kubernetes("kube-apiserver", 190),
-  kubectl: kubernetes("kubectl", 25),
-  "kube-controller-manager": kubernetes("kube-controller-manager", 60),
-  "kube-scheduler": kubernetes("kube-scheduler", 30),
+  etcd: CONTROL_PLANE,
+  "kube-apiserver": ofControlPlane("kube-apiserver", 190),
+  kubectl: ofControlPlane("kubectl", 25),
+  "kube-controller-manager": ofControlPlane("kube-controller-manager", 60),
+  "kube-scheduler": ofControlPlane("kube-scheduler", 30),
   kubelet: kubernetes("kubelet", 190, "kubernetes_node"),
   "kube-proxy": kubernetes("kube-proxy", 20, "kubernetes_node"),
   // Our own main.go: the published program brings some fifty plugins.
@@ -113,25 +148,30 @@ const givenPath = (name: ControlPlaneProgram): string | undefined => {
   );
 };
 
-/** `left`: what is still to be built, this program first; `count`: how many there were at the beginning. */
-const cachedPath = async (
+/** From the cache, or built. `secondsLeft`: for this build and those that follow it. */
+const builtPath = async (
   name: ControlPlaneProgram,
-  left: readonly ControlPlaneProgram[],
-  count: number,
+  secondsLeft: number,
   signal: AbortSignal | undefined,
 ): Promise<string> => {
-  const source = SOURCES[name];
+  const source: Source = SOURCES[name];
   const version = pinnedVersion(source);
-  const seconds = left.reduce((sum, program) => sum + SOURCES[program].coldSeconds, 0);
-  const place = count < 2 ? "" : `, ${count - left.length + 1} of ${count}, about ${Math.ceil(seconds / 60)} min left`;
-  const label = `${name} ${version} (first time, about ${source.coldSeconds} s${place})`;
+  const program = source.together ?? name;
+  const all = secondsLeft > source.coldSeconds ? `, all programs about ${Math.ceil(secondsLeft / 60)} min` : "";
   const folder = await once(
     folderOf(name),
-    label,
-    (into) => build(name, source, version, join(into, name), signal),
+    `${program} ${version} (first time, about ${source.coldSeconds} s${all})`,
+    async (into) => {
+      await build(program, source, version, join(into, program), signal);
+      if (source.together === undefined) return;
+      for (const link of programsOf(source)) await Deno.symlink(program, join(into, link));
+    },
   );
   return join(folder, name);
 };
+
+const programsOf = (source: Source): readonly string[] =>
+  Object.entries<Source>(SOURCES).filter(([, of]) => of === source).map(([name]) => name);
 
 const build = async (
   name: string,
@@ -164,7 +204,11 @@ const buildIn = async (
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const go = new Deno.Command("go", {
-    args: ["build", "-mod=readonly", "-trimpath", "-ldflags", linkerFlags(source, version), "-o", path, source.package],
+    // Without debug information the compiler takes a tenth less time.
+    args: [
+      ...["build", "-v", "-mod=readonly", "-trimpath", "-gcflags=all=-dwarf=false"],
+      ...["-ldflags", linkerFlags(source, version), "-o", path, source.package],
+    ],
     cwd: folder,
     env: { CGO_ENABLED: "0", GOWORK: "off" },
     stdin: "null",
@@ -172,17 +216,37 @@ const buildIn = async (
     stderr: "piped",
     ...(signal === undefined ? {} : { signal }),
   });
-  let outcome: Deno.CommandOutput;
+  let process: Deno.ChildProcess;
   try {
-    outcome = await go.output();
+    process = go.spawn();
   } catch (cause) {
     throw cause instanceof Deno.errors.NotFound ? new Error(withoutGo(name), { cause }) : cause;
   }
-  if (!outcome.success) {
-    const log = new TextDecoder().decode(outcome.stderr).trimEnd().split("\n").slice(-40).join("\n");
-    throw new Error(`go build ${source.package} exited with ${outcome.code}:\n${log}`);
-  }
+  const said = await reportedLines(process.stderr, name, source.packages);
+  const { success, code } = await process.status;
+  if (!success) throw new Error(`go build ${source.package} exited with ${code}:\n${said.slice(-40).join("\n")}`);
 };
+
+/** Everything that a build prints, a line for each package; tells how far it is after every tenth of them. */
+const reportedLines = async (
+  output: ReadableStream<Uint8Array<ArrayBuffer>>,
+  name: string,
+  packages: number | undefined,
+): Promise<readonly string[]> => {
+  let text = "";
+  let count = 0;
+  for await (const part of output.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    const tenthsBefore = tenthsOf(count, packages);
+    count += part.split("\n").length - 1;
+    const tenths = tenthsOf(count, packages);
+    if (tenths > tenthsBefore && tenths < 10) console.error(`  ${name}: ${tenths * 10}% of its packages compiled`);
+  }
+  return text.trimEnd().split("\n");
+};
+
+const tenthsOf = (count: number, packages: number | undefined): number =>
+  packages === undefined ? 0 : Math.floor(count * 10 / packages);
 
 const withoutGo = (name: string): string =>
   `${name} is required, and Go is not installed to build it. Either set KUBEBUILDER_ASSETS to a folder with ` +
@@ -199,6 +263,9 @@ const linkerFlags = (source: Source, version: string): string => {
 };
 
 const pinnedVersion = (source: Source): string => inGoMod(source, `${source.module} v`);
+
+const versionOf = (name: ControlPlaneProgram): string =>
+  name === "etcd" ? inGoMod(CONTROL_PLANE, "go.etcd.io/etcd/server/v3 v") : pinnedVersion(SOURCES[name]);
 
 const pinnedGo = (): string => inGoMod(SOURCES["kube-apiserver"], "go ");
 
