@@ -8,7 +8,8 @@ import {
   startInBackground,
   waitUntilReady,
 } from "./background_process.ts";
-import { simulateNode } from "./simulated_node.ts";
+import { keepNode } from "./own_node.ts";
+import { createNode, NODE, nodeReady } from "./simulated_node.ts";
 import { POD_STAGES } from "./simulated_pods.ts";
 
 /** A real API server on loopback, with its own etcd and nothing in it. */
@@ -60,6 +61,8 @@ export interface AuditEvent {
 export interface ControlPlaneOptions {
   /** Also controllers, scheduler, one simulated node and volumes: pods then get bound and become ready. */
   readonly kwok?: boolean;
+  /** As `kwok`, with fewer programs to install and for a few pods only: this process simulates scheduler and node. */
+  readonly ownNode?: boolean;
   /** Also controllers and scheduler, for nodes that join by themselves. */
   readonly controllers?: boolean;
   /** The address of the Service `kubernetes`; a proxy must forward it to loopback, where the server listens. */
@@ -69,9 +72,10 @@ export interface ControlPlaneOptions {
 }
 
 export const startControlPlane = async (
-  { kwok = false, controllers = kwok, audit = false, addressForPods }: ControlPlaneOptions = {},
+  { kwok = false, ownNode = false, controllers = kwok || ownNode, audit = false, addressForPods }: ControlPlaneOptions =
+    {},
 ): Promise<ControlPlane> => {
-  const more = [...(controllers ? CONTROLLERS : []), ...(kwok ? ["kwok" as const] : [])];
+  const more = ownNode ? OWN_NODE_PROGRAMS : [...(controllers ? CONTROLLERS : []), ...(kwok ? ["kwok" as const] : [])];
   const programs = await installControlPlane([...API_PROGRAMS, ...more]);
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-control-plane-" });
   const started: BackgroundProcess[] = [];
@@ -89,7 +93,9 @@ export const startControlPlane = async (
     return process;
   };
   // Last started, first stopped: the API server cannot end cleanly once etcd is gone.
+  let leaveNode = () => Promise.resolve();
   const stopAll = async () => {
+    await leaveNode();
     client?.close();
     for (const process of started.reverse()) await process.stop();
   };
@@ -194,8 +200,10 @@ export const startControlPlane = async (
       },
     };
     await Deno.writeTextFile(join(folder, POD_STAGES_FILE), POD_STAGES);
-    for (const name of more) await start(name, programs[name], moreFlags(name, folder, kubeconfig));
-    if (kwok) await simulateNode(controlPlane);
+    for (const name of more) await start(name, programs[name], moreFlags(name, folder, kubeconfig, ownNode));
+    if (kwok || ownNode) await createNode(controlPlane);
+    if (kwok) await nodeReady(controlPlane);
+    if (ownNode) leaveNode = await keepNode(controlPlane, NODE);
     return controlPlane;
   } catch (cause) {
     // The directory is kept: its logs are needed to find the cause.
@@ -212,17 +220,23 @@ const copied = async (from: string, to: string): Promise<void> => {
 
 const POD_STAGES_FILE = "pod_stages.yaml";
 
-/** All parts of a control plane with a simulated node. */
+/** All parts of a control plane with kwok's node. */
 export const installSimulatedCluster = async (signal?: AbortSignal): Promise<void> => {
   await installControlPlane([...API_PROGRAMS, ...CONTROLLERS, "kwok"], signal);
 };
 
-/** Whether `installSimulatedCluster` has nothing to do. */
-export const isSimulatedClusterInstalled = (): boolean =>
-  missingPrograms([...API_PROGRAMS, ...CONTROLLERS, "kwok"]).length === 0;
+/** All parts of a control plane with an own node. */
+export const installOwnNodeCluster = async (signal?: AbortSignal): Promise<void> => {
+  await installControlPlane([...API_PROGRAMS, ...OWN_NODE_PROGRAMS], signal);
+};
+
+/** Whether `installOwnNodeCluster` has nothing to do. */
+export const isOwnNodeClusterInstalled = (): boolean =>
+  missingPrograms([...API_PROGRAMS, ...OWN_NODE_PROGRAMS]).length === 0;
 
 const API_PROGRAMS = ["etcd", "kube-apiserver", "kubectl"] as const;
 const CONTROLLERS = ["kube-controller-manager", "kube-scheduler"] as const;
+const OWN_NODE_PROGRAMS = ["kube-controller-manager"] as const;
 
 /** 3 s on an idle machine with two cores; the rest is for a machine that compiles at the same time. */
 const START_WITHIN_MS = 60_000;
@@ -268,7 +282,12 @@ const auditFlags = async (folder: string): Promise<string[]> => {
   return [`--audit-policy-file=${file}`, `--audit-log-path=${join(folder, AUDIT_LOG)}`];
 };
 
-const moreFlags = (name: typeof CONTROLLERS[number] | "kwok", folder: string, kubeconfig: string): string[] => {
+const moreFlags = (
+  name: typeof CONTROLLERS[number] | "kwok",
+  folder: string,
+  kubeconfig: string,
+  ownNode: boolean,
+): string[] => {
   const controller = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"];
   switch (name) {
     case "kube-controller-manager":
@@ -276,6 +295,8 @@ const moreFlags = (name: typeof CONTROLLERS[number] | "kwok", folder: string, ku
         ...controller,
         `--service-account-private-key-file=${join(folder, "service_accounts.key")}`,
         `--root-ca-file=${join(folder, "ca.crt")}`,
+        // It would call a node without leases unreachable.
+        ...(ownNode ? ["--controllers=*,-node-lifecycle-controller"] : []),
       ];
     case "kube-scheduler":
       return controller;

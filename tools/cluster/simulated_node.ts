@@ -6,17 +6,21 @@ interface Kubectl {
   readonly kubectl: (words: readonly string[], input?: string) => Promise<unknown>;
 }
 
-/** Makes one node, which kwok keeps ready, and volumes that the controller manager binds to claims without a class. */
-export const simulateNode = async (controlPlane: Kubectl): Promise<void> => {
+/** Creates one node, and volumes that the controller manager binds to claims without a class. */
+export const createNode = async (controlPlane: Kubectl): Promise<void> => {
   const manifests = [node, ...Array.from({ length: VOLUMES }, (_, index) => volume(index))];
   await controlPlane.kubectl(
     ["create", "-f", "-"],
     manifestList(manifests),
   );
+};
+
+/** Until kwok keeps the node ready. */
+export const nodeReady = async (controlPlane: Kubectl): Promise<void> => {
   await controlPlane.kubectl(["wait", "--for=condition=Ready", `node/${NODE}`, "--timeout=60s"]);
 };
 
-const NODE = "simulated";
+export const NODE = "simulated";
 
 /** More claims than any test makes at once; a claim without a free volume leaves its pod pending forever. */
 const VOLUMES = 32;

@@ -1,4 +1,5 @@
 /** The lifecycle of pods on the simulated node, as stages of kwok. */
+import { type Json, stringAt } from "../../core/data/json.ts";
 
 /** A pod whose image has this word in it never becomes ready: its server ends again and again. */
 export const CRASHING = "crashing";
@@ -6,7 +7,10 @@ export const CRASHING = "crashing";
 /** Restarts that such a pod shows at once. */
 const RESTARTS = 4;
 
-const crashes = `.spec.containers.[] | .image | contains("${CRASHING}")`;
+/** Whether a container is one of such a pod. */
+export const crashes = (container: Json): boolean => stringAt(container, "image")?.includes(CRASHING) === true;
+
+const crashesInKwok = `.spec.containers.[] | .image | contains("${CRASHING}")`;
 const going = (operator: "Exists" | "DoesNotExist") => ({ key: ".metadata.deletionTimestamp", operator });
 const fresh = { key: ".status.podIP", operator: "DoesNotExist" };
 
@@ -49,10 +53,10 @@ const ends = `  restartCount: ${RESTARTS}
 
 /** As kwok reads them: one YAML document each. */
 export const POD_STAGES: string = [
-  stage("pod-runs", [going("DoesNotExist"), fresh, { key: crashes, operator: "NotIn", values: ["true"] }], {
+  stage("pod-runs", [going("DoesNotExist"), fresh, { key: crashesInKwok, operator: "NotIn", values: ["true"] }], {
     statusTemplate: pod("Running", true, runs),
   }),
-  stage("pod-crashes", [going("DoesNotExist"), fresh, { key: crashes, operator: "In", values: ["true"] }], {
+  stage("pod-crashes", [going("DoesNotExist"), fresh, { key: crashesInKwok, operator: "In", values: ["true"] }], {
     statusTemplate: pod("Running", false, ends),
   }),
   // One with a finalizer ends slowly.
