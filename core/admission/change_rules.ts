@@ -46,7 +46,7 @@ export const portFindings = (resource: Json): ReadonlyArray<RuleBroken> => {
 };
 
 /** The verdict on a resource that is written now; a field that is rejected already is not reported twice. */
-export const asWritten = <A, R extends Rejection<{ readonly path: FieldPath }>>(
+export const withChangeFindings = <A, R extends Rejection<{ readonly path: FieldPath }>>(
   resource: Json,
   derived: Result.Result<A, R>,
 ): Result.Result<A, Rejection<R["failures"][number] | RuleBroken>> => {

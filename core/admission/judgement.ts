@@ -21,7 +21,7 @@ import { permitted, type Reference, referencesOf } from "../snapshot/references.
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
 import type { Change, Judgement } from "./change.ts";
-import { asWritten } from "./change_rules.ts";
+import { withChangeFindings } from "./change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
 export type Found = "Present" | "NoObject" | "NoKey" | undefined;
@@ -110,7 +110,7 @@ const NOTHING: Judgement = { rejections: [], warnings: [] };
 
 const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement => {
   const decoded = decodeResource(resource, "lenient");
-  const derived = asWritten(
+  const derived = withChangeFindings(
     resource,
     Result.flatMap(
       Result.mapError(decoded, (failures) => ({ failures, warnings: [] })),

@@ -1,6 +1,6 @@
 /** `lint`: all errors and warnings of resources, without a cluster. */
 import * as Result from "effect/Result";
-import { asWritten } from "../admission/change_rules.ts";
+import { withChangeFindings } from "../admission/change_rules.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
 import { reasonOf } from "../failure/table.ts";
 import type { Warning } from "../failure/warning.ts";
@@ -54,7 +54,7 @@ const findingsOf = (
   { label, current, resource, warnings, located }: InputResource,
   surroundings: Surroundings,
 ): ReadonlyArray<LintFinding> => {
-  const derived = asWritten(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
+  const derived = withChangeFindings(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
   const refused = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
   const { failures } = refused;
   const own = Result.isSuccess(derived) ? warningsOf(derived.success) : refused.warnings;

@@ -1,7 +1,7 @@
 /** `render`: resources → every object that the operator would create, as text. Reads no Secret, so it cannot print one. */
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
-import { asWritten } from "../admission/change_rules.ts";
+import { withChangeFindings } from "../admission/change_rules.ts";
 import { derive, type Derived, type Surroundings, warningsOf } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
@@ -31,7 +31,7 @@ export const renderCommand = (
 ): Outcome => {
   const { resources, skipped, converted } = readInputs(files);
   const rendered = resources.map(({ label, current, resource, warnings, located }) => {
-    const derived = asWritten(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
+    const derived = withChangeFindings(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
     return Result.isFailure(derived) || Result.isFailure(resource)
       ? {
         documents: [],

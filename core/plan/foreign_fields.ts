@@ -64,7 +64,7 @@ export const foreignFields = (
   return [
     ...spec,
     ...(isRecreate ? [["spec", "strategy", "rollingUpdate"]] : []),
-    ...broughtBack(manifest, live, replicaSets),
+    ...restoredFields(manifest, live, replicaSets),
     ...recordsOfOthers(manifest, live),
   ];
 };
@@ -124,13 +124,15 @@ const REVISION = "deployment.kubernetes.io/revision";
 const revisionOf = (object: JsonObject): number => Number(stringAt(object, "metadata", "annotations", REVISION) ?? 0);
 
 /**
- * Of a Deployment that went back to a template of an earlier ReplicaSet: what neither the manifest nor the template before has.
+ * Fields that a Deployment got back by `kubectl rollout undo`, which restores the template of an earlier ReplicaSet:
+ * those that neither the manifest nor the template before the undo has.
  *
- * `kubectl rollout undo` brings the record of the earlier template with it. Until that is repaired, a field also counts that the
- * template before had with another value, which may be a default, and where its ReplicaSet has not been seen yet, the manifest
- * decides alone. Otherwise these two would overwrite each other forever.
+ * The undo also restores the record annotations of the earlier template. Until the operator has repaired them, two
+ * differences apply: a field also counts if the template before had it with another value (which may be a default),
+ * and if the ReplicaSet of that template is not in the cache yet, only the manifest is compared. Without these, undo and
+ * operator would overwrite each other forever.
  */
-const broughtBack = (
+const restoredFields = (
   manifest: Manifest,
   live: JsonObject,
   replicaSets: ReadonlyArray<JsonObject>,

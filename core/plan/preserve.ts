@@ -8,7 +8,7 @@ import { isReadonlyArrayNonEmpty } from "effect/Array";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { conditionOf } from "../failure/table.ts";
 import { UpgradeConfigFailure } from "../failure/upgrade_config_failure.ts";
-import { operatorInputsBefore } from "./blame.ts";
+import { operatorInputsBefore } from "./operator_inputs.ts";
 import type { Inputs } from "./inputs.ts";
 import type { PreservationDecision } from "./decision.ts";
 import type { PreparationFailure } from "./prepare.ts";

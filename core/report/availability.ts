@@ -5,7 +5,7 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { availableOfTemplate, rolloutState } from "../plan/rollout/rollout_state.ts";
 import type { Decided } from "./decided.ts";
 import { podTrouble } from "./pods.ts";
-import { shownOf } from "./trouble.ts";
+import { disclosureOf } from "./trouble.ts";
 
 export const availableFinding = (
   snapshot: ClusterSnapshot,
@@ -41,7 +41,7 @@ export const incompleteFinding = (
   if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
   const status = objectAt(deployment, "status");
   const count = replicaCount(deployment);
-  const shown = shownOf(snapshot, prepared);
+  const shown = disclosureOf(snapshot, prepared);
   const rejected = listAt(status, "conditions").find((condition) =>
     stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"
   );

@@ -11,8 +11,8 @@ export interface Trouble {
   readonly message: string;
 }
 
-/** What may be shown of texts that others wrote. */
-export interface Shown {
+/** Which parts of text from other sources may appear in the status. */
+export interface Disclosure {
   /** Of Kubernetes' own: scheduler, kubelet. */
   readonly text: (text: string) => string;
   /** Whether the end of a container's log may be quoted; else the class of its exception stands alone. */
@@ -20,10 +20,10 @@ export interface Shown {
 }
 
 /** The worst trouble of the pods, the newest template first; undefined when none has any. */
-export const podTrouble = (pods: ReadonlyArray<JsonObject>, shown: Shown): Trouble | undefined => {
-  // One after the other: what may be shown of each costs time.
+export const podTrouble = (pods: ReadonlyArray<JsonObject>, disclosure: Disclosure): Trouble | undefined => {
+  // Lazily: redacting the text of each pod takes time.
   for (const pod of newestFirst(pods)) {
-    const trouble = troubleOf(pod, shown);
+    const trouble = troubleOf(pod, disclosure);
     if (trouble !== undefined) return trouble;
   }
   return undefined;
@@ -38,17 +38,17 @@ const PULL_REASONS = [
 ];
 const CONFIG_REASONS = ["CreateContainerConfigError", "CreateContainerError", "RunContainerError"];
 
-const troubleOf = (pod: JsonObject, shown: Shown): Trouble | undefined => {
+const troubleOf = (pod: JsonObject, disclosure: Disclosure): Trouble | undefined => {
   const name = stringAt(pod, "metadata", "name") ?? "?";
   const scheduled = listAt(pod, "status", "conditions").find((condition) =>
     member(condition, "type") === "PodScheduled"
   );
   if (member(scheduled, "status") === "False") {
     const why = stringAt(scheduled, "message") ?? "no suitable node";
-    return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${shown.text(why)}` };
+    return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${disclosure.text(why)}` };
   }
   const all = [...listAt(pod, "status", "initContainerStatuses"), ...listAt(pod, "status", "containerStatuses")];
-  return all.filter(isObject).map((status) => containerTrouble(pod, name, status, shown))
+  return all.filter(isObject).map((status) => containerTrouble(pod, name, status, disclosure))
     .find((trouble) => trouble !== undefined);
 };
 
@@ -56,7 +56,7 @@ const containerTrouble = (
   object: JsonObject,
   pod: string,
   status: JsonObject,
-  shown: Shown,
+  disclosure: Disclosure,
 ): Trouble | undefined => {
   const container = stringAt(status, "name") ?? "?";
   const waiting = objectAt(status, "state", "waiting");
@@ -67,7 +67,7 @@ const containerTrouble = (
       reason: "ImagePullFailed",
       message:
         `Pod ${pod} cannot pull image ${image} (${reason}): ${
-          shown.text(stringAt(waiting, "message") ?? "no reason given")
+          disclosure.text(stringAt(waiting, "message") ?? "no reason given")
         }. ` +
         `Check the image name, the registry and imagePullSecrets`,
     };
@@ -76,7 +76,7 @@ const containerTrouble = (
     return {
       reason: "CrashLoop",
       message: `Pod ${pod}, container ${container}: ${reason}: ${
-        shown.text(stringAt(waiting, "message") ?? "no reason given")
+        disclosure.text(stringAt(waiting, "message") ?? "no reason given")
       }`,
     };
   }
@@ -85,7 +85,7 @@ const containerTrouble = (
   // OGX 1.2 and newer end with 0 when their start failed: any early end is a failed start.
   const code = member(ended, "exitCode");
   const log = stringAt(ended, "message") ?? "";
-  const words = shown.log(object, log) ? lastLine(log) : exceptionClass(log) ?? "";
+  const words = disclosure.log(object, log) ? lastLine(log) : exceptionClass(log) ?? "";
   const restarts = Number(member(status, "restartCount") ?? 0);
   return {
     reason: "CrashLoop",

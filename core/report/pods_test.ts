@@ -1,9 +1,9 @@
 import { ok, strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../data/json.ts";
-import { podTrouble as troubleOf, type Shown } from "./pods.ts";
+import { type Disclosure, podTrouble as troubleOf } from "./pods.ts";
 
-const EVERYTHING: Shown = { text: (text) => text, log: () => true };
-const podTrouble = (pods: ReadonlyArray<JsonObject>, shown = EVERYTHING) => troubleOf(pods, shown);
+const EVERYTHING: Disclosure = { text: (text) => text, log: () => true };
+const podTrouble = (pods: ReadonlyArray<JsonObject>, disclosure = EVERYTHING) => troubleOf(pods, disclosure);
 
 const pod = (status: JsonObject, name = "my-1", creationTimestamp = "2026-01-01T00:00:00Z"): JsonObject => ({
   metadata: { name, creationTimestamp },
@@ -78,7 +78,7 @@ Deno.test("podTrouble() quotes the error of a traceback, not the line that happe
   ok(podTrouble([pod])?.message.includes("ValueError: no such provider"));
 });
 
-Deno.test("podTrouble() quotes nothing of a log but the class of its exception where it may not be shown", () => {
+Deno.test("podTrouble() quotes nothing of a log but the class of its exception where it may not be disclosure", () => {
   const ended = (message: string) =>
     podTrouble([pod(container({ terminated: { exitCode: 1, message } }))], { text: (text) => text, log: () => false })
       ?.message ?? "";

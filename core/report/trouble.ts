@@ -6,7 +6,7 @@ import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
-import { podTrouble, type Shown } from "./pods.ts";
+import { type Disclosure, podTrouble } from "./pods.ts";
 import { reveals, withoutSecrets } from "../redaction/redaction.ts";
 
 /** Kept from the first report: the pods that it describes are gone. */
@@ -40,7 +40,7 @@ export const whyUndone = (
   const refused = podCreationFailure(deployment, snapshot.replicaSets);
   return refused === undefined
     ? troubleIn(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets), snapshot, prepared)
-    : `Kubernetes could not create pods: ${shownOf(snapshot, prepared).text(refused)}`;
+    : `Kubernetes could not create pods: ${disclosureOf(snapshot, prepared).text(refused)}`;
 };
 
 export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: JsonObject, prepared: Prepared): string =>
@@ -52,10 +52,10 @@ export const troubleIn = (
   pods: ReadonlyArray<JsonObject>,
   snapshot: ClusterSnapshot,
   prepared: Prepared | undefined,
-): string => podTrouble(pods, shownOf(snapshot, prepared))?.message ?? "the pods were not ready in time";
+): string => podTrouble(pods, disclosureOf(snapshot, prepared))?.message ?? "the pods were not ready in time";
 
 /** A server may log its inputs: no value of a Secret may be written to the status. */
-export const shownOf = (snapshot: ClusterSnapshot, prepared: Prepared | undefined): Shown => {
+export const disclosureOf = (snapshot: ClusterSnapshot, prepared: Prepared | undefined): Disclosure => {
   const values = knownValues(snapshot);
   return {
     text: (text) => withoutSecrets(text, values),

@@ -14,22 +14,22 @@ export const OPENAI_WAY = "use remote::vllm with the OpenAI-compatible endpoint 
  * Source: seen on 0.3.5 and 0.6.1, read in 0.3.0, 0.4.7 and 0.5.4. The class that all three share gives a field of its
  * base class a value without a type, and pydantic does not make such a class.
  */
-const OF_MODULE: UnstartableType = {
+const UNLOADABLE_MODULE: UnstartableType = {
   reason: "its module cannot be loaded, so the server fails to start",
   instead: OPENAI_WAY,
 };
 
 /** Source: seen on 0.2.24 and 0.3.5, whose routers call methods that these two lack or give other arguments. */
-const OF_ANOTHER_RELEASE: UnstartableType = {
+const OTHER_RELEASE: UnstartableType = {
   reason: "it is incompatible with this release of the server, which fails to start",
   instead: OPENAI_WAY,
 };
 
 /** On Llama Stack 0.3 – 0.6; 0.7 no longer has them. */
 export const UNLOADABLE_TYPES: Readonly<Record<string, UnstartableType>> = {
-  "inference remote::hf::endpoint": OF_MODULE,
-  "inference remote::hf::serverless": OF_MODULE,
-  "inference remote::tgi": OF_MODULE,
+  "inference remote::hf::endpoint": UNLOADABLE_MODULE,
+  "inference remote::hf::serverless": UNLOADABLE_MODULE,
+  "inference remote::tgi": UNLOADABLE_MODULE,
 };
 
 /**
@@ -45,14 +45,14 @@ const UNANSWERED_TYPES: Readonly<Record<string, UnstartableType>> = {
 
 /** On Llama Stack 0.3; fixed in 0.4. */
 export const UNUSED_TYPES: Readonly<Record<string, UnstartableType>> = {
-  "inference remote::passthrough": OF_ANOTHER_RELEASE,
+  "inference remote::passthrough": OTHER_RELEASE,
 };
 
 /** On Llama Stack 0.2. */
 export const LEGACY_TYPES: Readonly<Record<string, UnstartableType>> = {
   ...UNANSWERED_TYPES,
   ...UNUSED_TYPES,
-  "inference remote::runpod": OF_ANOTHER_RELEASE,
+  "inference remote::runpod": OTHER_RELEASE,
 };
 
 /**
