@@ -16,6 +16,7 @@ import { images } from "./commands/images.ts";
 import { lint } from "./commands/lint.ts";
 import { render } from "./commands/render.ts";
 import { rollout } from "./commands/rollout.ts";
+import { smoke } from "./commands/smoke.ts";
 import { run } from "./commands/run.ts";
 import { version } from "./commands/version.ts";
 import type { FileUnreadable } from "./files.ts";
@@ -73,7 +74,21 @@ const withHelpFlag = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 const HELP_FLAGS: ReadonlySet<string> = new Set(["--help", "-h"]);
 
-const COMMANDS = [run, render, lint, diff, explain, rollout, convert, catalogue, images, crds, version, help] as const;
+const COMMANDS = [
+  run,
+  render,
+  lint,
+  diff,
+  explain,
+  smoke,
+  rollout,
+  convert,
+  catalogue,
+  images,
+  crds,
+  version,
+  help,
+] as const;
 
 const program = Command.make("llama-stack-operator").pipe(
   Command.withDescription("Deploy Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),

@@ -128,6 +128,23 @@ Deno.test("the command line next to the operator on a real API server", async (t
         strictEqual(json.ready, true);
       });
 
+      await t.step("cli smoke explains why a server cannot be reached, and who may not try", async () => {
+        const { code, stdout, stderr } = await cli(cluster, ["smoke", "one", "--timeout", "5"]);
+        strictEqual(code, 1, stderr);
+        // Nothing answers at the addresses of simulated pods.
+        ok(
+          /^version +failed +\S+ m?s +(the server answered|the API server answered|no response)/m.test(stdout),
+          stdout,
+        );
+        ok(stdout.includes("one in namespace default: 3 of 3 checks failed"), stdout);
+        const nobody = await cli(cluster, ["smoke", "nobody"]);
+        strictEqual(nobody.code, 1);
+        ok(nobody.stderr.includes('LlamaStackDistribution "nobody" not found in namespace "default"'), nobody.stderr);
+        const odd = await cli(cluster, ["smoke", "one", "--timeout", "0"]);
+        strictEqual(odd.code, 2, odd.stderr);
+        ok(odd.stderr.includes("0 is not a number of seconds above 0"), odd.stderr);
+      });
+
       await t.step("cli diff finds nothing in a settled resource, in the cluster and in a file", async () => {
         for (const args of [["diff", "one"], ["diff", "-f", "-"]]) {
           const { code, stdout, stderr } = await cli(cluster, args, manifest(SPEC, "one"));

@@ -1,0 +1,83 @@
+/** Requests to a server through the API server's proxy of Services, for machines outside the cluster. */
+import * as Clock from "effect/Clock";
+import * as Effect from "effect/Effect";
+import type { Answer, ServiceTarget } from "../../core/command/smoke.ts";
+import type { Json, JsonObject } from "../../core/data/json.ts";
+import type { Connection } from "../kubernetes/cluster.ts";
+import { withCauses } from "../kubernetes/cluster_error.ts";
+import { textWithin, within } from "../kubernetes/http_client.ts";
+
+export interface ProxiedServer {
+  /** GET without a body, else POST; every failure is an answer. */
+  readonly ask: (path: string, body?: JsonObject) => Effect.Effect<Answer>;
+}
+
+/** Lists of thousands of models are longer than any reply. */
+const BYTES_MAX = 16 * 1024 * 1024;
+
+export const proxiedServer = Effect.fn("proxiedServer")(function* (
+  connection: Connection,
+  { namespace, service, port, scheme }: ServiceTarget,
+  timeoutMs: number,
+) {
+  const authority = connection.caPem();
+  const client = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Deno.createHttpClient({
+        ...(authority === undefined ? {} : { caCerts: [authority] }),
+        ...(connection.clientCertificate ?? {}),
+      })
+    ),
+    (item) => Effect.sync(() => item.close()),
+  );
+  const url = `${connection.url}/api/v1/namespaces/${namespace}/services/${scheme}:${service}:${port}/proxy`;
+  const ask: ProxiedServer["ask"] = (path, body) =>
+    Effect.gen(function* () {
+      const from = yield* Clock.currentTimeMillis;
+      const found = yield* Effect.tryPromise((signal) =>
+        requested(client, connection, `${url}${path}`, body, timeoutMs, signal)
+      )
+        .pipe(Effect.catch(({ cause }) => Effect.succeed({ kind: "none", why: whyNot(cause, timeoutMs) } as const)));
+      return { ...found, ms: (yield* Clock.currentTimeMillis) - from };
+    });
+  return { ask };
+});
+
+const whyNot = (cause: unknown, timeoutMs: number): string =>
+  cause instanceof DOMException && cause.name === "TimeoutError"
+    ? `no response within ${timeoutMs / 1000} s`
+    : withCauses(cause);
+
+const requested = (
+  client: Deno.HttpClient,
+  connection: Connection,
+  url: string,
+  body: JsonObject | undefined,
+  timeoutMs: number,
+  outer: AbortSignal,
+) =>
+  within(timeoutMs, outer, async (signal) => {
+    const token = connection.token();
+    const response = await fetch(url, {
+      client,
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: "manual",
+      signal,
+    });
+    const text = await textWithin(response, BYTES_MAX, signal);
+    if (text === undefined) throw new Error(`the response has more than ${BYTES_MAX} bytes`);
+    return { kind: "response", status: response.status, body: parsed(text) } as const;
+  });
+
+const parsed = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+};
