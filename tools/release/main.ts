@@ -1,0 +1,60 @@
+/** `deno task release`: its options. */
+import { join, resolve } from "node:path";
+import { OPERATOR_VERSION } from "../../core/operator/version.ts";
+import { PUBLISHER } from "../package/publisher.ts";
+import { taskOptions } from "../task_options.ts";
+import { rehearse } from "./rehearsal.ts";
+import { release } from "./release.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+const USAGE = `Usage: deno task release --key KEY [--catalog FILE] [--out FOLDER] [--images REPOSITORY] [--arch LIST]
+       deno task release --dry-run [--out FOLDER]
+
+Publishes the version of core/operator/version.ts: the images of the operator, of the OLM bundles and of the catalog,
+signed, with install.yaml, Helm chart, programs, krew manifest, bill of materials and checksums in a folder.
+
+  --key KEY            Private key of cosign, or the URL of one in a key management service
+  --catalog FILE       catalog.json of the release before; without it, the catalog begins with this release
+  --out FOLDER         Folder to fill (default: dist/VERSION)
+  --images REPOSITORY  Registry and organization of the images (default: ${PUBLISHER.images})
+  --arch LIST          Architectures of the images and programs (default: amd64,arm64)
+  --dry-run            Publish nothing: make this version and the next one against a registry on this machine, check
+                       them, and upgrade a cluster on this machine from one to the other (Linux, root)`;
+
+const options = taskOptions(Deno.args, {
+  key: { type: "string" },
+  catalog: { type: "string" },
+  out: { type: "string" },
+  images: { type: "string", default: PUBLISHER.images },
+  arch: { type: "string", default: "amd64,arm64" },
+  "dry-run": { type: "boolean", default: false },
+  // Of rehearsal.ts, for each of its two versions.
+  rehearsal: { type: "boolean", default: false },
+}, USAGE);
+
+const from = Deno.env.get("INIT_CWD") ?? Deno.cwd();
+const isDryRun = options["dry-run"];
+const folder = options.out === undefined
+  ? join(ROOT, "dist", isDryRun ? "rehearsal" : OPERATOR_VERSION)
+  : resolve(from, options.out);
+
+try {
+  if (isDryRun) await rehearse(folder);
+  else if (options.key === undefined) throw new Error(`--key is required\n\n${USAGE}`);
+  else {
+    await release({
+      root: ROOT,
+      folder,
+      images: options.images,
+      architectures: options.arch.split(","),
+      key: options.key,
+      catalog: options.catalog === undefined ? undefined : resolve(from, options.catalog),
+      isRehearsal: options.rehearsal,
+      denort: Deno.env.get("DENORT_BIN"),
+    });
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  Deno.exitCode = 1;
+}

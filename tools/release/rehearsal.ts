@@ -1,0 +1,100 @@
+/**
+ * `deno task release --dry-run`: makes this version and the next one as a release does, against a registry on loopback,
+ * checks what came out, and upgrades a real cluster from one to the other. Publishes nothing. Requires Linux and root.
+ */
+import { join } from "node:path";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import { OPERATOR_VERSION } from "../../core/operator/version.ts";
+import { installControlPlane } from "../install/control_plane.ts";
+import { runtimeOfTests } from "../install/deno_runtime.ts";
+import { must } from "../install/run_program.ts";
+import { containers } from "./containers.ts";
+import { pushBases, startLocalRegistry } from "./local_registry.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+export const NEXT_VERSION = OPERATOR_VERSION.replace(/\d+$/, (patch) => String(Number(patch) + 1));
+
+/** Folders of the two versions and the public key, in `folder`. */
+export const rehearse = async (folder: string): Promise<void> => {
+  const started = performance.now();
+  const told = (what: string) => console.log(`[${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s] ${what}`);
+  await Deno.mkdir(folder, { recursive: true });
+  const { cosign } = await installControlPlane(["cosign"]);
+  // One runtime, where Deno cannot download that of another architecture.
+  const denort = await runtimeOfTests();
+  const architectures = denort === undefined ? ["amd64", "arm64"] : [Deno.build.arch === "aarch64" ? "arm64" : "amd64"];
+  const images = [...EMBEDDED_DISTRIBUTIONS.values()].map(({ image }) => image);
+  const dockerfile = await Deno.readTextFile(join(ROOT, "Dockerfile"));
+  const bases = [...dockerfile.matchAll(/^ARG (?:DENO|RUNTIME)=(\S+)$/gm)].map(([, name = ""]) => name);
+  const publics = [...new Set([...images, ...bases].map((name) => name.split("/")[0] ?? ""))];
+
+  await using registry = await startLocalRegistry(join(folder, "registry"), publics);
+  for (const [name, value] of Object.entries(registry.env)) Deno.env.set(name, value);
+  await pushBases(folder, registry, dockerfile);
+  await pushStandIns(join(folder, "stand-ins"), registry.host, images);
+  told(`a registry with ${images.length} stand-ins for images of servers, and two base images`);
+
+  const key = join(folder, "cosign");
+  Deno.env.set("COSIGN_PASSWORD", "");
+  await must(cosign, ["generate-key-pair", "--output-key-prefix", key]);
+  const common = ["--rehearsal", "--images", `${registry.host}/llamastackoperator`, "--key", `${key}.key`];
+  const release = async (root: string, version: string, more: ReadonlyArray<string>) => {
+    const words = ["run", "--quiet", "--allow-all", "tools/release/main.ts", ...common, "--arch", architectures.join()];
+    const said = await must(Deno.execPath(), [...words, "--out", join(folder, version), ...more], {
+      cwd: root,
+      env: { ...Deno.env.toObject(), ...(denort === undefined ? {} : { DENORT_BIN: denort }) },
+    });
+    told(said.trim());
+  };
+  await release(ROOT, OPERATOR_VERSION, []);
+  const next = join(folder, "next");
+  await copyAs(NEXT_VERSION, next);
+  await release(next, NEXT_VERSION, ["--catalog", join(folder, OPERATOR_VERSION, "catalog.json")]);
+  await Deno.remove(next, { recursive: true });
+
+  await must(Deno.execPath(), ["test", "--quiet", "--allow-all", "--no-check", "tests/release"], {
+    cwd: ROOT,
+    env: { ...Deno.env.toObject(), [FOLDER_VARIABLE]: folder, [HOST_VARIABLE]: registry.host },
+  }).then((text) => console.log(text.trimEnd()));
+  told("checked, and upgraded a cluster from one to the other");
+};
+
+/** For the tests of tests/release. */
+export const FOLDER_VARIABLE = "LLAMA_STACK_OPERATOR_RELEASE_FOLDER";
+export const HOST_VARIABLE = "LLAMA_STACK_OPERATOR_RELEASE_REGISTRY";
+
+/** The files of the project, as the given version. */
+const copyAs = async (version: string, folder: string): Promise<void> => {
+  await Deno.mkdir(folder, { recursive: true });
+  const listed = await must("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: ROOT });
+  for (const path of listed.split("\0").filter((name) => name !== "")) {
+    const to = join(folder, path);
+    await Deno.mkdir(join(to, ".."), { recursive: true });
+    await Deno.copyFile(join(ROOT, path), to);
+  }
+  const edit = async (path: string, change: (text: string) => string) => {
+    const file = join(folder, path);
+    const before = await Deno.readTextFile(file);
+    const after = change(before);
+    if (after === before) throw new Error(`${path} does not mention ${OPERATOR_VERSION}`);
+    await Deno.writeTextFile(file, after);
+  };
+  await edit("core/operator/version.ts", (text) => text.replace(OPERATOR_VERSION, version));
+  await edit("Dockerfile", (text) => text.replace(`version="${OPERATOR_VERSION}"`, `version="${version}"`));
+  await edit("CHANGELOG.md", (text) => text.replace(/^## /m, `## ${version}\n\n- A rehearsal.\n\n## `));
+};
+
+/** Images of one label each, under the names of the servers' images. */
+const pushStandIns = async (folder: string, host: string, images: ReadonlyArray<string>): Promise<void> => {
+  const context = join(folder, "context");
+  await Deno.mkdir(context, { recursive: true });
+  const registry = await containers(folder, true);
+  for (const image of new Set(images)) {
+    const dockerfile = join(context, "Dockerfile");
+    await Deno.writeTextFile(dockerfile, `FROM scratch\nLABEL stand-in.for="${image}"\n`);
+    const build = { context, dockerfile, architectures: ["amd64"], arguments: {}, labels: {} };
+    await registry.publish({ ...build, image: `${host}/${image}` });
+  }
+  await must("rm", ["--recursive", "--force", folder]);
+};

@@ -1,0 +1,232 @@
+/**
+ * START HERE: `deno task release`, everything that is published for a version, in the order in which it depends on each
+ * other. `--dry-run` rehearses it without publishing anything; see rehearsal.ts.
+ *
+ * 1. refuse to start with placeholders, without a changelog section, or with uncommitted changes
+ * 2. base images by digest, then the image of the operator as one index, then the operands by digest
+ * 3. install.yaml, chart, OLM bundles and catalog, in which every image has a digest
+ * 4. programs, krew manifest, bill of materials, notes, checksums
+ * 5. signatures and provenance
+ */
+import { join } from "node:path";
+import * as Result from "effect/Result";
+import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
+import { isObject, type JsonObject } from "../../core/data/json.ts";
+import { readManifests } from "../../core/data/yaml.ts";
+import { OPERATOR_VERSION } from "../../core/operator/version.ts";
+import { catalogText, withBundle } from "../package/catalog.ts";
+import { type Choices, DEFAULT } from "../package/choices.ts";
+import { chartFiles } from "../package/helm/chart.ts";
+import { installation } from "../package/installation.ts";
+import { oneFile } from "../package/kustomize.ts";
+import { bundleFiles, BUNDLES } from "../package/olm.ts";
+import { PUBLISHER, publisherProblems } from "../package/publisher.ts";
+import { must } from "../install/run_program.ts";
+import { archive, writeArchives, writeChecksums } from "./archives.ts";
+import { sectionOf } from "./changelog.ts";
+import { type Containers, containers } from "./containers.ts";
+import { krewManifest } from "./krew.ts";
+import { packagesOf, sbomText } from "./sbom.ts";
+import { SBOM, signRelease } from "./signing.ts";
+
+export interface ReleaseOptions {
+  /** The project; a rehearsal of the next version has a copy of it. */
+  readonly root: string;
+  readonly folder: string;
+  /** Registry and organization. */
+  readonly images: string;
+  readonly architectures: ReadonlyArray<string>;
+  readonly key: string;
+  /** The catalog of the releases before; undefined for the first one. */
+  readonly catalog: string | undefined;
+  /** Problems are reported and do not stop it. */
+  readonly isRehearsal: boolean;
+  /** A file with Deno's runtime; undefined: Deno downloads it. */
+  readonly denort: string | undefined;
+}
+
+export const release = async (options: ReleaseOptions): Promise<void> => {
+  const { root, folder, images, isRehearsal } = options;
+  const version = OPERATOR_VERSION;
+  const changelog = sectionOf(await Deno.readTextFile(join(root, "CHANGELOG.md")), version);
+  const problems = await problemsOf(root, version, changelog);
+  if (problems.length > 0 && !isRehearsal) throw new Error(`${version} cannot be released:\n${bullets(problems)}`);
+  if (problems.length > 0) console.error(`a release would stop here:\n${bullets(problems)}`);
+  await Deno.mkdir(folder, { recursive: true });
+
+  const storage = await Deno.makeTempDir();
+  try {
+    const registry = await containers(storage, isRehearsal);
+    const published = await publishOperator(registry, options, version);
+    const related = await relatedImages(registry);
+    const choices: Choices = { ...DEFAULT, image: published.image, relatedImages: related };
+    await writeInstallation(folder, choices, version);
+    const bundleImages = await publishBundles(registry, options, choices, version);
+    const url = `${PUBLISHER.repository}/releases/download/v${version}`;
+    const plugins = await writeArchives({ ...options, version, url });
+    await Deno.writeTextFile(
+      join(folder, "llama-stack.krew.yaml"),
+      krewManifest(version, PUBLISHER.homepage, plugins),
+    );
+    const contents = { version, createdAt: PUBLISHER.createdAt, packages: await packagesOf(root), images: published.bases };
+    await Deno.writeTextFile(join(folder, SBOM), sbomText(contents));
+    await Deno.writeTextFile(join(folder, "NOTES.md"), changelog ?? "");
+    await writeChecksums(folder);
+    const provenance = {
+      repository: PUBLISHER.repository,
+      commit: await commitOf(root),
+      bases: published.bases,
+      builder: `${PUBLISHER.repository}/actions`,
+    };
+    await signRelease(folder, [published.image, ...bundleImages], published.image, provenance, options);
+  } finally {
+    // Files of other users in it: only buildah's own namespace may remove them.
+    await must("rm", ["--recursive", "--force", storage]);
+  }
+  console.log(`${version}: ${folder}, images in ${images}`);
+};
+
+const bullets = (all: ReadonlyArray<string>): string => all.map((text) => `  - ${text}`).join("\n");
+
+const problemsOf = async (
+  root: string,
+  version: string,
+  changelog: string | undefined,
+): Promise<ReadonlyArray<string>> => {
+  const changed = await must("git", ["status", "--porcelain"], { cwd: root }).catch(() => "");
+  return [
+    ...publisherProblems().map((problem) => `tools/package/publisher.ts: ${problem}`),
+    ...(changelog === undefined ? [`CHANGELOG.md has no section "## ${version}"`] : []),
+    ...(changed === "" ? [] : ["there are changes that are not committed"]),
+  ];
+};
+
+const commitOf = async (root: string): Promise<string> =>
+  (await must("git", ["rev-parse", "HEAD"], { cwd: root }).catch(() => "0".repeat(40))).trim();
+
+/** The arguments of the Dockerfile that name its base images, and their defaults. */
+const BASES = /^ARG (DENO|RUNTIME)=(\S+)$/gm;
+
+const publishOperator = async (
+  registry: Containers,
+  { root, images, architectures }: ReleaseOptions,
+  version: string,
+): Promise<{ readonly image: string; readonly bases: ReadonlyArray<string> }> => {
+  const dockerfile = join(root, "Dockerfile");
+  const bases: Record<string, string> = {};
+  for (const [, name = "", image = ""] of (await Deno.readTextFile(dockerfile)).matchAll(BASES)) {
+    bases[name] = `${image.replace(/:[^/:]*$/, "")}@${await registry.digestOf(image)}`;
+  }
+  const repository = `${images}/llama-stack-operator`;
+  const digest = await registry.publish({
+    image: `${repository}:${version}`,
+    context: root,
+    dockerfile,
+    architectures,
+    arguments: bases,
+    labels: {
+      "org.opencontainers.image.version": version,
+      "org.opencontainers.image.source": PUBLISHER.repository,
+      "org.opencontainers.image.url": PUBLISHER.homepage,
+      "org.opencontainers.image.revision": await commitOf(root),
+      "org.opencontainers.image.created": PUBLISHER.createdAt,
+    },
+  });
+  return { image: `${repository}@${digest}`, bases: Object.values(bases) };
+};
+
+/** Every distribution's image by its digest of today. */
+const relatedImages = async (registry: Containers): Promise<Choices["relatedImages"]> => {
+  const found: Choices["relatedImages"][number][] = [];
+  for (const [name, { image }] of EMBEDDED_DISTRIBUTIONS) {
+    const digest = await registry.digestOf(image);
+    found.push({ variable: relatedImageVariable(name), image: `${image.replace(/:[^/:]*$/, "")}@${digest}` });
+  }
+  return found;
+};
+
+const writeInstallation = async (folder: string, choices: Choices, version: string): Promise<void> => {
+  await Deno.writeTextFile(join(folder, "install.yaml"), oneFile("", installation(choices)));
+  const chart = "llama-stack-operator";
+  const work = await Deno.makeTempDir();
+  try {
+    await writeFiles(join(work, chart), chartFiles(choices, version));
+    await archive(join(folder, `${chart}-${version}.tgz`), work, [chart]);
+  } finally {
+    await Deno.remove(work, { recursive: true });
+  }
+};
+
+/** Builds and pushes each bundle, and a catalog that has them in addition to those before. */
+const publishBundles = async (
+  registry: Containers,
+  { root, folder, images, catalog }: ReleaseOptions,
+  choices: Choices,
+  version: string,
+): Promise<ReadonlyArray<string>> => {
+  const work = await Deno.makeTempDir();
+  const bundles: string[] = [];
+  let blobs: ReadonlyArray<JsonObject> = catalog === undefined ? [] : blobsIn(await Deno.readTextFile(catalog));
+  try {
+    const files = bundleFiles("", await samplesIn(root), version, choices);
+    await writeFiles(work, files);
+    for (const { folder: below, name } of BUNDLES) {
+      const repository = `${images}/${name}-bundle`;
+      const context = join(work, below);
+      const digest = await registry.publish({
+        image: `${repository}:${version}`,
+        context,
+        dockerfile: join(context, "bundle.Dockerfile"),
+        architectures: ["amd64"],
+        arguments: {},
+        labels: {},
+      });
+      const image = `${repository}@${digest}`;
+      bundles.push(image);
+      const manifests = Object.entries(files).filter(([path]) => path.startsWith(`${below}/manifests/`))
+        .flatMap(([, text]) => Result.getOrThrow(readManifests(text))).filter(isObject);
+      blobs = withBundle(blobs, { image, manifests });
+    }
+    const text = catalogText(blobs);
+    await Deno.writeTextFile(join(folder, "catalog.json"), text);
+    const context = join(work, "catalog");
+    await writeFiles(context, {
+      "configs/catalog.json": text,
+      Dockerfile: 'FROM scratch\nCOPY configs /configs\nLABEL operators.operatorframework.io.index.configs.v1="/configs"\n',
+    });
+    const repository = `${images}/llama-stack-operator-catalog`;
+    const digest = await registry.publish({
+      image: `${repository}:v${version}`,
+      context,
+      dockerfile: join(context, "Dockerfile"),
+      architectures: ["amd64"],
+      arguments: {},
+      labels: {},
+    });
+    return [...bundles, `${repository}@${digest}`];
+  } finally {
+    await Deno.remove(work, { recursive: true });
+  }
+};
+
+/** One JSON document after the other, as `catalogText` writes them. */
+const blobsIn = (text: string): ReadonlyArray<JsonObject> =>
+  Result.getOrThrow(readManifests(text.replaceAll(/^\}\n\{/gm, "}\n---\n{"))).filter(isObject);
+
+const samplesIn = async (root: string): Promise<ReadonlyArray<JsonObject>> => {
+  const folder = join(root, "deploy/samples");
+  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name).toSorted();
+  const texts = await Promise.all(names.map((name) => Deno.readTextFile(join(folder, name))));
+  return texts.flatMap((text) => Result.getOrThrow(readManifests(text))).filter(isObject)
+    .filter(({ kind, apiVersion }) => kind === KIND && apiVersion === API_VERSION);
+};
+
+const writeFiles = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, path);
+    await Deno.mkdir(join(file, ".."), { recursive: true });
+    await Deno.writeTextFile(file, text);
+  }
+};
