@@ -96,6 +96,8 @@ const SOURCES = {
     coldSeconds: 150,
     complete: addLego,
   },
+  helm: { folder: "helm", module: "helm.sh/helm/v4", package: "helm.sh/helm/v4/cmd/helm", coldSeconds: 150 },
+  "helm-3": { folder: "helm_3", module: "helm.sh/helm/v3", package: "helm.sh/helm/v3/cmd/helm", coldSeconds: 215 },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 
