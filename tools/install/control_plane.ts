@@ -39,6 +39,8 @@ interface Source {
   readonly package: string;
   /** First build on two cores, empty cache, downloads included. */
   readonly coldSeconds: number;
+  /** Variables of the program that its own build sets, by package and name. */
+  readonly variables?: (version: string) => Readonly<Record<string, string>>;
   /** Adds what go.mod refers to and this repository does not hold, to a copy of the folder. */
   readonly complete?: (folder: string) => Promise<void>;
 }
@@ -61,7 +63,26 @@ const kubernetes = (program: string, coldSeconds: number, folder = chosenFolder(
   module: "k8s.io/kubernetes",
   package: `k8s.io/kubernetes/cmd/${program}`,
   coldSeconds,
+  // Otherwise the API server calls itself v0.0.0-master+$Format:%H$, which kubectl cannot parse.
+  variables: (version) => {
+    const [major = "", minor = ""] = version.split(".");
+    const set = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor };
+    return Object.fromEntries(
+      Object.entries(set).map(([name, value]) => [`k8s.io/component-base/version.${name}`, value]),
+    );
+  },
 });
+
+/** Without a cluster, Helm 3 assumes the version of Kubernetes that its client is of; otherwise it would assume 1.20. */
+const helm3Variables = (): Readonly<Record<string, string>> => {
+  const [, minor = ""] = inGoMod({ folder: "helm_3" }, "k8s.io/client-go v").split(".");
+  return Object.fromEntries(
+    ["pkg/chartutil", "pkg/lint/rules"].flatMap((path) => [
+      [`helm.sh/helm/v3/${path}.k8sVersionMajor`, "1"],
+      [`helm.sh/helm/v3/${path}.k8sVersionMinor`, minor],
+    ]),
+  );
+};
 
 // Several modules, because their requirements conflict: Kubernetes requires a newer etcd client than this etcd, and
 // kwok and CoreDNS older Kubernetes libraries. The node's programs are older, because newer kubelets do not start on
@@ -97,7 +118,13 @@ const SOURCES = {
     complete: addLego,
   },
   helm: { folder: "helm", module: "helm.sh/helm/v4", package: "helm.sh/helm/v4/cmd/helm", coldSeconds: 150 },
-  "helm-3": { folder: "helm_3", module: "helm.sh/helm/v3", package: "helm.sh/helm/v3/cmd/helm", coldSeconds: 215 },
+  "helm-3": {
+    folder: "helm_3",
+    module: "helm.sh/helm/v3",
+    package: "helm.sh/helm/v3/cmd/helm",
+    coldSeconds: 215,
+    variables: helm3Variables,
+  },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 
@@ -191,20 +218,14 @@ const withoutGo = (name: string): string =>
   `${GIVEN_TOGETHER.join(", ")} (setup-envtest creates one), copy the cache folder ${cacheDir("control_plane")} from ` +
   `a machine that has it, or install Go ${pinnedGo()} or newer and add it to PATH.`;
 
-/** Without the version flags the API server calls itself v0.0.0-master+$Format:%H$, which kubectl cannot parse. */
-const linkerFlags = (source: Source, version: string): string => {
-  if (source.module !== "k8s.io/kubernetes") return "-s -w";
-  const [major, minor] = version.split(".");
-  const set = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor };
-  return ["-s -w", ...Object.entries(set).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)]
-    .join(" ");
-};
+const linkerFlags = ({ variables }: Source, version: string): string =>
+  ["-s -w", ...Object.entries(variables?.(version) ?? {}).map(([name, value]) => `-X ${name}=${value}`)].join(" ");
 
 const pinnedVersion = (source: Source): string => inGoMod(source, `${source.module} v`);
 
 const pinnedGo = (): string => inGoMod(SOURCES["kube-apiserver"], "go ");
 
-const inGoMod = (source: Source, before: string): string => {
+const inGoMod = (source: Pick<Source, "folder">, before: string): string => {
   const lines = Deno.readTextFileSync(join(moduleFolder(source), "go.mod")).split("\n");
   const line = lines.map((text) => text.trim().replace(/^require /, "")).find((text) => text.startsWith(before));
   const value = line?.slice(before.length).split(" ")[0];
@@ -212,7 +233,8 @@ const inGoMod = (source: Source, before: string): string => {
   return value;
 };
 
-const moduleFolder = (source: Source): string => join(import.meta.dirname ?? ".", "control_plane", source.folder);
+const moduleFolder = (source: Pick<Source, "folder">): string =>
+  join(import.meta.dirname ?? ".", "control_plane", source.folder);
 
 const isFile = (path: string): boolean => {
   try {

@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject, objectAt, put } from "../../../co
 import { writeYaml } from "../../../core/data/yaml.ts";
 import { SETTING_ROWS } from "../../../core/operator/settings.ts";
 import type { Choices } from "../choices.ts";
+import { labelled } from "../names.ts";
 import { REPLICAS, RESOURCES } from "../program.ts";
 import { CERTIFICATES } from "./combinations.ts";
 
@@ -177,14 +178,14 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
         path: `monitoring.${name}.labels`,
         value: {},
         comment: "Further labels of the object, by which it is selected.",
-        schema: stringMap("app.kubernetes.io/(name|component|part-of|version)|grafana_dashboard"),
+        schema: stringMap(...OWN_LABELS, "grafana_dashboard"),
       },
     ]),
     {
       path: "podLabels",
       value: {},
       comment: "Further labels of the pods.",
-      schema: stringMap("app.kubernetes.io/(name|component|part-of|version)"),
+      schema: stringMap(...OWN_LABELS),
     },
     {
       path: "podAnnotations",
@@ -219,11 +220,13 @@ const BOOLEAN: JsonObject = { type: "boolean" };
 const QUANTITIES: JsonObject = { type: "object", additionalProperties: { type: ["string", "number"] } };
 
 /** Keys that the chart sets itself may not be set again. */
-const stringMap = (reserved: string): JsonObject => ({
+const stringMap = (...reserved: ReadonlyArray<string>): JsonObject => ({
   type: "object",
-  propertyNames: { not: { pattern: `^(${reserved.replaceAll(".", "\\.")})$` } },
+  properties: Object.fromEntries(reserved.map((key) => [key, false])),
   additionalProperties: { type: "string" },
 });
+
+const OWN_LABELS = Object.keys(labelled(""));
 
 const MONITORING: Readonly<Record<string, string>> = {
   serviceMonitor: "A ServiceMonitor for the Prometheus operator.",
