@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as Result from "effect/Result";
 import { isObject, type JsonObject, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
+import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { type Ended, ended, must } from "../../tools/install/run_program.ts";
 import { type Choices } from "../../tools/package/choices.ts";
@@ -13,7 +14,7 @@ import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 export const CHART = new URL("../../deploy/helm/llama-stack-operator", import.meta.url).pathname;
 
 /** Helm 4, unless `HELM_PROGRAM` says `helm-3`. */
-const PROGRAM = Deno.env.get("HELM_PROGRAM") === "helm-3" ? "helm-3" : "helm";
+export const PROGRAM = Deno.env.get("HELM_PROGRAM") === "helm-3" ? "helm-3" : "helm";
 
 export interface Helm {
   /** Standard output; fails with what Helm printed if it fails. */
@@ -27,7 +28,7 @@ export interface Helm {
 }
 
 /** Keeps its files in `home`. */
-export const helmOn = async (home: string, kubeconfig?: string): Promise<Helm> => {
+export const helmOn = async (home: string, cluster?: Pick<ControlPlane, "kubeconfig">): Promise<Helm> => {
   const { [PROGRAM]: program } = await installControlPlane([PROGRAM]);
   await Deno.mkdir(join(home, "bin"), { recursive: true });
   await Deno.symlink(program, join(home, "bin", "helm"));
@@ -35,7 +36,7 @@ export const helmOn = async (home: string, kubeconfig?: string): Promise<Helm> =
     HOME: home,
     PATH: `${join(home, "bin")}:${Deno.env.get("PATH")}`,
     // Without a cluster, none that the machine knows is asked.
-    KUBECONFIG: kubeconfig ?? join(home, "none"),
+    KUBECONFIG: cluster?.kubeconfig ?? join(home, "none"),
   };
   const run = (...args: ReadonlyArray<string>) => must(program, args, { env });
   return {

@@ -3,7 +3,8 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import * as Result from "effect/Result";
 import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
-import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
+import { CRD_NAME } from "../../core/api/crd.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
@@ -128,6 +129,12 @@ Deno.test("optional parts are those of the kustomize components", () =>
       ...asFlags({ networkPolicy: { enabled: false }, crds: { enabled: false } }),
     );
     strictEqual(without.length, Object.keys(expected(DEFAULT)).length - 2);
+    const deletable = byName(await helm.template(CHART, ...IN_NAMESPACE, "--set", "crds.keep=false"));
+    const definition = `CustomResourceDefinition  ${CRD_NAME}`;
+    deepStrictEqual(deletable, {
+      ...expected(DEFAULT),
+      [definition]: put(objectAt(expected(DEFAULT), definition), ["metadata", "annotations"], undefined),
+    });
   }));
 
 const sorted = (objects: JsonObject): JsonObject =>
@@ -227,7 +234,7 @@ const MISTAKES: ReadonlyArray<readonly [flags: ReadonlyArray<string>, named: Reg
     /at '\/settings': additional properties 'upgradeParalellism' not allowed/,
   ],
   [["--set", "relatedImages.startr=x"], /at '\/relatedImages': additional properties 'startr' not allowed/],
-  [["--set-json", 'podLabels={"app.kubernetes.io/name":"x"}'], /at '\\/podLabels\\/app.kubernetes.io~1name'/],
+  [["--set-json", 'podLabels={"app.kubernetes.io/name":"x"}'], /at '\/podLabels\/app\.kubernetes\.io~1name'/],
   [["--set", "nodeSelector.a=1"], /at '\/nodeSelector\/a': got number, want string/],
   [["--kube-version", "1.31.4"], /kubeVersion: >=1\.32\.0-0/],
 ];
