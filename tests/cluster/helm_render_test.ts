@@ -213,6 +213,22 @@ Deno.test("settings become the ConfigMap that the operator reads, without compla
     );
   }));
 
+Deno.test("optional values may be null, and texts may hold whatever YAML and templates treat in a special way", () =>
+  withHelm(async (helm) => {
+    const names = ["settings", "relatedImages", "watchNamespaces", "podLabels", "podAnnotations", "nodeSelector"];
+    const nulls = [...names, "tolerations", "affinity", "imagePullSecrets"].flatMap((
+      name,
+    ) => ["--set", `${name}=null`]);
+    deepStrictEqual(byName(await helm.template(CHART, ...IN_NAMESPACE, ...nulls)), expected(DEFAULT));
+    const text = `{{ fail "x" }} '"\\ \t# : - \u2028\u0007é\n---\n`;
+    const values = { podAnnotations: { "example.com/text": text }, settings: { defaultInstance: text } };
+    const rendered = await helm.template(CHART, ...asFlags(values));
+    const map = rendered.find(({ kind }) => kind === "ConfigMap");
+    strictEqual(objectAt(map, "data").defaultInstance, text);
+    const deployment = rendered.find(({ kind }) => kind === "Deployment");
+    strictEqual(objectAt(deployment, "spec", "template", "metadata", "annotations")["example.com/text"], text);
+  }));
+
 /** Values that a person might write by mistake, and the place that the error names. */
 const MISTAKES: ReadonlyArray<readonly [flags: ReadonlyArray<string>, named: RegExp]> = [
   [["--set", "replica=2"], /'replica' not allowed/],

@@ -33,7 +33,14 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
       deepStrictEqual(await clients(cluster), [undefined, undefined]);
     });
 
-    await t.step("the operator needs no more than the chart grants, and a resource becomes ready", async () => {
+    await t.step("the sample of the notes can be pasted", async () => {
+      const text = await helm.run("get", "notes", NAME, ...IN_NAMESPACE);
+      const command = text.slice(text.indexOf("kubectl apply"));
+      match(await must("/bin/sh", ["-c", command], { env: helm.env }), /llamastack\.io\/vllm created/);
+      await cluster.kubectl(["delete", "llsd", "vllm"]);
+    });
+
+    await t.step("the operator works with the account of the chart, and a resource becomes ready", async () => {
       await withOperator(cluster, DEFAULT, async () => {
         await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(manifest({ workload: { replicas: 2 } })));
         await ready(cluster, "my");

@@ -57,6 +57,7 @@ spec:
       - provider: vllm
         endpoint: http://vllm:8000`;
 
+/** Commands begin their lines, so that they can be pasted. */
 export const notes = (): string =>
   `The Llama Stack operator {{ .Chart.AppVersion }} manages the LlamaStackDistributions of
 {{- if .Values.watchNamespaces }} these namespaces: {{ join ", " .Values.watchNamespaces }}.
@@ -65,14 +66,14 @@ export const notes = (): string =>
 
 Wait until it is ready:
 
-  kubectl rollout status deployment/${NAME} -n {{ .Release.Namespace }}
+kubectl rollout status deployment/${NAME} -n {{ .Release.Namespace }}
 
 Create a server:
 
-  kubectl apply -f - <<EOF
-${SAMPLE.split("\n").map((line) => `  ${line}`).join("\n")}
-  EOF
-  kubectl get llsd
+kubectl apply -n {{ first (.Values.watchNamespaces | default (list "default")) }} -f - <<EOF
+${SAMPLE}
+EOF
+kubectl get llsd --all-namespaces
 {{- if not .Values.webhooks.enabled }}
 
 Webhooks are disabled: errors in a resource are reported in its status only, and v1alpha1 is not served.
@@ -98,8 +99,8 @@ You need Kubernetes ${
 helm install ${NAME} deploy/helm/${NAME} --namespace ${NAMESPACE} --create-namespace --wait
 \`\`\`
 
-docs/install.md describes upgrades, rollbacks, uninstallation, clusters without internet access, and how to move from
-\`deploy/install.yaml\` to the chart.
+docs/install.md in the repository describes upgrades, rollbacks, uninstallation, clusters without internet access, and
+how to move from \`deploy/install.yaml\` to the chart.
 
 One cluster takes one release: the CustomResourceDefinition and its conversion exist once per cluster. The names of the
 objects are therefore fixed and do not contain the name of the release.

@@ -136,7 +136,7 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
       path: "settings",
       value: {},
       comment:
-        "Entries of the ConfigMap llama-stack-operator-config, see docs/settings.md; lists and maps are written as YAML. Empty: no ConfigMap is created, and an existing one is unchanged.",
+        "Entries of the ConfigMap llama-stack-operator-config, see docs/settings.md; lists and maps are written as YAML. Empty: no ConfigMap is created, and an existing one is unchanged. If one exists, add --take-ownership.",
       schema: {
         type: "object",
         properties: Object.fromEntries(
