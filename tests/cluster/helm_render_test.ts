@@ -153,6 +153,7 @@ Deno.test("values of the pods are in the template of the Deployment, and only th
       ...pods,
       replicas: 3,
       resources: { limits: { cpu: 1, memory: "1Gi" } },
+      extraArgs: ["--metrics-plain", "--webhook-name=a,b: c"],
       podLabels: { team: "yes" },
       podAnnotations: { "example.com/text": "{{ no template }}\n- second line: #" },
       image: { pullPolicy: "Always", tag: "1.0" },
@@ -173,6 +174,7 @@ Deno.test("values of the pods are in the template of the Deployment, and only th
         ...values.resources,
       }],
     );
+    deepStrictEqual(container?.args, ["run", "--webhook-address=:9443", ...values.extraArgs]);
     strictEqual(objectAt(deployment, "spec").replicas, 3);
     strictEqual(objectAt(template, "metadata", "labels").team, "yes");
     deepStrictEqual(objectAt(template, "metadata", "annotations"), {
@@ -229,12 +231,26 @@ Deno.test("optional values may be null, and texts may hold whatever YAML and tem
     strictEqual(objectAt(deployment, "spec", "template", "metadata", "annotations")["example.com/text"], text);
   }));
 
+Deno.test("the values of docs/install.md for a cluster without internet access name every image", () =>
+  withHelm(async (helm, home) => {
+    const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+    const section = page.split("### A cluster without internet access\n")[1] ?? "";
+    await Deno.writeTextFile(join(home, "values.yaml"), /```yaml\n([^`]*)```/.exec(section)?.[1] ?? "");
+    const rendered = await helm.template(CHART, "--values", join(home, "values.yaml"));
+    const text = JSON.stringify(rendered.find(({ kind }) => kind === "Deployment"));
+    strictEqual(text.match(/mirror\.example\.com/g)?.length, 3);
+    ok(!text.includes("docker.io"));
+    ok(text.includes('"RELATED_IMAGE_OGX_STARTER"') && text.includes('"imagePullSecrets":[{"name":"mirror"}]'));
+  }));
+
 /** Values that a person might write by mistake, and the place that the error names. */
 const MISTAKES: ReadonlyArray<readonly [flags: ReadonlyArray<string>, named: RegExp]> = [
   [["--set", "replica=2"], /'replica' not allowed/],
   [["--set-string", "replicas=2"], /at '\/replicas': got string, want integer/],
   [["--set", "image.tag=1"], /at '\/image\/tag': got number, want string/],
   [["--set", "image.repository=example.com/operator:1.0"], /at '\/image\/repository'/],
+  [["--set", "image.repository=Operator"], /at '\/image\/repository'/],
+  [["--set", "relatedImages.starter=https://example.com/starter"], /at '\/relatedImages\/starter'/],
   [["--set", "image.digest=0123"], /at '\/image\/digest'/],
   [["--set-string", `image.tag=1.0,image.digest=${DIGEST}`], /image\.tag is "1\.0" and image\.digest is "sha256:/],
   [["--set", "webhooks.enable=false"], /at '\/webhooks': additional properties 'enable' not allowed/],
@@ -251,6 +267,7 @@ const MISTAKES: ReadonlyArray<readonly [flags: ReadonlyArray<string>, named: Reg
   ],
   [["--set", "relatedImages.startr=x"], /at '\/relatedImages': additional properties 'startr' not allowed/],
   [["--set-json", 'podLabels={"app.kubernetes.io/name":"x"}'], /at '\/podLabels\/app\.kubernetes\.io~1name'/],
+  [["--set", "extraArgs={metrics-plain}"], /at '\/extraArgs\/0'/],
   [["--set", "nodeSelector.a=1"], /at '\/nodeSelector\/a': got number, want string/],
   [["--kube-version", "1.31.4"], /kubeVersion: >=1\.32\.0-0/],
 ];

@@ -11,6 +11,7 @@ import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { manifest } from "../given.ts";
 import { CHART, expected, type Helm, helmOn, OPERATOR, PROGRAM, writeChart } from "./helm.ts";
+import { goDefinition } from "./go_operator.ts";
 import { eventually } from "./operator.ts";
 import { running } from "./operator_account.ts";
 import { list, pause, read, ready, RESOURCES } from "./settled.ts";
@@ -72,7 +73,7 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
 
     await t.step("webhooks can be disabled and enabled again, and certificates be left to others", async () => {
       const upgrade = (...flags: ReadonlyArray<string>) =>
-        helm.run("upgrade", NAME, CHART, ...IN_NAMESPACE, "--reset-values", ...onClient, ...flags, "--wait");
+        helm.run("upgrade", NAME, CHART, ...IN_NAMESPACE, "--reset-values", ...onClient, ...flags);
       await upgrade("--set", "webhooks.enabled=false");
       deepStrictEqual(at(await read(cluster, CRD), "spec", "conversion"), { strategy: "None" });
       strictEqual((await read(cluster, CONFIGURATION)).code, 404);
@@ -112,7 +113,7 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
           return stringAt(await read(cluster, path), "status", "phase") === "Ready" ? true : undefined;
         });
       });
-      await helm.run("upgrade", NAME, CHART, ...IN_NAMESPACE, "--reset-values", "--wait");
+      await helm.run("upgrade", NAME, CHART, ...IN_NAMESPACE, "--reset-values");
     });
 
     await t.step("a second release is rejected with the name of the first", async () => {
@@ -134,6 +135,15 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
       await documented("Helm", /^helm install/);
       deepStrictEqual(await servers(cluster), before);
       await documented("Helm", /^helm uninstall/);
+    });
+
+    await t.step("after an uninstallation, a release of another name and namespace adopts the definition", async () => {
+      await helm.run("install", "another", CHART, "-n", "another", "--create-namespace", "--take-ownership");
+      strictEqual(
+        stringAt(await read(cluster, CRD), "spec", "conversion", "webhook", "clientConfig", "service", "namespace"),
+        "another",
+      );
+      await helm.run("uninstall", "another", "-n", "another");
     });
 
     await t.step("a release takes over install.yaml, and gives it back, and no pod is restarted", async () => {
@@ -175,6 +185,17 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
       const applied = await cluster.kubectl(["apply", "--server-side", "--validate=strict", "-f", "-"], text);
       strictEqual(applied.trim().split("\n").length, Object.keys(expected(DEFAULT)).length + 2);
       await cluster.kubectl(["rollout", "status", "deployment", NAME, "-n", "4711", "--timeout=60s"]);
+    });
+
+    await t.step("the chart adopts the definition of the Go operator", async () => {
+      await cluster.kubectl(["delete", "crd", CRD_NAME]);
+      await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(goDefinition()));
+      await helm.run(
+        ...["install", NAME, CHART, ...IN_NAMESPACE, "--create-namespace", "--take-ownership", ...onClient, "--wait"],
+      );
+      const stored = listAt(await read(cluster, CRD), "spec", "versions")
+        .map((version) => [stringAt(version, "name"), at(version, "storage")]);
+      deepStrictEqual(stored, [["v1alpha1", false], ["v1alpha2", true]]);
     });
   } finally {
     await cluster.stop();

@@ -6,7 +6,7 @@ export const mark = (name: keyof typeof EXPRESSIONS): string => `⟪${name}⟫`;
 /** In place of a value: the value of the chart as YAML, or nothing if it is empty. */
 export const optional = (path: string): string => `⟪optional ${path}⟫`;
 
-/** In place of a key, with any value: further entries of the map, from the chart. */
+/** In place of a key, with any value, or of a list's entry: further entries of the map or list, from the chart. */
 export const further = (path: string): string => `⟪further ${path}⟫`;
 
 interface Expression {

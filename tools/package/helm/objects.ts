@@ -1,6 +1,6 @@
 /** The objects of an installation with marks in the places that the chart's values fill. */
 import { relatedImageVariable } from "../../../core/config/servers/distribution.ts";
-import { isObject, type Json, type JsonObject, objectAt, put, stringAt } from "../../../core/data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../../core/data/json.ts";
 import { SETTINGS_CONFIG_MAP } from "../../../core/operator/settings.ts";
 import { dashboard, prometheusRule, serviceMonitor } from "../extras.ts";
 import { installation } from "../installation.ts";
@@ -92,6 +92,7 @@ const withPodValues = (deployment: JsonObject): JsonObject => {
           image,
           imagePullPolicy: optional("image.pullPolicy"),
           ...container,
+          args: [...listAt(container, "args"), further("extraArgs")],
           resources: optional("resources"),
         })),
       },

@@ -74,8 +74,7 @@ const entryLines = (key: string, tree: Tree, indent: number): ReadonlyArray<stri
     return tree.parts.flatMap((part) => guarded(entryLines(key, part.tree, indent), [ifTrue(part.when)]));
   }
   const pad = " ".repeat(indent);
-  const block = blockMark(key) ??
-    (tree.kind === "value" && typeof tree.value === "string" ? blockMark(tree.value) : undefined);
+  const block = blockMark(key) ?? blockOf(tree);
   if (block !== undefined) return blockLines(key, block, indent);
   if (isPlain(tree) && !hasMarks(key)) return plainLines({ [key]: tree.value }, indent);
   const keyText = scalarWithMarks(key) ?? writeYaml({ [key]: 0 }).replace(/: 0\n$/, "");
@@ -85,12 +84,17 @@ const entryLines = (key: string, tree: Tree, indent: number): ReadonlyArray<stri
 
 const itemLines = (tree: Tree, indent: number): ReadonlyArray<string> => {
   const pad = " ".repeat(indent);
+  const block = blockOf(tree);
+  if (block !== undefined) return blockLines("", block, indent);
   if (isPlain(tree)) return plainLines([tree.value], indent);
   if (partsOf(tree) === undefined) return [`${pad}- ${scalarText(tree)}`];
   const [first = "", ...rest] = childLines(tree, indent + STEP);
   // An action stands before the first entry.
   return first.startsWith("{{-") ? [`${pad}-`, first, ...rest] : [`${pad}- ${first.trimStart()}`, ...rest];
 };
+
+const blockOf = (tree: Tree): readonly [string, string] | undefined =>
+  tree.kind === "value" && typeof tree.value === "string" ? blockMark(tree.value) : undefined;
 
 const blockLines = (key: string, [kind, path]: readonly [string, string], indent: number): ReadonlyArray<string> => {
   const pad = " ".repeat(indent);

@@ -25,19 +25,19 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
       path: "image.repository",
       value: image.repository,
       comment: "Image of the operator, without tag and digest.",
-      schema: { type: "string", pattern: "^([^\\s@/]+/)*[^\\s@/:]+$" },
+      schema: { type: "string", pattern: `^${REPOSITORY}$` },
     },
     {
       path: "image.tag",
       value: image.tag === version ? "" : image.tag,
       comment: "Tag of the image. Defaults to the version of the chart. Quote tags that look like numbers.",
-      schema: { type: "string", pattern: "^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$" },
+      schema: { type: "string", pattern: `^(${TAG})?$` },
     },
     {
       path: "image.digest",
       value: image.digest,
       comment: "Digest of the image, `sha256:…`, instead of a tag.",
-      schema: { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" },
+      schema: { type: "string", pattern: `^(${DIGEST})?$` },
     },
     {
       path: "image.pullPolicy",
@@ -68,7 +68,10 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
       schema: {
         type: "object",
         properties: Object.fromEntries(
-          [...EMBEDDED_DISTRIBUTIONS.keys()].map((name) => [name, { type: "string", pattern: "^\\S+$" }]),
+          [...EMBEDDED_DISTRIBUTIONS.keys()].map((name) => [name, {
+            type: "string",
+            pattern: `^${REPOSITORY}(:${TAG})?(@${DIGEST})?$`,
+          }]),
         ),
         additionalProperties: false,
       },
@@ -107,16 +110,23 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
       schema: BOOLEAN,
     },
     {
+      path: "extraArgs",
+      value: [],
+      comment: "Further flags of the operator, see docs/settings.md, e.g. `[--metrics-plain]`.",
+      schema: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
+    },
+    {
       path: "webhooks.enabled",
       value: choices.webhooks,
-      comment: "Admission, and conversion between the API versions. Without webhooks, v1alpha1 is not served.",
+      comment:
+        "Admission, and conversion between the API versions. Without webhooks, v1alpha1 is not served. To change it later with Helm 4, add --server-side=false.",
       schema: BOOLEAN,
     },
     {
       path: "webhooks.certificates",
       value: choices.certificates,
       comment:
-        "Who creates the certificate of the webhooks and sets the caBundles: the operator (self-managed), cert-manager, or OpenShift (service-ca).",
+        "Who creates the certificate of the webhooks and sets the caBundles: the operator (self-managed), cert-manager, or OpenShift (service-ca). To change it later with Helm 4, add --server-side=false.",
       schema: { enum: [...CERTIFICATES] },
     },
     {
@@ -214,6 +224,11 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
     },
   ];
 };
+
+/** Parts of image references; core/api/image_reference.ts knows the whole grammar. */
+const REPOSITORY = "([A-Za-z0-9.-]+(:[0-9]+)?/|\\[[0-9A-Fa-f:]+\\](:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*";
+const TAG = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}";
+const DIGEST = "sha256:[0-9a-f]{64}";
 
 const BOOLEAN: JsonObject = { type: "boolean" };
 
