@@ -2,8 +2,7 @@
  * START HERE: `deploy/helm/llama-stack-operator`, the Helm chart. Its templates are computed from the objects of every
  * combination of choices, so that `installation()` remains the only description of an installation.
  */
-import { stringAt } from "../../../core/data/json.ts";
-import type { JsonObject } from "../../../core/data/json.ts";
+import { type JsonObject, stringAt } from "../../../core/data/json.ts";
 import { writeYaml } from "../../../core/data/yaml.ts";
 import type { Choices } from "../choices.ts";
 import { NAME } from "../names.ts";

@@ -93,7 +93,7 @@ ${DESCRIPTION}
 
 You need Kubernetes ${
     MIN_KUBERNETES.replace(/\.0$/, "")
-  } or newer and Helm 3 or 4. From the repository, install the chart with:
+  } or newer, and Helm 4, or Helm 3.17 or newer. From the repository, install the chart with:
 
 \`\`\`sh
 helm install ${NAME} deploy/helm/${NAME} --namespace ${NAMESPACE} --create-namespace --wait

@@ -36,7 +36,7 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
     {
       path: "image.digest",
       value: image.digest,
-      comment: "Digest of the image, `sha256:…`, instead of a tag.",
+      comment: "Digest of the image, `sha256:…`, instead of a tag. Only one of both may be set.",
       schema: { type: "string", pattern: `^(${DIGEST})?$` },
     },
     {
