@@ -35,7 +35,12 @@ const PARTS: ReadonlyArray<Part> = [
   },
   {
     name: "helm 3",
-    args: ["test", "--allow-all", "--quiet", "tests/cluster/helm_test.ts", "tests/cluster/helm_render_test.ts"],
+    args: [
+      "test",
+      "--allow-all",
+      "--quiet",
+      ...["helm", "helm_render", "helm_values"].map((name) => `tests/cluster/${name}_test.ts`),
+    ],
     env: { HELM_PROGRAM: "helm-3" },
     about: ["tools/package/", "tests/cluster/helm", "tools/install/control_plane"],
   },

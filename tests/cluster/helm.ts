@@ -87,3 +87,23 @@ export const byName = (objects: ReadonlyArray<JsonObject>): JsonObject => {
 
 /** The Deployment of the operator. */
 export const OPERATOR = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${NAME}`;
+
+/** Without a cluster. */
+export const withHelm = async (test: (helm: Helm, home: string) => Promise<void>): Promise<void> => {
+  const home = await Deno.makeTempDir();
+  try {
+    await test(await helmOn(home), home);
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+};
+
+/** For a release in the namespace of `deploy/install.yaml`. */
+export const IN_NAMESPACE = ["--namespace", NAMESPACE];
+
+/** Values as flags of Helm. */
+export const asFlags = (values: JsonObject): ReadonlyArray<string> =>
+  Object.entries(values).flatMap(([key, value]) => ["--set-json", `${key}=${JSON.stringify(value)}`]);
+
+/** Of an image. */
+export const DIGEST = `sha256:${"0123456789abcdef".repeat(4)}`;

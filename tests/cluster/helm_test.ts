@@ -10,7 +10,7 @@ import { type Choices, DEFAULT } from "../../tools/package/choices.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { manifest } from "../given.ts";
-import { CHART, expected, type Helm, helmOn, OPERATOR, PROGRAM, writeChart } from "./helm.ts";
+import { CHART, expected, type Helm, helmOn, IN_NAMESPACE, OPERATOR, PROGRAM, writeChart } from "./helm.ts";
 import { goDefinition } from "./go_operator.ts";
 import { eventually } from "./operator.ts";
 import { running } from "./operator_account.ts";
@@ -19,7 +19,6 @@ import { list, pause, read, ready, RESOURCES } from "./settled.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
 const CONFIGURATION = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
-const IN_NAMESPACE = ["--namespace", NAMESPACE];
 const NEXT = "99.0.0";
 
 Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async (t) => {

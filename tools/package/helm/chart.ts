@@ -11,7 +11,8 @@ import { imageTemplate, metadataFile, notes, readme } from "./chart_pages.ts";
 import { merged, orderOf, type Variant } from "./merged.ts";
 import { documentCondition, markedObjects } from "./objects.ts";
 import { documentLines, guarded, ifTrue, repeated, repeatsOnlyIf } from "./template.ts";
-import { chartValues, valuesFile, valuesSchema } from "./values.ts";
+import { chartValues } from "./values.ts";
+import { valuesFile, valuesSchema } from "./values_files.ts";
 
 /**
  * Texts by path below the folder of the chart. Without values it installs what these choices say; a release passes its

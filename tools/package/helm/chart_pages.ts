@@ -5,7 +5,8 @@ import { API_VERSION, KIND } from "../../../core/api/v1alpha2.ts";
 import { MIN_KUBERNETES, NAME, NAMESPACE } from "../names.ts";
 import { DESCRIPTION, ICON } from "../olm_page.ts";
 import { PUBLISHER } from "../publisher.ts";
-import { type ChartValue, valuesTable } from "./values.ts";
+import type { ChartValue } from "./values.ts";
+import { valuesTable } from "./values_files.ts";
 
 const SUMMARY = "Configures, deploys and upgrades Llama Stack and OGX servers from a short custom resource";
 
