@@ -19,6 +19,7 @@ export const LAUNCHER = "npx -y deno@2.9.6 ";
 
 const INSTALL = "docs/install.md";
 const INSTALLATION = "tests/cluster/installation_test.ts";
+const HELM = "tests/cluster/helm_test.ts";
 
 export const DOCUMENTED: ReadonlyArray<Row> = [
   {
@@ -47,6 +48,9 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     why: "takes minutes and judges a machine that does nothing else",
   },
   { page: INSTALL, heading: "The operator", by: INSTALLATION },
+  { page: INSTALL, heading: "Helm", by: HELM },
+  { page: INSTALL, heading: "From install.yaml to Helm", by: HELM },
+  { page: INSTALL, heading: "From Helm to install.yaml", by: HELM },
   {
     page: INSTALL,
     heading: "The program on your machine",

@@ -9,7 +9,9 @@ import { migrationPage } from "./package/migration_page.ts";
 import { movesPage } from "./package/moves_page.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
 import { editorSchema } from "../core/api/editor_schema.ts";
+import { OPERATOR_VERSION } from "../core/operator/version.ts";
 import { DEFAULT } from "./package/choices.ts";
+import { chartFiles } from "./package/helm/chart.ts";
 import { installation } from "./package/installation.ts";
 import { kustomizeFiles, oneFile } from "./package/kustomize.ts";
 import { bundleFiles } from "./package/olm.ts";
@@ -52,6 +54,10 @@ const FILES: Readonly<Record<string, () => string>> = {
   ),
   ...Object.fromEntries(
     Object.entries(bundleFiles(INSTALL_HEADER, EXAMPLES)).map(([path, text]) => [`deploy/${path}`, () => text]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(chartFiles(DEFAULT, OPERATOR_VERSION))
+      .map(([path, text]) => [`deploy/helm/llama-stack-operator/${path}`, () => text]),
   ),
   "docs/conditions.md": conditionsPage,
   "docs/compatibility.md": () => compatibilityPage(BOOTS),

@@ -37,6 +37,7 @@ const LONGEST = [
   "history",
   "weeks_after",
   "takeover_back",
+  "helm",
   "up",
 ].map(cluster);
 

@@ -33,6 +33,17 @@ const PARTS: ReadonlyArray<Part> = [
     env: { TEST_EVERY_VERSION: "1" },
     about: ["core/config/", "configs/", "tests/server/", "tools/install/", "tools/server/"],
   },
+  {
+    name: "helm 3",
+    args: [
+      "test",
+      "--allow-all",
+      "--quiet",
+      ...["helm", "helm_render", "helm_values"].map((name) => `tests/cluster/${name}_test.ts`),
+    ],
+    env: { HELM_PROGRAM: "helm-3" },
+    about: ["tools/package/", "tests/cluster/helm", "tools/install/control_plane"],
+  },
   { name: "minors", args: ["task", "minors"], about: [...OPERATOR, "crds/", "tools/install/control_plane"] },
   { name: "soak", args: ["task", "soak"], about: [...OPERATOR, "tests/hostile/"] },
   {

@@ -58,6 +58,8 @@ interface Source {
   readonly packages?: number;
   /** The name of one program that serves as all programs of this source: each is a link to it with its own name. */
   readonly together?: string;
+  /** Variables of the program that its own build sets, by package and name. */
+  readonly variables?: (version: string) => Readonly<Record<string, string>>;
   /** Adds what go.mod refers to and this repository does not hold, to a copy of the folder. */
   readonly complete?: (folder: string) => Promise<void>;
 }
@@ -80,14 +82,20 @@ const kubernetes = (program: string, coldSeconds: number, folder: string): Sourc
   module: "k8s.io/kubernetes",
   package: `k8s.io/kubernetes/cmd/${program}`,
   coldSeconds,
+  // Otherwise the API server calls itself v0.0.0-master+$Format:%H$, which kubectl cannot parse.
+  variables: (version) => {
+    const [major = "", minor = ""] = version.split(".");
+    const set = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor };
+    return Object.fromEntries(
+      Object.entries(set).map(([name, value]) => [`k8s.io/component-base/version.${name}`, value]),
+    );
+  },
 });
 
 /** Our own main.go: the five programs share most of their packages, so one build takes half the time of five. */
 const CONTROL_PLANE: Source = {
-  folder: "kubernetes",
-  module: "k8s.io/kubernetes",
+  ...kubernetes("", 220, "kubernetes"),
   package: ".",
-  coldSeconds: 220,
   packages: 2_700,
   together: "control-plane",
 };
@@ -96,6 +104,17 @@ const CONTROL_PLANE: Source = {
 const ofControlPlane = (program: string, coldSeconds: number): Source => {
   const folder = chosenFolder();
   return folder === CONTROL_PLANE.folder ? CONTROL_PLANE : kubernetes(program, coldSeconds, folder);
+};
+
+/** Without a cluster, Helm 3 assumes the version of Kubernetes that its client is of; otherwise it would assume 1.20. */
+const helm3Variables = (): Readonly<Record<string, string>> => {
+  const [, minor = ""] = inGoMod({ folder: "helm_3" }, "k8s.io/client-go v").split(".");
+  return Object.fromEntries(
+    ["pkg/chartutil", "pkg/lint/rules"].flatMap((path) => [
+      [`helm.sh/helm/v3/${path}.k8sVersionMajor`, "1"],
+      [`helm.sh/helm/v3/${path}.k8sVersionMinor`, minor],
+    ]),
+  );
 };
 
 // Several modules, because their requirements conflict: kwok and CoreDNS require older Kubernetes libraries. The node's
@@ -130,6 +149,26 @@ const SOURCES = {
     package: "github.com/traefik/traefik/v3/cmd/traefik",
     coldSeconds: 150,
     complete: addLego,
+  },
+  helm: { folder: "helm", module: "helm.sh/helm/v4", package: "helm.sh/helm/v4/cmd/helm", coldSeconds: 150 },
+  "helm-3": {
+    folder: "helm_3",
+    module: "helm.sh/helm/v3",
+    package: "helm.sh/helm/v3/cmd/helm",
+    coldSeconds: 215,
+    variables: helm3Variables,
+  },
+  cosign: {
+    folder: "cosign",
+    module: "github.com/sigstore/cosign/v2",
+    package: "github.com/sigstore/cosign/v2/cmd/cosign",
+    coldSeconds: 120,
+  },
+  actionlint: {
+    folder: "actionlint",
+    module: "github.com/rhysd/actionlint",
+    package: "github.com/rhysd/actionlint/cmd/actionlint",
+    coldSeconds: 10,
   },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
@@ -253,14 +292,8 @@ const withoutGo = (name: string): string =>
   `${GIVEN_TOGETHER.join(", ")} (setup-envtest creates one), copy the cache folder ${cacheDir("control_plane")} from ` +
   `a machine that has it, or install Go ${pinnedGo()} or newer and add it to PATH.`;
 
-/** Without the version flags the API server calls itself v0.0.0-master+$Format:%H$, which kubectl cannot parse. */
-const linkerFlags = (source: Source, version: string): string => {
-  if (source.module !== "k8s.io/kubernetes") return "-s -w";
-  const [major, minor] = version.split(".");
-  const set = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor };
-  return ["-s -w", ...Object.entries(set).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)]
-    .join(" ");
-};
+const linkerFlags = ({ variables }: Source, version: string): string =>
+  ["-s -w", ...Object.entries(variables?.(version) ?? {}).map(([name, value]) => `-X ${name}=${value}`)].join(" ");
 
 const pinnedVersion = (source: Source): string => inGoMod(source, `${source.module} v`);
 
@@ -269,7 +302,7 @@ const versionOf = (name: ControlPlaneProgram): string =>
 
 const pinnedGo = (): string => inGoMod(SOURCES["kube-apiserver"], "go ");
 
-const inGoMod = (source: Source, before: string): string => {
+const inGoMod = (source: Pick<Source, "folder">, before: string): string => {
   const lines = Deno.readTextFileSync(join(moduleFolder(source), "go.mod")).split("\n");
   const line = lines.map((text) => text.trim().replace(/^require /, "")).find((text) => text.startsWith(before));
   const value = line?.slice(before.length).split(" ")[0];
@@ -277,7 +310,8 @@ const inGoMod = (source: Source, before: string): string => {
   return value;
 };
 
-const moduleFolder = (source: Source): string => join(import.meta.dirname ?? ".", "control_plane", source.folder);
+const moduleFolder = (source: Pick<Source, "folder">): string =>
+  join(import.meta.dirname ?? ".", "control_plane", source.folder);
 
 const isFile = (path: string): boolean => {
   try {

@@ -8,6 +8,9 @@ export const NAMESPACE = OPERATOR_NAMESPACE;
 
 export const PORTS = { webhook: 9443, metrics: 8443, health: 8081 } as const;
 
+/** The oldest version that the tests run on. */
+export const MIN_KUBERNETES = "1.32.0";
+
 /** Externally managed certificate and key of the webhooks. */
 export const SERVING_SECRET = `${NAME}-serving-cert`;
 

@@ -12,7 +12,7 @@ import { writeYaml } from "../../core/data/yaml.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { definition, WEBHOOK } from "./admission.ts";
 import { type Choices, DEFAULT, IMAGE, watchesAll } from "./choices.ts";
-import { labelled, NAME, NAMESPACE, PORTS } from "./names.ts";
+import { labelled, MIN_KUBERNETES, NAME, NAMESPACE, PORTS } from "./names.ts";
 import { permissionsFor } from "./permissions.ts";
 import { deployment, metricsService } from "./program.ts";
 import { PUBLISHER } from "./publisher.ts";
@@ -93,8 +93,6 @@ const EXAMPLE_V1ALPHA1: JsonObject = {
     },
   },
 };
-
-const MIN_KUBERNETES = "1.32.0";
 
 const clusterServiceVersion = (bundle: Bundle, examples: ReadonlyArray<JsonObject>): JsonObject => ({
   apiVersion: "operators.coreos.com/v1alpha1",

@@ -44,13 +44,13 @@ const service = (name: string, port: keyof typeof PORTS, number: number, target:
 });
 
 /** Two replicas: one works, both answer the API server's webhook calls. */
-const REPLICAS = 2;
+export const REPLICAS = 2;
 
 /** Longer than the operator needs to end: it stops within 10 s. */
 const GRACE_SECONDS = 30;
 
 /** docs/measurements.md; the limit leaves room for several thousand resources. */
-const RESOURCES: JsonObject = {
+export const RESOURCES: JsonObject = {
   requests: { cpu: "50m", memory: "128Mi" },
   limits: { memory: "512Mi" },
 };

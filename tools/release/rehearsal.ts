@@ -18,7 +18,8 @@ export const NEXT_VERSION = OPERATOR_VERSION.replace(/\d+$/, (patch) => String(N
 /** Folders of the two versions and the public key, in `folder`. */
 export const rehearse = async (folder: string): Promise<void> => {
   const started = performance.now();
-  const told = (what: string) => console.log(`[${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s] ${what}`);
+  const told = (what: string) =>
+    console.log(`[${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s] ${what}`);
   await Deno.mkdir(folder, { recursive: true });
   const { cosign } = await installControlPlane(["cosign"]);
   // One runtime, where Deno cannot download that of another architecture.

@@ -70,7 +70,12 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
       join(folder, "llama-stack.krew.yaml"),
       krewManifest(version, PUBLISHER.homepage, plugins),
     );
-    const contents = { version, createdAt: PUBLISHER.createdAt, packages: await packagesOf(root), images: published.bases };
+    const contents = {
+      version,
+      createdAt: PUBLISHER.createdAt,
+      packages: await packagesOf(root),
+      images: published.bases,
+    };
     await Deno.writeTextFile(join(folder, SBOM), sbomText(contents));
     await Deno.writeTextFile(join(folder, "NOTES.md"), changelog ?? "");
     await writeChecksums(folder);
@@ -194,7 +199,8 @@ const publishBundles = async (
     const context = join(work, "catalog");
     await writeFiles(context, {
       "configs/catalog.json": text,
-      Dockerfile: 'FROM scratch\nCOPY configs /configs\nLABEL operators.operatorframework.io.index.configs.v1="/configs"\n',
+      Dockerfile:
+        'FROM scratch\nCOPY configs /configs\nLABEL operators.operatorframework.io.index.configs.v1="/configs"\n',
     });
     const repository = `${images}/llama-stack-operator-catalog`;
     const digest = await registry.publish({
