@@ -37,6 +37,8 @@ interface Source {
   /** The Go module whose version is the program's version. */
   readonly module: string;
   readonly package: string;
+  /** Build tags. */
+  readonly tags?: string;
   /** First build on two cores, empty cache, downloads included. */
   readonly coldSeconds: number;
   /** Adds what go.mod refers to and this repository does not hold, to a copy of the folder. */
@@ -63,6 +65,16 @@ const kubernetes = (program: string, coldSeconds: number, folder = chosenFolder(
   coldSeconds,
 });
 
+/** OLM and the catalog program that it requires are one module, so that they share what they compile. */
+const olm = (program: "olm" | "catalog", coldSeconds: number): Source => ({
+  folder: "olm",
+  module: `${OPERATOR_FRAMEWORK}/operator-lifecycle-manager`,
+  package: `${OPERATOR_FRAMEWORK}/operator-lifecycle-manager/cmd/${program}`,
+  coldSeconds,
+});
+
+const OPERATOR_FRAMEWORK = "github.com/operator-framework";
+
 // Several modules, because their requirements conflict: Kubernetes requires a newer etcd client than this etcd, and
 // kwok and CoreDNS older Kubernetes libraries. The node's programs are older, because newer kubelets do not start on
 // hosts with cgroup v1; a control plane may be two minor versions newer than they are.
@@ -82,6 +94,16 @@ const SOURCES = {
     module: "github.com/operator-framework/api",
     package: ".",
     coldSeconds: 60,
+  },
+  olm: olm("olm", 400),
+  catalog: olm("catalog", 60),
+  opm: {
+    folder: "olm",
+    module: `${OPERATOR_FRAMEWORK}/operator-registry`,
+    package: `${OPERATOR_FRAMEWORK}/operator-registry/cmd/opm`,
+    // Signatures of images are checked in Go instead of by a C library.
+    tags: "containers_image_openpgp",
+    coldSeconds: 100,
   },
   "kube-score": {
     folder: "kube_score",
@@ -164,7 +186,17 @@ const buildIn = async (
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const go = new Deno.Command("go", {
-    args: ["build", "-mod=readonly", "-trimpath", "-ldflags", linkerFlags(source, version), "-o", path, source.package],
+    args: [
+      "build",
+      "-mod=readonly",
+      "-trimpath",
+      ...(source.tags === undefined ? [] : ["-tags", source.tags]),
+      "-ldflags",
+      linkerFlags(source, version),
+      "-o",
+      path,
+      source.package,
+    ],
     cwd: folder,
     env: { CGO_ENABLED: "0", GOWORK: "off" },
     stdin: "null",

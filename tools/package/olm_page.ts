@@ -1,6 +1,9 @@
 /** What catalogues and consoles show of the bundles. */
 import type { JsonObject } from "../../core/data/json.ts";
 
+/** The oldest version with selectable fields in a CustomResourceDefinition; the oldest on which the tests run. */
+export const MIN_KUBERNETES = "1.32.0";
+
 export const FEATURES: JsonObject = Object.fromEntries(
   Object.entries({
     disconnected: true,
