@@ -9,7 +9,7 @@ import {
   waitUntilReady,
 } from "./background_process.ts";
 import { simulateNode } from "./simulated_node.ts";
-import { POD_STAGES } from "./simulated_pods.ts";
+import { podStages } from "./simulated_pods.ts";
 
 /** A real API server on loopback, with its own etcd and nothing in it. */
 export interface ControlPlane {
@@ -66,10 +66,15 @@ export interface ControlPlaneOptions {
   readonly addressForPods?: string;
   /** Every request is recorded: see `auditLog` of the control plane. */
   readonly audit?: boolean;
+  /** Names of containers whose pods are not simulated: somebody else runs them. */
+  readonly podsOfOthers?: readonly string[];
+  /** An HTTP proxy through which the API server connects to Services, whose addresses nothing else routes. */
+  readonly serviceProxy?: string;
 }
 
 export const startControlPlane = async (
-  { kwok = false, controllers = kwok, audit = false, addressForPods }: ControlPlaneOptions = {},
+  { kwok = false, controllers = kwok, audit = false, addressForPods, podsOfOthers, serviceProxy }: ControlPlaneOptions =
+    {},
 ): Promise<ControlPlane> => {
   const more = [...(controllers ? CONTROLLERS : []), ...(kwok ? ["kwok" as const] : [])];
   const programs = await installControlPlane([...API_PROGRAMS, ...more]);
@@ -112,6 +117,7 @@ export const startControlPlane = async (
         ...(controllers ? [] : ["--disable-admission-plugins=ServiceAccount"]),
         ...(addressForPods === undefined ? [] : [`--advertise-address=${addressForPods}`]),
         ...(audit ? await auditFlags(folder) : []),
+        ...(serviceProxy === undefined ? [] : await proxyFlags(folder, serviceProxy)),
       ]);
     let apiServer = await startApiServer();
 
@@ -193,7 +199,7 @@ export const startControlPlane = async (
         await Deno.remove(folder, { recursive: true });
       },
     };
-    await Deno.writeTextFile(join(folder, POD_STAGES_FILE), POD_STAGES);
+    await Deno.writeTextFile(join(folder, POD_STAGES_FILE), podStages(podsOfOthers));
     for (const name of more) await start(name, programs[name], moreFlags(name, folder, kubeconfig));
     if (kwok) await simulateNode(controlPlane);
     return controlPlane;
@@ -266,6 +272,19 @@ const auditFlags = async (folder: string): Promise<string[]> => {
   const file = join(folder, "audit_policy.json");
   await Deno.writeTextFile(file, JSON.stringify(policy));
   return [`--audit-policy-file=${file}`, `--audit-log-path=${join(folder, AUDIT_LOG)}`];
+};
+
+/** Only for what goes into the cluster, not for etcd. */
+const proxyFlags = async (folder: string, url: string): Promise<string[]> => {
+  const connection = { proxyProtocol: "HTTPConnect", transport: { tcp: { url } } };
+  const selection = {
+    apiVersion: "apiserver.k8s.io/v1beta1",
+    kind: "EgressSelectorConfiguration",
+    egressSelections: [{ name: "cluster", connection }],
+  };
+  const file = join(folder, "egress_selection.json");
+  await Deno.writeTextFile(file, JSON.stringify(selection));
+  return [`--egress-selector-config-file=${file}`];
 };
 
 const moreFlags = (name: typeof CONTROLLERS[number] | "kwok", folder: string, kubeconfig: string): string[] => {

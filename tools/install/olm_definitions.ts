@@ -12,10 +12,14 @@ export const olmDefinitions = async (): Promise<readonly string[]> => {
   const goMod = await Deno.readTextFile(join(MODULE, "go.mod"));
   const version = goMod.split("\n").map((line) => line.trim().split(" ")).find(([name]) => name === API)?.[1];
   if (version === undefined) throw new Error(`no ${API} in go.mod of olm`);
-  const folder = await once(cacheDir("control_plane", `olm-definitions-${version}`), "OLM's definitions", async (into) => {
-    const told = await must("go", ["mod", "download", "-json", API], { cwd: MODULE });
-    await must("cp", ["--recursive", "--no-preserve=mode", join(JSON.parse(told).Dir, "crds"), into]);
-  });
+  const folder = await once(
+    cacheDir("control_plane", `olm-definitions-${version}`),
+    "OLM's definitions",
+    async (into) => {
+      const told = await must("go", ["mod", "download", "-json", API], { cwd: MODULE });
+      await must("cp", ["--recursive", "--no-preserve=mode", join(JSON.parse(told).Dir, "crds"), into]);
+    },
+  );
   const crds = join(folder, "crds");
   const names = Array.from(Deno.readDirSync(crds), ({ name }) => name).filter((name) => name.endsWith(".yaml")).sort();
   return await Promise.all(names.map((name) => Deno.readTextFile(join(crds, name))));

@@ -30,7 +30,9 @@ export const withBundle = (catalog: ReadonlyArray<JsonObject>, bundle: Published
   if (ours.some((blob) => blob.schema === "olm.bundle" && blob.name === name)) {
     throw new Error(`${name} is in the catalog already, and a version is published only once`);
   }
-  const entries = ours.filter(({ schema }) => schema === "olm.channel").flatMap((channel) => listAt(channel, "entries"));
+  const entries = ours.filter(({ schema }) => schema === "olm.channel").flatMap((channel) =>
+    listAt(channel, "entries")
+  );
   const last = stringAt(entries.at(-1), "name");
   const skipRange = stringAt(csv, "metadata", "annotations", SKIP_RANGE);
   return [

@@ -34,6 +34,10 @@ export const bundleFiles = (
     ),
   );
 
+/** The image of a bundle, made from its bundle.Dockerfile. */
+export const bundleImage = (packageName: string, version: string): string =>
+  `${PUBLISHER.images}/${packageName}-bundle:${version}`;
+
 interface Bundle {
   /** Below `deploy`. */
   readonly folder: string;

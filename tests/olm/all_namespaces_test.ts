@@ -1,0 +1,199 @@
+/** The bundle of deploy/olm, installed, upgraded and removed by OLM itself. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
+import { imageOf } from "../../tools/package/choices.ts";
+import { refused } from "../cluster/operator_account.ts";
+import { eventually } from "../cluster/operator.ts";
+import { condition, isReady, list, read, RESOURCES } from "../cluster/settled.ts";
+import { manifest } from "../given.ts";
+import {
+  approve,
+  create,
+  csvName,
+  csvs,
+  inPhase,
+  namespace,
+  operatorGroup,
+  report,
+  runningOn,
+  startOlmCluster,
+  subscription,
+} from "./olm.ts";
+import { FIRST, NEXT, PACKAGES } from "./releases.ts";
+
+const PLACE = "llama-stack-operator-system";
+const PACKAGE = PACKAGES.olm;
+const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io";
+const OLD = RESOURCES.replace("v1alpha2", "v1alpha1");
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+
+/** Of the Go operator. */
+const OLDER: JsonObject = {
+  apiVersion: "llamastack.io/v1alpha1",
+  kind: "LlamaStackDistribution",
+  metadata: { name: "older", namespace: "default" },
+  spec: { replicas: 1, server: { distribution: { name: "starter" }, containerSpec: { port: 8400 } } },
+};
+
+const readyOne = (cluster: ControlPlane, name: string) =>
+  eventually(`${name} is ready`, async () => {
+    const resource = await read(cluster, `${RESOURCES}/${name}`);
+    return isReady(resource) ? resource : undefined;
+  }, 60_000);
+
+/** What an upgrade must leave alone: pods, and each Deployment as it was written. */
+const servers = async (cluster: ControlPlane) => ({
+  pods: (await list(cluster, "/api/v1/namespaces/default/pods")).map((pod) => stringAt(pod, "metadata", "uid")).sort(),
+  deployments: (await list(cluster, DEPLOYMENTS)).map((deployment) => [
+    at(deployment, "metadata", "name"),
+    at(deployment, "metadata", "uid"),
+    at(deployment, "metadata", "generation"),
+    at(deployment, "spec", "template"),
+  ]),
+});
+
+const strategy = async (cluster: ControlPlane): Promise<string> => {
+  const conversion = at(await read(cluster, CRD), "spec", "conversion");
+  const isTrusted = stringAt(conversion, "webhook", "clientConfig", "caBundle") !== undefined;
+  return `${stringAt(conversion, "strategy")}${isTrusted ? "" : " without a certificate"}`;
+};
+
+/** Looks at the older resource in its own version all the time: every answer is the resource as written, or a refusal. */
+const watchOlder = (cluster: ControlPlane) => {
+  const seen = { right: 0, refused: 0, wrong: [] as Array<Json>, strategies: [] as Array<string>, awayMs: 0 };
+  let [isOver, wasRightMs] = [false, performance.now()];
+  const looking = (async () => {
+    while (!isOver) {
+      const answer = await cluster.fetch(`${OLD}/older`).catch(() => undefined);
+      const body = await answer?.json().catch(() => undefined);
+      if (answer?.ok !== true) seen.refused++;
+      else if (JSON.stringify(at(body, "spec", "server")) === JSON.stringify(at(OLDER, "spec", "server"))) {
+        seen.right++;
+        seen.awayMs = Math.max(seen.awayMs, performance.now() - wasRightMs);
+        wasRightMs = performance.now();
+      } else seen.wrong.push(body);
+      const now = await strategy(cluster).catch(() => "no answer");
+      if (seen.strategies.at(-1) !== now) seen.strategies.push(now);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await looking;
+    return seen;
+  };
+};
+
+Deno.test("OLM with the bundle for all namespaces", async (t) => {
+  const cluster = await startOlmCluster();
+  try {
+    const first = csvName(PACKAGE, FIRST);
+    const next = csvName(PACKAGE, NEXT);
+
+    await t.step("a Subscription installs the first release", async () => {
+      const started = performance.now();
+      await create(cluster, [namespace(PLACE), operatorGroup(PLACE), subscription(PLACE, PACKAGE, FIRST)]);
+      await approve(cluster, PLACE, first);
+      await inPhase(cluster, PLACE, first, "Succeeded");
+      report("Subscription to Succeeded", started);
+      await runningOn(cluster, PLACE, imageOf(FIRST));
+      for (const kind of ["networkpolicies", "poddisruptionbudgets"]) {
+        strictEqual(
+          (await cluster.kubectl(["get", kind, "-n", PLACE, "-o", "name"])).split("/").at(-1)?.trim(),
+          "llama-stack-operator",
+        );
+      }
+    });
+
+    await t.step("resources of both versions become Ready, through the webhooks with OLM's certificate", async () => {
+      await eventually("the conversion is trusted", async () => await strategy(cluster) === "Webhook" || undefined);
+      await create(cluster, [manifest({}), OLDER]);
+      await readyOne(cluster, "my");
+      await readyOne(cluster, "older");
+      strictEqual(at(await read(cluster, `${RESOURCES}/older`), "spec", "networking", "port"), 8400);
+      const invalid = manifest({ providers: { inference: [{ provider: "no-such-provider" }] } }, "invalid");
+      const answer = await create(cluster, [invalid]).then(() => "created", (error) => String(error));
+      ok(answer.includes("admission webhook"), answer);
+    });
+
+    await t.step(
+      "an upgrade replaces the operator and leaves servers, and their data in both versions, alone",
+      async () => {
+        const before = await servers(cluster);
+        const look = watchOlder(cluster);
+        const started = performance.now();
+        await approve(cluster, PLACE, next);
+        await inPhase(cluster, PLACE, next, "Succeeded");
+        report("approved upgrade to Succeeded", started);
+        await runningOn(cluster, PLACE, imageOf(NEXT));
+        await eventually("the new operator has looked at all", async () => {
+          const all = await list(cluster, RESOURCES);
+          return all.every((item) => stringAt(item, "status", "version", "operatorVersion") === NEXT)
+            ? true
+            : undefined;
+        }, 60_000);
+        await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+        const seen = await look();
+        console.log(
+          `seen: v1alpha1 not readable for ${(seen.awayMs / 1000).toFixed(1)} s, ${seen.strategies.join(" → ")}`,
+        );
+        deepStrictEqual(seen.wrong, []);
+        strictEqual(seen.strategies.at(-1), "Webhook");
+        deepStrictEqual(await servers(cluster), before);
+        deepStrictEqual((await csvs(cluster, PLACE)).map((item) => stringAt(item, "metadata", "name")), [next]);
+        for (const name of ["my", "older"]) await readyOne(cluster, name);
+      },
+    );
+
+    await t.step("the operator has made no request that its Roles forbid", async () => {
+      const user = `system:serviceaccount:${PLACE}:llama-stack-operator`;
+      const own = (await cluster.auditLog()).filter((event) => event.user.username === user);
+      ok(own.length > 100, `${own.length} requests`);
+      deepStrictEqual(refused(own), []);
+    });
+
+    await t.step(
+      "removing Subscription and ClusterServiceVersion leaves resources, definition and servers",
+      async () => {
+        const before = await servers(cluster);
+        await cluster.kubectl(["delete", "subscription", PACKAGE, "-n", PLACE]);
+        await cluster.kubectl(["delete", "csv", next, "-n", PLACE]);
+        await eventually("the operator is gone", async () => {
+          const left = await list(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments`);
+          return left.length === 0 && cluster.pods.running().length === 0 ? true : undefined;
+        }, 60_000);
+        deepStrictEqual((await list(cluster, RESOURCES)).map((item) => at(item, "metadata", "name")), ["my", "older"]);
+        deepStrictEqual(await servers(cluster), before);
+        strictEqual(await strategy(cluster), "None without a certificate");
+      },
+    );
+
+    await t.step("installed again, it continues with the same servers", async () => {
+      const before = await servers(cluster);
+      await create(cluster, [subscription(PLACE, PACKAGE, NEXT)]);
+      await approve(cluster, PLACE, next);
+      await inPhase(cluster, PLACE, next, "Succeeded");
+      await runningOn(cluster, PLACE, imageOf(NEXT));
+      const edited = manifest({ workload: { replicas: 2 } });
+      await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], JSON.stringify(edited));
+      await eventually("the edit is applied", async () => {
+        const resource = await readyOne(cluster, "my");
+        return stringAt(condition(resource, "Ready"), "status") === "True" &&
+            at(await read(cluster, `${DEPLOYMENTS}/my`), "spec", "replicas") === 2
+          ? true
+          : undefined;
+      }, 60_000);
+      ok((await servers(cluster)).pods.length > before.pods.length);
+      ok(before.pods.every((uid) => uid !== undefined));
+      const kept = (await servers(cluster)).pods;
+      deepStrictEqual(before.pods.filter((uid) => !kept.includes(uid)), []);
+    });
+    deepStrictEqual(cluster.pods.failures(), []);
+  } finally {
+    await cluster.stop();
+  }
+});
+
+/** Longer than OLM took to reset a conversion after Succeeded (12 s). */
+const SETTLED_MS = 20_000;
