@@ -7,6 +7,8 @@ import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { startServiceProxy } from "../../tools/cluster/service_proxy.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { olmDefinitions } from "../../tools/install/olm_definitions.ts";
+import { LOG_FOLDER } from "../../tools/soak_lengths.ts";
+import { refused } from "../cluster/operator_account.ts";
 import { eventually } from "../cluster/operator.ts";
 import { list, read } from "../cluster/settled.ts";
 import { CONTAINERS, type Pods, runPods } from "./pods.ts";
@@ -32,7 +34,7 @@ export const startOlmCluster = async (): Promise<OlmCluster> => {
     kwok: true,
     audit: true,
     podsOfOthers: CONTAINERS,
-    serviceProxy: proxy.url,
+    serviceProxy: proxy.socket,
   });
   for (const text of definitions) await cluster.kubectl(["create", "-f", "-"], text);
   await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]);
@@ -45,7 +47,7 @@ export const startOlmCluster = async (): Promise<OlmCluster> => {
     startInBackground({
       command: [programs[name], ...args],
       env: { HOME: folder, TMPDIR: folder, KUBECONFIG: cluster.kubeconfig, ...env },
-      logFile: join(folder, `${name}.log`),
+      logFile: join(LOG_FOLDER ?? folder, `${name}.log`),
     });
   const [port] = freePorts(1) as [number];
   const served = await start("opm", [
@@ -76,7 +78,7 @@ export const startOlmCluster = async (): Promise<OlmCluster> => {
     metadata: { name: CATALOG, namespace: OLM },
     spec: { sourceType: "grpc", address: `127.0.0.1:${port}`, displayName: "Releases", publisher: "Tests" },
   }]);
-  const log = (name: string) => Deno.readTextFile(join(folder, `${name}.log`)).catch(() => "");
+  const log = (name: string) => Deno.readTextFile(join(LOG_FOLDER ?? folder, `${name}.log`)).catch(() => "");
   return Object.assign(Object.create(cluster) as ControlPlane, {
     pods,
     releases,
@@ -143,26 +145,24 @@ export const subscription = (place: string, packageName: string, version: string
 
 export const csvName = (packageName: string, version: string): string => `${packageName}.v${version}`;
 
-/** Approves the plan for a version once there is one. */
+/**
+ * Approves the plans for a version until one of them has created its ClusterServiceVersion. One without a phase is not
+ * finished: an approval would make OLM's next write a conflict, after which it begins with another plan.
+ */
 export const approve = async (cluster: ControlPlane, place: string, csv: string): Promise<void> => {
   const plans = `${OPERATORS}/v1alpha1/namespaces/${place}/installplans`;
-  const plan = await eventually(`a plan for ${csv} in ${place}`, async () => {
-    const found = (await list(cluster, plans)).find((item) =>
-      listAt(item, "spec", "clusterServiceVersionNames").includes(csv) && at(item, "spec", "approved") === false
-    );
-    return stringAt(found, "metadata", "name");
+  await eventually(`${csv} in ${place} is created by an approved plan`, async () => {
+    for (const plan of await list(cluster, plans)) {
+      const isWanted = listAt(plan, "spec", "clusterServiceVersionNames").includes(csv);
+      if (!isWanted || stringAt(plan, "status", "phase") !== "RequiresApproval") continue;
+      const name = stringAt(plan, "metadata", "name") ?? "";
+      await cluster.kubectl(["patch", "installplan", name, "-n", place, "--type=merge", "-p", APPROVED]);
+    }
+    return stringAt(await csvOf(cluster, place, csv), "kind") === "ClusterServiceVersion" ? true : undefined;
   }, 120_000);
-  await cluster.kubectl([
-    "patch",
-    "installplan",
-    plan,
-    "-n",
-    place,
-    "--type=merge",
-    "-p",
-    '{"spec":{"approved":true}}',
-  ]);
 };
+
+const APPROVED = '{"spec":{"approved":true}}';
 
 /** Waits for a phase of a ClusterServiceVersion; fails with what OLM says. */
 export const inPhase = async (
@@ -204,6 +204,34 @@ export const runningOn = (cluster: OlmCluster, place: string, image: string): Pr
     return Promise.resolve(ours.length > 0 && ours.every((pod) => pod.image === image) ? true : undefined);
   }, 60_000);
 
+/**
+ * Requests of the operator in a namespace, and those that were forbidden. Without those through the API server's proxy to
+ * servers: only an operator outside of a pod, as here, asks them in this way.
+ */
+export const requestsFrom = async (cluster: ControlPlane, place: string) => {
+  const user = `system:serviceaccount:${place}:llama-stack-operator`;
+  const own = (await cluster.auditLog()).filter((event) => event.user.username === user);
+  return { count: own.length, forbidden: refused(own.filter(({ objectRef }) => objectRef?.subresource !== "proxy")) };
+};
+
 /** A figure of docs/install.md. */
 export const report = (what: string, startedMs: number): void =>
   console.log(`seen: ${what} ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
+
+/** A step; the steps after a failed one would only wait for what it did not do. */
+export const step = async (t: Deno.TestContext, name: string, work: () => Promise<void>): Promise<void> => {
+  if (!await t.step(name, work)) throw new Error(`"${name}" failed`);
+};
+
+/**
+ * What an upgrade must leave alone: the pods of servers, and what their Deployments say. Not the generation of these: the
+ * operator's version is an annotation of each, and Kubernetes counts a change of it as one of the Deployment.
+ */
+export const servers = async (cluster: ControlPlane, place = "default") => ({
+  pods: (await list(cluster, `/api/v1/namespaces/${place}/pods`)).filter(isOfServer)
+    .map((pod) => stringAt(pod, "metadata", "uid")).sort(),
+  deployments: (await list(cluster, `/apis/apps/v1/namespaces/${place}/deployments`)).filter(isOfServer)
+    .map((deployment) => [at(deployment, "metadata", "uid"), at(deployment, "spec")]),
+});
+
+const isOfServer = (object: Json): boolean => stringAt(object, "metadata", "labels", "app") === "llama-stack";

@@ -68,7 +68,7 @@ export interface ControlPlaneOptions {
   readonly audit?: boolean;
   /** Names of containers whose pods are not simulated: somebody else runs them. */
   readonly podsOfOthers?: readonly string[];
-  /** An HTTP proxy through which the API server connects to Services, whose addresses nothing else routes. */
+  /** Socket of a proxy through which the API server connects to Services, whose addresses nothing else routes. */
   readonly serviceProxy?: string;
 }
 
@@ -275,8 +275,8 @@ const auditFlags = async (folder: string): Promise<string[]> => {
 };
 
 /** Only for what goes into the cluster, not for etcd. */
-const proxyFlags = async (folder: string, url: string): Promise<string[]> => {
-  const connection = { proxyProtocol: "HTTPConnect", transport: { tcp: { url } } };
+const proxyFlags = async (folder: string, udsName: string): Promise<string[]> => {
+  const connection = { proxyProtocol: "HTTPConnect", transport: { uds: { udsName } } };
   const selection = {
     apiVersion: "apiserver.k8s.io/v1beta1",
     kind: "EgressSelectorConfiguration",

@@ -1,14 +1,18 @@
 /** The way from an API server on loopback to Services: their addresses exist nowhere, so it asks this proxy (CONNECT). */
+import { join } from "node:path";
 
 export interface ServiceProxy {
-  readonly url: string;
+  /** Path of the Unix socket on which it listens: with an address of TCP the API server wants TLS, else it ends in a panic. */
+  readonly socket: string;
   /** Says which local port stands for an address and port of a Service; undefined: nothing listens there. */
   readonly resolveWith: (resolve: (address: string, port: number) => Promise<number | undefined>) => void;
   readonly close: () => Promise<void>;
 }
 
 export const startServiceProxy = (): ServiceProxy => {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const folder = Deno.makeTempDirSync({ prefix: "llama-stack-operator-proxy-" });
+  const socket = join(folder, "socket");
+  const listener = Deno.listen({ transport: "unix", path: socket });
   const open = new Set<Deno.Conn>();
   let resolve: (address: string, port: number) => Promise<number | undefined> = () => Promise.resolve(undefined);
 
@@ -44,7 +48,7 @@ export const startServiceProxy = (): ServiceProxy => {
     }
   })();
   return {
-    url: `http://127.0.0.1:${listener.addr.port}`,
+    socket,
     resolveWith: (found) => void (resolve = found),
     close: async () => {
       listener.close();
@@ -52,6 +56,7 @@ export const startServiceProxy = (): ServiceProxy => {
       for (const connection of open) closeQuietly(connection);
       open.clear();
       await Promise.all(serving);
+      await Deno.remove(folder, { recursive: true });
     },
   };
 };
