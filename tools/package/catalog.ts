@@ -2,7 +2,7 @@
  * A file-based catalog: what a Subscription can install, and which version may be upgraded to which. A release appends its
  * bundles to the catalog of the last one, so that what was published before never changes.
  */
-import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { CHANNEL } from "./olm_metadata.ts";
 
 /** The annotation of a ClusterServiceVersion that says which versions it may replace, as a range. */
@@ -94,10 +94,11 @@ const bundleBlob = (
   relatedImages: [{ name: "", image }, ...listAt(csv, "spec", "relatedImages")],
 });
 
+/** Versions that are not served too, as `opm` does. */
 const kindsOf = (definition: JsonObject): ReadonlyArray<JsonObject> => {
   const group = stringAt(definition, "spec", "group") ?? "";
   const kind = stringAt(definition, "spec", "names", "kind") ?? "";
-  return listAt(definition, "spec", "versions").filter(isObject).filter(({ served }) => served === true)
+  return listAt(definition, "spec", "versions")
     .map((version) => ({ group, kind, version: stringAt(version, "name") ?? "" }));
 };
 
