@@ -194,8 +194,15 @@ export const inPhase = async (
 export const csvOf = (cluster: ControlPlane, place: string, csv: string): Promise<JsonObject> =>
   read(cluster, `${OPERATORS}/v1alpha1/namespaces/${place}/clusterserviceversions/${csv}`);
 
-export const csvs = (cluster: ControlPlane, place: string): Promise<ReadonlyArray<Json>> =>
+const csvs = (cluster: ControlPlane, place: string): Promise<ReadonlyArray<Json>> =>
   list(cluster, `${OPERATORS}/v1alpha1/namespaces/${place}/clusterserviceversions`);
+
+/** OLM deletes the former one a moment after the new one has succeeded. */
+export const isAlone = (cluster: ControlPlane, place: string, csv: string): Promise<true> =>
+  eventually(`${csv} is the only one in ${place}`, async () => {
+    const names = (await csvs(cluster, place)).map((item) => stringAt(item, "metadata", "name"));
+    return names.length === 1 && names[0] === csv ? true : undefined;
+  }, 60_000);
 
 /** Names of the running pods of the operator in a namespace, all of one image. */
 export const runningOn = (cluster: OlmCluster, place: string, image: string): Promise<true> =>

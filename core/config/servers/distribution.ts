@@ -133,7 +133,9 @@ export const resolveDistribution = (
       }),
     );
   }
-  const override = overrides.settings.get(wanted.name) ?? overrides.related.get(relatedImageVariable(wanted.name));
+  const related = overrides.related.get(relatedImageVariable(wanted.name));
+  // A bundle of OLM names the pinned images too, so that a mirror can replace them: until one does, nothing is overridden.
+  const override = overrides.settings.get(wanted.name) ?? (related === named.image ? undefined : related);
   const overrideVersion = override === undefined ? undefined : versionInTag(override);
   const other = overrideVersion === undefined ? undefined : serverOf(overrideVersion);
   if (override !== undefined && overrideVersion !== undefined && other?.family !== server?.family) {
