@@ -10,7 +10,7 @@ import {
 } from "./background_process.ts";
 import { keepNode } from "./own_node.ts";
 import { createNode, NODE, nodeReady } from "./simulated_node.ts";
-import { POD_STAGES } from "./simulated_pods.ts";
+import { podStages } from "./simulated_pods.ts";
 
 /** A real API server on loopback, with its own etcd and nothing in it. */
 export interface ControlPlane {
@@ -69,11 +69,22 @@ export interface ControlPlaneOptions {
   readonly addressForPods?: string;
   /** Every request is recorded: see `auditLog` of the control plane. */
   readonly audit?: boolean;
+  /** Names of containers whose pods are not simulated: somebody else runs them. */
+  readonly podsOfOthers?: readonly string[];
+  /** Socket of a proxy through which the API server connects to Services, whose addresses nothing else routes. */
+  readonly serviceProxy?: string;
 }
 
 export const startControlPlane = async (
-  { kwok = false, ownNode = false, controllers = kwok || ownNode, audit = false, addressForPods }: ControlPlaneOptions =
-    {},
+  {
+    kwok = false,
+    ownNode = false,
+    controllers = kwok || ownNode,
+    audit = false,
+    addressForPods,
+    podsOfOthers,
+    serviceProxy,
+  }: ControlPlaneOptions = {},
 ): Promise<ControlPlane> => {
   const more = ownNode ? OWN_NODE_PROGRAMS : [...(controllers ? CONTROLLERS : []), ...(kwok ? ["kwok" as const] : [])];
   const programs = await installControlPlane([...API_PROGRAMS, ...more]);
@@ -118,6 +129,7 @@ export const startControlPlane = async (
         ...(controllers ? [] : ["--disable-admission-plugins=ServiceAccount"]),
         ...(addressForPods === undefined ? [] : [`--advertise-address=${addressForPods}`]),
         ...(audit ? await auditFlags(folder) : []),
+        ...(serviceProxy === undefined ? [] : await proxyFlags(folder, serviceProxy)),
       ]);
     let apiServer = await startApiServer();
 
@@ -199,7 +211,7 @@ export const startControlPlane = async (
         await Deno.remove(folder, { recursive: true });
       },
     };
-    await Deno.writeTextFile(join(folder, POD_STAGES_FILE), POD_STAGES);
+    await Deno.writeTextFile(join(folder, POD_STAGES_FILE), podStages(podsOfOthers));
     for (const name of more) await start(name, programs[name], moreFlags(name, folder, kubeconfig, ownNode));
     if (kwok || ownNode) await createNode(controlPlane);
     if (kwok) await nodeReady(controlPlane);
@@ -280,6 +292,19 @@ const auditFlags = async (folder: string): Promise<string[]> => {
   const file = join(folder, "audit_policy.json");
   await Deno.writeTextFile(file, JSON.stringify(policy));
   return [`--audit-policy-file=${file}`, `--audit-log-path=${join(folder, AUDIT_LOG)}`];
+};
+
+/** Only for what goes into the cluster, not for etcd. */
+const proxyFlags = async (folder: string, udsName: string): Promise<string[]> => {
+  const connection = { proxyProtocol: "HTTPConnect", transport: { uds: { udsName } } };
+  const selection = {
+    apiVersion: "apiserver.k8s.io/v1beta1",
+    kind: "EgressSelectorConfiguration",
+    egressSelections: [{ name: "cluster", connection }],
+  };
+  const file = join(folder, "egress_selection.json");
+  await Deno.writeTextFile(file, JSON.stringify(selection));
+  return [`--egress-selector-config-file=${file}`];
 };
 
 const moreFlags = (

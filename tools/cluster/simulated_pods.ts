@@ -51,14 +51,28 @@ const ends = `  restartCount: ${RESTARTS}
   state: {waiting: {reason: CrashLoopBackOff, message: restarting failed container}}
   lastState: {terminated: {exitCode: 1, reason: Error, message: "Error: the simulated server does not start"}}`;
 
-/** As kwok reads them: one YAML document each. */
-export const POD_STAGES: string = [
-  stage("pod-runs", [going("DoesNotExist"), fresh, { key: crashesInKwok, operator: "NotIn", values: ["true"] }], {
-    statusTemplate: pod("Running", true, runs),
-  }),
-  stage("pod-crashes", [going("DoesNotExist"), fresh, { key: crashesInKwok, operator: "In", values: ["true"] }], {
-    statusTemplate: pod("Running", false, ends),
-  }),
-  // One with a finalizer ends slowly.
-  stage("pod-goes", [going("Exists"), { key: ".metadata.finalizers", operator: "DoesNotExist" }], { delete: true }),
-].map((item) => JSON.stringify(item)).join("\n---\n");
+/**
+ * As kwok reads them: one YAML document each. Pods with a container of one of the names `except` are bound and deleted
+ * like all others; their status is the business of somebody else.
+ */
+export const podStages = (except: readonly string[] = []): string => {
+  const ours = except.length === 0 ? [] : [{ key: ".spec.containers.[] | .name", operator: "NotIn", values: except }];
+  return [
+    stage("pod-runs", [going("DoesNotExist"), fresh, ...ours, {
+      key: crashesInKwok,
+      operator: "NotIn",
+      values: ["true"],
+    }], {
+      statusTemplate: pod("Running", true, runs),
+    }),
+    stage("pod-crashes", [going("DoesNotExist"), fresh, ...ours, {
+      key: crashesInKwok,
+      operator: "In",
+      values: ["true"],
+    }], {
+      statusTemplate: pod("Running", false, ends),
+    }),
+    // One with a finalizer ends slowly.
+    stage("pod-goes", [going("Exists"), { key: ".metadata.finalizers", operator: "DoesNotExist" }], { delete: true }),
+  ].map((item) => JSON.stringify(item)).join("\n---\n");
+};

@@ -4,27 +4,33 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { bundleOperator } from "../bundle_operator.ts";
 import { compileProgram } from "../compile_program.ts";
 import { compileCommand, V8_FLAGS } from "../program_flags.ts";
 import { alone, cacheDir, once } from "./cache.ts";
 import { runtimeOfTests } from "./deno_runtime.ts";
 
-/** Path of the program. Other V8 flags than those of an installation make another program. */
-export const compiledOperator = (v8Flags = V8_FLAGS): Promise<string> => {
-  const known = compiled.get(v8Flags);
+/**
+ * Path of the program. Other V8 flags than those of an installation make another program, and so does another version: what
+ * this checkout would be as the next release.
+ */
+export const compiledOperator = (v8Flags = V8_FLAGS, version = OPERATOR_VERSION): Promise<string> => {
+  const key = `${v8Flags} ${version}`;
+  const known = compiled.get(key);
   if (known !== undefined) return known;
-  const made = compileOnce(v8Flags);
-  compiled.set(v8Flags, made);
+  const made = compileOnce(v8Flags, version);
+  compiled.set(key, made);
   return made;
 };
 
 const compiled = new Map<string, Promise<string>>();
 
-const compileOnce = async (v8Flags: string): Promise<string> => {
+const compileOnce = async (v8Flags: string, version: string): Promise<string> => {
   const folder = await Deno.makeTempDir();
   try {
     const source = await bundleOperator(folder);
+    if (version !== OPERATOR_VERSION) await renameVersion(source, version);
     const wishes = { target: Deno.build.target, source, v8Flags };
     const made = cacheDir(PLACE, await contentOf({ ...wishes, output: NAME }));
     await once(made, "the compiled operator (about 5 s)", async (into) => {
@@ -36,6 +42,15 @@ const compileOnce = async (v8Flags: string): Promise<string> => {
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+};
+
+/** The version is one literal of the bundle (core/operator/version.ts). */
+const renameVersion = async (source: string, version: string): Promise<void> => {
+  const parts = (await Deno.readTextFile(source)).split(`"${OPERATOR_VERSION}"`);
+  if (parts.length !== 2) {
+    throw new Error(`${parts.length - 1} texts "${OPERATOR_VERSION}" in the bundle instead of one`);
+  }
+  await Deno.writeTextFile(source, parts.join(`"${version}"`));
 };
 
 const PLACE = "operator";

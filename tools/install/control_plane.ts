@@ -52,6 +52,8 @@ interface Source {
   /** The Go module whose version is the program's version. */
   readonly module: string;
   readonly package: string;
+  /** Build tags. */
+  readonly tags?: string;
   /** First build on two cores, empty cache, downloads included. */
   readonly coldSeconds: number;
   /** Packages that a first build compiles, for a line of progress now and then; undefined: too few for one. */
@@ -117,6 +119,16 @@ const helm3Variables = (): Readonly<Record<string, string>> => {
   );
 };
 
+/** OLM and the catalog program that it requires are one module, so that they share what they compile. */
+const olm = (program: "olm" | "catalog", coldSeconds: number): Source => ({
+  folder: "olm",
+  module: `${OPERATOR_FRAMEWORK}/operator-lifecycle-manager`,
+  package: `${OPERATOR_FRAMEWORK}/operator-lifecycle-manager/cmd/${program}`,
+  coldSeconds,
+});
+
+const OPERATOR_FRAMEWORK = "github.com/operator-framework";
+
 // Several modules, because their requirements conflict: kwok and CoreDNS require older Kubernetes libraries. The node's
 // programs are older, because newer kubelets do not start on hosts with cgroup v1; a control plane may be two minor
 // versions newer than they are.
@@ -136,6 +148,16 @@ const SOURCES = {
     module: "github.com/operator-framework/api",
     package: ".",
     coldSeconds: 60,
+  },
+  olm: olm("olm", 400),
+  catalog: olm("catalog", 60),
+  opm: {
+    folder: "olm",
+    module: `${OPERATOR_FRAMEWORK}/operator-registry`,
+    package: `${OPERATOR_FRAMEWORK}/operator-registry/cmd/opm`,
+    // Signatures of images are checked in Go instead of by a C library.
+    tags: "containers_image_openpgp",
+    coldSeconds: 100,
   },
   "kube-score": {
     folder: "kube_score",
@@ -246,6 +268,7 @@ const buildIn = async (
     // Without debug information the compiler takes a tenth less time.
     args: [
       ...["build", "-v", "-mod=readonly", "-trimpath", "-gcflags=all=-dwarf=false"],
+      ...(source.tags === undefined ? [] : ["-tags", source.tags]),
       ...["-ldflags", linkerFlags(source, version), "-o", path, source.package],
     ],
     cwd: folder,

@@ -1,5 +1,6 @@
 /** What an installation can be asked to be. */
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
+import { PUBLISHER } from "./publisher.ts";
 
 export interface Choices {
   readonly image: string;
@@ -17,7 +18,9 @@ export interface Choices {
 }
 
 /** Where releases are published; whoever builds their own names it in `deploy/kustomize` or by `deno task install-files`. */
-export const IMAGE = `docker.io/llamastackoperator/llama-stack-operator:${OPERATOR_VERSION}`;
+export const imageOf = (version: string): string => `${PUBLISHER.images}/llama-stack-operator:${version}`;
+
+export const IMAGE = imageOf(OPERATOR_VERSION);
 
 export const DEFAULT: Choices = {
   image: IMAGE,

@@ -8,7 +8,7 @@ export const NAMESPACE = OPERATOR_NAMESPACE;
 
 export const PORTS = { webhook: 9443, metrics: 8443, health: 8081 } as const;
 
-/** The oldest version that the tests run on. */
+/** The oldest version with selectable fields in a CustomResourceDefinition; the oldest on which the tests run. */
 export const MIN_KUBERNETES = "1.32.0";
 
 /** Externally managed certificate and key of the webhooks. */

@@ -11,53 +11,83 @@ import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { writeYaml } from "../../core/data/yaml.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { definition, WEBHOOK } from "./admission.ts";
-import { type Choices, DEFAULT, IMAGE, watchesAll } from "./choices.ts";
+import { type Choices, DEFAULT, imageOf, watchesAll } from "./choices.ts";
 import { labelled, MIN_KUBERNETES, NAME, NAMESPACE, PORTS } from "./names.ts";
 import { permissionsFor } from "./permissions.ts";
-import { deployment, metricsService } from "./program.ts";
+import { networkPolicy } from "./network_policy.ts";
+import { deployment, disruptionBudget, metricsService } from "./program.ts";
 import { PUBLISHER } from "./publisher.ts";
+import { SKIP_RANGE } from "./catalog.ts";
+import { annotationsOf, dockerfile, scorecard } from "./olm_metadata.ts";
 import { DESCRIPTION, FEATURES, ICON } from "./olm_page.ts";
 import { people, rulesOf } from "./roles.ts";
 
 /** Texts by path below `deploy`; `examples` are the samples, one resource each. */
-export const bundleFiles = (header: string, examples: ReadonlyArray<JsonObject>): Readonly<Record<string, string>> =>
+export const bundleFiles = (
+  header: string,
+  examples: ReadonlyArray<JsonObject>,
+  version = OPERATOR_VERSION,
+  /** The name of an image by which the bundles refer to it; a release refers to each by its digest. */
+  nameOf: (image: string) => string = (image) => image,
+): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(BUNDLES).flatMap(([folder, bundle]) =>
-      filesOf(bundle, header, examples).map(([path, text]) => [`${folder}/${path}`, text])
+    bundles(version, nameOf).flatMap((bundle) =>
+      filesOf(bundle, header, examples).map(([path, text]) => [`${bundle.folder}/${path}`, text])
     ),
   );
 
+/** The image of a bundle, made from its bundle.Dockerfile. */
+export const bundleImage = (packageName: string, version: string): string =>
+  `${PUBLISHER.images}/${packageName}-bundle:${version}`;
+
 interface Bundle {
+  /** Below `deploy`. */
+  readonly folder: string;
+  readonly version: string;
   /** Of the package; with the version, of the ClusterServiceVersion. */
   readonly name: string;
   readonly displayName: string;
   readonly choices: Choices;
   /** Supported ones among INSTALL_MODES. */
   readonly modes: ReadonlyArray<string>;
+  readonly nameOf: (image: string) => string;
 }
 
 const INSTALL_MODES = ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"];
 
-const RELATED_IMAGES = [...EMBEDDED_DISTRIBUTIONS].map(([name, { image }]) => ({
-  variable: relatedImageVariable(name),
-  image,
-}));
+/** The pinned image of each distribution, by the variable of the operator. */
+export const pinnedImages = (nameOf: (image: string) => string): Choices["relatedImages"] =>
+  [...EMBEDDED_DISTRIBUTIONS].map(([name, { image }]) => ({
+    variable: relatedImageVariable(name),
+    image: nameOf(image),
+  }));
 
-/** By their folders. */
-const BUNDLES: Readonly<Record<string, Bundle>> = {
-  olm: {
-    name: NAME,
-    displayName: PUBLISHER.displayName,
-    choices: { ...DEFAULT, certificates: "olm", relatedImages: RELATED_IMAGES },
-    modes: ["AllNamespaces"],
-  },
-  "olm-namespaced": {
-    name: `${NAME}-namespaced`,
-    displayName: `${PUBLISHER.displayName} (namespaced)`,
-    choices: { ...DEFAULT, webhooks: false, operatorGroup: true, relatedImages: RELATED_IMAGES },
-    modes: ["OwnNamespace", "SingleNamespace", "MultiNamespace"],
-  },
+const bundles = (version: string, nameOf: (image: string) => string): ReadonlyArray<Bundle> => {
+  const common = { ...DEFAULT, image: nameOf(imageOf(version)), relatedImages: pinnedImages(nameOf) };
+  return [
+    {
+      folder: "olm",
+      version,
+      nameOf,
+      name: NAME,
+      displayName: PUBLISHER.displayName,
+      choices: { ...common, certificates: "olm" },
+      modes: ["AllNamespaces"],
+    },
+    {
+      folder: "olm-namespaced",
+      version,
+      nameOf,
+      name: `${NAME}-namespaced`,
+      displayName: `${PUBLISHER.displayName} (namespaced)`,
+      choices: { ...common, webhooks: false, operatorGroup: true },
+      modes: ["OwnNamespace", "SingleNamespace", "MultiNamespace"],
+    },
+  ];
 };
+
+/** The packages that are published. */
+export const BUNDLES: ReadonlyArray<Pick<Bundle, "folder" | "name">> = bundles(OPERATOR_VERSION, (image) => image);
 
 const filesOf = (
   bundle: Bundle,
@@ -70,12 +100,14 @@ const filesOf = (
     manifest(`${bundle.name}.clusterserviceversion`, clusterServiceVersion(bundle, examples)),
     manifest(`${GROUP}_llamastackdistributions`, bundledDefinition(bundle)),
     manifest(`${NAME}-metrics_v1_service`, withoutNamespace(metricsService())),
+    manifest(`${NAME}_networking.k8s.io_v1_networkpolicy`, withoutNamespace(networkPolicy(bundle.choices))),
+    manifest(`${NAME}_policy_v1_poddisruptionbudget`, withoutNamespace(disruptionBudget())),
     // OLM makes such roles of its own for each API, and these could belong to one installation of several only.
     ...(watchesAll(bundle.choices) ? people() : [])
       .map((entry) => manifest(`${stringAt(entry, "metadata", "name")}_rbac_v1_clusterrole`, entry)),
-    ["metadata/annotations.yaml", header + writeYaml({ annotations: annotationsOf(bundle) })],
+    ["metadata/annotations.yaml", header + writeYaml({ annotations: annotationsOf(bundle.name) })],
     ["tests/scorecard/config.yaml", header + writeYaml(scorecard())],
-    ["bundle.Dockerfile", dockerfile(bundle, header)],
+    ["bundle.Dockerfile", dockerfile(bundle.name, header)],
   ];
 };
 
@@ -94,11 +126,28 @@ const EXAMPLE_V1ALPHA1: JsonObject = {
   },
 };
 
+const FIRST_VERSION = "0.1.0";
+
+/**
+ * What `spec.distribution` can resolve to without an image of the user's own: the pinned one, and one for each other minor
+ * version of the server.
+ */
+const OPERANDS: ReadonlyArray<{ readonly name: string; readonly image: string }> = [...EMBEDDED_DISTRIBUTIONS].flatMap((
+  [name, { image, releases }],
+) => [
+  { name, image },
+  ...releases.filter((release) => release.image !== image)
+    .map((release) => ({ name: `${name}-${release.serverVersion}`, image: release.image })),
+]);
+
+/** Each image once. */
+export const OPERAND_IMAGES: ReadonlyArray<string> = [...new Set(OPERANDS.map(({ image }) => image))];
+
 const clusterServiceVersion = (bundle: Bundle, examples: ReadonlyArray<JsonObject>): JsonObject => ({
   apiVersion: "operators.coreos.com/v1alpha1",
   kind: "ClusterServiceVersion",
   metadata: {
-    name: `${bundle.name}.v${OPERATOR_VERSION}`,
+    name: `${bundle.name}.v${bundle.version}`,
     labels: Object.fromEntries(["amd64", "arm64"].map((text) => [`operatorframework.io/arch.${text}`, "supported"])),
     annotations: {
       "alm-examples": JSON.stringify(
@@ -106,29 +155,34 @@ const clusterServiceVersion = (bundle: Bundle, examples: ReadonlyArray<JsonObjec
         null,
         2,
       ),
-      capabilities: "Deep Insights",
+      // The next level, "Full Lifecycle", wants an operator that makes backups itself.
+      capabilities: "Seamless Upgrades",
       categories: "AI/Machine Learning",
-      containerImage: IMAGE,
+      containerImage: bundle.choices.image,
       createdAt: PUBLISHER.createdAt,
       description: "Configures, deploys and upgrades Llama Stack and OGX servers from a short custom resource",
+      repository: PUBLISHER.repository,
       support: PUBLISHER.provider,
       "operatorframework.io/suggested-namespace": NAMESPACE,
       ...FEATURES,
+      // Every earlier version may be replaced by this one; the first one has none.
+      ...(bundle.version === FIRST_VERSION ? {} : { [SKIP_RANGE]: `<${bundle.version}` }),
     },
   },
   spec: {
     displayName: bundle.displayName,
     description: DESCRIPTION,
-    version: OPERATOR_VERSION,
+    version: bundle.version,
     minKubeVersion: MIN_KUBERNETES,
     maturity: "alpha",
     provider: { name: PUBLISHER.provider },
     maintainers: [PUBLISHER.maintainer],
     keywords: ["llama-stack", "ogx", "llm", "inference", "ai"],
-    links: [{ name: "Home page", url: PUBLISHER.homepage }],
+    links: [
+      { name: "Home page", url: PUBLISHER.homepage },
+      { name: "Source code", url: PUBLISHER.repository },
+    ],
     icon: [{ base64data: ICON, mediatype: "image/svg+xml" }],
-    // Every version since the first may be replaced by this one.
-    ...(OPERATOR_VERSION === "0.1.0" ? {} : { skipRange: `<${OPERATOR_VERSION}` }),
     installModes: INSTALL_MODES.map((type) => ({ type, supported: bundle.modes.includes(type) })),
     customresourcedefinitions: { owned: owned(bundle) },
     install: {
@@ -147,8 +201,8 @@ const clusterServiceVersion = (bundle: Bundle, examples: ReadonlyArray<JsonObjec
       }
       : {}),
     relatedImages: [
-      { name: NAME, image: IMAGE },
-      ...[...EMBEDDED_DISTRIBUTIONS].map(([name, { image }]) => ({ name, image })),
+      { name: NAME, image: bundle.choices.image },
+      ...OPERANDS.map((operand) => ({ ...operand, image: bundle.nameOf(operand.image) })),
     ],
   },
 });
@@ -166,6 +220,9 @@ const permissionsOf = ({ choices }: Bundle): JsonObject => {
     ? { ...granted("clusterPermissions", "watched", "cluster"), ...granted("permissions", "own") }
     : { ...granted("clusterPermissions", "cluster"), ...granted("permissions", "watched", "own") };
 };
+
+/** As OLM names the Service of a deployment's webhooks. */
+const OLM_WEBHOOK_SERVICE = `${NAME}-service`;
 
 const webhook = (type: string, name: string, path: string, more: JsonObject): JsonObject => ({
   type,
@@ -188,9 +245,21 @@ const inBundle = (config: JsonObject): JsonObject => ({
 const bundledDefinition = ({ choices }: Bundle): JsonObject => {
   const crd = definition(choices);
   const { conversion, ...spec } = objectAt(crd, "spec");
-  // OLM writes the webhook of a conversion itself.
-  const more = choices.webhooks || conversion === undefined ? {} : { conversion };
+  const more = choices.webhooks ? { conversion: unreachable } : conversion === undefined ? {} : { conversion };
   return { ...crd, spec: { ...spec, ...more, preserveUnknownFields: false } };
+};
+
+/**
+ * OLM writes the conversion itself, but after the definition: seconds later at an installation, and at every upgrade, whose
+ * definition replaces the one with the conversion. Without a conversion the API server would meanwhile return objects of
+ * one version as objects of the other, with most fields dropped; like this it refuses what it would have to convert.
+ */
+const unreachable: JsonObject = {
+  strategy: "Webhook",
+  webhook: {
+    conversionReviewVersions: ["v1"],
+    clientConfig: { service: { namespace: NAMESPACE, name: OLM_WEBHOOK_SERVICE, path: CONVERT_PATH, port: 443 } },
+  },
 };
 
 /** One row for each version that is served, the newest first. */
@@ -230,50 +299,3 @@ const withoutNamespace = (object: JsonObject): JsonObject => {
   const { namespace: _namespace, ...meta } = objectAt(object, "metadata");
   return { ...object, metadata: meta };
 };
-
-const PREFIX = "operators.operatorframework.io";
-
-const annotationsOf = ({ name }: Bundle): Readonly<Record<string, string>> => ({
-  [`${PREFIX}.bundle.mediatype.v1`]: "registry+v1",
-  [`${PREFIX}.bundle.manifests.v1`]: "manifests/",
-  [`${PREFIX}.bundle.metadata.v1`]: "metadata/",
-  [`${PREFIX}.bundle.package.v1`]: name,
-  [`${PREFIX}.bundle.channels.v1`]: "stable",
-  [`${PREFIX}.bundle.channel.default.v1`]: "stable",
-  [`${PREFIX}.test.mediatype.v1`]: "scorecard+v1",
-  [`${PREFIX}.test.config.v1`]: "tests/scorecard/",
-});
-
-const SCORECARD_IMAGE = "quay.io/operator-framework/scorecard-test:v1.42.0";
-
-const scorecard = (): JsonObject => ({
-  apiVersion: "scorecard.operatorframework.io/v1alpha3",
-  kind: "Configuration",
-  metadata: { name: "config" },
-  stages: [{
-    parallel: true,
-    tests: ([
-      ["basic-check-spec", "basic"],
-      ["olm-bundle-validation", "olm"],
-      ["olm-crds-have-validation", "olm"],
-      ["olm-crds-have-resources", "olm"],
-      ["olm-spec-descriptors", "olm"],
-      ["olm-status-descriptors", "olm"],
-    ] as const).map(([test, suite]) => ({
-      entrypoint: ["scorecard-test", test],
-      image: SCORECARD_IMAGE,
-      labels: { suite, test: `${test}-test` },
-    })),
-  }],
-});
-
-const dockerfile = (bundle: Bundle, header: string): string =>
-  [
-    header.trimEnd(),
-    "FROM scratch",
-    ...Object.entries(annotationsOf(bundle)).map(([key, value]) => `LABEL ${key}=${value}`),
-    "COPY manifests /manifests/",
-    "COPY metadata /metadata/",
-    "COPY tests/scorecard /tests/scorecard/",
-    "",
-  ].join("\n");

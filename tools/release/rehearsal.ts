@@ -3,9 +3,9 @@
  * checks what came out, and upgrades a real cluster from one to the other. Publishes nothing. Requires Linux and root.
  */
 import { join } from "node:path";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { installControlPlane } from "../install/control_plane.ts";
+import { OPERAND_IMAGES } from "../package/olm.ts";
 import { runtimeOfTests } from "../install/deno_runtime.ts";
 import { must } from "../install/run_program.ts";
 import { containers } from "./containers.ts";
@@ -25,16 +25,15 @@ export const rehearse = async (folder: string): Promise<void> => {
   // One runtime, where Deno cannot download that of another architecture.
   const denort = await runtimeOfTests();
   const architectures = denort === undefined ? ["amd64", "arm64"] : [Deno.build.arch === "aarch64" ? "arm64" : "amd64"];
-  const images = [...EMBEDDED_DISTRIBUTIONS.values()].map(({ image }) => image);
   const dockerfile = await Deno.readTextFile(join(ROOT, "Dockerfile"));
   const bases = [...dockerfile.matchAll(/^ARG (?:DENO|RUNTIME)=(\S+)$/gm)].map(([, name = ""]) => name);
-  const publics = [...new Set([...images, ...bases].map((name) => name.split("/")[0] ?? ""))];
+  const publics = [...new Set([...OPERAND_IMAGES, ...bases].map((name) => name.split("/")[0] ?? ""))];
 
   await using registry = await startLocalRegistry(join(folder, "registry"), publics);
   for (const [name, value] of Object.entries(registry.env)) Deno.env.set(name, value);
   await pushBases(folder, registry, dockerfile);
-  await pushStandIns(join(folder, "stand-ins"), registry.host, images);
-  told(`a registry with ${images.length} stand-ins for images of servers, and two base images`);
+  await pushStandIns(join(folder, "stand-ins"), registry.host, OPERAND_IMAGES);
+  told(`a registry with ${OPERAND_IMAGES.length} stand-ins for images of servers, and two base images`);
 
   const key = join(folder, "cosign");
   Deno.env.set("COSIGN_PASSWORD", "");
@@ -91,7 +90,7 @@ const pushStandIns = async (folder: string, host: string, images: ReadonlyArray<
   const context = join(folder, "context");
   await Deno.mkdir(context, { recursive: true });
   const registry = await containers(folder, true);
-  for (const image of new Set(images)) {
+  for (const image of images) {
     const dockerfile = join(context, "Dockerfile");
     await Deno.writeTextFile(dockerfile, `FROM scratch\nLABEL stand-in.for="${image}"\n`);
     const build = { context, dockerfile, architectures: ["amd64"], arguments: {}, labels: {} };

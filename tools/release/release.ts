@@ -11,17 +11,15 @@
 import { join } from "node:path";
 import * as Result from "effect/Result";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
-import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
 import { isObject, type JsonObject } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { catalogText, withBundle } from "../package/catalog.ts";
-import { type Choices, DEFAULT } from "../package/choices.ts";
+import { type Choices, DEFAULT, imageOf } from "../package/choices.ts";
 import { chartFiles } from "../package/helm/chart.ts";
 import { installation } from "../package/installation.ts";
 import { oneFile } from "../package/kustomize.ts";
-import { bundleFiles, BUNDLES } from "../package/olm.ts";
+import { bundleFiles, BUNDLES, OPERAND_IMAGES, pinnedImages } from "../package/olm.ts";
 import { PUBLISHER, publisherProblems } from "../package/publisher.ts";
 import { must } from "../install/run_program.ts";
 import { archive, writeArchives, writeChecksums } from "./archives.ts";
@@ -60,10 +58,13 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
   try {
     const registry = await containers(storage, isRehearsal);
     const published = await publishOperator(registry, options, version);
-    const related = await relatedImages(registry);
-    const choices: Choices = { ...DEFAULT, image: published.image, relatedImages: related };
-    await writeInstallation(folder, choices, version);
-    const bundleImages = await publishBundles(registry, options, choices, version);
+    const nameOf = await digestNames(registry, published.image, version);
+    await writeInstallation(
+      folder,
+      { ...DEFAULT, image: published.image, relatedImages: pinnedImages(nameOf) },
+      version,
+    );
+    const bundleImages = await publishBundles(registry, options, nameOf, version);
     const url = `${PUBLISHER.repository}/releases/download/v${version}`;
     const plugins = await writeArchives({ ...options, version, url });
     await Deno.writeTextFile(
@@ -122,7 +123,7 @@ const publishOperator = async (
   const dockerfile = join(root, "Dockerfile");
   const bases: Record<string, string> = {};
   for (const [, name = "", image = ""] of (await Deno.readTextFile(dockerfile)).matchAll(BASES)) {
-    bases[name] = `${image.replace(/:[^/:]*$/, "")}@${await registry.digestOf(image)}`;
+    bases[name] = withDigest(image, await registry.digestOf(image));
   }
   const repository = `${images}/llama-stack-operator`;
   const digest = await registry.publish({
@@ -142,15 +143,22 @@ const publishOperator = async (
   return { image: `${repository}@${digest}`, bases: Object.values(bases) };
 };
 
-/** Every distribution's image by its digest of today. */
-const relatedImages = async (registry: Containers): Promise<Choices["relatedImages"]> => {
-  const found: Choices["relatedImages"][number][] = [];
-  for (const [name, { image }] of EMBEDDED_DISTRIBUTIONS) {
-    const digest = await registry.digestOf(image);
-    found.push({ variable: relatedImageVariable(name), image: `${image.replace(/:[^/:]*$/, "")}@${digest}` });
-  }
-  return found;
+/** Names of the operator's image and of the images of servers by digest; those of servers are the digests of today. */
+const digestNames = async (
+  registry: Containers,
+  operator: string,
+  version: string,
+): Promise<(image: string) => string> => {
+  const names = new Map([[imageOf(version), operator]]);
+  for (const image of OPERAND_IMAGES) names.set(image, withDigest(image, await registry.digestOf(image)));
+  return (image) => {
+    const name = names.get(image);
+    if (name === undefined) throw new Error(`the digest of ${image} is unknown`);
+    return name;
+  };
 };
+
+const withDigest = (image: string, digest: string): string => `${image.replace(/:[^/:]*$/, "")}@${digest}`;
 
 const writeInstallation = async (folder: string, choices: Choices, version: string): Promise<void> => {
   await Deno.writeTextFile(join(folder, "install.yaml"), oneFile("", installation(choices)));
@@ -168,14 +176,14 @@ const writeInstallation = async (folder: string, choices: Choices, version: stri
 const publishBundles = async (
   registry: Containers,
   { root, folder, images, catalog }: ReleaseOptions,
-  choices: Choices,
+  nameOf: (image: string) => string,
   version: string,
 ): Promise<ReadonlyArray<string>> => {
   const work = await Deno.makeTempDir();
   const bundles: string[] = [];
   let blobs: ReadonlyArray<JsonObject> = catalog === undefined ? [] : blobsIn(await Deno.readTextFile(catalog));
   try {
-    const files = bundleFiles("", await samplesIn(root), version, choices);
+    const files = bundleFiles("", await samplesIn(root), version, nameOf);
     await writeFiles(work, files);
     for (const { folder: below, name } of BUNDLES) {
       const repository = `${images}/${name}-bundle`;

@@ -133,7 +133,9 @@ export const resolveDistribution = (
       }),
     );
   }
-  const override = overrides.settings.get(wanted.name) ?? overrides.related.get(relatedImageVariable(wanted.name));
+  const related = overrides.related.get(relatedImageVariable(wanted.name));
+  // A bundle of OLM names the pinned images too, so that a mirror can replace them: until one does, nothing is overridden.
+  const override = overrides.settings.get(wanted.name) ?? (related === named.image ? undefined : related);
   const overrideVersion = override === undefined ? undefined : versionInTag(override);
   const other = overrideVersion === undefined ? undefined : serverOf(overrideVersion);
   if (override !== undefined && overrideVersion !== undefined && other?.family !== server?.family) {
@@ -147,9 +149,11 @@ export const resolveDistribution = (
     const supported = named.releases.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
     return Result.fail(new UnsupportedServer({ path: versionPath, version: version ?? "", supported }));
   }
+  // An override without a version in its tag, such as a digest, replaces the pinned image and not those of other versions.
+  const isReplaced = release === named || overrideVersion !== undefined;
   return Result.succeed({
     name: wanted.name,
-    image: override ?? (release === named ? named.image : tagged(release, version ?? "")),
+    image: (isReplaced ? override : undefined) ?? (release === named ? named.image : tagged(release, version ?? "")),
     server: runs,
     base: release.base,
     fixNeededToStart: release.fixNeededToStart,

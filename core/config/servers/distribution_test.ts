@@ -38,6 +38,27 @@ Deno.test("resolveDistribution() prefers the settings, then RELATED_IMAGE, then 
   strictEqual(resolve({ name: "ogx-starter" }, dashed), "mirror/ogx@sha256:abc 1.2 1.4");
 });
 
+Deno.test("resolveDistribution() takes RELATED_IMAGE with the pinned image, as OLM sets it, for no override", () => {
+  const pinned = EMBEDDED_DISTRIBUTIONS.get("starter")?.image ?? "";
+  const related = { ...NO_OVERRIDES, related: new Map([["RELATED_IMAGE_STARTER", pinned]]) };
+  for (const wanted of [{}, { serverVersion: "0.3.5" }, { serverVersion: "0.6.1" }, { serverVersion: "0.7.2" }]) {
+    strictEqual(resolve({ name: "starter", ...wanted }, related), resolve({ name: "starter", ...wanted }));
+  }
+});
+
+Deno.test("resolveDistribution() replaces only the pinned image by an override without a version", () => {
+  const digest = `docker.io/llamastack/distribution-starter@sha256:${"a".repeat(64)}`;
+  for (
+    const overrides of [{ ...NO_OVERRIDES, related: new Map([["RELATED_IMAGE_STARTER", digest]]) }, settings(digest)]
+  ) {
+    ok(resolve({ name: "starter" }, overrides).startsWith(digest));
+    strictEqual(
+      resolve({ name: "starter", serverVersion: "0.3.5" }, overrides),
+      resolve({ name: "starter", serverVersion: "0.3.5" }),
+    );
+  }
+});
+
 Deno.test("resolveDistribution() rejects an override of another server family", () => {
   ok(resolve({ name: "starter" }, settings("ogxai/distribution-starter:1.4.1")).includes("another server family"));
 });
