@@ -4,7 +4,7 @@
  *
  * Their control planes are built with Go into the cache the first time, which takes about five minutes each.
  */
-import { MINOR_VARIABLE, OTHER_MINORS } from "./install/control_plane.ts";
+import { MINOR_VARIABLE, OTHER_MINORS } from "./install/go_programs.ts";
 
 const TESTS = ["installation", "crd", "admission", "objects", "operator", "takeover", "scale"]
   .map((name) => `tests/cluster/${name}_test.ts`);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type ControlPlaneProgram, installControlPlane, missingPrograms } from "../install/control_plane.ts";
+import { installControlPlane, missingPrograms } from "../install/control_plane.ts";
+import type { ControlPlaneProgram } from "../install/go_programs.ts";
 import { ended } from "../install/run_program.ts";
 import {
   type BackgroundProcess,
