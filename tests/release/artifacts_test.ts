@@ -107,7 +107,7 @@ Deno.test("every image of a release is named by its digest", () =>
       // The manifests inside the bundles are properties of these blobs, and their images are listed as well.
       const named = [
         ...objectsIn(await text(version, "install.yaml")).flatMap(imagesIn),
-        ...objectsIn(await Deno.readTextFile(join(kustomize, "kustomize/base/deployment-llama-stack-operator.yaml")))
+        ...objectsIn(await Deno.readTextFile(join(kustomize, "kustomize/base/deployment_llama-stack-operator.yaml")))
           .flatMap(imagesIn),
         ...Object.values(values.relatedImages ?? {}).map(String),
         ...objectsIn(blobs).filter(({ schema }) => schema === "olm.bundle").flatMap(imagesIn),
