@@ -52,7 +52,7 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
   const problems = await problemsOf(root, version, changelog);
   if (problems.length > 0 && !isRehearsal) throw new Error(`${version} cannot be released:\n${bullets(problems)}`);
   if (problems.length > 0) console.error(`a release would stop here:\n${bullets(problems)}`);
-  await Deno.mkdir(folder, { recursive: true });
+  await emptyFolder(folder);
 
   const storage = await Deno.makeTempDir();
   try {
@@ -92,6 +92,12 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
     await must("rm", ["--recursive", "--force", storage]);
   }
   console.log(`${version}: ${folder}, images in ${images}`);
+};
+
+/** Checksums and signatures are about everything in it. */
+export const emptyFolder = async (folder: string): Promise<void> => {
+  await Deno.mkdir(folder, { recursive: true });
+  if ([...Deno.readDirSync(folder)].length > 0) throw new Error(`${folder} is not empty; name another folder by --out`);
 };
 
 const bullets = (all: ReadonlyArray<string>): string => all.map((text) => `  - ${text}`).join("\n");
