@@ -1,7 +1,7 @@
 /** The bundle of deploy/olm, installed, upgraded and removed by OLM itself. */
 import { get } from "node:https";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { at, type Json, type JsonObject, stringAt } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { imageOf } from "../../tools/package/choices.ts";
 import { eventually } from "../cluster/operator.ts";
