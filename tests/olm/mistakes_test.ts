@@ -38,6 +38,8 @@ const reason = (cluster: OlmCluster, place: string, csv: string, wanted: string)
 const remove = async (cluster: OlmCluster): Promise<void> => {
   await cluster.kubectl(["delete", "subscription", "--all", "-n", PLACE]);
   await cluster.kubectl(["delete", "csv", "--all", "-n", PLACE]);
+  // Else OLM may take a plan that the garbage collector is about to delete for the one of the next Subscription.
+  await cluster.kubectl(["delete", "installplan", "--all", "-n", PLACE]);
   await eventually(
     "the operator is gone",
     async () => (await list(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments`)).length === 0 ? true : undefined,
