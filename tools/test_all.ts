@@ -45,6 +45,11 @@ const PARTS: ReadonlyArray<Part> = [
     about: ["tools/package/", "tests/cluster/helm", "tools/install/control_plane"],
   },
   { name: "minors", args: ["task", "minors"], about: [...OPERATOR, "crds/", "tools/install/control_plane"] },
+  {
+    name: "olm",
+    args: ["task", "olm"],
+    about: [...OPERATOR, "deploy/olm", "tools/package/", "tools/install/", "tests/olm/"],
+  },
   { name: "soak", args: ["task", "soak"], about: [...OPERATOR, "tests/hostile/"] },
   {
     name: "boots",

@@ -107,15 +107,15 @@ export const SOURCES = {
     package: ".",
     coldSeconds: 60,
   },
-  olm: olm("olm", 400),
-  catalog: olm("catalog", 60),
+  olm: olm("olm", 200),
+  catalog: olm("catalog", 20),
   opm: {
     folder: "olm",
     module: `${OPERATOR_FRAMEWORK}/operator-registry`,
     package: `${OPERATOR_FRAMEWORK}/operator-registry/cmd/opm`,
     // Signatures of images are checked in Go instead of by a C library.
     tags: "containers_image_openpgp",
-    coldSeconds: 100,
+    coldSeconds: 30,
   },
   "kube-score": {
     folder: "kube_score",
