@@ -207,7 +207,10 @@ Deno.test("converted() treats an edited leftover as an edit by the user", () => 
 
 Deno.test("converted() never applies a leftover to metadata", () => {
   const text = JSON.stringify({ v1alpha2: [{ at: ["metadata", "uid"], to: "another" }] });
-  const made = toNow(old({ replicas: 1, server: { distribution: {} } }, { [LEFTOVERS_ANNOTATION]: text }));
+  const made = toNow({
+    ...old({ replicas: 1, server: { distribution: {} } }, { [LEFTOVERS_ANNOTATION]: text }),
+    status: { observedGeneration: -1 },
+  });
   strictEqual(at(made, "metadata", "uid"), undefined);
   strictEqual(leftover(made), text);
 });
@@ -269,6 +272,7 @@ Deno.test("converted() carries status both ways and adds what the schema of v1al
   };
   const seen = toOld(FILLED({ ...stack({}), status }));
   deepStrictEqual(seen.status, {
+    observedGeneration: 4,
     phase: "Ready",
     distributionConfig: {
       providers: [{
