@@ -22,12 +22,7 @@ const answered = (review: Uint8Array): string => {
 const answerTo = (review: unknown): Json => JSON.parse(answered(text(review))) as Json;
 
 Deno.test("conversionAnswer() returns every object in its order, with its own metadata", () => {
-  const objects = ["a", "b", "c"].map((name) => ({
-    ...OLD,
-    metadata: { name, uid: name },
-    // The API server's default.
-    status: { observedGeneration: -1 },
-  }));
+  const objects = ["a", "b", "c"].map((name) => ({ ...OLD, metadata: { name, uid: name } }));
   const answer = answerTo({
     request: {
       uid: "r",

@@ -35,9 +35,7 @@ if ready.status == "True" then
   return health("Healthy", ready.message)
 end
 
--- A pod that waits for a node is normal while nodes are added; these are not.
+-- Argo CD calls such pods degraded as well. One that waits for a node is in progress: nodes may be added.
 local broken = { CrashLoop = true, ImagePullFailed = true, PodsRejected = true }
-if broken[ready.reason] then
-  return health("Degraded", ready.message)
-end
-return health(is("Reconciling", "True") and "Progressing" or (ready.status == "Unknown" and "Progressing" or "Degraded"), ready.message)
+local working = ready.status == "Unknown" or is("Reconciling", "True")
+return health(working and not broken[ready.reason] and "Progressing" or "Degraded", ready.message)
