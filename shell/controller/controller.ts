@@ -25,7 +25,7 @@ import { makeWorkQueue, type WorkQueue } from "./work_queue.ts";
 export const controller = Effect.gen(function* () {
   const store = yield* Store;
   const queue = yield* makeWorkQueue;
-  yield* showFigures({ phases: store.phases, depth: queue.size });
+  yield* showFigures({ standings: store.standings, depth: queue.size });
   const waiting = waitingRoom();
   /** Who really takes a slot is decided in their reconciliations. */
   const wake = Effect.gen(function* () {
