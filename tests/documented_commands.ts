@@ -68,6 +68,12 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
   { page: INSTALL, heading: "Remove", by: INSTALLATION },
   { page: "docs/backup.md", heading: "Back up one namespace", by: "tests/cluster/backup_test.ts" },
   { page: "docs/backup.md", heading: "Restore it", by: "tests/cluster/backup_test.ts" },
+  { page: "docs/observability.md", heading: "Log", by: "tests/around/prometheus_test.ts" },
+  {
+    page: "docs/observability.md",
+    heading: "Argo CD, Flux and kubectl",
+    by: "tests/cluster/health_in_tools_test.ts",
+  },
 ];
 
 export interface Command {

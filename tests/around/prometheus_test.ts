@@ -13,11 +13,15 @@ import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { eventually } from "../cluster/operator.ts";
 import { install } from "../cluster/operator_account.ts";
 import { pause, ready } from "../cluster/settled.ts";
+import { installControlPlane } from "../../tools/install/control_plane.ts";
+import { must } from "../../tools/install/run_program.ts";
+import { commandsRunBy } from "../documented_commands.ts";
 import { manifest, secret } from "../given.ts";
 import { scraped } from "../scraped.ts";
 import { startInstalledOperator } from "./installed_operator.ts";
 import { type Prometheus, startPrometheus } from "./prometheus.ts";
 
+const ROOT = new URL("../../", import.meta.url).pathname;
 const MONITOR = stringAt(serviceMonitor(), "metadata", "name") ?? "";
 const UNFIT = { storage: { sql: { type: "postgres", connectionString: secret("gone", "url") } } };
 
@@ -127,6 +131,37 @@ Deno.test("Prometheus reads the installed operator, and alerts fire in their sit
         if (series.length === 0 || !series.some(({ value }) => Number.isFinite(value))) empty.push(query);
       }
       deepStrictEqual(empty, []);
+    });
+
+    await t.step("docs/observability.md lists every metric", async () => {
+      const { text } = await scraped(operator.metricsPort, tokens.reader);
+      const served = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+      const page = await Deno.readTextFile(`${ROOT}docs/observability.md`);
+      const listed = [...page.matchAll(/^\| `([a-z_]+)` +\| (gauge|counter|histogram) +\|/gm)]
+        .map(([, name, type]) => `${name} ${type}`);
+      ok(served.length >= 15, String(served.length));
+      deepStrictEqual(served.filter((name) => !listed.includes(name)), []);
+      // These two appear with their first event.
+      const later = [
+        "llama_stack_operator_database_restores_total counter",
+        "llama_stack_operator_webhook_requests_total counter",
+      ];
+      deepStrictEqual(listed.filter((name) => !served.includes(name) && !later.includes(name)), []);
+    });
+
+    await t.step("the filters of docs/observability.md select lines of the log", async () => {
+      const { gojq } = await installControlPlane(["gojq"]);
+      const log = await Deno.readTextFile(operator.logFile);
+      const lines = log.trimEnd().split("\n").map((line) => JSON.parse(line) as JsonObject);
+      const commands = await commandsRunBy("tests/around/prometheus_test.ts");
+      strictEqual(commands.length, 3);
+      for (const { text } of commands) {
+        const [, labels = "", flag = "", filter = ""] =
+          /^kubectl logs .* -l (\S+) .* \| jq (-[cr]) '(.*)'$/.exec(text) ?? [];
+        strictEqual(labels, `app.kubernetes.io/name=${NAME}`);
+        const selected = (await must(gojq, [flag, filter], { stdin: log })).trimEnd().split("\n");
+        ok(selected.length > 1 && selected.length < lines.length, `${text}: ${selected.length} of ${lines.length}`);
+      }
     });
 
     await t.step("Down fires when no replica answers", async () => {

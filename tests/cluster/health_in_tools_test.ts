@@ -6,12 +6,15 @@ import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { CRASHING } from "../../tools/cluster/simulated_pods.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { ended } from "../../tools/install/run_program.ts";
+import { commandsRunBy } from "../documented_commands.ts";
 import { manifest, secret } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
 import { condition, isObserved, read, RESOURCES } from "./settled.ts";
 import { call, installWithWebhooks, pathIn, startWebhooks } from "./webhooks.ts";
 
-const SCRIPT = new URL("../../deploy/argocd/health.lua", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
+const SCRIPT = `${ROOT}deploy/argocd/health.lua`;
+const SETTING = "resource.customizations.health.llamastack.io_LlamaStackDistribution";
 const VERSIONS = ["v1alpha2", "v1alpha1"] as const;
 
 /** A resource in some state, by name; in both versions. */
@@ -89,6 +92,20 @@ Deno.test("Argo CD's Lua engine, kstatus and kubectl read the status as a user e
         );
       },
     );
+
+    await t.step("the command of docs/observability.md puts the script into Argo CD's ConfigMap", async () => {
+      await cluster.kubectl(["create", "namespace", "argocd"]);
+      await cluster.kubectl(["create", "configmap", "argocd-cm", "-n", "argocd", "--from-literal=url=https://argo"]);
+      const commands = await commandsRunBy("tests/cluster/health_in_tools_test.ts");
+      strictEqual(commands.length, 1);
+      for (const { text } of commands) {
+        const [program, ...words] = text.split(" ");
+        strictEqual(program, "kubectl");
+        await cluster.kubectl(words.map((word) => word.startsWith("deploy/") ? `${ROOT}${word}` : word));
+      }
+      const { data } = await read(cluster, "/api/v1/namespaces/argocd/configmaps/argocd-cm");
+      deepStrictEqual(data, { url: "https://argo", [SETTING]: await Deno.readTextFile(SCRIPT) });
+    });
 
     const operator = await startOperator(cluster, { install: false });
     try {

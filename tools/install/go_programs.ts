@@ -165,6 +165,13 @@ export const SOURCES = {
   kstatus: { folder: "kstatus", module: "sigs.k8s.io/cli-utils", package: ".", coldSeconds: 40 },
   "argocd-health": { folder: "argocd_health", module: "github.com/yuin/gopher-lua", package: ".", coldSeconds: 5 },
   krew: { folder: "krew", module: "sigs.k8s.io/krew", package: "sigs.k8s.io/krew/cmd/krew", coldSeconds: 20 },
+  // As the jq that users have; jq itself is a program in C.
+  gojq: {
+    folder: "gojq",
+    module: "github.com/itchyny/gojq",
+    package: "github.com/itchyny/gojq/cmd/gojq",
+    coldSeconds: 10,
+  },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 
