@@ -21,6 +21,15 @@ const INSTALL = "docs/install.md";
 const INSTALLATION = "tests/cluster/installation_test.ts";
 const HELM = "tests/cluster/helm_test.ts";
 
+const TASKS = "tests/cluster/task_pages_test.ts";
+const TASK_HEADINGS: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "docs/secrets.md": ["Reference a Secret", "Replace a key"],
+  "docs/storage.md": ["PostgreSQL and Redis"],
+  "docs/tls.md": ["Trust a private authority"],
+  "docs/upgrade.md": ["The operator", "A server"],
+  "docs/air-gap.md": ["Images"],
+};
+
 export const DOCUMENTED: ReadonlyArray<Row> = [
   {
     page: "README.md",
@@ -66,6 +75,20 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
   { page: INSTALL, heading: "From the Go operator", by: INSTALLATION },
   { page: INSTALL, heading: "Back to the Go operator", by: "tests/cluster/takeover_back_test.ts" },
   { page: INSTALL, heading: "Remove", by: INSTALLATION },
+  {
+    page: "docs/index.md",
+    heading: "Five minutes on kind",
+    why:
+      "requires kind and a container engine; tests/node builds the same image with buildah and runs it on a real node",
+  },
+  ...Object.entries(TASK_HEADINGS).flatMap(([page, headings]) =>
+    headings.map((heading) => ({ page, heading, by: TASKS }))
+  ),
+  {
+    page: "docs/models.md",
+    heading: "Check it",
+    why: "requires a server that runs; tests/node/inference_test.ts runs it there",
+  },
   { page: "docs/backup.md", heading: "Back up one namespace", by: "tests/cluster/backup_test.ts" },
   { page: "docs/backup.md", heading: "Restore it", by: "tests/cluster/backup_test.ts" },
   { page: "docs/observability.md", heading: "Log", by: "tests/around/prometheus_test.ts" },
@@ -99,6 +122,19 @@ export const documentedCommands = async (): Promise<ReadonlyArray<Command>> => {
   }
   const texts = await Promise.all(pages.sort().map((page) => Deno.readTextFile(new URL(page, ROOT))));
   return texts.flatMap((text, index) => commandsIn(pages[index] ?? "", text));
+};
+
+/** Every fenced `yaml` block of docs that contains a whole resource of ours. */
+export const resourcesOfPages = async (): Promise<ReadonlyArray<{ readonly page: string; readonly text: string }>> => {
+  const names = Array.from(Deno.readDirSync(new URL("docs", ROOT)), ({ name }) => name).filter((name) =>
+    name.endsWith(".md")
+  );
+  const texts = await Promise.all(names.map((name) => Deno.readTextFile(new URL(`docs/${name}`, ROOT))));
+  return texts.flatMap((page, index) =>
+    [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, text = ""]) => ({ page: `docs/${names[index]}`, text }))
+  ).filter(({ text }) =>
+    text.startsWith("apiVersion: llamastack.io/") && text.includes("kind: LlamaStackDistribution")
+  );
 };
 
 const commandsIn = (page: string, text: string): ReadonlyArray<Command> => {

@@ -155,14 +155,14 @@ export const trialCheck = ({ provider, model, kind }: Trial, answer: Answer, cle
     const failed = failedCheck(check, answer, clean);
     return { ...failed, detail: `${model}: ${failed.detail}` };
   }
-  const said = kind === "chat" ? replyIn(answer.body) : dimensionsIn(answer.body);
-  return said === undefined
+  const result = kind === "chat" ? replyIn(answer.body) : dimensionsIn(answer.body);
+  return result === undefined
     ? { check, result: "failed", milliseconds: answer.ms, detail: `${model}: the response contains no result` }
     : {
       check,
       result: "ok",
       milliseconds: answer.ms,
-      detail: `${model}: ${clean === undefined ? "answered" : clean(said)}`,
+      detail: `${model}: ${clean === undefined ? "answered" : clean(result)}`,
     };
 };
 

@@ -1,6 +1,19 @@
 /** README and docs are correct: their commands run as written, and their links lead to files. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { commandsRunBy, DOCUMENTED, documentedCommands, LAUNCHER, rowsOf } from "../documented_commands.ts";
+import { lintCommand } from "../../core/command/lint.ts";
+import { PLAIN } from "../../core/command/outcome.ts";
+import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import { IMAGE } from "../../tools/package/choices.ts";
+import { SECTIONS } from "../../tools/site/pages.ts";
+import {
+  commandsRunBy,
+  DOCUMENTED,
+  documentedCommands,
+  LAUNCHER,
+  resourcesOfPages,
+  rowsOf,
+} from "../documented_commands.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string) => Deno.readTextFile(new URL(path, ROOT));
@@ -39,8 +52,41 @@ Deno.test("every command of README and docs is run by one test, or named with th
   }
   // Tasks that no test runs exist at least.
   const { tasks } = JSON.parse(await read("deno.json")) as { tasks: Record<string, unknown> };
-  const named = commands.flatMap(({ text }) => text.startsWith(`${LAUNCHER}task `) ? [text.split(" ")[4] ?? ""] : []);
+  const named = commands.flatMap(({ text }) =>
+    text.startsWith(`${LAUNCHER}task `) ? [text.replace("task -q ", "task ").split(" ")[4] ?? ""] : []
+  );
   deepStrictEqual(named.filter((task) => !Object.hasOwn(tasks, task)), []);
+});
+
+Deno.test("lint finds no error in any resource that a page shows", async () => {
+  const shown = await resourcesOfPages();
+  ok(shown.length >= 12);
+  const options = { format: "text", style: PLAIN } as const;
+  for (const { page, text } of shown) {
+    const { code, stdout } = lintCommand(
+      [{ name: page, text }],
+      { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES },
+      options,
+    );
+    strictEqual(code, 0, stdout);
+  }
+});
+
+Deno.test("the site has every page of docs once", async () => {
+  const listed = SECTIONS.flatMap(([, entries]) => entries.map(([, file]) => file));
+  const there = Array.from(Deno.readDirSync(new URL("docs/", ROOT))).filter(({ name }) => name.endsWith(".md"));
+  deepStrictEqual(listed.toSorted(), there.map(({ name }) => name).toSorted());
+});
+
+Deno.test("deno task install-file prints install.yaml with another image", async () => {
+  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "install-file", "registry.example.com/operator:1"],
+    cwd: ROOT,
+  }).output();
+  strictEqual(code, 0);
+  const usual = (await read("deploy/install.yaml")).replace(IMAGE, "registry.example.com/operator:1");
+  const bare = (text: string) => text.replace(/^#.*\n/, "").trim();
+  strictEqual(bare(new TextDecoder().decode(stdout)), bare(usual));
 });
 
 Deno.test("README's resource is the sample of that name", async () => {

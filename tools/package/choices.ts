@@ -17,7 +17,7 @@ export interface Choices {
   readonly relatedImages: ReadonlyArray<{ readonly variable: string; readonly image: string }>;
 }
 
-/** Where releases are published; whoever builds their own names it in `deploy/kustomize` or by `deno task install-files`. */
+/** Where releases are published; for an image of your own: `deno task install-file IMAGE`. */
 export const imageOf = (version: string): string => `${PUBLISHER.images}/llama-stack-operator:${version}`;
 
 export const IMAGE = imageOf(OPERATOR_VERSION);

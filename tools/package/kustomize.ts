@@ -13,13 +13,15 @@ import { strictNetworkPolicy } from "./network_policy.ts";
 import { writeGuard } from "./write_guard.ts";
 
 /** The namespaces of the overlay are an example: whoever uses it names their own. */
-export const OVERLAYS: Readonly<Record<string, Choices>> = {
-  "cert-manager": { ...DEFAULT, certificates: "cert-manager" },
-  openshift: { ...DEFAULT, certificates: "service-ca" },
-  namespaced: { ...DEFAULT, watched: ["llama-stack"] },
-  "no-webhooks": { ...DEFAULT, webhooks: false },
-  "secret-polling": { ...DEFAULT, secretPolling: true },
-};
+const overlaysOf = (common: Choices): Readonly<Record<string, Choices>> => ({
+  "cert-manager": { ...common, certificates: "cert-manager" },
+  openshift: { ...common, certificates: "service-ca" },
+  namespaced: { ...common, watched: ["llama-stack"] },
+  "no-webhooks": { ...common, webhooks: false },
+  "secret-polling": { ...common, secretPolling: true },
+});
+
+export const OVERLAYS = overlaysOf(DEFAULT);
 
 interface Component {
   readonly added?: ReadonlyArray<JsonObject>;
@@ -33,13 +35,15 @@ const COMPONENTS: Readonly<Record<string, Component>> = {
   monitoring: { added: [serviceMonitor(), prometheusRule(), dashboard()] },
 };
 
-/** Texts by path below `deploy/kustomize`. */
-export const kustomizeFiles = (header: string): Readonly<Record<string, string>> => {
-  const base = installation(DEFAULT);
+/** Texts by path below `deploy/kustomize`; a release passes its images by digest. */
+export const kustomizeFiles = (header: string, common = DEFAULT): Readonly<Record<string, string>> => {
+  const base = installation(common);
   return Object.fromEntries([
     ["base/kustomization.yaml", header + writeYaml(kustomization({ resources: base.map(fileOf) }))],
     ...base.map((object) => [`base/${fileOf(object)}`, header + writeYaml(object)]),
-    ...Object.entries(OVERLAYS).flatMap(([name, choices]) => overlay(header, `overlays/${name}`, base, choices)),
+    ...Object.entries(overlaysOf(common)).flatMap(([name, choices]) =>
+      overlay(header, `overlays/${name}`, base, choices)
+    ),
     ...Object.entries(COMPONENTS).flatMap(([name, parts]) => component(header, `components/${name}`, parts)),
   ]);
 };

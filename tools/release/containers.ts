@@ -30,10 +30,23 @@ export const containers = async (storage: string, isolated: boolean): Promise<Co
     await installProgram("buildah", ["buildah"]),
     await installProgram("skopeo", ["skopeo"]),
   ];
-  const root = ["--root", join(storage, "root"), "--runroot", join(storage, "run"), "--storage-driver", "overlay"];
+  const configuration = Deno.env.get("CONTAINERS_REGISTRIES_CONF");
+  // Only newer versions read the variable.
+  const registries = configuration === undefined ? [] : ["--registries-conf", configuration];
+  const root = [
+    ...registries,
+    "--root",
+    join(storage, "root"),
+    "--runroot",
+    join(storage, "run"),
+    "--storage-driver",
+    "overlay",
+  ];
   return {
     digestOf: async (image) => {
-      const digest = (await must(skopeo, ["inspect", "--format", "{{.Digest}}", `docker://${image}`])).trim();
+      const digest =
+        (await must(skopeo, [...registries, "inspect", "--no-tags", "--format", "{{.Digest}}", `docker://${image}`]))
+          .trim();
       if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`${image}: "${digest}" is not a digest`);
       return digest;
     },

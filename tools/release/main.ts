@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { PUBLISHER } from "../package/publisher.ts";
+import { TARGETS } from "../program_flags.ts";
 import { taskOptions } from "../task_options.ts";
 import { rehearse } from "./rehearsal.ts";
 import { release } from "./release.ts";
@@ -40,8 +41,15 @@ const folder = options.out === undefined
   : resolve(from, options.out);
 
 try {
-  if (isDryRun) await rehearse(folder);
-  else if (options.key === undefined) throw new Error(`--key is required\n\n${USAGE}`);
+  const unknown = options.arch.split(",").filter((name) => !Object.hasOwn(TARGETS, name));
+  if (unknown.length > 0) {
+    throw new Error(`--arch ${options.arch}: ${unknown.join()} is none of ${Object.keys(TARGETS).join(", ")}`);
+  }
+  if (isDryRun) {
+    // The one of the last rehearsal; a folder that is named must be empty.
+    if (options.out === undefined) await Deno.remove(folder, { recursive: true }).catch(() => {});
+    await rehearse(folder);
+  } else if (options.key === undefined) throw new Error(`--key is required\n\n${USAGE}`);
   else {
     await release({
       root: ROOT,

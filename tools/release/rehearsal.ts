@@ -9,6 +9,7 @@ import { OPERAND_IMAGES } from "../package/olm.ts";
 import { runtimeOfTests } from "../install/deno_runtime.ts";
 import { must } from "../install/run_program.ts";
 import { containers } from "./containers.ts";
+import { emptyFolder } from "./release.ts";
 import { pushBases, startLocalRegistry } from "./local_registry.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -20,7 +21,7 @@ export const rehearse = async (folder: string): Promise<void> => {
   const started = performance.now();
   const told = (what: string) =>
     console.log(`[${((performance.now() - started) / 1000).toFixed(0).padStart(4)} s] ${what}`);
-  await Deno.mkdir(folder, { recursive: true });
+  await emptyFolder(folder);
   const { cosign } = await installControlPlane(["cosign"]);
   // One runtime, where Deno cannot download that of another architecture.
   const denort = await runtimeOfTests();

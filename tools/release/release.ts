@@ -4,9 +4,9 @@
  *
  * 1. refuse to start with placeholders, without a changelog section, or with uncommitted changes
  * 2. base images by digest, then the image of the operator as one index, then the operands by digest
- * 3. install.yaml, chart, OLM bundles and catalog, in which every image has a digest
- * 4. programs, krew manifest, bill of materials, notes, checksums
- * 5. signatures and provenance
+ * 3. install.yaml, kustomize overlays, chart, OLM bundles and catalog, in which every image has a digest
+ * 4. programs, krew manifest, bill of materials, provenance, notes, checksums
+ * 5. signatures
  */
 import { join } from "node:path";
 import * as Result from "effect/Result";
@@ -18,7 +18,7 @@ import { catalogText, withBundle } from "../package/catalog.ts";
 import { type Choices, DEFAULT, imageOf } from "../package/choices.ts";
 import { chartFiles } from "../package/helm/chart.ts";
 import { installation } from "../package/installation.ts";
-import { oneFile } from "../package/kustomize.ts";
+import { kustomizeFiles, oneFile } from "../package/kustomize.ts";
 import { bundleFiles, BUNDLES, OPERAND_IMAGES, pinnedImages } from "../package/olm.ts";
 import { PUBLISHER, publisherProblems } from "../package/publisher.ts";
 import { must } from "../install/run_program.ts";
@@ -27,7 +27,7 @@ import { sectionOf } from "./changelog.ts";
 import { type Containers, containers } from "./containers.ts";
 import { krewManifest } from "./krew.ts";
 import { packagesOf, sbomText } from "./sbom.ts";
-import { SBOM, signRelease } from "./signing.ts";
+import { SBOM, signRelease, writeProvenance } from "./signing.ts";
 
 export interface ReleaseOptions {
   /** The project; a rehearsal of the next version has a copy of it. */
@@ -52,7 +52,7 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
   const problems = await problemsOf(root, version, changelog);
   if (problems.length > 0 && !isRehearsal) throw new Error(`${version} cannot be released:\n${bullets(problems)}`);
   if (problems.length > 0) console.error(`a release would stop here:\n${bullets(problems)}`);
-  await Deno.mkdir(folder, { recursive: true });
+  await emptyFolder(folder);
 
   const storage = await Deno.makeTempDir();
   try {
@@ -79,19 +79,25 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
     };
     await Deno.writeTextFile(join(folder, SBOM), sbomText(contents));
     await Deno.writeTextFile(join(folder, "NOTES.md"), changelog ?? "");
-    await writeChecksums(folder);
-    const provenance = {
+    await writeProvenance(folder, {
       repository: PUBLISHER.repository,
       commit: await commitOf(root),
       bases: published.bases,
       builder: `${PUBLISHER.repository}/actions`,
-    };
-    await signRelease(folder, [published.image, ...bundleImages], published.image, provenance, options);
+    });
+    await writeChecksums(folder);
+    await signRelease(folder, [published.image, ...bundleImages], published.image, options);
   } finally {
     // Files of other users in it: only buildah's own namespace may remove them.
     await must("rm", ["--recursive", "--force", storage]);
   }
   console.log(`${version}: ${folder}, images in ${images}`);
+};
+
+/** Checksums and signatures are about everything in it. */
+export const emptyFolder = async (folder: string): Promise<void> => {
+  await Deno.mkdir(folder, { recursive: true });
+  if ([...Deno.readDirSync(folder)].length > 0) throw new Error(`${folder} is not empty; name another folder by --out`);
 };
 
 const bullets = (all: ReadonlyArray<string>): string => all.map((text) => `  - ${text}`).join("\n");
@@ -167,6 +173,8 @@ const writeInstallation = async (folder: string, choices: Choices, version: stri
   try {
     await writeFiles(join(work, chart), chartFiles(choices, version));
     await archive(join(folder, `${chart}-${version}.tgz`), work, [chart]);
+    await writeFiles(join(work, "kustomize"), kustomizeFiles("", choices));
+    await archive(join(folder, `kustomize-${version}.tar.gz`), work, ["kustomize"]);
   } finally {
     await Deno.remove(work, { recursive: true });
   }

@@ -25,7 +25,6 @@ export const signRelease = async (
   folder: string,
   images: ReadonlyArray<string>,
   operatorImage: string,
-  provenance: Provenance,
   { key, isRehearsal }: Signing,
 ): Promise<void> => {
   const { cosign } = await installControlPlane(["cosign"]);
@@ -33,11 +32,21 @@ export const signRelease = async (
   const registry = isRehearsal ? ["--allow-insecure-registry", "--allow-http-registry"] : [];
   const run = (...words: ReadonlyArray<string>) => must(cosign, words);
   for (const image of images) await run("sign", "--yes", ...log, ...registry, "--key", key, image);
-  const predicate = join(folder, "provenance.json");
-  await Deno.writeTextFile(predicate, `${JSON.stringify(predicateOf(provenance), null, 2)}\n`);
-  for (const [type, file] of [["slsaprovenance1", predicate], ["cyclonedx", join(folder, SBOM)]] as const) {
+  for (const [type, file] of [["slsaprovenance1", PROVENANCE], ["cyclonedx", SBOM]] as const) {
     await run(
-      ...["attest", "--yes", ...log, ...registry, "--key", key, "--type", type, "--predicate", file, operatorImage],
+      ...[
+        "attest",
+        "--yes",
+        ...log,
+        ...registry,
+        "--key",
+        key,
+        "--type",
+        type,
+        "--predicate",
+        join(folder, file),
+        operatorImage,
+      ],
     );
   }
   const checksums = join(folder, CHECKSUMS);
@@ -45,6 +54,11 @@ export const signRelease = async (
 };
 
 export const SBOM = "llama-stack-operator.cdx.json";
+
+const PROVENANCE = "provenance.json";
+
+export const writeProvenance = (folder: string, provenance: Provenance): Promise<void> =>
+  Deno.writeTextFile(join(folder, PROVENANCE), `${JSON.stringify(predicateOf(provenance), null, 2)}\n`);
 
 /** Source: https://slsa.dev/spec/v1.0/provenance */
 const predicateOf = ({ repository, commit, bases, builder }: Provenance) => ({

@@ -1,0 +1,33 @@
+/** The pages of the documentation, as the site orders them. Every file of docs/ is one of them; a test checks that. */
+
+export type Section = readonly [title: string, pages: ReadonlyArray<readonly [title: string, file: string]>];
+
+export const SECTIONS: ReadonlyArray<Section> = [
+  ["Start", [["Five minutes", "index.md"], ["Install", "install.md"]]],
+  ["Tasks", [
+    ["Models", "models.md"],
+    ["Secrets", "secrets.md"],
+    ["Storage", "storage.md"],
+    ["TLS", "tls.md"],
+    ["Expose a server", "expose.md"],
+    ["Upgrade", "upgrade.md"],
+    ["Debug", "runbook.md"],
+    ["Air gap", "air-gap.md"],
+    ["Backup", "backup.md"],
+  ]],
+  ["Reference", [
+    ["API", "api.md"],
+    ["Providers", "providers.md"],
+    ["Conditions", "conditions.md"],
+    ["Settings", "settings.md"],
+    ["Webhooks", "webhooks.md"],
+    ["Security", "security.md"],
+    ["Server versions", "compatibility.md"],
+    ["Changes of server family", "moves.md"],
+    ["From v1alpha1", "migration.md"],
+    ["Measurements", "measurements.md"],
+  ]],
+];
+
+/** Folders of docs/ whose pages are for developers; the site has them, outside its navigation. */
+export const UNLISTED: ReadonlyArray<string> = ["decisions"];
