@@ -45,6 +45,11 @@ const PARTS: ReadonlyArray<Part> = [
     about: ["tools/package/", "tests/cluster/helm", "tools/install/control_plane"],
   },
   { name: "minors", args: ["task", "minors"], about: [...OPERATOR, "crds/", "tools/install/control_plane"] },
+  {
+    name: "around",
+    args: ["task", "around"],
+    about: ["core/", "shell/", "tools/package/", "tools/release/", "tests/around/", "tools/install/control_plane"],
+  },
   { name: "soak", args: ["task", "soak"], about: [...OPERATOR, "tests/hostile/"] },
   {
     name: "boots",
