@@ -91,6 +91,12 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
   },
   { page: "docs/backup.md", heading: "Back up one namespace", by: "tests/cluster/backup_test.ts" },
   { page: "docs/backup.md", heading: "Restore it", by: "tests/cluster/backup_test.ts" },
+  { page: "docs/observability.md", heading: "Log", by: "tests/around/prometheus_test.ts" },
+  {
+    page: "docs/observability.md",
+    heading: "Argo CD, Flux and kubectl",
+    by: "tests/cluster/health_in_tools_test.ts",
+  },
 ];
 
 export interface Command {

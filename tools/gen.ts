@@ -5,6 +5,8 @@
  */
 import * as Result from "effect/Result";
 import { providersPage } from "../core/command/catalogue.ts";
+import { withAlerts } from "./package/alerts_table.ts";
+import { argocdPatch } from "./package/argocd.ts";
 import { migrationPage } from "./package/migration_page.ts";
 import { movesPage } from "./package/moves_page.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
@@ -44,6 +46,12 @@ const securityPage = (): string => {
   return page;
 };
 
+const observabilityPage = (): string => {
+  const page = withAlerts(Deno.readTextFileSync(new URL("../docs/observability.md", import.meta.url)));
+  if (page === undefined) throw new Error("docs/observability.md lacks the comments around the table of alerts");
+  return page;
+};
+
 const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
   "docs/schema/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
@@ -59,6 +67,8 @@ const FILES: Readonly<Record<string, () => string>> = {
     Object.entries(chartFiles(DEFAULT, OPERATOR_VERSION))
       .map(([path, text]) => [`deploy/helm/llama-stack-operator/${path}`, () => text]),
   ),
+  "deploy/argocd/argocd-cm-patch.yaml": () =>
+    INSTALL_HEADER + argocdPatch(Deno.readTextFileSync(new URL("../deploy/argocd/health.lua", import.meta.url))),
   "docs/conditions.md": conditionsPage,
   "docs/compatibility.md": () => compatibilityPage(BOOTS),
   "docs/migration.md": migrationPage,
@@ -66,6 +76,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),
   "docs/security.md": securityPage,
+  "docs/observability.md": observabilityPage,
 };
 
 if (import.meta.main) {

@@ -15,7 +15,7 @@ import { COMMON_VERSIONS, installServer } from "./install/python_server.ts";
 
 const built = async (): Promise<void> => {
   await installSimulatedCluster();
-  await installControlPlane(["bundle-validator", "helm"]);
+  await installControlPlane(["bundle-validator", "helm", "kstatus", "argocd-health"]);
   await installNodePrograms();
   await installControlPlane(["traefik"]);
 };

@@ -50,6 +50,11 @@ const PARTS: ReadonlyArray<Part> = [
     args: ["task", "olm"],
     about: [...OPERATOR, "deploy/olm", "tools/package/", "tools/install/", "tests/olm/"],
   },
+  {
+    name: "around",
+    args: ["task", "around"],
+    about: ["core/", "shell/", "tools/package/", "tools/release/", "tests/around/", "tools/install/control_plane"],
+  },
   { name: "soak", args: ["task", "soak"], about: [...OPERATOR, "tests/hostile/"] },
   {
     name: "boots",

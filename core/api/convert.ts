@@ -17,8 +17,9 @@ import { API_VERSION } from "./v1alpha2.ts";
 /** Defaults to fill in: those of the API server, or none for a file that remains a file. */
 export type Filling = (resource: JsonObject) => JsonObject;
 
-/** As the API server does it with every object of v1alpha2 that it reads or takes. */
-export const FILLED: Filling = defaulted;
+/** As the API server does it with every object that it reads or takes. */
+export const FILLED: Filling = (resource) =>
+  resource.apiVersion === V1ALPHA1 ? withUnobserved(resource) : defaulted(resource);
 export const AS_WRITTEN: Filling = (resource) => resource;
 
 /** The object in another version. An object that already has that version, or an unknown one, is unchanged. */
@@ -33,7 +34,9 @@ const toV1alpha2 = (old: JsonObject, filling: Filling): JsonObject => {
   const plain = filling(body(specToV1alpha2(old.spec), statusToV1alpha2(old.status)));
   const fresh = applied(plain, carried.leftovers, V1ALPHA2_SHAPE);
   const back = movedBack(fresh, filling);
-  return assembled(old, API_VERSION, fresh, carried, differences(back, parts(old), V1ALPHA1_SHAPE));
+  // As in toV1alpha1, a missing default is not a difference: a new resource has none while it is stored.
+  const wanted = at(back, ...OBSERVED) === UNOBSERVED ? withUnobserved(old) : old;
+  return assembled(old, API_VERSION, fresh, carried, differences(back, parts(wanted), V1ALPHA1_SHAPE));
 };
 
 const toV1alpha1 = (fresh: JsonObject, filling: Filling): JsonObject => {
@@ -47,6 +50,15 @@ const toV1alpha1 = (fresh: JsonObject, filling: Filling): JsonObject => {
   );
   return assembled(fresh, V1ALPHA1, old, carried, differences(back, wanted, V1ALPHA2_SHAPE));
 };
+
+/** With the only default of v1alpha1: nobody has reconciled the resource. */
+const withUnobserved = (old: JsonObject): JsonObject =>
+  (old.status === undefined || isObject(old.status)) && at(old, ...OBSERVED) === undefined
+    ? put(old, OBSERVED, UNOBSERVED)
+    : old;
+
+const OBSERVED = ["status", "observedGeneration"] as const;
+const UNOBSERVED = -1;
 
 /** What v1alpha1 shows of an object of v1alpha2 before anything is restored. */
 const movedBack = (fresh: JsonObject, filling: Filling): JsonObject => {

@@ -123,7 +123,7 @@ const LOST: Readonly<Record<string, JsonObject>> = {
 
 for (const [what, resource] of Object.entries(LOST)) {
   Deno.test(`converted() keeps ${what}`, () => {
-    deepStrictEqual(toOld(FILLED(toNow(resource))), resource);
+    deepStrictEqual(toOld(FILLED(toNow(resource))), FILLED(resource));
     deepStrictEqual(converted(converted(resource, API_VERSION, AS_WRITTEN), V1ALPHA1, AS_WRITTEN), resource);
   });
 }
@@ -222,7 +222,7 @@ Deno.test("converted() keeps a foreign value under its own key beside leftovers 
   const there = toNow(resource);
   strictEqual(at(there, "metadata", "annotations", field), "nor this");
   ok(String(leftover(there)).includes("not ours") && leftover(there) !== "not ours");
-  deepStrictEqual(toOld(there), resource);
+  deepStrictEqual(toOld(there), FILLED(resource));
 });
 
 Deno.test("converted() reads the annotations of the Go operators once", () => {
@@ -269,6 +269,7 @@ Deno.test("converted() carries status both ways and adds what the schema of v1al
   };
   const seen = toOld(FILLED({ ...stack({}), status }));
   deepStrictEqual(seen.status, {
+    observedGeneration: 4,
     phase: "Ready",
     distributionConfig: {
       providers: [{
@@ -283,8 +284,10 @@ Deno.test("converted() carries status both ways and adds what the schema of v1al
   deepStrictEqual(toNow(seen).status, status);
 });
 
-Deno.test("converted() leaves an object without a status without one in v1alpha1", () => {
-  strictEqual(Object.hasOwn(toOld(FILLED(toNow(server({})))), "status"), false);
+Deno.test("converted() shows in v1alpha1 too that nobody has reconciled a resource, and in a file nothing", () => {
+  deepStrictEqual(toOld(FILLED(toNow(server({})))).status, { observedGeneration: -1 });
+  const file = converted(server({}), API_VERSION, AS_WRITTEN);
+  strictEqual(Object.hasOwn(converted(file, V1ALPHA1, AS_WRITTEN), "status"), false);
   strictEqual(leftover(toOld(FILLED(toNow(server({}))))), undefined);
 });
 

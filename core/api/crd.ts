@@ -129,7 +129,8 @@ export const resourceSchemaV1alpha1 = (): StructuralSchema =>
       kind: { type: "string" },
       metadata: { type: "object" },
       spec: structuralSchemaOf(SpecV1alpha1),
-      status: structuralSchemaOf(StatusV1alpha1),
+      // As in v1alpha2.
+      status: { ...structuralSchemaOf(StatusV1alpha1), default: {} },
     },
   });
 

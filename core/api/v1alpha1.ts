@@ -139,6 +139,12 @@ const Condition = struct("Condition is one observation of the resource's state."
 });
 
 export const StatusV1alpha1 = struct("status is the observed state of the resource.", {
+  // The Go operator does not have it. Without it, tools take a resource that nobody has reconciled for a finished one.
+  observedGeneration: optional(
+    int64(
+      "observedGeneration is the generation of the spec that the status refers to. -1 before the first reconciliation.",
+    ).annotate({ default: -1 }),
+  ),
   phase: optional(
     oneOf("phase summarizes the conditions.", ["Pending", "Initializing", "Ready", "Failed", "Terminating"]),
   ),

@@ -24,8 +24,8 @@ export interface CacheEntry extends Packed {
   readonly whole: boolean;
   /** For a resource that is not cached completely: digest of the fields whose change triggers a reconciliation. */
   readonly asks: string | undefined;
-  /** Of a resource, else undefined. */
-  readonly phase: string | undefined;
+  /** Of a resource (`standingOf`), else undefined. */
+  readonly standing: string | undefined;
 }
 
 export interface Place {
@@ -65,13 +65,13 @@ export const ownerOf = (object: JsonObject): string | undefined => {
 /** What remains of a resource or ConfigMap without room for the whole of it; nothing of other objects. */
 export const partialOf = (
   { part, kind }: Place,
-  { version, phase }: Pick<CacheEntry, "version" | "phase">,
+  { version, standing }: Pick<CacheEntry, "version" | "standing">,
   object: JsonObject,
 ): CacheEntry | undefined => {
   const isResource = part === "resource";
   if (!isResource && kind !== "ConfigMap") return undefined;
   const text = plain(JSON.stringify(essential(object)));
-  return { version, whole: false, asks: isResource ? asksOf(object) : undefined, phase, ...text };
+  return { version, whole: false, asks: isResource ? asksOf(object) : undefined, standing, ...text };
 };
 
 /**

@@ -35,6 +35,7 @@ import {
 import { trimmed } from "./cached_fields.ts";
 import { plain, textOf, unpacked } from "./packed.ts";
 import { type PackedLater, packedLater } from "./packed_later.ts";
+import { standingOf, type Standings } from "./standing.ts";
 import { upgradeLedger } from "./upgrade_ledger.ts";
 import { writeBarrier } from "./write_barrier.ts";
 
@@ -86,10 +87,10 @@ export interface StoreShape {
   readonly resourceNow: (key: string) => Effect.Effect<(now: JsonObject) => boolean>;
   readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>;
   /**
-   * Number of resources in each phase; counted incrementally, because iterating over every resource for each scrape
+   * Number of resources in each standing; counted incrementally, because iterating over every resource for each scrape
    * would not scale.
    */
-  readonly phases: Effect.Effect<ReadonlyMap<string, number>>;
+  readonly standings: Effect.Effect<Standings>;
   /** The same as names, `namespace/name`. */
   readonly keys: Effect.Effect<ReadonlyArray<string>>;
   readonly knows: (key: string) => Effect.Effect<boolean>;
@@ -137,7 +138,13 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
   const upgrades = upgradeLedger(hmacKey);
   const barrier = writeBarrier();
   const bytes = cacheBudget();
-  const phases = new Map<string, number>();
+  const standings = new Map<string, number>();
+  const count = (standing: string | undefined, change: 1 | -1): void => {
+    if (standing === undefined) return;
+    const now = (standings.get(standing) ?? 0) + change;
+    if (now === 0) standings.delete(standing);
+    else standings.set(standing, now);
+  };
   const recordOf = (key: string): CachedResource => {
     const known = records.get(key);
     if (known !== undefined) return known;
@@ -197,7 +204,7 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     if (entry === undefined) return;
     later.forget(nameOfPlace(place));
     bytes.forget(namespaceOf(place.key), entry);
-    if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) - 1);
+    count(entry.standing, -1);
     if (place.part === "resource") record.resource = undefined;
     else record[place.part].delete(place.name);
   };
@@ -209,10 +216,10 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
         if (part !== undefined) insert(record, place, part);
       }
       : undefined;
-    const count = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry), giveUp);
-    count();
-    later.add(nameOfPlace(place), place.kind, entry, count);
-    if (entry.phase !== undefined) phases.set(entry.phase, (phases.get(entry.phase) ?? 0) + 1);
+    const countBytes = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry), giveUp);
+    countBytes();
+    later.add(nameOfPlace(place), place.kind, entry, countBytes);
+    count(entry.standing, 1);
     if (place.part === "resource") record.resource = entry;
     else record[place.part].set(place.name, entry);
   };
@@ -226,13 +233,13 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     const isResource = place.part === "resource";
     const size = record.objects.size + record.pods.size + record.replicaSets.size;
     if (!isResource && size >= KEPT_OBJECTS_MAX && entryAt(record, place) === undefined) return undefined;
-    const phase = isResource ? stringAt(object, "status", "phase") ?? "Pending" : undefined;
+    const standing = isResource ? standingOf(object) : undefined;
     const text = textOf(object);
     const whole = text === undefined || text.length > (isResource ? KEPT_RESOURCE_MAX : KEPT_OBJECT_MAX)
       ? undefined
-      : { version, whole: true, asks: undefined, phase, ...plain(text) };
+      : { version, whole: true, asks: undefined, standing, ...plain(text) };
     if (whole !== undefined && bytes.makeRoom(namespaceOf(place.key), bytesOf(whole))) return whole;
-    const partial = partialOf(place, { version, phase }, object);
+    const partial = partialOf(place, { version, standing }, object);
     return partial === undefined || isResource || bytes.makeRoom(namespaceOf(place.key), bytesOf(partial))
       ? partial
       : undefined;
@@ -331,7 +338,7 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     resources: Effect.sync(() =>
       [...records.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
     ),
-    phases: Effect.sync(() => new Map(phases)),
+    standings: Effect.sync(() => new Map(standings)),
     keys: Effect.sync(() => [...records].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
     rollingUpgrades: Effect.sync(() => ({ list: upgrades.list(), version: upgrades.version() })),
     decideWithSlots: (key, decision) =>

@@ -20,6 +20,7 @@ import { smoke } from "./commands/smoke.ts";
 import { run } from "./commands/run.ts";
 import { version } from "./commands/version.ts";
 import type { FileUnreadable } from "./files.ts";
+import { INVOKED_AS } from "./invocation.ts";
 import { platform, write } from "./platform.ts";
 import type { Ended } from "./print.ts";
 
@@ -90,7 +91,7 @@ const COMMANDS = [
   help,
 ] as const;
 
-const program = Command.make("llama-stack-operator").pipe(
+const program = Command.make(INVOKED_AS).pipe(
   Command.withDescription("Deploy Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),
   Command.withSubcommands(COMMANDS),
 );

@@ -8,9 +8,11 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Ref from "effect/Ref";
-import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "../limits.ts";
+import { COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "../limits.ts";
 import { ClusterError } from "../kubernetes/cluster.ts";
 import { passEnded, showFigures } from "../runtime/metrics.ts";
+import { monotonicMs } from "../runtime/monotonic_clock.ts";
+import { type Backoff, newBackoff } from "./backoff.ts";
 import { mirrors } from "./watches.ts";
 import { SecretPolling } from "./observe.ts";
 import { LiveSettings } from "./operator_settings.ts";
@@ -25,7 +27,7 @@ import { makeWorkQueue, type WorkQueue } from "./work_queue.ts";
 export const controller = Effect.gen(function* () {
   const store = yield* Store;
   const queue = yield* makeWorkQueue;
-  yield* showFigures({ phases: store.phases, depth: queue.size });
+  yield* showFigures({ standings: store.standings, depth: queue.size });
   const waiting = waitingRoom();
   /** Who really takes a slot is decided in their reconciliations. */
   const wake = Effect.gen(function* () {
@@ -38,11 +40,10 @@ export const controller = Effect.gen(function* () {
   // The expiry of a slot causes no event.
   const slotsEnd = Effect.forever(Effect.andThen(Effect.sleep(Duration.millis(SLOTS_LOOK_MS)), wake));
   const { running, complete } = yield* mirrors(queue, wake);
-  // Consecutive failed reconciliations, by key; removed after a successful one.
-  const failed = new Map<string, number>();
+  const backoff = newBackoff();
   const workers = Array.from(
     { length: WORKERS },
-    () => Effect.andThen(complete, Effect.forever(pass(queue, failed, waiting, wake))),
+    () => Effect.andThen(complete, Effect.forever(pass(queue, backoff, waiting, wake))),
   );
   const asked = yield* ServerProbe;
   const answers = Effect.forever(Effect.flatMap(asked.changed, queue.addFollowUp));
@@ -65,7 +66,7 @@ const pollSecrets = (queue: WorkQueue) =>
 /** One reconciliation with its outcome: an error backs off, a delay is observed, everything else waits for a change. */
 const pass = Effect.fnUntraced(function* (
   queue: WorkQueue,
-  failed: Map<string, number>,
+  backoff: Backoff,
   waiting: WaitingRoom,
   wake: Effect.Effect<void>,
 ) {
@@ -77,11 +78,7 @@ const pass = Effect.fnUntraced(function* (
   const startNanos = yield* Clock.monotonicTimeNanos;
   const exit = yield* Effect.exit(reconcile(key)).pipe(Effect.annotateLogs({ namespace, name }));
   yield* passEnded(resultOf(exit), Number((yield* Clock.monotonicTimeNanos) - startNanos) / 1e9);
-  const again = Effect.suspend(() => {
-    const count = failed.get(key) ?? 0;
-    failed.set(key, count + 1);
-    return queue.addAfter(key, Math.min(BACKOFF_MS_MIN * 2 ** count, BACKOFF_MS_MAX));
-  });
+  const again = Effect.flatMap(monotonicMs, (nowMs) => queue.addAfter(key, backoff.failed(key, nowMs)));
   if (Exit.isFailure(exit)) {
     if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt;
     yield* logFailure(exit.cause).pipe(Effect.annotateLogs({ namespace, name }));
@@ -89,7 +86,7 @@ const pass = Effect.fnUntraced(function* (
   } else if (exit.value?.backOff === true) {
     yield* again;
   } else {
-    failed.delete(key);
+    backoff.succeeded(key);
     if (exit.value?.lookAgainMs !== undefined) yield* queue.addAfter(key, exit.value.lookAgainMs);
   }
   waiting.reconciled(key, Exit.isSuccess(exit) ? exit.value?.waiting : undefined);

@@ -4,12 +4,18 @@ import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Metric from "effect/Metric";
 import { PrometheusMetrics } from "effect/observability";
+import { countedBy, type Standings } from "../cache/standing.ts";
 
-/** All metrics as Prometheus text. Values that change continuously are computed now: depth, phases, ages, memory. */
+/** All metrics as Prometheus text. Values that change continuously are computed now: depth, resources, ages, memory. */
 export const metricsText = Effect.gen(function* () {
   const figures = yield* LiveFigures;
   const nowMs = yield* Clock.currentTimeMillis;
-  const phases = yield* figures.leading?.phases ?? Effect.succeed(new Map<string, number>());
+  const standings = yield* figures.leading?.standings ?? Effect.succeed<Standings>(new Map());
+  const phases = countedBy(standings, ({ phase }) => phase);
+  const stalled = countedBy(
+    standings,
+    ({ phase, stalledBy }) => stalledBy === "" ? undefined : `${phase} ${stalledBy}`,
+  );
   const gauges: ReadonlyArray<Gauge> = [
     {
       name: "workqueue_depth",
@@ -20,6 +26,24 @@ export const metricsText = Effect.gen(function* () {
       name: "llama_stack_operator_resources",
       help: "LlamaStackDistribution resources by phase",
       values: PHASES.map((phase) => [{ phase }, phases.get(phase) ?? 0]),
+    },
+    {
+      name: "llama_stack_operator_stalled_resources",
+      help: "LlamaStackDistribution resources that somebody has to fix, by phase and reason",
+      values: [...stalled].map(([text, count]) => {
+        const [phase = "", reason = ""] = text.split(" ");
+        return [{ phase, reason }, count];
+      }),
+    },
+    {
+      name: "llama_stack_operator_unobserved_resources",
+      help: "LlamaStackDistribution resources whose last edit has not been reconciled",
+      values: [[{}, countedBy(standings, ({ isObserved }) => isObserved ? undefined : "").get("") ?? 0]],
+    },
+    {
+      name: "llama_stack_operator_unreadable",
+      help: "1 for each kind that the API server does not let the operator list or watch",
+      values: [...figures.unreadable.keys()].map((what) => [{ what }, 1]),
     },
     {
       name: "llama_stack_operator_watch_last_event_seconds",
@@ -53,7 +77,7 @@ export const LiveFigures: Context.Reference<Figures> = Context.Reference("llama-
 export interface Figures {
   /** Undefined while another replica works. */
   leading:
-    | { readonly phases: Effect.Effect<ReadonlyMap<string, number>>; readonly depth: Effect.Effect<number> }
+    | { readonly standings: Effect.Effect<Standings>; readonly depth: Effect.Effect<number> }
     | undefined;
   /** Milliseconds since 1970 by watch. */
   readonly heardAtMs: Map<string, number>;
@@ -143,7 +167,8 @@ export const counters = (name: string, description: string, common: Metric.Metri
 /** The name under which controller-runtime would run. */
 const CONTROLLER = { controller: "llamastackdistribution", name: "llamastackdistribution" };
 
-const PHASES = ["Pending", "Initializing", "Ready", "Failed", "Terminating"];
+/** Those of the status, and `Suspended` (cache/standing.ts). */
+const PHASES = ["Pending", "Initializing", "Ready", "Failed", "Terminating", "Suspended"];
 
 const passes = counters("controller_runtime_reconcile_total", "Reconciliations by result", {
   controller: CONTROLLER.controller,

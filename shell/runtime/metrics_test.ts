@@ -11,6 +11,7 @@ import {
   newFigures,
   passEnded,
   showFigures,
+  unreadable,
   wrote,
 } from "./metrics.ts";
 
@@ -30,10 +31,13 @@ Deno.test("metricsText() prints counters, durations and computed values as Prome
     yield* wrote("Deployment", "apply");
     yield* failureFound("SecretNotFound");
     yield* heard('/api/v1/"pods"');
+    yield* unreadable("/api/v1/secrets", "403 Forbidden");
     yield* TestClock.adjust("90 seconds");
     const text = yield* Effect.scoped(Effect.gen(function* () {
       yield* showFigures({
-        phases: Effect.succeed(new Map([["Ready", 1], ["Pending", 1]])),
+        standings: Effect.succeed(
+          new Map([["Ready  true", 1], ["Ready UpgradeFailed true", 2], ["Pending  false", 1], ["Suspended  true", 1]]),
+        ),
         depth: Effect.succeed(2),
       });
       return yield* metricsText;
@@ -46,7 +50,11 @@ Deno.test("metricsText() prints counters, durations and computed values as Prome
         /^controller_runtime_reconcile_time_seconds_count\{controller="llamastackdistribution"\} 2$/m,
         /^workqueue_adds_total\{.*name="llamastackdistribution".*\} 1$/m,
         /^workqueue_depth\{.*\} 2$/m,
-        /^llama_stack_operator_resources\{phase="Ready"\} 1$/m,
+        /^llama_stack_operator_resources\{phase="Ready"\} 3$/m,
+        /^llama_stack_operator_resources\{phase="Suspended"\} 1$/m,
+        /^llama_stack_operator_stalled_resources\{phase="Ready",reason="UpgradeFailed"\} 2$/m,
+        /^llama_stack_operator_unobserved_resources 1$/m,
+        /^llama_stack_operator_unreadable\{what="\/api\/v1\/secrets"\} 1$/m,
         /^llama_stack_operator_resources\{phase="Pending"\} 1$/m,
         /^llama_stack_operator_resources\{phase="Failed"\} 0$/m,
         /^llama_stack_operator_writes_total\{kind="Deployment",verb="apply"\} 2$/m,
@@ -65,7 +73,7 @@ Deno.test("metricsText() prints counters, durations and computed values as Prome
 Deno.test("metricsText() shows no figures of resources while another replica works", () =>
   run(Effect.gen(function* () {
     yield* Effect.scoped(Effect.andThen(
-      showFigures({ phases: Effect.succeed(new Map([["Pending", 1]])), depth: Effect.succeed(2) }),
+      showFigures({ standings: Effect.succeed(new Map([["Pending  true", 1]])), depth: Effect.succeed(2) }),
       heard("pods"),
     ));
     const text = yield* metricsText;

@@ -19,9 +19,18 @@ export const goDefinition = (): JsonObject => {
   const ours = customResourceDefinition();
   const versions = listAt(ours, "spec", "versions").filter(isObject)
     .filter((version) => `llamastack.io/${stringAt(version, "name")}` === V1ALPHA1)
-    .map((version) => ({ ...omit(version, "deprecated", "deprecationWarning"), storage: true }));
+    .map((version) => ({ ...omit(version, "deprecated", "deprecationWarning"), storage: true }))
+    .map((version) => put(version, STATUS_SCHEMA, statusOfGo(objectAt(version, ...STATUS_SCHEMA))));
   return put(put(ours, ["spec", "versions"], versions), ["spec", "conversion"], { strategy: "None" }) as JsonObject;
 };
+
+const STATUS_SCHEMA = ["schema", "openAPIV3Schema", "properties", "status"] as const;
+
+/** It has no observedGeneration, so no default either. */
+const statusOfGo = (ours: JsonObject): JsonObject => ({
+  ...omit(ours, "default"),
+  properties: omit(objectAt(ours, "properties"), "observedGeneration"),
+});
 
 /** Where its own release puts it. */
 export const goOperator = (): ReadonlyArray<JsonObject> => {

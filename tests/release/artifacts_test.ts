@@ -7,7 +7,7 @@ import { readManifests } from "../../core/data/yaml.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { programPath } from "../../tools/install/debian_packages.ts";
 import { ended, must, sha256Of } from "../../tools/install/run_program.ts";
-import { PLUGIN_FILE } from "../../tools/release/krew.ts";
+import { PLUGIN_FILE } from "../../shell/cli/invocation.ts";
 import { SBOM } from "../../tools/release/signing.ts";
 import { inFolder } from "../folder.ts";
 import { made, operatorImage, text, unpacked, VERSIONS } from "./rehearsed.ts";

@@ -85,6 +85,15 @@ const olm = (program: "olm" | "catalog", coldSeconds: number): Source => ({
   coldSeconds,
 });
 
+/** Without service discovery, which the tests do not use and which would take most of the time. */
+const prometheus = (program: "prometheus" | "promtool", coldSeconds: number): Source => ({
+  folder: "prometheus",
+  module: "github.com/prometheus/prometheus",
+  package: `github.com/prometheus/prometheus/cmd/${program}`,
+  tags: "remove_all_sd",
+  coldSeconds,
+});
+
 const OPERATOR_FRAMEWORK = "github.com/operator-framework";
 
 // Several modules, because their requirements conflict: kwok and CoreDNS require older Kubernetes libraries. The node's
@@ -148,6 +157,19 @@ export const SOURCES = {
     folder: "actionlint",
     module: "github.com/rhysd/actionlint",
     package: "github.com/rhysd/actionlint/cmd/actionlint",
+    coldSeconds: 10,
+  },
+  prometheus: prometheus("prometheus", 160),
+  promtool: prometheus("promtool", 80),
+  // Our own main.go, as for the next one: both are libraries.
+  kstatus: { folder: "kstatus", module: "sigs.k8s.io/cli-utils", package: ".", coldSeconds: 40 },
+  "argocd-health": { folder: "argocd_health", module: "github.com/yuin/gopher-lua", package: ".", coldSeconds: 5 },
+  krew: { folder: "krew", module: "sigs.k8s.io/krew", package: "sigs.k8s.io/krew/cmd/krew", coldSeconds: 20 },
+  // As the jq that users have; jq itself is a program in C.
+  gojq: {
+    folder: "gojq",
+    module: "github.com/itchyny/gojq",
+    package: "github.com/itchyny/gojq/cmd/gojq",
     coldSeconds: 10,
   },
   kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },

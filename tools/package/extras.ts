@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../core/data/json.ts";
 import { labelled, metadata, NAME, NAMESPACE } from "./names.ts";
 import { METRICS_SERVICE } from "../../core/operator/own_objects.ts";
+import { JOB } from "./alerts.ts";
 
 export const serviceMonitor = (): JsonObject => ({
   apiVersion: "monitoring.coreos.com/v1",
@@ -17,74 +18,6 @@ export const serviceMonitor = (): JsonObject => ({
       tlsConfig: { insecureSkipVerify: true },
     }],
     selector: { matchLabels: { "app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "metrics" } },
-  },
-});
-
-interface Alert {
-  readonly name: string;
-  readonly expression: string;
-  readonly minutes: number;
-  readonly severity: "warning" | "critical";
-  readonly summary: string;
-}
-
-const JOB = `job="${METRICS_SERVICE}"`;
-
-const ALERTS: ReadonlyArray<Alert> = [
-  {
-    name: "LlamaStackOperatorDown",
-    expression: `absent(up{${JOB}} == 1)`,
-    minutes: 10,
-    severity: "critical",
-    summary: "No replica of the Llama Stack operator answers; servers keep running, but edits are not applied.",
-  },
-  {
-    name: "LlamaStackOperatorWithoutLeader",
-    expression: `sum(leader_election_master_status{${JOB}}) == 0`,
-    minutes: 5,
-    severity: "critical",
-    summary: "No replica of the Llama Stack operator holds the lease.",
-  },
-  {
-    name: "LlamaStackOperatorPassesFail",
-    expression: `sum(rate(controller_runtime_reconcile_errors_total{${JOB}}[10m])) / ` +
-      `sum(rate(controller_runtime_reconcile_total{${JOB}}[10m])) > 0.2`,
-    minutes: 15,
-    severity: "warning",
-    summary: "More than a fifth of the reconciliations of the Llama Stack operator end with an error; see its log.",
-  },
-  {
-    name: "LlamaStackOperatorQueueGrows",
-    expression: `max(workqueue_depth{${JOB}}) > 0 and deriv(max(workqueue_depth{${JOB}})[15m:]) > 0`,
-    minutes: 15,
-    severity: "warning",
-    summary: "The Llama Stack operator does not keep up with the changes of resources.",
-  },
-  {
-    name: "LlamaStackServersNotReady",
-    expression: `sum(llama_stack_operator_resources{${JOB}, phase!="Ready"}) > 0`,
-    minutes: 30,
-    severity: "warning",
-    summary:
-      "LlamaStackDistributions are not ready; `llama-stack-operator explain NAME -n NAMESPACE` shows the reason.",
-  },
-];
-
-export const prometheusRule = (): JsonObject => ({
-  apiVersion: "monitoring.coreos.com/v1",
-  kind: "PrometheusRule",
-  metadata: metadata(NAME, "metrics", NAMESPACE),
-  spec: {
-    groups: [{
-      name: NAME,
-      rules: ALERTS.map(({ name, expression, minutes, severity, summary }) => ({
-        alert: name,
-        expr: expression,
-        for: `${minutes}m`,
-        labels: { severity },
-        annotations: { summary },
-      })),
-    }],
   },
 });
 
@@ -132,6 +65,19 @@ const PANELS: ReadonlyArray<Panel> = [
       expression: `sum by (reason) (rate(llama_stack_operator_failures_total{${JOB}}[5m]))`,
       legend: "{{reason}}",
     }],
+  },
+  {
+    title: "Stalled resources by reason",
+    unit: "short",
+    queries: [{
+      expression: `sum by (phase, reason) (llama_stack_operator_stalled_resources{${JOB}})`,
+      legend: "{{reason}}, {{phase}}",
+    }],
+  },
+  {
+    title: "Edits that have not been reconciled",
+    unit: "short",
+    queries: [{ expression: `sum(llama_stack_operator_unobserved_resources{${JOB}})`, legend: "resources" }],
   },
   {
     title: "Resident memory",

@@ -5,7 +5,8 @@
 import { type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { writeYaml } from "../../core/data/yaml.ts";
 import { type Choices, DEFAULT } from "./choices.ts";
-import { dashboard, prometheusRule, serviceMonitor } from "./extras.ts";
+import { prometheusRule } from "./alerts.ts";
+import { dashboard, serviceMonitor } from "./extras.ts";
 import { installation } from "./installation.ts";
 import { NAMESPACE } from "./names.ts";
 import { strictNetworkPolicy } from "./network_policy.ts";

@@ -1,10 +1,11 @@
 /** Compiled programs as archives to download, and the checksums of everything that a release publishes. */
 import { join } from "node:path";
+import { PLUGIN_FILE } from "../../shell/cli/invocation.ts";
 import { bundleOperator } from "../bundle_operator.ts";
 import { compileProgram } from "../compile_program.ts";
 import { must, sha256Of } from "../install/run_program.ts";
 import { TARGETS } from "../program_flags.ts";
-import { PLUGIN_FILE, type PluginArchive } from "./krew.ts";
+import type { PluginArchive } from "./krew.ts";
 
 /**
  * Two archives for each architecture, in `folder`: the program under its own name, and as a plugin of kubectl. Returns

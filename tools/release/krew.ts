@@ -1,5 +1,6 @@
 /** The manifest by which krew installs the program as `kubectl llama-stack`. */
 import { writeYaml } from "../../core/data/yaml.ts";
+import { PLUGIN_FILE } from "../../shell/cli/invocation.ts";
 
 /** An archive with the program for one platform, at the address where the release publishes it. */
 export interface PluginArchive {
@@ -8,9 +9,6 @@ export interface PluginArchive {
   readonly url: string;
   readonly sha256: string;
 }
-
-/** kubectl finds a plugin `llama-stack` in a file of this name. */
-export const PLUGIN_FILE = "kubectl-llama_stack";
 
 export const krewManifest = (
   version: string,

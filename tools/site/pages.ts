@@ -11,6 +11,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["TLS", "tls.md"],
     ["Expose a server", "expose.md"],
     ["Upgrade", "upgrade.md"],
+    ["Observe", "observability.md"],
     ["Debug", "runbook.md"],
     ["Air gap", "air-gap.md"],
     ["Backup", "backup.md"],

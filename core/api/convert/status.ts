@@ -1,7 +1,7 @@
 /** The fields of status that both versions have. */
 import { isList, isObject, type Json, type JsonObject, member, omit, stringAt, withMember } from "../../data/json.ts";
 
-const SHARED = ["phase", "conditions", "availableReplicas", "serviceURL", "routeURL"];
+const SHARED = ["observedGeneration", "phase", "conditions", "availableReplicas", "serviceURL", "routeURL"];
 const SHARED_VERSION = ["operatorVersion", "llamaStackServerVersion", "lastUpdated"];
 const SHARED_CONFIG = ["activeDistribution", "availableDistributions", "providers"];
 

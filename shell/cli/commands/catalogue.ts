@@ -6,7 +6,8 @@ import { EMBEDDED_DISTRIBUTIONS } from "../../../core/config/servers/distributio
 import { didYouMean } from "../../../core/data/closest.ts";
 import { catalogueCommand } from "../../../core/command/catalogue.ts";
 import { optionalText, textOutput } from "../flags.ts";
-import { print, usageError } from "../print.ts";
+import { printAdvice, usageError } from "../print.ts";
+import { INVOKED_AS } from "../invocation.ts";
 
 export const catalogue = Command.make(
   "catalogue",
@@ -29,7 +30,7 @@ export const catalogue = Command.make(
         `unknown distribution "${named}"${didYouMean(named, known)}; known: ${known.join(", ")}`,
       );
     }
-    yield* print(catalogueCommand({
+    yield* printAdvice(catalogueCommand({
       serverVersion: release?.serverVersion ?? Option.getOrUndefined(serverVersion),
       api: Option.getOrUndefined(api),
       type: Option.getOrUndefined(type),
@@ -39,7 +40,7 @@ export const catalogue = Command.make(
 ).pipe(
   Command.withDescription("List the provider types of a server, with their fields, defaults and descriptions"),
   Command.withExamples([{
-    command: "llama-stack-operator catalogue --type vllm",
+    command: `${INVOKED_AS} catalogue --type vllm`,
     description: "List all fields of a provider type",
   }]),
 );

@@ -5,6 +5,7 @@ import { convertCommand } from "../../../core/command/convert.ts";
 import { filename, manifestOutput, moreFiles } from "../flags.ts";
 import { print, styleFor } from "../print.ts";
 import { readFiles } from "../surroundings.ts";
+import { INVOKED_AS } from "../invocation.ts";
 
 export const convert = Command.make(
   "convert",
@@ -29,7 +30,7 @@ export const convert = Command.make(
   ),
   Command.withShortDescription("Convert resources to another API version"),
   Command.withExamples([{
-    command: "llama-stack-operator convert -f old.yaml > new.yaml",
+    command: `${INVOKED_AS} convert -f old.yaml > new.yaml`,
     description: "Convert a manifest from v1alpha1 to v1alpha2",
   }]),
 );

@@ -12,6 +12,7 @@ import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluste
 import { filename, textOutput } from "../flags.ts";
 import { manifestFiles, readText } from "../files.ts";
 import { print, styleFor, usageError } from "../print.ts";
+import { INVOKED_AS } from "../invocation.ts";
 
 /** A subject, and a remark on how it was read. */
 interface Looked {
@@ -62,9 +63,9 @@ export const diff = Command.make(
   ),
   Command.withShortDescription("Show the changes that the operator would make"),
   Command.withExamples([
-    { command: "llama-stack-operator diff -f llama.yaml", description: "Preview kubectl apply" },
+    { command: `${INVOKED_AS} diff -f llama.yaml`, description: "Preview kubectl apply" },
     {
-      command: "llama-stack-operator diff vllm -n models -o json",
+      command: `${INVOKED_AS} diff vllm -n models -o json`,
       description: "Compare an existing resource, as JSON",
     },
   ]),

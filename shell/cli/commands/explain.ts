@@ -6,7 +6,8 @@ import { Argument, Command } from "effect/cli";
 import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
 import { looking, resourceOf, snapshotOf, surroundingsOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
-import { print, styleFor } from "../print.ts";
+import { printAdvice, styleFor } from "../print.ts";
+import { INVOKED_AS } from "../invocation.ts";
 
 export const explain = Command.make(
   "explain",
@@ -20,7 +21,7 @@ export const explain = Command.make(
     const options = { format: input.output, style: styleFor(Deno.stdout) } as const;
     const look = yield* lookOptions(input);
     const home = chosenNamespace(input.namespace, look);
-    yield* print(yield* looking(explained(home, input.name, options), look));
+    yield* printAdvice(yield* looking(explained(home, input.name, options), look));
   }),
 ).pipe(
   Command.withDescription(
@@ -30,7 +31,7 @@ export const explain = Command.make(
   ),
   Command.withShortDescription("Explain why a server is not ready"),
   Command.withExamples([{
-    command: "llama-stack-operator explain vllm -n models",
+    command: `${INVOKED_AS} explain vllm -n models`,
     description: "Explain one resource",
   }]),
 );

@@ -3,8 +3,9 @@ import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
 import { lintCommand } from "../../../core/command/lint.ts";
 import { base, filename, moreFiles, serverVersion, settings } from "../flags.ts";
-import { print, styleFor } from "../print.ts";
+import { printAdvice, styleFor } from "../print.ts";
 import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
+import { INVOKED_AS } from "../invocation.ts";
 
 export const lint = Command.make(
   "lint",
@@ -24,7 +25,7 @@ export const lint = Command.make(
     const files = yield* readFiles(input.filename, input.moreFiles);
     const known = yield* surroundings(input.serverVersion, input.base);
     const { overrides, allow } = yield* clusterFacts(input.settings, false);
-    yield* print(
+    yield* printAdvice(
       lintCommand(files, { ...known, overrides, allow }, { format: input.output, style: styleFor(Deno.stdout) }),
     );
   }),
@@ -35,7 +36,7 @@ export const lint = Command.make(
   ),
   Command.withShortDescription("Check resources for errors"),
   Command.withExamples([{
-    command: "llama-stack-operator lint -f llama.yaml -o json",
+    command: `${INVOKED_AS} lint -f llama.yaml -o json`,
     description: "Check a file in CI",
   }]),
 );

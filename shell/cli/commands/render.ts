@@ -15,6 +15,7 @@ import {
 } from "../flags.ts";
 import { print, styleFor } from "../print.ts";
 import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
+import { INVOKED_AS } from "../invocation.ts";
 
 export const render = Command.make(
   "render",
@@ -51,10 +52,10 @@ export const render = Command.make(
   ),
   Command.withShortDescription("Render the objects for one or more resources"),
   Command.withExamples([
-    { command: "llama-stack-operator render -f llama.yaml", description: "Render all objects" },
-    { command: "llama-stack-operator render -f llama.yaml --only config", description: "Print only config.yaml" },
+    { command: `${INVOKED_AS} render -f llama.yaml`, description: "Render all objects" },
+    { command: `${INVOKED_AS} render -f llama.yaml --only config`, description: "Print only config.yaml" },
     {
-      command: "kubectl get llsd vllm -o yaml | llama-stack-operator render -f -",
+      command: `kubectl get llsd vllm -o yaml | ${INVOKED_AS} render -f -`,
       description: "Render an existing resource",
     },
   ]),

@@ -6,6 +6,7 @@ import { Cluster } from "../../kubernetes/cluster.ts";
 import { looking, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { print } from "../print.ts";
+import { INVOKED_AS } from "../invocation.ts";
 import { Patch } from "../../../core/plan/patch.ts";
 
 /** Of the annotation alone, so that no other field of the resource gets another owner. */
@@ -39,7 +40,7 @@ export const rollout = Command.make(
   ),
   Command.withShortDescription("Roll out a held pod template"),
   Command.withExamples([{
-    command: "llama-stack-operator rollout vllm -n models",
+    command: `${INVOKED_AS} rollout vllm -n models`,
     description: "Roll out one resource",
   }]),
 );

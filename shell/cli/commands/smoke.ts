@@ -21,6 +21,7 @@ import { textOutput } from "../flags.ts";
 import { looking, resourceOf, snapshotOf } from "../look.ts";
 import { print, styleFor } from "../print.ts";
 import { type ProxiedServer, proxiedServer } from "../proxied_server.ts";
+import { INVOKED_AS } from "../invocation.ts";
 
 export const smoke = Command.make(
   "smoke",
@@ -75,7 +76,7 @@ export const smoke = Command.make(
   ),
   Command.withShortDescription("Check that a running server answers, provider by provider"),
   Command.withExamples([{
-    command: "llama-stack-operator smoke vllm -n models",
+    command: `${INVOKED_AS} smoke vllm -n models`,
     description: "Check one server",
   }]),
 );

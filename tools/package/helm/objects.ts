@@ -2,7 +2,8 @@
 import { relatedImageVariable } from "../../../core/config/servers/distribution.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../../core/data/json.ts";
 import { SETTINGS_CONFIG_MAP } from "../../../core/operator/settings.ts";
-import { dashboard, prometheusRule, serviceMonitor } from "../extras.ts";
+import { prometheusRule } from "../alerts.ts";
+import { dashboard, serviceMonitor } from "../extras.ts";
 import { installation } from "../installation.ts";
 import { metadata, NAMESPACE } from "../names.ts";
 import { strictNetworkPolicy } from "../network_policy.ts";
