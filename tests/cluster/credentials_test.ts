@@ -132,5 +132,6 @@ Deno.test(`the operator chooses credentials as the kubelet does, in ${CASES} ran
     return JSON.stringify(theirs) === JSON.stringify(own) ? [] : [{ ...question, kubelet: theirs, operator: own }];
   });
   deepStrictEqual(different.slice(0, 3), [], `${different.length} of ${CASES} differ`);
-  ok(answers.filter((list) => (list?.length ?? 0) > 0).length > CASES / 5);
+  const chosen = answers.filter((list) => (list?.length ?? 0) > 0).length;
+  ok(chosen > CASES / 8, `only ${chosen} images have credentials`);
 });
