@@ -104,7 +104,7 @@ interface Parts {
 const partsOf = (text: string): Parts | undefined => {
   const [, authority = "", path = ""] = /^([^/?#]*)(\/[^?#]*)?/.exec(text) ?? [];
   const found = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9\-._~!$&'()*+,;=<>"]*)(?::(\d*))?$/.exec(authority);
-  if (found === null || /[\u0000-\u0020\u007f]/.test(text)) return undefined;
+  if (found === null || !/^[\x21-\x7e\u0080-\uffff]*$/.test(text)) return undefined;
   const [, host = "", port = ""] = found;
   return { authority, host, port, path };
 };

@@ -186,7 +186,7 @@ const parsed = (host: string, bytes: Uint8Array): Effect.Effect<Json, RegistryMi
     catch: () => new RegistryMisbehaves({ host, detail: "it sends something that is not JSON" }),
   });
 
-/** Repeats a request that a busy registry rejects, after the time that it names or growing pauses. */
+/** Repeats a request that a busy registry rejects, after the time that it names or with backoff. */
 const patiently = (
   host: string,
   request: Effect.Effect<Answer, RegistryFailure>,
