@@ -147,6 +147,8 @@ export const SOURCES = {
     coldSeconds: 215,
     variables: helm3Variables,
   },
+  // Our own main.go around the kubelet's choice of credentials.
+  keyring: { folder: "kubernetes", module: "k8s.io/kubernetes", package: "./keyring", coldSeconds: 30 },
   cosign: {
     folder: "cosign",
     module: "github.com/sigstore/cosign/v2",
