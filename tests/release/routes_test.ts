@@ -15,6 +15,7 @@ import { condition, list, read } from "../cluster/settled.ts";
 import { inFolder } from "../folder.ts";
 import { manifest } from "../given.ts";
 import { CONTAINERS, type Pods, runPods } from "../olm/pods.ts";
+import { TIMES } from "../../tools/release/rehearsal.ts";
 import { made, operatorImage, unpacked, VERSIONS } from "./rehearsed.ts";
 
 const ARCH = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
@@ -259,9 +260,7 @@ for (const route of ROUTES) {
           const left = await leftOvers(cluster);
           return left.join() === route.leaves.join() ? true : undefined;
         }, 30_000).catch(async () => deepStrictEqual(await leftOvers(cluster), route.leaves));
-        console.log(
-          `${route.name}: ${Object.entries(times).map(([what, seconds]) => `${what} ${seconds} s`).join(", ")}`,
-        );
+        await Deno.writeTextFile(made(TIMES), `${JSON.stringify({ way: route.name, ...times })}\n`, { append: true });
       } catch (cause) {
         console.error(`${route.name}: the end of the operators' log:\n${(await pods.logs()).slice(-3000)}`);
         throw cause;

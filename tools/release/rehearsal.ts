@@ -59,6 +59,22 @@ export const rehearse = async (folder: string): Promise<void> => {
     env: { ...Deno.env.toObject(), [FOLDER_VARIABLE]: folder, [HOST_VARIABLE]: registry.host },
   }).then((text) => console.log(text.trimEnd()));
   told("checked, and upgraded a cluster from one to the other");
+  console.log(`\n${await timesTable(join(folder, TIMES))}`);
+};
+
+/** What the tests measured for each way to install, a line of JSON each: seconds by name. */
+export const TIMES = "times.jsonl";
+
+/** As docs/measurements.md has it. */
+const timesTable = async (file: string): Promise<string> => {
+  const rows = (await Deno.readTextFile(file)).trim().split("\n").map((line) => Object.entries(JSON.parse(line)));
+  const line = (cells: ReadonlyArray<unknown>): string => `| ${cells.join(" | ")} |`;
+  const [first = []] = rows;
+  return [
+    line(first.map(([name]) => name)),
+    line(first.map(() => "---")),
+    ...rows.map((row) => line(row.map(([, value]) => typeof value === "number" ? `${value} s` : value))),
+  ].join("\n");
 };
 
 /** For the tests of tests/release. */
