@@ -12,7 +12,7 @@ import { openDoor } from "./faulty_door.ts";
 import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS, IS_SOAK } from "../../tools/soak_lengths.ts";
 import { apply, pause, settled, withModels } from "./settled.ts";
 
-/** Two starts of the program differ by up to 6 MiB, more where other tests run; the foreign objects hold far more. */
+/** Of anonymous memory: pages of the program file come and go with the load of the machine. */
 const GROWTH_MIB_MAX = 12;
 
 /** The operator releases the memory of a start or a burst within 30 s (shell/process/rest.ts); the cache remains. */
@@ -58,7 +58,7 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
       let least = Number.POSITIVE_INFINITY;
       for (let look = 0; look < LOOKS && (IS_SOAK || least > enough); look++) {
         await pause(LOOK_EVERY_MS);
-        least = Math.min(least, await running.residentBytes() / MIB);
+        least = Math.min(least, await running.anonymousBytes() / MIB);
       }
       return least;
     };
@@ -79,8 +79,8 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
     await second.stop();
     const size = `${FOREIGN_OBJECTS} objects, ${(FOREIGN_OBJECTS * FOREIGN_BYTES / MIB).toFixed(0)} MiB`;
     const told = (value: number) => `${without.toFixed(1)} → ${value.toFixed(1)} MiB`;
-    figure("resident memory, foreign objects made while it works", told(during), `+ ${GROWTH_MIB_MAX} MiB`, size);
-    figure("resident memory, started among foreign objects", told(amid), `+ ${GROWTH_MIB_MAX} MiB`, size);
+    figure("anonymous memory, foreign objects made while it works", told(during), `+ ${GROWTH_MIB_MAX} MiB`, size);
+    figure("anonymous memory, started among foreign objects", told(amid), `+ ${GROWTH_MIB_MAX} MiB`, size);
 
     // Whole bodies only where a selector asks for our own, or a name for one object.
     deepStrictEqual(door.unselected().filter((path) => /\/(secrets|configmaps)$/.test(path)), []);
