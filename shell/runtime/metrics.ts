@@ -4,7 +4,7 @@ import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Metric from "effect/Metric";
 import { PrometheusMetrics } from "effect/observability";
-import { countedBy, type Standings } from "../cache/standing.ts";
+import { ABNORMAL, countedBy, type Standings, unreadySince } from "../cache/standing.ts";
 
 /** All metrics as Prometheus text. Values that change continuously are computed now: depth, resources, ages, memory. */
 export const metricsText = Effect.gen(function* () {
@@ -12,10 +12,8 @@ export const metricsText = Effect.gen(function* () {
   const nowMs = yield* Clock.currentTimeMillis;
   const standings = yield* figures.leading?.standings ?? Effect.succeed<Standings>(new Map());
   const phases = countedBy(standings, ({ phase }) => phase);
-  const stalled = countedBy(
-    standings,
-    ({ phase, stalledBy }) => stalledBy === "" ? undefined : `${phase} ${stalledBy}`,
-  );
+  const stalled = countedBy(standings, ({ phase, stalledBy }) => stalledBy === "" ? "" : `${phase} ${stalledBy}`);
+  const unobserved = countedBy(standings, ({ isObserved }) => isObserved ? "" : "edited");
   const gauges: ReadonlyArray<Gauge> = [
     {
       name: "workqueue_depth",
@@ -38,7 +36,25 @@ export const metricsText = Effect.gen(function* () {
     {
       name: "llama_stack_operator_unobserved_resources",
       help: "LlamaStackDistribution resources whose last edit has not been reconciled",
-      values: [[{}, countedBy(standings, ({ isObserved }) => isObserved ? undefined : "").get("") ?? 0]],
+      values: [[{}, unobserved.get("edited") ?? 0]],
+    },
+    {
+      name: "llama_stack_operator_unready_resources",
+      help: "LlamaStackDistribution resources that are neither ready nor stalled, by reason",
+      values: [...countedBy(standings, ({ unreadyBy }) => unreadyBy)].map(([reason, count]) => [{ reason }, count]),
+    },
+    {
+      name: "llama_stack_operator_unready_seconds",
+      help: "Seconds for which the longest of them has not been ready, by reason",
+      values: [...unreadySince(standings)].map(([reason, sinceMs]) => [{ reason }, (nowMs - sinceMs) / 1000]),
+    },
+    {
+      name: "llama_stack_operator_abnormal_resources",
+      help: "LlamaStackDistribution resources with an object that is not as they ask for, by condition",
+      values: ABNORMAL.map((condition) => [
+        { condition },
+        countedBy(standings, ({ abnormal }) => abnormal.includes(condition) ? condition : "").get(condition) ?? 0,
+      ]),
     },
     {
       name: "llama_stack_operator_unreadable",
