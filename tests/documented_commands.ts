@@ -89,6 +89,11 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     heading: "Check it",
     why: "requires a server that runs; tests/node/inference_test.ts runs it there",
   },
+  ...["Label an image", "Look at an image"].map((heading) => ({
+    page: "docs/image-labels.md",
+    heading,
+    why: "names a registry of an example; tests/cluster/image_command_test.ts does the same with a real one",
+  })),
   { page: "docs/backup.md", heading: "Back up one namespace", by: "tests/cluster/backup_test.ts" },
   { page: "docs/backup.md", heading: "Restore it", by: "tests/cluster/backup_test.ts" },
   { page: "docs/observability.md", heading: "Log", by: "tests/around/prometheus_test.ts" },

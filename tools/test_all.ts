@@ -46,6 +46,11 @@ const PARTS: ReadonlyArray<Part> = [
   },
   { name: "minors", args: ["task", "minors"], about: [...OPERATOR, "crds/", "tools/install/control_plane"] },
   {
+    name: "olm",
+    args: ["task", "olm"],
+    about: [...OPERATOR, "deploy/olm", "tools/package/", "tools/install/", "tests/olm/"],
+  },
+  {
     name: "around",
     args: ["task", "around"],
     about: ["core/", "shell/", "tools/package/", "tools/release/", "tests/around/", "tools/install/control_plane"],

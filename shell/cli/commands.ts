@@ -3,6 +3,8 @@ import * as Effect from "effect/Effect";
 import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli";
 import type { ExitCode } from "../../core/command/outcome.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
+import type { ManifestUnusable } from "../../core/image/manifest.ts";
+import type { RegistryFailure } from "../../core/image/registry_failure.ts";
 import type { ClusterError } from "../kubernetes/cluster.ts";
 import type { ResourceNotFound } from "./look.ts";
 import type { SettingsError } from "../runtime/settings.ts";
@@ -12,7 +14,9 @@ import { diff } from "./commands/diff.ts";
 import { explain } from "./commands/explain.ts";
 import { catalogue } from "./commands/catalogue.ts";
 import { help } from "./commands/help.ts";
+import { image } from "./commands/image.ts";
 import { images } from "./commands/images.ts";
+import { label } from "./commands/label.ts";
 import { lint } from "./commands/lint.ts";
 import { render } from "./commands/render.ts";
 import { rollout } from "./commands/rollout.ts";
@@ -37,10 +41,18 @@ export const runCli = (args: ReadonlyArray<string>): Promise<ExitCode> =>
   );
 
 const exitCodeOf = (
-  failure: Ended | FileUnreadable | SettingsError | ClusterError | ResourceNotFound | CliError.CliError,
+  failure:
+    | Ended
+    | FileUnreadable
+    | SettingsError
+    | ClusterError
+    | ResourceNotFound
+    | RegistryFailure
+    | ManifestUnusable
+    | CliError.CliError,
 ): ExitCode => {
   if (failure._tag === "Ended") return failure.code;
-  if (failure._tag === "ClusterError" || failure._tag === "ResourceNotFound") {
+  if (failure._tag === "ClusterError" || failure._tag === "ResourceNotFound" || isOfRegistry(failure)) {
     write(Deno.stderr, `${failure.message}\n`);
     return 1;
   }
@@ -51,6 +63,10 @@ const exitCodeOf = (
   // Help on request is not a usage error; help in response to a mistake is.
   return failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : 2;
 };
+
+const isOfRegistry = (failure: { readonly _tag: string }): failure is RegistryFailure | ManifestUnusable =>
+  ["RegistryUnreachable", "PullNotAllowed", "ImageNotFound", "RegistryMisbehaves", "ManifestUnusable"]
+    .includes(failure._tag);
 
 const coloured = (): boolean => Deno.stdout.isTerminal() && !Deno.noColor;
 
@@ -86,6 +102,8 @@ const COMMANDS = [
   convert,
   catalogue,
   images,
+  image,
+  label,
   crds,
   version,
   help,

@@ -72,7 +72,7 @@ Deno.test("lint finds no error in any resource that a page shows", async () => {
   }
 });
 
-Deno.test("the site has every page of docs once", async () => {
+Deno.test("the site has every page of docs once", () => {
   const listed = SECTIONS.flatMap(([, entries]) => entries.map(([, file]) => file));
   const there = Array.from(Deno.readDirSync(new URL("docs/", ROOT))).filter(({ name }) => name.endsWith(".md"));
   deepStrictEqual(listed.toSorted(), there.map(({ name }) => name).toSorted());

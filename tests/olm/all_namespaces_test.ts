@@ -1,19 +1,22 @@
 /** The bundle of deploy/olm, installed, upgraded and removed by OLM itself. */
 import { get } from "node:https";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { at, type Json, type JsonObject, stringAt } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { imageOf } from "../../tools/package/choices.ts";
 import { eventually } from "../cluster/operator.ts";
 import { condition, isReady, list, read, RESOURCES } from "../cluster/settled.ts";
+import { call, patiently } from "../cluster/webhooks.ts";
 import { manifest } from "../given.ts";
 import {
   approve,
+  CATALOG,
   create,
   csvName,
   inPhase,
   isAlone,
   namespace,
+  OLM,
   type OlmCluster,
   operatorGroup,
   report,
@@ -67,20 +70,30 @@ const strategy = async (cluster: ControlPlane): Promise<string> => {
   return `${stringAt(conversion, "strategy")}${isTrusted ? "" : " without a certificate"}`;
 };
 
+/** As on the page, with the catalog of this test. */
+const documentedObjects = async (): Promise<string> => {
+  const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+  const section = page.split("\n## OLM\n")[1]?.split("\n## ")[0] ?? "";
+  const text = /```yaml\n([^]*?)```/.exec(section)?.[1] ?? "";
+  return text.replace("NAMESPACE-OF-THE-CATALOG", OLM).replace("CATALOG", CATALOG);
+};
+
 /** Looks at the older resource in its own version all the time: every answer is the resource as written, or a refusal. */
 const watchOlder = (cluster: ControlPlane) => {
-  const seen = { right: 0, refused: 0, wrong: [] as Array<Json>, strategies: [] as Array<string>, awayMs: 0 };
+  const seen = { right: 0, newer: 0, wrong: [] as Array<Json>, strategies: [] as Array<string>, awayMs: 0 };
   let [isOver, wasRightMs] = [false, performance.now()];
   const looking = (async () => {
     while (!isOver) {
-      const answer = await cluster.fetch(`${OLD}/older`).catch(() => undefined);
-      const body = await answer?.json().catch(() => undefined);
-      if (answer?.ok !== true) seen.refused++;
-      else if (at(body, "spec", "server", "containerSpec", "port") === PORT) {
+      // What is stored in the newer version is read in it without a conversion.
+      const newer = await patiently(() => call(cluster, "GET", `${RESOURCES}/older`));
+      if (newer.status === 200) seen.newer++;
+      else seen.wrong.push(newer.body);
+      const older = await call(cluster, "GET", `${OLD}/older`);
+      if (older.status === 200 && at(older.body, "spec", "server", "containerSpec", "port") === PORT) {
         seen.right++;
         seen.awayMs = Math.max(seen.awayMs, performance.now() - wasRightMs);
         wasRightMs = performance.now();
-      } else seen.wrong.push(body);
+      } else if (older.status === 200) seen.wrong.push(older.body);
       const now = await strategy(cluster).catch(() => "no answer");
       if (seen.strategies.at(-1) !== now) seen.strategies.push(now);
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -101,7 +114,11 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
 
     await step(t, "a Subscription installs the first release", async () => {
       const started = performance.now();
-      await create(cluster, [namespace(PLACE), operatorGroup(PLACE), subscription(PLACE, PACKAGE, FIRST)]);
+      await create(cluster, [
+        namespace(PLACE),
+        operatorGroup(PLACE, undefined, PACKAGE),
+        subscription(PLACE, PACKAGE, FIRST),
+      ]);
       await approve(cluster, PLACE, first);
       await inPhase(cluster, PLACE, first, "Succeeded");
       report("Subscription to Succeeded", started);
@@ -124,6 +141,19 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
       const answer = await create(cluster, [invalid]).then(() => "created", (error) => String(error));
       // Only the operator knows the providers.
       ok(answer.includes('unsupported inference provider type "remote::no-such-provider"'), answer);
+    });
+
+    await step(t, "images that OLM names leave the choice of a server's version to the resource", async () => {
+      await create(cluster, [manifest({ distribution: { name: "starter", serverVersion: "0.3.5" } }, "earlier")]);
+      strictEqual(await imageOfServer(cluster, "earlier"), "docker.io/llamastack/distribution-starter:0.3.5");
+      await cluster.kubectl(["delete", "llsd", "earlier"]);
+      await eventually("its pod is gone", async () => (await servers(cluster)).pods.length === 2 || undefined);
+    });
+
+    await step(t, "metrics are served to who may read them, by the rights that OLM gives", async () => {
+      const pod = cluster.pods.running()[0]?.name ?? "";
+      strictEqual(await metricsStatus(cluster, pod, cluster.adminToken), 200);
+      strictEqual(await metricsStatus(cluster, pod, "nobody"), 401);
     });
 
     await step(
@@ -149,6 +179,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
           `seen: v1alpha1 not readable for ${(seen.awayMs / 1000).toFixed(1)} s, ${seen.strategies.join(" → ")}`,
         );
         deepStrictEqual(seen.wrong, []);
+        ok(seen.right > 50 && seen.newer >= seen.right, `${seen.right} and ${seen.newer} answers`);
         strictEqual(seen.strategies.at(-1), "Webhook");
         deepStrictEqual(await servers(cluster), before);
         await isAlone(cluster, PLACE, next);
@@ -179,10 +210,9 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
       },
     );
 
-    await step(t, "installed again, it continues with the same servers", async () => {
+    await step(t, "installed again by the objects of docs/install.md, it continues with the same servers", async () => {
       const before = await servers(cluster);
-      await create(cluster, [subscription(PLACE, PACKAGE, NEXT)]);
-      await approve(cluster, PLACE, next);
+      await cluster.kubectl(["apply", "-f", "-"], await documentedObjects());
       await inPhase(cluster, PLACE, next, "Succeeded");
       await runningOn(cluster, PLACE, imageOf(NEXT));
       const edited = manifest({ workload: { replicas: 2 } });

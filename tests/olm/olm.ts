@@ -10,7 +10,7 @@ import { olmDefinitions } from "../../tools/install/olm_definitions.ts";
 import { LOG_FOLDER } from "../../tools/soak_lengths.ts";
 import { refused } from "../cluster/operator_account.ts";
 import { eventually } from "../cluster/operator.ts";
-import { list, read } from "../cluster/settled.ts";
+import { list, pause, read } from "../cluster/settled.ts";
 import { CONTAINERS, type Pods, runPods } from "./pods.ts";
 import { makeReleases, type Releases } from "./releases.ts";
 
@@ -25,17 +25,35 @@ export interface OlmCluster extends ControlPlane {
 
 /** A cluster with OLM and a catalog that has both releases. */
 export const startOlmCluster = async (): Promise<OlmCluster> => {
+  const undo: Array<() => Promise<unknown>> = [];
+  // Last started, first stopped.
+  const stop = async () => {
+    for (const end of undo.reverse()) await end();
+  };
+  try {
+    return { ...await start(undo), stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+};
+
+const start = async (undo: Array<() => Promise<unknown>>): Promise<Omit<OlmCluster, "stop">> => {
   const programs = await installControlPlane(["olm", "catalog", "opm"]);
   const definitions = await olmDefinitions();
   const releases = await makeReleases();
+  undo.push(releases.remove);
   const proxy = startServiceProxy();
+  undo.push(proxy.close);
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-olm-" });
+  undo.push(() => Deno.remove(folder, { recursive: true }));
   const cluster = await startControlPlane({
     kwok: true,
     audit: true,
     podsOfOthers: CONTAINERS,
     serviceProxy: proxy.socket,
   });
+  undo.push(cluster.stop);
   for (const text of definitions) await cluster.kubectl(["create", "-f", "-"], text);
   await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]);
   await create(cluster, [
@@ -43,14 +61,15 @@ export const startOlmCluster = async (): Promise<OlmCluster> => {
     { apiVersion: "operators.coreos.com/v1", kind: "OLMConfig", metadata: { name: "cluster" } },
   ]);
 
-  const start = (name: "olm" | "catalog" | "opm", args: readonly string[], env = {}) =>
+  const logOf = (name: string): string => join(LOG_FOLDER ?? folder, `${name}.log`);
+  const run = (name: "olm" | "catalog" | "opm", args: readonly string[], env = {}) =>
     startInBackground({
       command: [programs[name], ...args],
       env: { HOME: folder, TMPDIR: folder, KUBECONFIG: cluster.kubeconfig, ...env },
-      logFile: join(LOG_FOLDER ?? folder, `${name}.log`),
+      logFile: logOf(name),
     });
   const [port] = freePorts(1) as [number];
-  const served = await start("opm", [
+  const served = await run("opm", [
     "serve",
     releases.catalogs.both,
     `--port=${port}`,
@@ -59,10 +78,11 @@ export const startOlmCluster = async (): Promise<OlmCluster> => {
     "--pprof-addr=",
     `--termination-log=${join(folder, "opm-end.log")}`,
   ]);
+  undo.push(served.stop);
   const startOlm = async () => [
-    await start("olm", ["--namespace", OLM], { OPERATOR_NAMESPACE: OLM, OPERATOR_NAME: "olm-operator" }),
+    await run("olm", ["--namespace", OLM], { OPERATOR_NAMESPACE: OLM, OPERATOR_NAME: "olm-operator" }),
     // The images are only named in the job, whose pod this test runs.
-    await start("catalog", ["--namespace", OLM, "--util-image=olm", "--opmImage=opm"]),
+    await run("catalog", ["--namespace", OLM, "--util-image=olm", "--opmImage=opm"]),
   ];
   let olm: readonly BackgroundProcess[] = await startOlm();
   const killOlm = async () => {
@@ -71,44 +91,36 @@ export const startOlmCluster = async (): Promise<OlmCluster> => {
       await process.stop();
     }
   };
+  undo.push(killOlm);
   const pods = runPods(cluster, { ...releases, opm: programs.opm }, proxy);
+  undo.push(pods.stop);
   await create(cluster, [{
     apiVersion: "operators.coreos.com/v1alpha1",
     kind: "CatalogSource",
     metadata: { name: CATALOG, namespace: OLM },
     spec: { sourceType: "grpc", address: `127.0.0.1:${port}`, displayName: "Releases", publisher: "Tests" },
   }]);
-  const log = (name: string) => Deno.readTextFile(join(LOG_FOLDER ?? folder, `${name}.log`)).catch(() => "");
-  return Object.assign(Object.create(cluster) as ControlPlane, {
+  return {
+    ...cluster,
     pods,
     releases,
     restartOlm: async (downMs: number) => {
       await killOlm();
-      await new Promise((resolve) => setTimeout(resolve, downMs));
+      await pause(downMs);
       olm = await startOlm();
     },
     olmLog: async () => {
-      const texts = await Promise.all(["olm", "catalog", "opm"].map(log));
+      const texts = await Promise.all(["olm", "catalog", "opm"].map((name) => Deno.readTextFile(logOf(name))));
       return texts.map((text) =>
         text.split("\n").filter((line) => /level=(error|warn)/.test(line)).slice(-15).join("\n")
-      )
-        .join("\n---\n");
+      ).join("\n---\n");
     },
-    stop: async () => {
-      await pods.stop();
-      await killOlm();
-      await served.stop();
-      await cluster.stop();
-      await proxy.close();
-      await releases.remove();
-      await Deno.remove(folder, { recursive: true });
-    },
-  });
+  };
 };
 
 /** Where OLM itself is, and its catalogs for every namespace. */
 export const OLM = "olm";
-const CATALOG = "releases";
+export const CATALOG = "releases";
 const OPERATORS = "/apis/operators.coreos.com";
 
 export const create = (cluster: ControlPlane, objects: ReadonlyArray<JsonObject>): Promise<string> =>

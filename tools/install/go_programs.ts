@@ -116,15 +116,15 @@ export const SOURCES = {
     package: ".",
     coldSeconds: 60,
   },
-  olm: olm("olm", 400),
-  catalog: olm("catalog", 60),
+  olm: olm("olm", 200),
+  catalog: olm("catalog", 20),
   opm: {
     folder: "olm",
     module: `${OPERATOR_FRAMEWORK}/operator-registry`,
     package: `${OPERATOR_FRAMEWORK}/operator-registry/cmd/opm`,
     // Signatures of images are checked in Go instead of by a C library.
     tags: "containers_image_openpgp",
-    coldSeconds: 100,
+    coldSeconds: 30,
   },
   "kube-score": {
     folder: "kube_score",
@@ -147,6 +147,8 @@ export const SOURCES = {
     coldSeconds: 215,
     variables: helm3Variables,
   },
+  // Our own main.go around the kubelet's choice of credentials.
+  keyring: { folder: "kubernetes", module: "k8s.io/kubernetes", package: "./keyring", coldSeconds: 30 },
   cosign: {
     folder: "cosign",
     module: "github.com/sigstore/cosign/v2",

@@ -252,7 +252,9 @@ const bundledDefinition = ({ choices }: Bundle): JsonObject => {
 /**
  * OLM writes the conversion itself, but after the definition: seconds later at an installation, and at every upgrade, whose
  * definition replaces the one with the conversion. Without a conversion the API server would meanwhile return objects of
- * one version as objects of the other, with most fields dropped; like this it refuses what it would have to convert.
+ * one version as objects of the other, with an empty spec; like this it refuses what it would have to convert. After a
+ * removal, which leaves no conversion, OLM would not install again either: it would find those objects to be invalid, which
+ * it forgives only if the definition asks for a webhook.
  */
 const unreachable: JsonObject = {
   strategy: "Webhook",

@@ -14,6 +14,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["Observe", "observability.md"],
     ["Debug", "runbook.md"],
     ["Air gap", "air-gap.md"],
+    ["Images with their config", "image-labels.md"],
     ["Backup", "backup.md"],
   ]],
   ["Reference", [

@@ -1,0 +1,134 @@
+/**
+ * Which credentials apply to an image: as the kubelet chooses them, so that the operator can read what a node can pull, and
+ * nothing else. Source: package credentialprovider of Kubernetes 1.36; tests/cluster/credentials_test.ts compares both.
+ */
+import * as Redacted from "effect/Redacted";
+import { isObject, type Json } from "../data/json.ts";
+import { DOCKER_HUB } from "./image_name.ts";
+
+export interface Credential {
+  readonly username: string;
+  readonly password: Redacted.Redacted;
+}
+
+/** Credentials by host, or by host and path, of one Secret or file. */
+export type Keyring = ReadonlyMap<string, ReadonlyArray<Credential>>;
+
+/** What a Secret or file contains, by location. Undefined: it cannot be read, and a kubelet would not pull with it. */
+export const entriesOf = (file: Json, format: "dockerconfigjson" | "dockercfg"): Entries | undefined => {
+  // A config.json has other fields, too: helpers, headers, tokens of other stores; none of them counts.
+  const locations = format === "dockercfg" ? file : isObject(file) ? file.auths ?? null : undefined;
+  if (locations === null) return new Map();
+  if (!isObject(locations)) return undefined;
+  const entries = Object.entries(locations).map(([location, entry]) => [location, credentialIn(entry)] as const);
+  return entries.some(([, credential]) => credential === undefined)
+    ? undefined
+    : new Map(entries as ReadonlyArray<readonly [string, Credential]>);
+};
+
+export type Entries = ReadonlyMap<string, Credential>;
+
+/** One keyring of several files, in their order. */
+export const keyringOf = (files: ReadonlyArray<Entries>): Keyring => {
+  const all = new Map<string, ReadonlyArray<Credential>>();
+  for (const [location, credential] of files.flatMap((entries) => [...entries])) {
+    const key = keyOf(location);
+    if (key !== undefined) all.set(key, [...all.get(key) ?? [], credential]);
+  }
+  return all;
+};
+
+/** `https://host/v1/` is the host, as old versions of Docker wrote it; other paths stay. */
+const keyOf = (location: string): string | undefined => {
+  const parts = partsOf(location.replace(/^https?:\/\//, ""));
+  if (parts === undefined) return undefined;
+  const path = /^\/v[12]\//.test(parts.path) ? parts.path.slice(3) : parts.path;
+  return path === "" || path === "/" ? parts.authority : `${parts.authority}${path}`;
+};
+
+/** Undefined: malformed. */
+const credentialIn = (entry: Json): Credential | undefined => {
+  const fields = entry === null ? {} : isObject(entry) ? entry : undefined;
+  if (fields === undefined) return undefined;
+  const [username, password, email, auth] = ["username", "password", "email", "auth"].map((name) => fields[name] ?? "");
+  if (typeof username !== "string" || typeof password !== "string" || typeof email !== "string") return undefined;
+  if (typeof auth !== "string") return undefined;
+  return auth === "" ? { username, password: Redacted.make(password) } : decoded(auth);
+};
+
+/** Base64 with or without padding, of `user:password`. */
+const decoded = (auth: string): Credential | undefined => {
+  let text: string;
+  try {
+    const options = { alphabet: "base64", lastChunkHandling: auth.trim().endsWith("=") ? "strict" : "loose" } as const;
+    text = new TextDecoder().decode(Uint8Array.fromBase64(auth, options));
+  } catch {
+    return undefined;
+  }
+  const colon = text.indexOf(":");
+  return colon < 0 ? undefined : { username: text.slice(0, colon), password: Redacted.make(text.slice(colon + 1)) };
+};
+
+/** All that match, in the order in which they are tried: the more specific entry first. `image`: registry and repository. */
+export const credentialsFor = (image: string, keyring: Keyring): ReadonlyArray<Credential> => {
+  const target = partsOf(image);
+  if (target === undefined) return [];
+  const keys = [...keyring.keys()].toSorted((a, b) => a < b ? 1 : -1);
+  const found = keys.filter((key) => {
+    const glob = partsOf(key);
+    return glob !== undefined && matches(glob, target);
+  }).flatMap((key) => keyring.get(key) ?? []);
+  if (found.length > 0 || !isOfDockerHub(image)) return found;
+  return keyring.get(HUB_KEY) ?? [];
+};
+
+const HUB_KEY = "index.docker.io";
+
+/** Without a host that has a dot or a port. */
+const isOfDockerHub = (image: string): boolean => {
+  const [first = "", ...rest] = image.split("/");
+  if (first === "") return false;
+  return rest.length === 0 || first === DOCKER_HUB || first === HUB_KEY || !/[.:]/.test(first);
+};
+
+interface Parts {
+  /** Host and port, as written. */
+  readonly authority: string;
+  readonly host: string;
+  readonly port: string;
+  /** With its slash; empty without one. */
+  readonly path: string;
+}
+
+/** Undefined: no URL without a scheme. What follows a question mark or hash does not count. */
+const partsOf = (text: string): Parts | undefined => {
+  const [, authority = "", path = ""] = /^([^/?#]*)(\/[^?#]*)?/.exec(text) ?? [];
+  const found = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9\-._~!$&'()*+,;=<>"]*)(?::(\d*))?$/.exec(authority);
+  if (found === null || !/^[\x21-\x7e\u0080-\uffff]*$/.test(text)) return undefined;
+  const [, host = "", port = ""] = found;
+  return { authority, host, port, path };
+};
+
+const matches = (glob: Parts, target: Parts): boolean => {
+  const [wanted, given] = [glob.host.split("."), target.host.split(".")];
+  return glob.port === target.port && wanted.length === given.length && target.path.startsWith(glob.path) &&
+    wanted.every((part, index) => matchesPart(part, given[index] ?? ""));
+};
+
+/**
+ * A star stands for any text within one part of the host; other signs of globs are not valid in hosts. Each piece between
+ * two stars is looked for once, from left to right: a tenant chooses the glob, and a regular expression could take ages.
+ */
+const matchesPart = (glob: string, text: string): boolean => {
+  const [first = "", ...pieces] = glob.split("*");
+  const last = pieces.pop();
+  if (last === undefined) return glob === text;
+  if (!text.startsWith(first)) return false;
+  let from = first.length;
+  for (const piece of pieces) {
+    const at = text.indexOf(piece, from);
+    if (at < 0) return false;
+    from = at + piece.length;
+  }
+  return text.length - last.length >= from && text.endsWith(last);
+};

@@ -1,0 +1,40 @@
+/** The parts of a reference to an image, with the defaults that container runtimes add. */
+
+export interface ImageName {
+  /** Host, with a port if there is one; `docker.io` for Docker Hub. */
+  readonly registry: string;
+  readonly repository: string;
+  /** Undefined if there is a digest. */
+  readonly tag: string | undefined;
+  readonly digest: string | undefined;
+}
+
+export const DOCKER_HUB = "docker.io";
+
+/** Of a valid reference (`isImageReference`). A name without a registry belongs to Docker Hub. */
+export const imageName = (reference: string): ImageName => {
+  const [rest = "", digest] = split(reference, reference.indexOf("@"));
+  const colon = rest.lastIndexOf(":");
+  const [name = "", tag] = split(rest, colon > rest.lastIndexOf("/") ? colon : -1);
+  const slash = name.indexOf("/");
+  const first = slash < 0 ? "" : name.slice(0, slash);
+  const isHost = /[.:]/.test(first) || first === "localhost" || first !== first.toLowerCase();
+  const [registry, path] = isHost ? [first, name.slice(slash + 1)] : [DOCKER_HUB, name];
+  const isHub = registry === DOCKER_HUB || registry === "index.docker.io";
+  return {
+    registry: isHub ? DOCKER_HUB : registry,
+    // Official images of Docker Hub are in a folder that their names omit.
+    repository: isHub && !path.includes("/") ? `library/${path}` : path,
+    tag: digest === undefined ? tag ?? "latest" : undefined,
+    digest,
+  };
+};
+
+const split = (text: string, at: number): readonly [string, string | undefined] =>
+  at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+
+/** The address of a registry's API: that of Docker Hub has another host than its images. */
+export const registryHost = (registry: string): string => registry === DOCKER_HUB ? "registry-1.docker.io" : registry;
+
+/** Registry and repository, by which credentials are chosen. */
+export const repositoryOf = ({ registry, repository }: ImageName): string => `${registry}/${repository}`;

@@ -1,0 +1,79 @@
+/** Manifests and indexes of images, in the formats of OCI and Docker. Every document comes from whoever made the image. */
+import * as Data from "effect/Data";
+import * as Result from "effect/Result";
+import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+
+/** All four, so that no registry converts one into another. */
+export const MANIFEST_TYPES: ReadonlyArray<string> = [
+  "application/vnd.oci.image.index.v1+json",
+  "application/vnd.docker.distribution.manifest.list.v2+json",
+  "application/vnd.oci.image.manifest.v1+json",
+  "application/vnd.docker.distribution.manifest.v2+json",
+];
+
+export interface Descriptor {
+  readonly digest: string;
+  readonly mediaType: string;
+}
+
+export type Manifest =
+  | { readonly kind: "index"; readonly platforms: ReadonlyArray<Descriptor & { readonly architecture: string }> }
+  | { readonly kind: "image"; readonly config: Descriptor; readonly layers: ReadonlyArray<Descriptor> };
+
+/** The document is none that a container runtime accepts, or larger than any real one. */
+export class ManifestUnusable extends Data.TaggedError("ManifestUnusable")<{ readonly detail: string }> {
+  override get message(): string {
+    return `the manifest of the image cannot be used: ${this.detail}`;
+  }
+}
+
+/** Real indexes have a dozen platforms, and an attestation for each; real images have below 127 layers, as overlayfs allows. */
+const PLATFORMS_MAX = 256;
+const LAYERS_MAX = 256;
+
+export const readManifest = (document: Json): Result.Result<Manifest, ManifestUnusable> => {
+  if (!isObject(document)) return unusable("it is no JSON object");
+  // Both formats agree in these two members, and not every registry repeats the media type.
+  return Array.isArray(document.manifests) ? index(document) : image(document);
+};
+
+const unusable = (detail: string): Result.Result<never, ManifestUnusable> =>
+  Result.fail(new ManifestUnusable({ detail }));
+
+const index = (document: JsonObject): Result.Result<Manifest, ManifestUnusable> => {
+  const entries = listAt(document, "manifests");
+  if (entries.length > PLATFORMS_MAX) return unusable(`its index has ${entries.length} entries`);
+  const platforms = entries.flatMap((entry) => {
+    const found = descriptor(entry);
+    const [system, architecture] = ["os", "architecture"].map((name) => stringAt(entry, "platform", name));
+    // Attestations are entries of an unknown platform.
+    return found === undefined || system !== "linux" || architecture === undefined ? [] : [{ ...found, architecture }];
+  });
+  return platforms.length === 0
+    ? unusable("its index has no image for Linux")
+    : Result.succeed({ kind: "index", platforms });
+};
+
+const image = (document: JsonObject): Result.Result<Manifest, ManifestUnusable> => {
+  const config = descriptor(objectAt(document, "config"));
+  const entries = listAt(document, "layers");
+  const layers = entries.flatMap((entry) => descriptor(entry) ?? []);
+  if (config === undefined) return unusable("it has no config");
+  if (entries.length > LAYERS_MAX) return unusable(`it has ${entries.length} layers`);
+  if (layers.length !== entries.length) return unusable("it has a layer without a digest");
+  return Result.succeed({ kind: "image", config, layers });
+};
+
+const descriptor = (entry: Json): Descriptor | undefined => {
+  const digest = stringAt(entry, "digest");
+  return digest !== undefined && /^sha256:[0-9a-f]{64}$/.test(digest)
+    ? { digest, mediaType: stringAt(entry, "mediaType") ?? "" }
+    : undefined;
+};
+
+/** The labels of an image's config; empty if it has none. */
+export const labelsOf = (config: Json): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(objectAt(config, "config", "Labels"))
+      .filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );

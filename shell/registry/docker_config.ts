@@ -1,0 +1,44 @@
+/** The credentials of a person for registries, as docker and podman keep them on the machine. */
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
+import { type Credential, credentialsFor, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
+import { type ImageName, repositoryOf } from "../../core/image/image_name.ts";
+import type { Json } from "../../core/data/json.ts";
+import { FileUnreadable } from "../cli/files.ts";
+
+/** The file that was named, else the first that exists of those that docker and podman write. */
+const fileNames = (named: string | undefined): ReadonlyArray<string> => {
+  if (named !== undefined) return [named];
+  const [docker, home, runtime] = ["DOCKER_CONFIG", "HOME", "XDG_RUNTIME_DIR"].map((name) => Deno.env.get(name));
+  return [
+    ...(docker === undefined ? [] : [`${docker}/config.json`]),
+    ...(runtime === undefined ? [] : [`${runtime}/containers/auth.json`]),
+    ...(home === undefined ? [] : [`${home}/.docker/config.json`, `${home}/.config/containers/auth.json`]),
+  ];
+};
+
+/** Helpers that keep credentials in a store of the system are not run. */
+export const ownCredentials = (
+  name: ImageName,
+  file: string | undefined,
+): Effect.Effect<ReadonlyArray<Credential>, FileUnreadable> =>
+  Effect.gen(function* () {
+    for (const path of fileNames(file)) {
+      const text = yield* Effect.promise(() => Deno.readTextFile(path).catch(() => undefined));
+      if (text === undefined && file === undefined) continue;
+      const entries = text === undefined ? undefined : entriesIn(text);
+      if (entries === undefined) {
+        const detail = text === undefined
+          ? "no such file"
+          : "it is not a config.json of docker with credentials in auths";
+        return yield* new FileUnreadable({ name: path, detail });
+      }
+      return credentialsFor(repositoryOf(name), keyringOf([entries]));
+    }
+    return [];
+  });
+
+const entriesIn = (text: string): Entries | undefined => {
+  const document = Result.try(() => JSON.parse(text) as Json);
+  return Result.isSuccess(document) ? entriesOf(document.success, "dockerconfigjson") : undefined;
+};

@@ -1,0 +1,294 @@
+/**
+ * Reads images from registries: token and basic authentication with several credentials in turn, redirects, own
+ * certificate authorities, pauses that a busy registry asks for. Everything that is read is checked against its digest.
+ */
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import * as Redacted from "effect/Redacted";
+import * as Result from "effect/Result";
+import type { Json } from "../../core/data/json.ts";
+import { stringAt } from "../../core/data/json.ts";
+import { type Challenge, challengeIn, tokenUrl } from "../../core/image/challenge.ts";
+import type { Credential } from "../../core/image/credentials.ts";
+import { type ImageName, registryHost } from "../../core/image/image_name.ts";
+import { type Manifest, MANIFEST_TYPES, type ManifestUnusable, readManifest } from "../../core/image/manifest.ts";
+import {
+  ImageNotFound,
+  PullNotAllowed,
+  type RegistryFailure,
+  RegistryMisbehaves,
+  RegistryUnreachable,
+} from "../../core/image/registry_failure.ts";
+import { withCauses } from "../kubernetes/cluster_error.ts";
+import { chunksOf, within } from "../kubernetes/http_client.ts";
+import {
+  ATTEMPTS_MAX,
+  IMAGE_CONFIG_BYTES_MAX,
+  MANIFEST_BYTES_MAX,
+  PAUSE_MS,
+  PAUSE_MS_MAX,
+  REDIRECTS_MAX,
+  REQUEST_MS,
+  TOKEN_BYTES_MAX,
+} from "./limits.ts";
+
+export interface RegistryAccess {
+  /** In the order in which they are tried; without any, the registry is asked anonymously. */
+  readonly credentials: ReadonlyArray<Credential>;
+  /** PEM texts, in addition to the public authorities. */
+  readonly authorities: ReadonlyArray<string>;
+  /** For registries without TLS. */
+  readonly plainHttp: boolean;
+}
+
+export interface Registry {
+  /** The manifest or index of a tag or digest, with its digest. */
+  readonly manifest: (
+    reference: string,
+  ) => Effect.Effect<{ readonly manifest: Manifest; readonly digest: string }, RegistryFailure | ManifestUnusable>;
+  /** The config of an image, as JSON. */
+  readonly config: (digest: string) => Effect.Effect<Json, RegistryFailure>;
+}
+
+/** The client is closed with the scope. */
+export const openRegistry = Effect.fn("openRegistry")(function* (
+  name: ImageName,
+  { credentials, authorities, plainHttp }: RegistryAccess,
+) {
+  const host = registryHost(name.registry);
+  const client = yield* Effect.acquireRelease(
+    Effect.sync(() => Deno.createHttpClient({ caCerts: [...authorities] })),
+    (item) => Effect.sync(() => item.close()),
+  );
+  const base = `${plainHttp ? "http" : "https"}://${host}/v2/${name.repository}`;
+  /** The header that worked last; one token serves all requests for a repository. */
+  let accepted: string | undefined;
+
+  const answer = (url: string, bytesMax: number, accept: string): Effect.Effect<Answer, RegistryFailure> =>
+    Effect.gen(function* () {
+      const get = (authorization: string | undefined) =>
+        patiently(host, requested(client, host, url, { accept, authorization }, bytesMax));
+      let found = yield* get(accepted);
+      if (found.status !== 401) return found;
+      const challenge = challengeIn(found.challenge);
+      if (challenge === undefined) return found;
+      for (const credential of candidates(credentials, challenge, base)) {
+        const authorization = yield* authorizationFor(client, host, challenge, credential, name.repository, plainHttp);
+        if (authorization === undefined) continue;
+        found = yield* get(authorization);
+        if (found.status === 401 || found.status === 403) continue;
+        accepted = authorization;
+        return found;
+      }
+      return found;
+    });
+
+  const bytesOf = (what: string, path: string, bytesMax: number, accept: string) =>
+    Effect.gen(function* () {
+      const { status, bytes } = yield* answer(`${base}${path}`, bytesMax, accept);
+      if (status === 200) return bytes;
+      if (status === 404) return yield* new ImageNotFound({ host, what });
+      if (status === 401 || status === 403) {
+        return yield* new PullNotAllowed({ host, repository: name.repository, tried: credentials.length });
+      }
+      return yield* new RegistryMisbehaves({ host, detail: `it answers ${status} to a request for ${what}` });
+    });
+
+  const checked = (bytes: Uint8Array<ArrayBuffer>, expected: string | undefined) =>
+    Effect.gen(function* () {
+      const digest = `sha256:${
+        new Uint8Array(yield* Effect.promise(() => crypto.subtle.digest("SHA-256", bytes))).toHex()
+      }`;
+      return expected !== undefined && digest !== expected
+        ? yield* new RegistryMisbehaves({ host, detail: `what it sends for ${expected} has the digest ${digest}` })
+        : digest;
+    });
+
+  const registry: Registry = {
+    manifest: (reference) =>
+      Effect.gen(function* () {
+        const isDigest = reference.startsWith("sha256:");
+        const what = `${name.repository}${isDigest ? "@" : ":"}${reference}`;
+        const bytes = yield* bytesOf(what, `/manifests/${reference}`, MANIFEST_BYTES_MAX, MANIFEST_TYPES.join(", "));
+        const digest = yield* checked(bytes, isDigest ? reference : undefined);
+        const manifest = readManifest(yield* parsed(host, bytes));
+        return Result.isFailure(manifest) ? yield* manifest.failure : { manifest: manifest.success, digest };
+      }),
+    config: (digest) =>
+      Effect.gen(function* () {
+        const bytes = yield* bytesOf(`the config ${digest}`, `/blobs/${digest}`, IMAGE_CONFIG_BYTES_MAX, "*/*");
+        yield* checked(bytes, digest);
+        return yield* parsed(host, bytes);
+      }),
+  };
+  return registry;
+});
+
+interface Answer {
+  readonly status: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The header WWW-Authenticate. */
+  readonly challenge: string;
+  /** Seconds of the header Retry-After. */
+  readonly retryAfter: number | undefined;
+}
+
+/**
+ * Those that may be sent to where the challenge leads, then none: a registry may serve public images to everybody whose
+ * credentials it does not reject. A realm on another host is the registry's choice; it gets credentials only over TLS.
+ */
+const candidates = (
+  credentials: ReadonlyArray<Credential>,
+  challenge: Challenge,
+  base: string,
+): ReadonlyArray<Credential | undefined> => {
+  if (challenge.scheme === "basic") return credentials;
+  const isSafe = challenge.realm.protocol === "https:" || challenge.realm.host === new URL(base).host;
+  return [...(isSafe ? credentials : []), undefined];
+};
+
+/** Undefined: the place that issues tokens rejects the credential. */
+const authorizationFor = (
+  client: Deno.HttpClient,
+  host: string,
+  challenge: Challenge,
+  credential: Credential | undefined,
+  repository: string,
+  plainHttp: boolean,
+): Effect.Effect<string | undefined, RegistryFailure> =>
+  Effect.gen(function* () {
+    const basic = credential === undefined ? undefined : basicOf(credential);
+    if (challenge.scheme === "basic") return basic;
+    const url = tokenUrl(challenge, repository);
+    if (url.protocol !== "https:" && !plainHttp) {
+      return yield* new RegistryMisbehaves({ host, detail: `it sends clients to ${url.host} without TLS` });
+    }
+    const request = requested(
+      client,
+      host,
+      url.href,
+      { accept: "application/json", authorization: basic },
+      TOKEN_BYTES_MAX,
+    );
+    const found = yield* patiently(host, request);
+    if (found.status !== 200) return undefined;
+    const body = yield* parsed(host, found.bytes);
+    const token = stringAt(body, "token") ?? stringAt(body, "access_token");
+    return token === undefined || /[^\x21-\x7e]/.test(token) ? undefined : `Bearer ${token}`;
+  });
+
+const basicOf = ({ username, password }: Credential): string =>
+  `Basic ${new TextEncoder().encode(`${username}:${Redacted.value(password)}`).toBase64()}`;
+
+const parsed = (host: string, bytes: Uint8Array): Effect.Effect<Json, RegistryMisbehaves> =>
+  Effect.try({
+    try: () => JSON.parse(new TextDecoder().decode(bytes)) as Json,
+    catch: () => new RegistryMisbehaves({ host, detail: "it sends something that is not JSON" }),
+  });
+
+/** Repeats a request that a busy registry rejects, after the time that it names or with backoff. */
+const patiently = (
+  host: string,
+  request: Effect.Effect<Answer, RegistryFailure>,
+): Effect.Effect<Answer, RegistryFailure> =>
+  Effect.gen(function* () {
+    for (let attempt = 1;; attempt++) {
+      const found = yield* request;
+      if (found.status !== 429 && found.status !== 502 && found.status !== 503) return found;
+      const pauseMs = found.retryAfter === undefined ? PAUSE_MS * 2 ** attempt : found.retryAfter * 1000;
+      if (attempt >= ATTEMPTS_MAX || pauseMs > PAUSE_MS_MAX) {
+        return yield* new RegistryUnreachable({
+          host,
+          detail: `it is busy (status ${found.status})${
+            found.retryAfter === undefined ? "" : `, and asks to come back in ${found.retryAfter} s`
+          }`,
+        });
+      }
+      yield* Effect.sleep(Duration.millis(pauseMs));
+    }
+  });
+
+/** One request, with its redirects: credentials never go to another origin, and nothing goes from HTTPS to HTTP. */
+const requested = (
+  client: Deno.HttpClient,
+  host: string,
+  from: string,
+  headers: { readonly accept: string; readonly authorization: string | undefined },
+  bytesMax: number,
+): Effect.Effect<Answer, RegistryFailure> =>
+  Effect.tryPromise({
+    try: (outer) =>
+      within(REQUEST_MS, outer, async (signal) => {
+        let url = new URL(from);
+        for (let count = 0; count <= REDIRECTS_MAX; count++) {
+          const isSameOrigin = url.origin === new URL(from).origin;
+          const response = await fetch(url, {
+            client,
+            signal,
+            redirect: "manual",
+            headers: {
+              accept: headers.accept,
+              ...(headers.authorization === undefined || !isSameOrigin ? {} : { authorization: headers.authorization }),
+            },
+          });
+          const location = response.headers.get("location");
+          if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
+            return await answerOf(response, host, bytesMax, signal);
+          }
+          await response.body?.cancel();
+          const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
+          if (next === undefined || !["http:", "https:"].includes(next.protocol)) {
+            throw new RegistryMisbehaves({ host, detail: "it redirects to something that is no URL" });
+          }
+          if (url.protocol === "https:" && next.protocol === "http:") {
+            throw new RegistryMisbehaves({ host, detail: `it redirects to ${next.host} without TLS` });
+          }
+          url = next;
+        }
+        throw new RegistryMisbehaves({ host, detail: `it redirects more than ${REDIRECTS_MAX} times` });
+      }),
+    catch: (cause) => {
+      if (cause instanceof RegistryMisbehaves) return cause;
+      const isLate = cause instanceof DOMException && cause.name === "TimeoutError";
+      return new RegistryUnreachable({
+        host,
+        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withCauses(cause),
+      });
+    },
+  });
+
+const answerOf = async (response: Response, host: string, bytesMax: number, signal: AbortSignal): Promise<Answer> => {
+  // What a registry writes about an error is never shown, and not read.
+  const bytes = response.status === 200 ? await bytesWithin(response, bytesMax, signal) : new Uint8Array();
+  if (response.status !== 200) await response.body?.cancel();
+  if (bytes === undefined) throw new RegistryMisbehaves({ host, detail: `a response has more than ${bytesMax} bytes` });
+  const seconds = Number(response.headers.get("retry-after") ?? NaN);
+  return {
+    status: response.status,
+    bytes,
+    challenge: response.headers.get("www-authenticate") ?? "",
+    retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined,
+  };
+};
+
+/** Undefined, and the rest unread, if it is longer. */
+const bytesWithin = async (
+  response: Response,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  const parts: Uint8Array[] = [];
+  let count = 0;
+  for await (const chunk of chunksOf(response, signal)) {
+    count += chunk.length;
+    if (count > bytesMax) return undefined;
+    parts.push(chunk);
+  }
+  const all = new Uint8Array(count);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+};
