@@ -57,6 +57,11 @@ export const metricsText = Effect.gen(function* () {
       ]),
     },
     {
+      name: "llama_stack_operator_invalid_settings",
+      help: "Entries of the settings that are invalid, so that their last valid value applies",
+      values: [[{}, figures.invalidSettings]],
+    },
+    {
       name: "llama_stack_operator_unreadable",
       help: "1 for each kind that the API server does not let the operator list or watch",
       values: [...figures.unreadable.keys()].map((what) => [{ what }, 1]),
@@ -99,6 +104,8 @@ export interface Figures {
   readonly heardAtMs: Map<string, number>;
   /** What cannot be listed or watched at all, each with the API server's answer. */
   readonly unreadable: Map<string, string>;
+  /** Entries of the settings that could not be used. */
+  invalidSettings: number;
   /** Milliseconds since 1970 by certificate: serving, authority. */
   readonly certificateEndsAtMs: Map<string, number>;
 }
@@ -107,6 +114,7 @@ export const newFigures = (): Figures => ({
   leading: undefined,
   heardAtMs: new Map(),
   unreadable: new Map(),
+  invalidSettings: 0,
   certificateEndsAtMs: new Map(),
 });
 
@@ -123,6 +131,7 @@ export const showFigures = (leading: NonNullable<Figures["leading"]>) =>
         figures.leading = undefined;
         figures.heardAtMs.clear();
         figures.unreadable.clear();
+        figures.invalidSettings = 0;
       }),
   );
 

@@ -59,6 +59,7 @@ Deno.test("metricsText() prints counters, durations and computed values as Prome
         /^llama_stack_operator_resources\{phase="Suspended"\} 1$/m,
         /^llama_stack_operator_stalled_resources\{phase="Ready",reason="UpgradeFailed"\} 2$/m,
         /^llama_stack_operator_unobserved_resources 1$/m,
+        /^llama_stack_operator_invalid_settings 0$/m,
         /^llama_stack_operator_unready_resources\{reason="Unobserved"\} 1$/m,
         /^llama_stack_operator_unready_seconds\{reason="Unobserved"\} 60$/m,
         /^llama_stack_operator_abnormal_resources\{condition="Contested"\} 1$/m,

@@ -32,6 +32,7 @@ const HEALTHY: SeriesByName = {
   'llama_stack_operator_unready_seconds{reason="RolloutInProgress"}': "0+60x19 ".repeat(MINUTES / 20).trimEnd(),
   'llama_stack_operator_abnormal_resources{condition="ObjectRefused"}': constant(0),
   // An edit is seen by a scrape before it is reconciled.
+  "llama_stack_operator_invalid_settings": constant(0),
   "llama_stack_operator_unobserved_resources": "1 0 ".repeat(MINUTES / 2).trimEnd(),
 };
 
@@ -51,6 +52,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   LlamaStackOperatorIgnoresEdits: { series: { "llama_stack_operator_unobserved_resources": constant(1) } },
   LlamaStackOperatorPassesFail: { series: { "controller_runtime_reconcile_errors_total": `0+15x${MINUTES}` } },
   LlamaStackOperatorQueueGrows: { series: { "workqueue_depth": `1+2x${MINUTES}` } },
+  LlamaStackOperatorSettingsInvalid: { series: { "llama_stack_operator_invalid_settings": constant(1) } },
   LlamaStackOperatorCertificateExpires: {
     series: {
       'llama_stack_operator_certificate_expiry_timestamp_seconds{certificate="serving"}': constant(24 * 3600),

@@ -94,6 +94,13 @@ Deno.test("Prometheus reads the installed operator, and alerts fire in their sit
       await ready(cluster, "two");
     });
 
+    await t.step("SettingsInvalid fires while an entry of the settings cannot be used", async () => {
+      await apply(cluster, [settings({ upgradeParallelism: "many" })]);
+      await fires("an entry is invalid", ["LlamaStackOperatorSettingsInvalid"]);
+      await apply(cluster, [settings({ upgradeParallelism: "2" })]);
+      await fires("it is valid", []);
+    });
+
     await t.step("ServersNotReady fires for a server whose pods do not start", async () => {
       await apply(cluster, [manifest({ distribution: { image: `x.example/${CRASHING}:1` } }, "crashing")]);
       await fires("pods crash", ["LlamaStackServersNotReady CrashLoop"]);

@@ -76,6 +76,15 @@ export const ALERTS: ReadonlyArray<Alert> = [
       "so often (condition `Contested`)",
   },
   {
+    name: "LlamaStackOperatorSettingsInvalid",
+    expression: `max(llama_stack_operator_invalid_settings{${JOB}}) > 0`,
+    minutes: 15,
+    severity: "warning",
+    summary: "Entries of the settings of the Llama Stack operator are invalid; their last valid value applies.",
+    advice: "the log line `invalid settings` and the Event `SettingsUnreadable` of the ConfigMap list them. After a " +
+      "restart, the default of an invalid entry applies. See [settings.md](settings.md)",
+  },
+  {
     name: "LlamaStackOperatorCertificateExpires",
     expression: `min by (certificate) (llama_stack_operator_certificate_expiry_timestamp_seconds{${JOB}}) - time() < ` +
       String(EXPIRY_SECONDS),
