@@ -104,7 +104,7 @@ export const ALERTS: ReadonlyArray<Alert> = [
     severity: "warning",
     summary: "A LlamaStackDistribution has not been ready for more than half an hour ({{ $labels.reason }}); " +
       "`llama-stack-operator explain NAME -n NAMESPACE` shows the cause.",
-    advice: "`kubectl get llsd -A -o wide` shows phase and reason of each. " +
+    advice: "the resource has not been ready for half an hour. `kubectl get llsd -A -o wide` shows phase and reason. " +
       "See [the runbook](runbook.md#a-resource-is-not-ready)",
   },
   {
