@@ -32,6 +32,10 @@ if is("Stalled", "True") then
   return health("Degraded", conditions.Stalled.message)
 end
 if ready.status == "True" then
+  -- The server works, but an Ingress, autoscaler or disruption budget is missing.
+  if is("ObjectRefused", "True") then
+    return health("Degraded", conditions.ObjectRefused.message)
+  end
   return health("Healthy", ready.message)
 end
 

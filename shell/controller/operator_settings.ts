@@ -11,6 +11,7 @@ import {
   settingsData,
 } from "../../core/operator/settings.ts";
 import * as events from "../../core/api/events.ts";
+import { LiveFigures } from "../runtime/metrics.ts";
 import { createDefaultInstance } from "./default_instance.ts";
 import { announce } from "./perform.ts";
 
@@ -36,6 +37,7 @@ export const takeOver = Effect.fn("takeOver")(function* (
     distributions,
   );
   yield* Ref.set(live, settings);
+  (yield* LiveFigures).invalidSettings = complaints.length;
   yield* Effect.logInfo("settings loaded").pipe(
     Effect.annotateLogs({
       version: stringAt(map, "metadata", "resourceVersion") ?? "none",

@@ -4,7 +4,7 @@ import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Metric from "effect/Metric";
 import { PrometheusMetrics } from "effect/observability";
-import { countedBy, type Standings } from "../cache/standing.ts";
+import { ABNORMAL, countedBy, type Standings, unreadySince } from "../cache/standing.ts";
 
 /** All metrics as Prometheus text. Values that change continuously are computed now: depth, resources, ages, memory. */
 export const metricsText = Effect.gen(function* () {
@@ -12,10 +12,8 @@ export const metricsText = Effect.gen(function* () {
   const nowMs = yield* Clock.currentTimeMillis;
   const standings = yield* figures.leading?.standings ?? Effect.succeed<Standings>(new Map());
   const phases = countedBy(standings, ({ phase }) => phase);
-  const stalled = countedBy(
-    standings,
-    ({ phase, stalledBy }) => stalledBy === "" ? undefined : `${phase} ${stalledBy}`,
-  );
+  const stalled = countedBy(standings, ({ phase, stalledBy }) => stalledBy === "" ? "" : `${phase} ${stalledBy}`);
+  const unobserved = countedBy(standings, ({ isObserved }) => isObserved ? "" : "edited");
   const gauges: ReadonlyArray<Gauge> = [
     {
       name: "workqueue_depth",
@@ -38,7 +36,30 @@ export const metricsText = Effect.gen(function* () {
     {
       name: "llama_stack_operator_unobserved_resources",
       help: "LlamaStackDistribution resources whose last edit has not been reconciled",
-      values: [[{}, countedBy(standings, ({ isObserved }) => isObserved ? undefined : "").get("") ?? 0]],
+      values: [[{}, unobserved.get("edited") ?? 0]],
+    },
+    {
+      name: "llama_stack_operator_unready_resources",
+      help: "LlamaStackDistribution resources that are neither ready nor stalled, by reason",
+      values: [...countedBy(standings, ({ unreadyBy }) => unreadyBy)].map(([reason, count]) => [{ reason }, count]),
+    },
+    {
+      name: "llama_stack_operator_unready_seconds",
+      help: "Seconds for which the longest of them has not been ready, by reason",
+      values: [...unreadySince(standings)].map(([reason, sinceMs]) => [{ reason }, (nowMs - sinceMs) / 1000]),
+    },
+    {
+      name: "llama_stack_operator_abnormal_resources",
+      help: "LlamaStackDistribution resources with an object that is not as they ask for, by condition",
+      values: ABNORMAL.map((condition) => [
+        { condition },
+        countedBy(standings, ({ abnormal }) => abnormal.includes(condition) ? condition : "").get(condition) ?? 0,
+      ]),
+    },
+    {
+      name: "llama_stack_operator_invalid_settings",
+      help: "Entries of the settings that are invalid, so that their last valid value applies",
+      values: [[{}, figures.invalidSettings]],
     },
     {
       name: "llama_stack_operator_unreadable",
@@ -83,6 +104,8 @@ export interface Figures {
   readonly heardAtMs: Map<string, number>;
   /** What cannot be listed or watched at all, each with the API server's answer. */
   readonly unreadable: Map<string, string>;
+  /** Entries of the settings that could not be used. */
+  invalidSettings: number;
   /** Milliseconds since 1970 by certificate: serving, authority. */
   readonly certificateEndsAtMs: Map<string, number>;
 }
@@ -91,6 +114,7 @@ export const newFigures = (): Figures => ({
   leading: undefined,
   heardAtMs: new Map(),
   unreadable: new Map(),
+  invalidSettings: 0,
   certificateEndsAtMs: new Map(),
 });
 
@@ -107,6 +131,7 @@ export const showFigures = (leading: NonNullable<Figures["leading"]>) =>
         figures.leading = undefined;
         figures.heardAtMs.clear();
         figures.unreadable.clear();
+        figures.invalidSettings = 0;
       }),
   );
 

@@ -36,7 +36,12 @@ Deno.test("metricsText() prints counters, durations and computed values as Prome
     const text = yield* Effect.scoped(Effect.gen(function* () {
       yield* showFigures({
         standings: Effect.succeed(
-          new Map([["Ready  true", 1], ["Ready UpgradeFailed true", 2], ["Pending  false", 1], ["Suspended  true", 1]]),
+          new Map([
+            ["Ready  true  0 Contested", 1],
+            ["Ready UpgradeFailed true  0 ", 2],
+            ["Pending  false Unobserved 30000 ", 1],
+            ["Suspended  true  0 ", 1],
+          ]),
         ),
         depth: Effect.succeed(2),
       });
@@ -54,6 +59,11 @@ Deno.test("metricsText() prints counters, durations and computed values as Prome
         /^llama_stack_operator_resources\{phase="Suspended"\} 1$/m,
         /^llama_stack_operator_stalled_resources\{phase="Ready",reason="UpgradeFailed"\} 2$/m,
         /^llama_stack_operator_unobserved_resources 1$/m,
+        /^llama_stack_operator_invalid_settings 0$/m,
+        /^llama_stack_operator_unready_resources\{reason="Unobserved"\} 1$/m,
+        /^llama_stack_operator_unready_seconds\{reason="Unobserved"\} 60$/m,
+        /^llama_stack_operator_abnormal_resources\{condition="Contested"\} 1$/m,
+        /^llama_stack_operator_abnormal_resources\{condition="ObjectRefused"\} 0$/m,
         /^llama_stack_operator_unreadable\{what="\/api\/v1\/secrets"\} 1$/m,
         /^llama_stack_operator_resources\{phase="Pending"\} 1$/m,
         /^llama_stack_operator_resources\{phase="Failed"\} 0$/m,
@@ -73,7 +83,7 @@ Deno.test("metricsText() prints counters, durations and computed values as Prome
 Deno.test("metricsText() shows no figures of resources while another replica works", () =>
   run(Effect.gen(function* () {
     yield* Effect.scoped(Effect.andThen(
-      showFigures({ standings: Effect.succeed(new Map([["Pending  true", 1]])), depth: Effect.succeed(2) }),
+      showFigures({ standings: Effect.succeed(new Map([["Pending  true  0 ", 1]])), depth: Effect.succeed(2) }),
       heard("pods"),
     ));
     const text = yield* metricsText;

@@ -26,10 +26,13 @@ const HEALTHY: SeriesByName = {
   'llama_stack_operator_resources{phase="Ready"}': constant(5),
   'llama_stack_operator_resources{phase="Suspended"}': constant(1),
   'llama_stack_operator_resources{phase="Failed"}': constant(0),
-  // A new server each hour, with pods that take 20 minutes to start.
-  'llama_stack_operator_resources{phase="Initializing"}': `${"1 ".repeat(20)}${"0 ".repeat(40)}`.repeat(HOURS)
-    .trimEnd(),
+  'llama_stack_operator_resources{phase="Initializing"}': constant(3),
+  // An upgrade of many servers, a few at a time: each takes up to 20 minutes.
+  'llama_stack_operator_unready_resources{reason="RolloutInProgress"}': constant(3),
+  'llama_stack_operator_unready_seconds{reason="RolloutInProgress"}': "0+60x19 ".repeat(MINUTES / 20).trimEnd(),
+  'llama_stack_operator_abnormal_resources{condition="ObjectRefused"}': constant(0),
   // An edit is seen by a scrape before it is reconciled.
+  "llama_stack_operator_invalid_settings": constant(0),
   "llama_stack_operator_unobserved_resources": "1 0 ".repeat(MINUTES / 2).trimEnd(),
 };
 
@@ -49,6 +52,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   LlamaStackOperatorIgnoresEdits: { series: { "llama_stack_operator_unobserved_resources": constant(1) } },
   LlamaStackOperatorPassesFail: { series: { "controller_runtime_reconcile_errors_total": `0+15x${MINUTES}` } },
   LlamaStackOperatorQueueGrows: { series: { "workqueue_depth": `1+2x${MINUTES}` } },
+  LlamaStackOperatorSettingsInvalid: { series: { "llama_stack_operator_invalid_settings": constant(1) } },
   LlamaStackOperatorCertificateExpires: {
     series: {
       'llama_stack_operator_certificate_expiry_timestamp_seconds{certificate="serving"}': constant(24 * 3600),
@@ -56,12 +60,16 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     labels: { certificate: "serving" },
   },
   LlamaStackServersNotReady: {
-    series: { 'llama_stack_operator_resources{phase="Initializing"}': constant(1) },
-    labels: { phase: "Initializing" },
+    series: { 'llama_stack_operator_unready_seconds{reason="CrashLoop"}': `1800+60x${MINUTES}` },
+    labels: { reason: "CrashLoop" },
   },
   LlamaStackServersStalled: {
     series: { 'llama_stack_operator_stalled_resources{phase="Ready",reason="UpgradeFailed"}': constant(1) },
     labels: { phase: "Ready", reason: "UpgradeFailed" },
+  },
+  LlamaStackServersIncomplete: {
+    series: { 'llama_stack_operator_abnormal_resources{condition="ObjectRefused"}': constant(1) },
+    labels: { condition: "ObjectRefused" },
   },
 };
 

@@ -12,7 +12,7 @@ import { installation } from "../../tools/package/installation.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { eventually } from "../cluster/operator.ts";
 import { install } from "../cluster/operator_account.ts";
-import { pause, ready } from "../cluster/settled.ts";
+import { imageOf, list, pause, read, ready, RESOURCES } from "../cluster/settled.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { commandsRunBy } from "../documented_commands.ts";
@@ -94,11 +94,41 @@ Deno.test("Prometheus reads the installed operator, and alerts fire in their sit
       await ready(cluster, "two");
     });
 
+    await t.step("SettingsInvalid fires while an entry of the settings cannot be used", async () => {
+      await apply(cluster, [settings({ upgradeParallelism: "many" })]);
+      await fires("an entry is invalid", ["LlamaStackOperatorSettingsInvalid"]);
+      await apply(cluster, [settings({ upgradeParallelism: "2" })]);
+      await fires("it is valid", []);
+    });
+
     await t.step("ServersNotReady fires for a server whose pods do not start", async () => {
       await apply(cluster, [manifest({ distribution: { image: `x.example/${CRASHING}:1` } }, "crashing")]);
-      await fires("pods crash", ["LlamaStackServersNotReady Initializing"]);
+      await fires("pods crash", ["LlamaStackServersNotReady CrashLoop"]);
       await cluster.kubectl(["delete", "llsd", "crashing", "-n", "default"]);
       await fires("the server is deleted", []);
+    });
+
+    await t.step("ServersNotReady fires for a rollout that does not end while former pods serve", async () => {
+      const before = await list(cluster, "/apis/apps/v1/namespaces/default/deployments");
+      const image = imageOf(before.find((value) => stringAt(value, "metadata", "name") === "one") ?? null);
+      await apply(cluster, [manifest({ distribution: { image: `${image}-${CRASHING}` } }, "one")]);
+      await fires("new pods crash", ["LlamaStackServersNotReady CrashLoop"]);
+      strictEqual(stringAt(await read(cluster, `${RESOURCES}/one`), "status", "phase"), "Ready");
+      await apply(cluster, [manifest({ workload: { workers: 2 } }, "one")]);
+      await fires("the edit is taken back", []);
+    });
+
+    await t.step("ServersIncomplete fires while the API server refuses an Ingress", async () => {
+      await apply(cluster, [{
+        apiVersion: "v1",
+        kind: "ResourceQuota",
+        metadata: { name: "no-ingress", namespace: "default" },
+        spec: { hard: { "count/ingresses.networking.k8s.io": "0" } },
+      }]);
+      await apply(cluster, [manifest({ workload: { workers: 2 }, networking: { expose: {} } }, "one")]);
+      await fires("the Ingress is refused", ["LlamaStackServersIncomplete"]);
+      await apply(cluster, [manifest({ workload: { workers: 2 } }, "one")]);
+      await fires("no Ingress is wanted", []);
     });
 
     await t.step("IgnoresEdits and PassesFail fire while the status cannot be written", async () => {
@@ -188,7 +218,10 @@ const hastened = (): JsonObject => ({
     rules: listAt(group, "rules").filter(isObject).map((rule) => ({
       ...rule,
       for: `${FOR_MS / 1000}s`,
-      expr: stringAt(rule, "expr")?.replaceAll("[10m]", "[15s]").replaceAll("[15m:]", "[10s:1s]") ?? "",
+      expr: stringAt(rule, "expr")?.replaceAll("[10m]", "[15s]").replaceAll("[15m:]", "[10s:1s]").replace(
+        /> 1800$/,
+        "> 3",
+      ) ?? "",
     })),
   })),
 });

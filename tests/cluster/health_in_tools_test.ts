@@ -37,6 +37,7 @@ const LIVES: Readonly<Record<string, { readonly first: JsonObject; readonly then
     first: { workload: { storage: CLAIM } },
     then: { distribution: { image: `x.example/${CRASHING}:1` }, workload: { storage: CLAIM } },
   },
+  unexposed: { first: {}, then: { networking: { expose: {} } } },
   "failed-upgrade": { first: { distribution: { name: "ogx-starter" } } },
   deleted: { first: {} },
 };
@@ -53,6 +54,7 @@ const REACHED: Readonly<Record<string, readonly [type: string, state: string]>> 
   "suspended-at-once": ["Ready", "False Suspended"],
   suspended: ["Ready", "False Suspended"],
   "rolled-back": ["Stalled", "True RolledBack"],
+  unexposed: ["ObjectRefused", "True ObjectRefused"],
   "failed-upgrade": ["Stalled", "True UpgradeFailed"],
 };
 
@@ -66,6 +68,7 @@ const IN_ITS_STATE: Readonly<Record<string, { readonly argo: string; readonly ks
   "suspended-at-once": { argo: "Suspended", kstatus: "InProgress" },
   suspended: { argo: "Suspended", kstatus: "InProgress" },
   "rolled-back": { argo: "Degraded", kstatus: "Failed" },
+  unexposed: { argo: "Degraded", kstatus: "Current" },
   "failed-upgrade": { argo: "Degraded", kstatus: "Failed" },
   deleted: { argo: "Progressing", kstatus: "Terminating" },
 };
@@ -121,6 +124,7 @@ Deno.test("Argo CD's Lua engine, kstatus and kubectl read the status as a user e
           const { then } = LIVES[name] ?? {};
           return then === undefined ? [] : [manifest(then, name)];
         });
+        await apply(cluster, [NO_INGRESS]);
         await apply(cluster, [...edits, BAD_IMAGE]);
         await cluster.kubectl([
           ...["patch", "llsd/deleted", "-n", "default", "--type=merge"],
@@ -153,6 +157,13 @@ const BAD_IMAGE: JsonObject = {
   kind: "ConfigMap",
   metadata: { name: "llama-stack-operator-config" },
   data: { "image-overrides": `ogx-starter: mirror.example/ogx:1.4.2-${CRASHING}` },
+};
+
+const NO_INGRESS: JsonObject = {
+  apiVersion: "v1",
+  kind: "ResourceQuota",
+  metadata: { name: "no-ingress" },
+  spec: { hard: { "count/ingresses.networking.k8s.io": "0" } },
 };
 
 const apply = (cluster: ControlPlane, objects: ReadonlyArray<JsonObject>) =>

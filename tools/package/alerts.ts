@@ -17,6 +17,7 @@ export interface Alert {
 export const JOB = `job="${METRICS_SERVICE}"`;
 
 const EXPIRY_SECONDS = 24 * 3600;
+const UNREADY_SECONDS = 1800;
 
 export const ALERTS: ReadonlyArray<Alert> = [
   {
@@ -75,6 +76,15 @@ export const ALERTS: ReadonlyArray<Alert> = [
       "so often (condition `Contested`)",
   },
   {
+    name: "LlamaStackOperatorSettingsInvalid",
+    expression: `max(llama_stack_operator_invalid_settings{${JOB}}) > 0`,
+    minutes: 15,
+    severity: "warning",
+    summary: "Entries of the settings of the Llama Stack operator are invalid; their last valid value applies.",
+    advice: "the log line `invalid settings` and the Event `SettingsUnreadable` of the ConfigMap list them. After a " +
+      "restart, the default of an invalid entry applies. See [settings.md](settings.md)",
+  },
+  {
     name: "LlamaStackOperatorCertificateExpires",
     expression: `min by (certificate) (llama_stack_operator_certificate_expiry_timestamp_seconds{${JOB}}) - time() < ` +
       String(EXPIRY_SECONDS),
@@ -88,13 +98,14 @@ export const ALERTS: ReadonlyArray<Alert> = [
   },
   {
     name: "LlamaStackServersNotReady",
-    // Failed ones are stalled, which is the next alert.
-    expression: `sum by (phase) (llama_stack_operator_resources{${JOB}, phase!~"Ready|Suspended|Failed"}) > 0`,
-    minutes: 30,
+    // The time of one resource, so that an upgrade of many, a few at a time, is no reason for an alert.
+    expression: `max by (reason) (llama_stack_operator_unready_seconds{${JOB}}) > ${UNREADY_SECONDS}`,
+    minutes: 5,
     severity: "warning",
-    summary: "LlamaStackDistributions have been {{ $labels.phase }} for 30 minutes; " +
-      "`llama-stack-operator explain NAME -n NAMESPACE` shows the reason.",
-    advice: "`kubectl get llsd -A` shows the phase of each. See [the runbook](runbook.md#a-resource-is-not-ready)",
+    summary: "A LlamaStackDistribution has not been ready for more than half an hour ({{ $labels.reason }}); " +
+      "`llama-stack-operator explain NAME -n NAMESPACE` shows the cause.",
+    advice: "the resource has not been ready for half an hour. `kubectl get llsd -A -o wide` shows phase and reason. " +
+      "See [the runbook](runbook.md#a-resource-is-not-ready)",
   },
   {
     name: "LlamaStackServersStalled",
@@ -105,6 +116,15 @@ export const ALERTS: ReadonlyArray<Alert> = [
       "Ready, their servers run with an earlier config or image.",
     advice: "`kubectl get llsd -A -o wide` shows the reason of each; see [conditions.md](conditions.md) and " +
       "[the runbook](runbook.md#an-upgrade-is-stuck). An `UpgradeFailed` also stops the upgrades of other servers",
+  },
+  {
+    name: "LlamaStackServersIncomplete",
+    expression: `sum by (condition) (llama_stack_operator_abnormal_resources{${JOB}}) > 0`,
+    minutes: 30,
+    severity: "warning",
+    summary: "LlamaStackDistributions have objects that are not as they ask for ({{ $labels.condition }}): the API " +
+      "server refuses them, or another controller keeps changing them.",
+    advice: "their condition `ObjectRefused` or `Contested` names the object, and the response or the field manager",
   },
 ];
 

@@ -75,6 +75,22 @@ const PANELS: ReadonlyArray<Panel> = [
     }],
   },
   {
+    title: "Longest time that a resource is not ready, by reason",
+    unit: "s",
+    queries: [{
+      expression: `max by (reason) (llama_stack_operator_unready_seconds{${JOB}})`,
+      legend: "{{reason}}",
+    }],
+  },
+  {
+    title: "Resources with refused or contested objects",
+    unit: "short",
+    queries: [{
+      expression: `sum by (condition) (llama_stack_operator_abnormal_resources{${JOB}})`,
+      legend: "{{condition}}",
+    }],
+  },
+  {
     title: "Edits that have not been reconciled",
     unit: "short",
     queries: [{ expression: `sum(llama_stack_operator_unobserved_resources{${JOB}})`, legend: "resources" }],
