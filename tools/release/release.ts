@@ -88,8 +88,10 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
     await writeChecksums(folder);
     await signRelease(folder, [published.image, ...bundleImages], published.image, options);
   } finally {
-    // Files of other users in it: only buildah's own namespace may remove them.
-    await must("rm", ["--recursive", "--force", storage]);
+    // Without root, some files are of other users and only buildah's namespace can remove them; a failure hides no other.
+    await must("rm", ["--recursive", "--force", storage])
+      .catch(() => must("buildah", ["unshare", "rm", "--recursive", "--force", storage]))
+      .catch((cause) => console.error(`${storage} could not be removed: ${cause.message}`));
   }
   console.log(`${version}: ${folder}, images in ${images}`);
 };
