@@ -45,7 +45,10 @@ const copyPages = async (from: string, to: string, below: string): Promise<void>
     if (isDirectory) await copyPages(join(from, name), join(to, name), `${below}${name}/`);
     else if (name.endsWith(".md")) {
       await Deno.writeTextFile(join(to, name), withoutOutsideLinks(await Deno.readTextFile(join(from, name)), below));
-    } else await Deno.copyFile(join(from, name), join(to, name));
+    } else if (!name.endsWith(".ts")) {
+      // Scripts of the decisions are run in the repository; a copy would be checked with it, and fails.
+      await Deno.copyFile(join(from, name), join(to, name));
+    }
   }
 };
 
