@@ -1,16 +1,8 @@
 /** `smoke`: which requests show whether a server works, and a table of how it answered them. */
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { PORT_DEFAULT } from "../api/v1alpha2.ts";
-import { serviceName } from "../resources/service.ts";
+import { serviceName, type ServiceTarget } from "../resources/service.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
-
-/** How the API server reaches the server. */
-export interface ServiceTarget {
-  readonly namespace: string;
-  readonly service: string;
-  readonly port: number;
-  readonly scheme: "http" | "https";
-}
 
 export const targetOf = (resource: JsonObject): ServiceTarget => {
   const port = at(resource, "spec", "networking", "port");

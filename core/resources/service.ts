@@ -2,6 +2,14 @@
 import { metadataOf, type Owner, selectorOf } from "./metadata.ts";
 import { manifest, type ManifestOf } from "./kubernetes_objects.ts";
 
+/** A port of a Service, as it is reached. */
+export interface ServiceTarget {
+  readonly namespace: string;
+  readonly service: string;
+  readonly port: number;
+  readonly scheme: "http" | "https";
+}
+
 export const serviceName = (name: string): string => `${name}-service`;
 
 export interface Served {

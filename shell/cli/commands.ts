@@ -1,6 +1,6 @@
 /** The command line: its commands and their exit codes. What a command does is decided in core/command. */
 import * as Effect from "effect/Effect";
-import { CliConfig, type CliError, CliOutput, Command, GlobalFlag } from "effect/cli";
+import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli";
 import type { ExitCode } from "../../core/command/outcome.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { ManifestUnusable } from "../../core/image/manifest.ts";
@@ -52,21 +52,15 @@ const exitCodeOf = (
     | CliError.CliError,
 ): ExitCode => {
   if (failure._tag === "Ended") return failure.code;
-  if (failure._tag === "ClusterError" || failure._tag === "ResourceNotFound" || isOfRegistry(failure)) {
-    write(Deno.stderr, `${failure.message}\n`);
-    return 1;
-  }
-  if (failure._tag === "FileUnreadable" || failure._tag === "SettingsError") {
-    write(Deno.stderr, `${failure.message}\n`);
-    return 2;
-  }
   // Help on request is not a usage error; help in response to a mistake is.
-  return failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : 2;
+  if (CliError.isCliError(failure)) return failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : 2;
+  write(
+    Deno.stderr,
+    `${failure.message}
+`,
+  );
+  return failure._tag === "FileUnreadable" || failure._tag === "SettingsError" ? 2 : 1;
 };
-
-const isOfRegistry = (failure: { readonly _tag: string }): failure is RegistryFailure | ManifestUnusable =>
-  ["RegistryUnreachable", "PullNotAllowed", "ImageNotFound", "RegistryMisbehaves", "ManifestUnusable"]
-    .includes(failure._tag);
 
 const coloured = (): boolean => Deno.stdout.isTerminal() && !Deno.noColor;
 

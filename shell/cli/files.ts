@@ -58,8 +58,11 @@ const sentence = (cause: unknown, name: string): string => {
   return cause instanceof Error ? cause.message : String(cause);
 };
 
-const readAll = async (file: { readonly readable: ReadableStream<Uint8Array> }, name: string): Promise<Uint8Array> => {
-  const parts: Array<Uint8Array> = [];
+const readAll = async (
+  file: { readonly readable: ReadableStream<Uint8Array<ArrayBuffer>> },
+  name: string,
+): Promise<Uint8Array> => {
+  const parts: Array<Uint8Array<ArrayBuffer>> = [];
   let size = 0;
   // The stream closes the file when it ends or is left.
   for await (const part of file.readable) {
@@ -69,11 +72,5 @@ const readAll = async (file: { readonly readable: ReadableStream<Uint8Array> }, 
     }
     parts.push(part);
   }
-  const all = new Uint8Array(size);
-  let offset = 0;
-  for (const part of parts) {
-    all.set(part, offset);
-    offset += part.length;
-  }
-  return all;
+  return await new Blob(parts).bytes();
 };

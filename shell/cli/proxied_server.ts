@@ -1,11 +1,13 @@
 /** Requests to a server through the API server's proxy of Services, for machines outside the cluster. */
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
-import type { Answer, ServiceTarget } from "../../core/command/smoke.ts";
+import type { Answer } from "../../core/command/smoke.ts";
+import type { ServiceTarget } from "../../core/resources/service.ts";
 import type { Json, JsonObject } from "../../core/data/json.ts";
 import type { Connection } from "../kubernetes/cluster.ts";
 import { withCauses } from "../kubernetes/cluster_error.ts";
 import { textWithin, within } from "../kubernetes/http_client.ts";
+import { proxyClientOptions, proxyHeaders, proxyUrl } from "../kubernetes/service_proxy.ts";
 
 export interface ProxiedServer {
   /** GET without a body, else POST; every failure is an answer. */
@@ -17,20 +19,14 @@ const BYTES_MAX = 16 * 1024 * 1024;
 
 export const proxiedServer = Effect.fn("proxiedServer")(function* (
   connection: Connection,
-  { namespace, service, port, scheme }: ServiceTarget,
+  target: ServiceTarget,
   timeoutMs: number,
 ) {
-  const authority = connection.caPem();
   const client = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Deno.createHttpClient({
-        ...(authority === undefined ? {} : { caCerts: [authority] }),
-        ...(connection.clientCertificate ?? {}),
-      })
-    ),
+    Effect.sync(() => Deno.createHttpClient(proxyClientOptions(connection))),
     (item) => Effect.sync(() => item.close()),
   );
-  const url = `${connection.url}/api/v1/namespaces/${namespace}/services/${scheme}:${service}:${port}/proxy`;
+  const url = proxyUrl(connection, target);
   const ask: ProxiedServer["ask"] = (path, body) =>
     Effect.gen(function* () {
       const from = yield* Clock.currentTimeMillis;
@@ -57,12 +53,11 @@ const requested = (
   outer: AbortSignal,
 ) =>
   within(timeoutMs, outer, async (signal) => {
-    const token = connection.token();
     const response = await fetch(url, {
       client,
       method: body === undefined ? "GET" : "POST",
       headers: {
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...proxyHeaders(connection),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -16,6 +16,7 @@ import type { Connection } from "../kubernetes/cluster.ts";
 import { withCauses } from "../kubernetes/cluster_error.ts";
 import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASK_VALUES_MAX, ASKED_MAX } from "../limits.ts";
 import { textWithin, within } from "../kubernetes/http_client.ts";
+import { proxyClientOptions, proxyHeaders, proxyUrl } from "../kubernetes/service_proxy.ts";
 import { Store } from "../cache/store.ts";
 
 /** How servers are reached: by the DNS name of their Service, or through the API server from outside the cluster. */
@@ -102,24 +103,17 @@ const askOnce = Effect.fnUntraced(
   Effect.catch(() => Effect.succeed(undefined)),
 );
 
-const clientOptions = ({ caPem, clientCertificate }: Connection, route: Route, question: Question) => {
-  const authority = route === "Proxied" ? caPem() : question.caPem;
-  return {
-    ...(authority === undefined ? {} : { caCerts: [authority] }),
-    ...(route === "Proxied" && clientCertificate !== undefined ? clientCertificate : {}),
-  };
-};
+const clientOptions = (connection: Connection, route: Route, { caPem }: Question) =>
+  route === "Proxied" ? proxyClientOptions(connection) : caPem === undefined ? {} : { caCerts: [caPem] };
 
 const target = (connection: Connection, route: Route, { namespace, service, port, caPem }: Question) => {
   if (route === "Direct") {
     const scheme = caPem === undefined ? "http" : "https";
     return { url: `${scheme}://${service}.${namespace}.svc:${port}`, headers: new Headers() };
   }
-  // The operator's token is for the API server, which does not pass it on.
-  const token = connection.token();
   return {
-    url: `${connection.url}/api/v1/namespaces/${namespace}/services/http:${service}:${port}/proxy`,
-    headers: new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    url: proxyUrl(connection, { namespace, service, port, scheme: "http" }),
+    headers: new Headers(proxyHeaders(connection)),
   };
 };
 

@@ -104,7 +104,7 @@ export const within = async <A>(
 export async function* chunksOf(
   { body }: Pick<Response, "body">,
   signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void, void> {
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
   if (body === null) return;
   const reader = body.getReader();
   const end = (): void => void reader.cancel().catch(() => {});

@@ -277,18 +277,12 @@ const bytesWithin = async (
   bytesMax: number,
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-  const parts: Uint8Array[] = [];
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let count = 0;
   for await (const chunk of chunksOf(response, signal)) {
     count += chunk.length;
     if (count > bytesMax) return undefined;
     parts.push(chunk);
   }
-  const all = new Uint8Array(count);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return await new Blob(parts).bytes();
 };

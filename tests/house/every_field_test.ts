@@ -4,7 +4,7 @@ import * as Result from "effect/Result";
 import { resourceSchema } from "../../core/api/crd.ts";
 import { decodeResource } from "../../core/api/decode.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, objectAt, put } from "../../core/data/json.ts";
-import { readManifests } from "../../core/data/yaml.ts";
+import { samplesIn } from "../../tools/package/samples.ts";
 import { PLAIN } from "../../core/command/outcome.ts";
 import { renderCommand } from "../../core/command/render.ts";
 import { referencesOf } from "../../core/snapshot/references.ts";
@@ -15,17 +15,7 @@ import { secretsOf, snapshot } from "../snapshots.ts";
 /** Parts that are copied into the pod, or rejected, as a whole. */
 const WHOLE = /^(workload\.(overrides\.\w+|topologySpreadConstraints|resources\.\w+)|externalProviders\.\w+)$/;
 
-const ROOT = new URL("../../", import.meta.url);
-
-const samples = async (): Promise<ReadonlyArray<JsonObject>> => {
-  const found: Array<JsonObject> = [];
-  for await (const { name } of Deno.readDir(new URL("deploy/samples/", ROOT))) {
-    const manifests = readManifests(await Deno.readTextFile(new URL(`deploy/samples/${name}`, ROOT)));
-    if (Result.isFailure(manifests)) throw new Error(name);
-    found.push(...manifests.success.filter(isObject).filter(({ kind }) => kind === "LlamaStackDistribution"));
-  }
-  return found.map((manifest) => objectAt(manifest, "spec"));
-};
+const samples = samplesIn(new URL("../../", import.meta.url).pathname).map((manifest) => objectAt(manifest, "spec"));
 
 const starter = (spec: JsonObject): JsonObject => ({ distribution: { name: "starter" }, ...spec });
 const key = (name: string): JsonObject => ({ secretKeyRef: { name, key: "k" } });
@@ -233,8 +223,8 @@ const matters = (spec: JsonObject, place: ReadonlyArray<string | number>, allowe
   });
 };
 
-Deno.test("every field of the spec changes the objects of a resource, its failures or its warnings", async () => {
-  const specs = [...await samples(), ...MORE];
+Deno.test("every field of the spec changes the objects of a resource, its failures or its warnings", () => {
+  const specs = [...samples, ...MORE];
   const fields = fieldsOf(objectAt(resourceSchema() as unknown as JsonObject, "properties", "spec"), "");
   ok(fields.length > 100, `${fields.length} fields`);
   const missing: Array<string> = [];

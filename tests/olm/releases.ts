@@ -3,11 +3,11 @@ import { join } from "node:path";
 import * as Result from "effect/Result";
 import { isObject, type JsonObject } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
-import { KIND } from "../../core/api/v1alpha2.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { imageOf } from "../../tools/package/choices.ts";
 import { catalogText, withBundle } from "../../tools/package/catalog.ts";
+import { samplesIn } from "../../tools/package/samples.ts";
 import { bundleFiles, bundleImage } from "../../tools/package/olm.ts";
 
 /** This checkout, and the same as the release after it. */
@@ -28,7 +28,7 @@ export interface Releases {
 
 export const makeReleases = async (): Promise<Releases> => {
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-releases-" });
-  const examples = await samples();
+  const examples = samplesIn(new URL("../../", import.meta.url).pathname);
   const bundles = new Map<string, string>();
   let catalog: ReadonlyArray<JsonObject> = [];
   const catalogs = { first: join(folder, "catalog-first"), both: join(folder, "catalog-both") };
@@ -69,13 +69,4 @@ const writeImage = async (
       await Deno.writeTextFile(target, text);
     }
   }
-};
-
-const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
-
-const samples = async (): Promise<ReadonlyArray<JsonObject>> => {
-  const names = Array.from(Deno.readDirSync(SAMPLES), ({ name }) => name).sort();
-  const texts = await Promise.all(names.map((name) => Deno.readTextFile(new URL(name, SAMPLES))));
-  return texts.flatMap((text) => Result.getOrThrow(readManifests(text))).filter(isObject)
-    .filter(({ kind }) => kind === KIND);
 };

@@ -8,6 +8,7 @@ import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { programPath } from "../../tools/install/debian_packages.ts";
 import { ended, must, sha256Of } from "../../tools/install/run_program.ts";
 import { PLUGIN_FILE } from "../../shell/cli/invocation.ts";
+import { readCatalog } from "../../tools/package/catalog.ts";
 import { SBOM } from "../../tools/release/signing.ts";
 import { inFolder } from "../folder.ts";
 import { made, operatorImage, text, unpacked, VERSIONS } from "./rehearsed.ts";
@@ -103,14 +104,14 @@ Deno.test("every image of a release is named by its digest", () =>
       const chart = await unpacked(folder, version, `llama-stack-operator-${version}.tgz`);
       const values = objectsIn(await Deno.readTextFile(join(chart, "llama-stack-operator/values.yaml")))[0] ?? {};
       match(stringAt(values, "image", "digest") ?? "", /^sha256:/);
-      const blobs = (await text(version, "catalog.json")).replaceAll(/^\}\n\{/gm, "}\n---\n{");
+      const blobs = readCatalog(await text(version, "catalog.json"));
       // The manifests inside the bundles are properties of these blobs, and their images are listed as well.
       const named = [
         ...objectsIn(await text(version, "install.yaml")).flatMap(imagesIn),
         ...objectsIn(await Deno.readTextFile(join(kustomize, "kustomize/base/deployment_llama-stack-operator.yaml")))
           .flatMap(imagesIn),
         ...Object.values(values.relatedImages ?? {}).map(String),
-        ...objectsIn(blobs).filter(({ schema }) => schema === "olm.bundle").flatMap(imagesIn),
+        ...blobs.filter(({ schema }) => schema === "olm.bundle").flatMap(imagesIn),
       ];
       ok(named.length > 30);
       deepStrictEqual(named.filter((image) => !/@sha256:[0-9a-f]{64}$/.test(image)), []);
@@ -118,7 +119,7 @@ Deno.test("every image of a release is named by its digest", () =>
   }));
 
 Deno.test("the catalog of the second release has both, and upgrades from the first", async () => {
-  const blobs = objectsIn((await text(NEXT, "catalog.json")).replaceAll(/^\}\n\{/gm, "}\n---\n{"));
+  const blobs = readCatalog(await text(NEXT, "catalog.json"));
   for (const name of ["llama-stack-operator", "llama-stack-operator-namespaced"]) {
     const channel = blobs.find((blob) => blob.schema === "olm.channel" && blob.package === name);
     const entries = listAt(channel ?? {}, "entries").map((entry) => [at(entry, "name"), at(entry, "replaces")]);

@@ -15,10 +15,10 @@ export const made = (...parts: ReadonlyArray<string>): string => {
 
 export const text = (...parts: ReadonlyArray<string>): Promise<string> => Deno.readTextFile(made(...parts));
 
-/** Unpacks an archive of a version into a new folder of `into`, and returns its path. */
+/** Unpacks an archive of a version into a folder of `into`, and returns its path. */
 export const unpacked = async (into: string, version: string, archive: string): Promise<string> => {
   const folder = join(into, `${archive}-${version}`);
-  await Deno.mkdir(folder);
+  await Deno.mkdir(folder, { recursive: true });
   await must("tar", ["--extract", "--file", made(version, archive), "--directory", folder]);
   return folder;
 };

@@ -11,7 +11,7 @@ import { startServiceProxy } from "../../tools/cluster/service_proxy.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { helmOn } from "../cluster/helm.ts";
 import { eventually } from "../cluster/operator.ts";
-import { condition, list, read } from "../cluster/settled.ts";
+import { isReady, list, pause, read } from "../cluster/settled.ts";
 import { inFolder } from "../folder.ts";
 import { manifest } from "../given.ts";
 import { CONTAINERS, type Pods, runPods } from "../olm/pods.ts";
@@ -47,12 +47,7 @@ const apply = ({ cluster }: Ground, ...words: ReadonlyArray<string>) =>
 
 const kustomized = (name: string, namespace: string, hasWebhooks: boolean): Route => {
   const at = async ({ folder }: Ground, version: string) =>
-    join(
-      await unpacked(folder, version, `kustomize-${version}.tar.gz`).catch(() =>
-        join(folder, `kustomize-${version}.tar.gz-${version}`)
-      ),
-      `kustomize/overlays/${name}`,
-    );
+    join(await unpacked(folder, version, `kustomize-${version}.tar.gz`), `kustomize/overlays/${name}`);
   return {
     name: `kustomize overlay ${name}`,
     namespace,
@@ -122,10 +117,6 @@ const LAPTOP = { flags: ["--webhook-address=0"] };
 
 const resources = (namespace: string) => `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/llamastackdistributions`;
 
-const isReady = (resource: JsonObject): boolean =>
-  stringAt(condition(resource, "Ready"), "status") === "True" &&
-  (resource.status as JsonObject).observedGeneration === (resource.metadata as JsonObject).generation;
-
 const readyIn = (cluster: ControlPlane, namespace: string, name: string): Promise<JsonObject> =>
   eventually(`${name} is ready`, async () => {
     const resource = await read(cluster, `${resources(namespace)}/${name}`);
@@ -166,8 +157,6 @@ const send = async (cluster: ControlPlane, path: string, count: number): Promise
   const text = await answer.text();
   return answer.ok ? undefined : `${answer.status} ${text}`;
 };
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Deployed by a version of the operator, with every pod of it ready. */
 const rolledOut = async (on: Ground, pods: Pods, version: string): Promise<void> => {

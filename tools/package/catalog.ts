@@ -60,6 +60,11 @@ export const withBundle = (catalog: ReadonlyArray<JsonObject>, bundle: Published
 export const catalogText = (catalog: ReadonlyArray<JsonObject>): string =>
   catalog.map((blob) => `${JSON.stringify(blob, null, 2)}\n`).join("");
 
+/** The blobs of such a text. */
+export const readCatalog = (text: string): ReadonlyArray<JsonObject> =>
+  // Only a blob as a whole begins with a brace at the beginning of a line.
+  text.split(/^(?=\{)/m).filter((blob) => blob !== "").map((blob): JsonObject => JSON.parse(blob));
+
 const isOf = (blob: JsonObject, packageName: string): boolean =>
   (blob.schema === "olm.package" ? blob.name : blob.package) === packageName;
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { freePorts, startInBackground, waitUntilReady } from "../cluster/background_process.ts";
 import { installProgram } from "../install/debian_packages.ts";
 import { archiveBases } from "../install/image_bases.ts";
+import { baseImages } from "./base_images.ts";
 import { must } from "../install/run_program.ts";
 
 export interface LocalRegistry extends AsyncDisposable {
@@ -68,7 +69,7 @@ export const pushBases = async (folder: string, { host }: LocalRegistry, dockerf
   const skopeo = await installProgram("skopeo", ["skopeo"]);
   const { deno, runtime } = await archiveBases(folder);
   for (const [argument, file] of [["DENO", deno], ["RUNTIME", runtime]] as const) {
-    const name = new RegExp(`^ARG ${argument}=(\\S+)$`, "m").exec(dockerfile)?.[1];
+    const name = baseImages(dockerfile).get(argument);
     if (name === undefined) throw new Error(`the Dockerfile has no argument ${argument}`);
     await must(skopeo, [
       ...["copy", "--quiet", "--dest-tls-verify=false", "--format", "oci"],

@@ -8,6 +8,7 @@ import { installControlPlane } from "../install/control_plane.ts";
 import { OPERAND_IMAGES } from "../package/olm.ts";
 import { runtimeOfTests } from "../install/deno_runtime.ts";
 import { must } from "../install/run_program.ts";
+import { baseImages } from "./base_images.ts";
 import { containers } from "./containers.ts";
 import { emptyFolder } from "./release.ts";
 import { pushBases, startLocalRegistry } from "./local_registry.ts";
@@ -27,8 +28,9 @@ export const rehearse = async (folder: string): Promise<void> => {
   const denort = await runtimeOfTests();
   const architectures = denort === undefined ? ["amd64", "arm64"] : [Deno.build.arch === "aarch64" ? "arm64" : "amd64"];
   const dockerfile = await Deno.readTextFile(join(ROOT, "Dockerfile"));
-  const bases = [...dockerfile.matchAll(/^ARG (?:DENO|RUNTIME)=(\S+)$/gm)].map(([, name = ""]) => name);
-  const publics = [...new Set([...OPERAND_IMAGES, ...bases].map((name) => name.split("/")[0] ?? ""))];
+  const publics = [
+    ...new Set([...OPERAND_IMAGES, ...baseImages(dockerfile).values()].map((name) => name.split("/")[0] ?? "")),
+  ];
 
   await using registry = await startLocalRegistry(join(folder, "registry"), publics);
   for (const [name, value] of Object.entries(registry.env)) Deno.env.set(name, value);

@@ -10,19 +10,20 @@
  */
 import { join } from "node:path";
 import * as Result from "effect/Result";
-import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { isObject, type JsonObject } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
-import { catalogText, withBundle } from "../package/catalog.ts";
+import { catalogText, readCatalog, withBundle } from "../package/catalog.ts";
 import { type Choices, DEFAULT, imageOf } from "../package/choices.ts";
 import { chartFiles } from "../package/helm/chart.ts";
 import { installation } from "../package/installation.ts";
 import { kustomizeFiles, oneFile } from "../package/kustomize.ts";
 import { bundleFiles, BUNDLES, OPERAND_IMAGES, pinnedImages } from "../package/olm.ts";
+import { samplesIn } from "../package/samples.ts";
 import { PUBLISHER, publisherProblems } from "../package/publisher.ts";
 import { must } from "../install/run_program.ts";
 import { archive, writeArchives, writeChecksums } from "./archives.ts";
+import { baseImages } from "./base_images.ts";
 import { sectionOf } from "./changelog.ts";
 import { type Containers, containers } from "./containers.ts";
 import { krewManifest } from "./krew.ts";
@@ -120,9 +121,6 @@ const problemsOf = async (
 const commitOf = async (root: string): Promise<string> =>
   (await must("git", ["rev-parse", "HEAD"], { cwd: root }).catch(() => "0".repeat(40))).trim();
 
-/** The arguments of the Dockerfile that name its base images, and their defaults. */
-const BASES = /^ARG (DENO|RUNTIME)=(\S+)$/gm;
-
 const publishOperator = async (
   registry: Containers,
   { root, images, architectures }: ReleaseOptions,
@@ -130,7 +128,7 @@ const publishOperator = async (
 ): Promise<{ readonly image: string; readonly bases: ReadonlyArray<string> }> => {
   const dockerfile = join(root, "Dockerfile");
   const bases: Record<string, string> = {};
-  for (const [, name = "", image = ""] of (await Deno.readTextFile(dockerfile)).matchAll(BASES)) {
+  for (const [name, image] of baseImages(await Deno.readTextFile(dockerfile))) {
     bases[name] = withDigest(image, await registry.digestOf(image));
   }
   const repository = `${images}/llama-stack-operator`;
@@ -191,9 +189,9 @@ const publishBundles = async (
 ): Promise<ReadonlyArray<string>> => {
   const work = await Deno.makeTempDir();
   const bundles: string[] = [];
-  let blobs: ReadonlyArray<JsonObject> = catalog === undefined ? [] : blobsIn(await Deno.readTextFile(catalog));
+  let blobs: ReadonlyArray<JsonObject> = catalog === undefined ? [] : readCatalog(await Deno.readTextFile(catalog));
   try {
-    const files = bundleFiles("", await samplesIn(root), version, nameOf);
+    const files = bundleFiles("", samplesIn(root), version, nameOf);
     await writeFiles(work, files);
     for (const { folder: below, name } of BUNDLES) {
       const repository = `${images}/${name}-bundle`;
@@ -233,18 +231,6 @@ const publishBundles = async (
   } finally {
     await Deno.remove(work, { recursive: true });
   }
-};
-
-/** One JSON document after the other, as `catalogText` writes them. */
-const blobsIn = (text: string): ReadonlyArray<JsonObject> =>
-  Result.getOrThrow(readManifests(text.replaceAll(/^\}\n\{/gm, "}\n---\n{"))).filter(isObject);
-
-const samplesIn = async (root: string): Promise<ReadonlyArray<JsonObject>> => {
-  const folder = join(root, "deploy/samples");
-  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name).toSorted();
-  const texts = await Promise.all(names.map((name) => Deno.readTextFile(join(folder, name))));
-  return texts.flatMap((text) => Result.getOrThrow(readManifests(text))).filter(isObject)
-    .filter(({ kind, apiVersion }) => kind === KIND && apiVersion === API_VERSION);
 };
 
 const writeFiles = async (folder: string, files: Readonly<Record<string, string>>): Promise<void> => {

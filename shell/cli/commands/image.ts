@@ -4,8 +4,9 @@ import * as Option from "effect/Option";
 import { Argument, Command, Flag } from "effect/cli";
 import { isImageReference } from "../../../core/api/image_reference.ts";
 import { imageCommand, type ImageFacts } from "../../../core/command/image.ts";
+import { stringAt } from "../../../core/data/json.ts";
 import { imageName, repositoryOf } from "../../../core/image/image_name.ts";
-import { ownCredentials } from "../../registry/docker_config.ts";
+import { ownCredentials } from "../docker_config.ts";
 import { openRegistry, type RegistryAccess } from "../../registry/registry.ts";
 import { readText } from "../files.ts";
 import { optionalText } from "../flags.ts";
@@ -68,16 +69,9 @@ const factsOf = (reference: string, access: RegistryAccess) =>
         })));
     const platforms = yield* Effect.forEach(entries, ({ architecture, config }) =>
       Effect.map(registry.config(config), (document) => ({
-        architecture: architecture ?? architectureOf(document),
+        architecture: architecture ?? stringAt(document, "architecture") ?? "unknown",
         config: document,
       })));
     const facts: ImageFacts = { name: `${repositoryOf(name)}@${digest}`, platforms };
     return facts;
   }));
-
-const architectureOf = (config: unknown): string => {
-  const found = typeof config === "object" && config !== null && "architecture" in config
-    ? config.architecture
-    : undefined;
-  return typeof found === "string" ? found : "unknown";
-};

@@ -4,7 +4,7 @@ import * as Result from "effect/Result";
 import { type Credential, credentialsFor, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
 import { type ImageName, repositoryOf } from "../../core/image/image_name.ts";
 import type { Json } from "../../core/data/json.ts";
-import { FileUnreadable } from "../cli/files.ts";
+import { FileUnreadable } from "./files.ts";
 
 /** The file that was named, else the first that exists of those that docker and podman write. */
 const fileNames = (named: string | undefined): ReadonlyArray<string> => {
