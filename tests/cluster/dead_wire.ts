@@ -2,7 +2,9 @@
 export interface Wire {
   readonly url: string;
   /** Every connection of this moment swallows from now on what is sent through it; new ones work. */
-  readonly die: () => number;
+  readonly die: () => void;
+  /** Connections that are open now and carry what is sent. */
+  readonly open: () => number;
   /** Connections made so far. */
   readonly connections: () => number;
   readonly close: () => Promise<void>;
@@ -38,8 +40,8 @@ export const openWire = (target: string): Wire => {
     url: `https://127.0.0.1:${listener.addr.port}`,
     die: () => {
       for (const line of lines) line.isDead = true;
-      return lines.size;
     },
+    open: () => [...lines].filter(({ isDead }) => !isDead).length,
     connections: () => made,
     close: async () => {
       listener.close();

@@ -12,8 +12,8 @@ import { apply, RESOURCES, settled, withModels } from "./settled.ts";
 
 const RESOURCES_EDITED = 16;
 
-/** Half as much again as the program itself and these resources need; a heap that is full ends the process. */
-const HEAP_MIB = 28;
+/** Half as much again as the 26 MiB that the program itself and these resources need; a heap that is full ends the process. */
+const HEAP_MIB = 39;
 
 const MIB = 1024 * 1024;
 
