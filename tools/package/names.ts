@@ -1,9 +1,9 @@
 /** How the installation is called, in one place: every object, selector and reference is made from these. */
-import { OPERATOR_NAMESPACE } from "../../core/operator/own_objects.ts";
+import { OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE } from "../../core/operator/own_objects.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 
-export const NAME = "llama-stack-operator";
+export const NAME = OPERATOR_DEPLOYMENT;
 export const NAMESPACE = OPERATOR_NAMESPACE;
 
 export const PORTS = { webhook: 9443, metrics: 8443, health: 8081 } as const;
