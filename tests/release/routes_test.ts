@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type Json, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
+import { startCertManager } from "../../tools/cluster/cert_manager.ts";
 import { startServiceProxy } from "../../tools/cluster/service_proxy.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { helmOn } from "../cluster/helm.ts";
@@ -31,6 +32,8 @@ interface Route {
   readonly remove: (on: Ground) => Promise<void>;
   /** What stays of the operator: Helm keeps the definition, so that no resource is deleted with it. */
   readonly leaves: ReadonlyArray<string>;
+  /** What the installation requires of the cluster. */
+  readonly prepare?: (on: Ground) => Promise<AsyncDisposable>;
   /** Without pods: a process on the machine of the user. */
   readonly isProcess?: boolean;
 }
@@ -87,6 +90,10 @@ const ROUTES: ReadonlyArray<Route> = [
     upgrade: async (on) => void await (await helm(on)).run("upgrade", NAME, chart(NEXT), "-n", NAMESPACE),
     remove: async (on) => void await (await helm(on)).run("uninstall", NAME, "-n", NAMESPACE),
     leaves: [DEFINITION],
+  },
+  {
+    ...kustomized("cert-manager", "default", true),
+    prepare: ({ cluster, folder }) => startCertManager(cluster, folder),
   },
   kustomized("namespaced", "llama-stack", true),
   kustomized("no-webhooks", "default", false),
@@ -199,7 +206,9 @@ for (const route of ROUTES) {
         times[what] = Math.round((performance.now() - from) / 100) / 10;
         return result;
       };
+      let prepared: AsyncDisposable | undefined;
       try {
+        prepared = await route.prepare?.(on);
         if (route.namespace !== "default") await cluster.kubectl(["create", "namespace", route.namespace]);
         await timed("installed", async () => {
           await route.install(on);
@@ -256,6 +265,7 @@ for (const route of ROUTES) {
       } finally {
         await on.process?.stop();
         await pods.stop();
+        await prepared?.[Symbol.asyncDispose]();
         await cluster.stop();
         await proxy.close();
       }
