@@ -20,3 +20,14 @@ export const startCertManager = async (cluster: ControlPlane, folder: string): P
   });
   return { [Symbol.asyncDispose]: async () => void await process.stop() };
 };
+
+/** As `cmctl renew` does it. */
+export const renewCertificate = async (cluster: ControlPlane, namespace: string, name: string): Promise<void> => {
+  const now = new Date().toISOString().replace(/\.\d+/, "");
+  const issuing = { type: "Issuing", status: "True", reason: "ManuallyTriggered", lastTransitionTime: now };
+  const patch = [{ op: "add", path: "/status/conditions/-", value: issuing }];
+  await cluster.kubectl([
+    ...["patch", "certificate", name, "-n", namespace, "--subresource=status", "--type=json", "-p"],
+    JSON.stringify(patch),
+  ]);
+};

@@ -14,6 +14,9 @@ export const MIN_KUBERNETES = "1.32.0";
 /** Externally managed certificate and key of the webhooks. */
 export const SERVING_SECRET = `${NAME}-serving-cert`;
 
+/** cert-manager's CA for that certificate: its Certificate, Secret and Issuer. */
+export const SERVING_CA = `${NAME}-serving-ca`;
+
 /** Of the operator's pods alone; never changes, since a selector cannot. */
 export const SELECTOR: JsonObject = { "app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "operator" };
 

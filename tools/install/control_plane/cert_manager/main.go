@@ -1,4 +1,4 @@
-// The controllers of cert-manager that make certificates of self-signed issuers, and its CA injector, as one program:
+// The controllers of cert-manager that make certificates of self-signed and CA issuers, and its CA injector, as one program:
 // what the overlay cert-manager and the value webhooks.certificates=cert-manager of the chart need. The programs of
 // cert-manager are modules without releases, and bring ACME, Vault and the interfaces of six DNS services.
 //
@@ -19,6 +19,7 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -27,6 +28,7 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/controller"
 	"github.com/cert-manager/cert-manager/pkg/controller/cainjector"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/approver"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/selfsigned"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/issuing"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/keymanager"
@@ -35,6 +37,7 @@ import (
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/revisionmanager"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/trigger"
 	_ "github.com/cert-manager/cert-manager/pkg/controller/issuers"
+	_ "github.com/cert-manager/cert-manager/pkg/issuer/ca"
 	_ "github.com/cert-manager/cert-manager/pkg/issuer/selfsigned"
 )
 
@@ -48,6 +51,7 @@ func main() {
 }
 
 func run(ctx context.Context, kubeconfig string) error {
+	ctrl.SetLogger(klog.Background())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return runControllers(ctx, kubeconfig) })
 	group.Go(func() error { return runInjector(ctx, kubeconfig) })
@@ -99,6 +103,8 @@ func runInjector(ctx context.Context, kubeconfig string) error {
 			return err
 		}
 	}
+	// The injector applies on the server, and takes the field manager from here.
+	config.UserAgent = "cert-manager-cainjector"
 	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
 	if err != nil {
 		return err
