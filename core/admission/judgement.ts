@@ -135,6 +135,7 @@ const isAuthors = (failure: { readonly _tag: string }): boolean => !OPERATORS.ha
 const OPERATORS: ReadonlySet<string> = new Set([
   "BaseConfigRequired",
   "BaseUnreadable",
+  "ImageLabelsAwaited",
   "OverrideForOtherServerFamily",
   "UnsupportedConfigVersion",
   "UnsupportedServer",

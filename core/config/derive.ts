@@ -12,6 +12,8 @@ import {
   resolveDistribution,
 } from "./servers/distribution.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
+import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
+import { labelled } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import type { Warning } from "../failure/warning.ts";
@@ -34,6 +36,10 @@ export interface Surroundings {
   readonly serverVersion?: string;
   /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
   readonly base?: BaseSource;
+  /** Whether the labels of images are read; unset where no registry is asked. */
+  readonly imageLabels?: LabelUse;
+  /** What they say for this resource. */
+  readonly labels?: ImageLabels;
 }
 
 export type Derived = Data.TaggedEnum<{
@@ -87,16 +93,17 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const path = ["spec", "distribution", "serverVersion"];
     return yield* reject(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
   }
-  const distribution = yield* Effect.catch(
+  const named = yield* Effect.catch(
     // A name then means its release for that server, an image is taken to hold it.
     Effect.fromResult(
       resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, asked),
     ),
     reject,
   );
-  const server = distribution.server;
-  const source = chooseSource(spec, distribution.fixNeededToStart);
+  const source = chooseSource(spec, named.fixNeededToStart);
   if (source._tag !== "Generated") {
+    const distribution = named;
+    const { server } = named;
     const env = containerEnv(spec, server?.family, foldersOf(spec), [], source._tag === "Override");
     if (source._tag === "Override") {
       const { configMapName, key } = source;
@@ -105,10 +112,16 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const own = surroundings.base ?? distribution.base;
     return Derived.DistributionDefault({ distribution, env, warnings: cautionsOf(spec, server, own) });
   }
+  const { distribution, warnings, cause } = yield* Effect.catch(
+    Effect.fromResult(labelled(named, surroundings.base === undefined ? surroundings.labels : undefined)),
+    reject,
+  );
+  const { server } = distribution;
   const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   if (base === undefined) {
-    return yield* reject(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes }));
+    const { image } = distribution;
+    return yield* reject(new BaseConfigRequired({ path, image, causes: source.causes, labels: cause }));
   }
   if (server === undefined) {
     return yield* reject(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
@@ -119,7 +132,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   return Derived.Generated({
     distribution,
     server,
-    config,
+    config: warnings.length === 0 ? config : { ...config, warnings: [...warnings, ...config.warnings] },
     env: containerEnv(spec, server.family, foldersOf(spec), config.env, true),
   });
 });
