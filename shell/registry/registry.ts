@@ -12,7 +12,9 @@ import { type Challenge, challengeIn, tokenUrl } from "../../core/image/challeng
 import type { Credential } from "../../core/image/credentials.ts";
 import { type ImageName, registryHost } from "../../core/image/image_name.ts";
 import { type Manifest, MANIFEST_TYPES, type ManifestUnusable, readManifest } from "../../core/image/manifest.ts";
+import { TarUnusable } from "../../core/image/tar.ts";
 import {
+  AddressNotAllowed,
   ImageNotFound,
   PullNotAllowed,
   type RegistryFailure,
@@ -24,6 +26,7 @@ import { chunksOf, within } from "../kubernetes/http_client.ts";
 import {
   ATTEMPTS_MAX,
   IMAGE_CONFIG_BYTES_MAX,
+  LAYER_BYTES_MAX,
   MANIFEST_BYTES_MAX,
   PAUSE_MS,
   PAUSE_MS_MAX,
@@ -31,6 +34,8 @@ import {
   REQUEST_MS,
   TOKEN_BYTES_MAX,
 } from "./limits.ts";
+import type { Send } from "./guarded_fetch.ts";
+import { fileInLayer } from "./layer.ts";
 
 export interface RegistryAccess {
   /** In the order in which they are tried; without any, the registry is asked anonymously. */
@@ -39,6 +44,8 @@ export interface RegistryAccess {
   readonly authorities: ReadonlyArray<string>;
   /** For registries without TLS. */
   readonly plainHttp: boolean;
+  /** Undefined: to any address, which the person at the command line has chosen. */
+  readonly send?: Send;
 }
 
 export interface Registry {
@@ -48,18 +55,21 @@ export interface Registry {
   ) => Effect.Effect<{ readonly manifest: Manifest; readonly digest: string }, RegistryFailure | ManifestUnusable>;
   /** The config of an image, as JSON. */
   readonly config: (digest: string) => Effect.Effect<Json, RegistryFailure>;
+  /** A file of a layer; undefined if it is not there. */
+  readonly file: (
+    layer: string,
+    path: string,
+    bytesMax: number,
+  ) => Effect.Effect<Uint8Array | undefined, RegistryFailure | TarUnusable>;
 }
 
 /** The client is closed with the scope. */
 export const openRegistry = Effect.fn("openRegistry")(function* (
   name: ImageName,
-  { credentials, authorities, plainHttp }: RegistryAccess,
+  { credentials, authorities, plainHttp, send }: RegistryAccess,
 ) {
   const host = registryHost(name.registry);
-  const client = yield* Effect.acquireRelease(
-    Effect.sync(() => Deno.createHttpClient({ caCerts: [...authorities] })),
-    (item) => Effect.sync(() => item.close()),
-  );
+  const client: Send = send ?? (yield* fetching(authorities));
   const base = `${plainHttp ? "http" : "https"}://${host}/v2/${name.repository}`;
   /** The header that worked last; one token serves all requests for a repository. */
   let accepted: string | undefined;
@@ -120,9 +130,27 @@ export const openRegistry = Effect.fn("openRegistry")(function* (
         yield* checked(bytes, digest);
         return yield* parsed(host, bytes);
       }),
+    file: (layer, path, bytesMax) =>
+      Effect.gen(function* () {
+        const bytes = yield* bytesOf(`the layer ${layer}`, `/blobs/${layer}`, LAYER_BYTES_MAX, "*/*");
+        yield* checked(bytes, layer);
+        return yield* Effect.tryPromise({
+          try: () => fileInLayer(bytes, path, bytesMax),
+          catch: (cause) => cause instanceof TarUnusable ? cause : new TarUnusable({ detail: "it cannot be read" }),
+        });
+      }),
   };
   return registry;
 });
+
+const fetching = (authorities: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => Deno.createHttpClient({ caCerts: [...authorities] })),
+      (item) => Effect.sync(() => item.close()),
+    ),
+    (client): Send => (url, headers, signal) => fetch(url, { client, signal, redirect: "manual", headers }),
+  );
 
 interface Answer {
   readonly status: number;
@@ -149,7 +177,7 @@ const candidates = (
 
 /** Undefined: the place that issues tokens rejects the credential. */
 const authorizationFor = (
-  client: Deno.HttpClient,
+  client: Send,
   host: string,
   challenge: Challenge,
   credential: Credential | undefined,
@@ -210,7 +238,7 @@ const patiently = (
 
 /** One request, with its redirects: credentials never go to another origin, and nothing goes from HTTPS to HTTP. */
 const requested = (
-  client: Deno.HttpClient,
+  client: Send,
   host: string,
   from: string,
   headers: { readonly accept: string; readonly authorization: string | undefined },
@@ -222,15 +250,10 @@ const requested = (
         let url = new URL(from);
         for (let count = 0; count <= REDIRECTS_MAX; count++) {
           const isSameOrigin = url.origin === new URL(from).origin;
-          const response = await fetch(url, {
-            client,
-            signal,
-            redirect: "manual",
-            headers: {
-              accept: headers.accept,
-              ...(headers.authorization === undefined || !isSameOrigin ? {} : { authorization: headers.authorization }),
-            },
-          });
+          const response = await client(url, {
+            accept: headers.accept,
+            ...(headers.authorization === undefined || !isSameOrigin ? {} : { authorization: headers.authorization }),
+          }, signal);
           const location = response.headers.get("location");
           if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
             return await answerOf(response, host, bytesMax, signal);
@@ -248,7 +271,10 @@ const requested = (
         throw new RegistryMisbehaves({ host, detail: `it redirects more than ${REDIRECTS_MAX} times` });
       }),
     catch: (cause) => {
-      if (cause instanceof RegistryMisbehaves) return cause;
+      if (
+        cause instanceof RegistryMisbehaves || cause instanceof AddressNotAllowed ||
+        cause instanceof RegistryUnreachable
+      ) return cause;
       const isLate = cause instanceof DOMException && cause.name === "TimeoutError";
       return new RegistryUnreachable({
         host,
