@@ -131,6 +131,7 @@ const recordedFor = (
 export const answerKey = (question: ImageQuestion, credentials: string): string =>
   sha256Hex(JSON.stringify([
     question.reference,
+    question.wanted ?? null,
     question.authorities,
     [...question.registries.mirrors],
     question.registries.plainHttp,

@@ -32,6 +32,7 @@ import {
   LOOKUPS_MAX,
   LOOKUPS_PER_HOST_MAX,
   LOOKUPS_PER_NAMESPACE_MAX,
+  TAG_FRESH_MS,
 } from "../registry/limits.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { Store } from "../cache/store.ts";
@@ -87,6 +88,7 @@ interface Lookup {
   failures: number;
   /** By the monotonic clock; undefined while it runs. */
   freshUntilMs: number | undefined;
+  answeredAtMs: number;
 }
 
 /** Needs a scope, in which the requests live. */
@@ -104,18 +106,22 @@ const reading = (options: LabelReaderOptions) =>
     const known = new Map<string, Known>();
     const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
 
-    const answerOf = Effect.fnUntraced(function* (question: ImageQuestion) {
+    /** `ageMs`: how old the answer to another resource may be. */
+    const answerOf = Effect.fnUntraced(function* (question: ImageQuestion, ageMs = Infinity) {
       const keyring = yield* keyringFor(question, options.operatorNamespace);
       const id = answerKey(question, yield* Effect.promise(() => keyringDigest(keyring)));
       const nowMs = yield* monotonicMs;
       const before = lookups.get(id);
-      if (before !== undefined && (before.freshUntilMs === undefined || nowMs < before.freshUntilMs)) {
+      const isFresh = ({ freshUntilMs, answeredAtMs }: Lookup) =>
+        freshUntilMs === undefined || nowMs < freshUntilMs && nowMs - answeredAtMs <= ageMs;
+      if (before !== undefined && isFresh(before)) {
         return { lookup: before, answer: yield* Deferred.await(before.answer) };
       }
       const lookup: Lookup = {
         answer: yield* Deferred.make<Answer>(),
         failures: before?.failures ?? 0,
         freshUntilMs: undefined,
+        answeredAtMs: nowMs,
       };
       forgetOldest(lookups, nowMs);
       lookups.set(id, lookup);
@@ -126,7 +132,8 @@ const reading = (options: LabelReaderOptions) =>
           const failed = answer.kind === "failed";
           if (!failed) kept.keep(question, answer.found);
           lookup.failures = failed ? lookup.failures + 1 : 0;
-          lookup.freshUntilMs = (yield* monotonicMs) + (failed ? pauseMs(lookup.failures) : ANSWER_FRESH_MS);
+          lookup.answeredAtMs = yield* monotonicMs;
+          lookup.freshUntilMs = lookup.answeredAtMs + (failed ? pauseMs(lookup.failures) : ANSWER_FRESH_MS);
           yield* Deferred.succeed(lookup.answer, answer);
         }),
         scope,
@@ -153,7 +160,7 @@ const reading = (options: LabelReaderOptions) =>
     const check = (key: string, question: ImageQuestion) =>
       Effect.gen(function* () {
         const mine = tags.get(key);
-        const { answer } = yield* answerOf({ ...question, reference: question.image });
+        const { answer } = yield* answerOf({ ...question, reference: question.image }, TAG_FRESH_MS);
         if (mine === undefined || answer.kind === "failed") return;
         mine.digest = answer.found.digest;
         yield* Queue.offer(changes, key);

@@ -41,8 +41,11 @@ export const ARCHITECTURES_MAX = 16;
 /** Credentials that are tried for one image. */
 export const CREDENTIALS_MAX = 16;
 
-/** Resources with one image share an answer for this long, in milliseconds; a tag that moves is seen after it. */
+/** New resources with one image share an answer for this long, in milliseconds. */
 export const ANSWER_FRESH_MS = 30_000;
+
+/** An edit asks what its tag means now: an answer for another resource may be this old, in milliseconds. */
+export const TAG_FRESH_MS = 3000;
 
 /** Pause before a failed lookup is repeated, in milliseconds: first and longest; doubled each time. */
 export const LOOKUP_RETRY_MS = 5000;
