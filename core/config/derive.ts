@@ -16,7 +16,7 @@ import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
-import type { Warning } from "../failure/warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { foldersOf } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
@@ -112,11 +112,13 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const own = surroundings.base ?? distribution.base;
     return Derived.DistributionDefault({ distribution, env, warnings: cautionsOf(spec, server, own) });
   }
-  const { distribution, warnings, cause } = yield* Effect.catch(
+  const { distribution, warnings: ofLabels, cause } = yield* Effect.catch(
     Effect.fromResult(labelled(named, surroundings.base === undefined ? surroundings.labels : undefined)),
     reject,
   );
   const { server } = distribution;
+  const isChosen = distribution.labels?.config !== undefined || surroundings.base !== undefined;
+  const warnings = spec.distribution.config === undefined || isChosen ? ofLabels : [...ofLabels, unreadConfig];
   const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   if (base === undefined) {
@@ -152,5 +154,11 @@ const cautionsOf = (
     ...specCautions(spec),
   ];
 };
+
+const unreadConfig = warning(
+  "FieldNotRead",
+  ["spec", "distribution", "config"],
+  "the base config is not from the labels of an image; remove the field",
+);
 
 const reject = <E>(failure: E) => Effect.fail(rejection(failure));

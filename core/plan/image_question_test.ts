@@ -64,7 +64,7 @@ Deno.test("an edit that needs no other base goes through on the record", () => {
   strictEqual(at(done.resource, "status", "configGeneration", "resourceCount"), 1);
 });
 
-Deno.test("another image, file or requested digest is asked for, and what runs stays until the answer", () => {
+Deno.test("another image, file or requested digest is asked for, and the running Deployment is unchanged until the answer", () => {
   const { snapshot: settled } = converged(given(SPEC, answer(FIRST)));
   const changes = [
     { image: "registry.example.com/ai/mine:2" },

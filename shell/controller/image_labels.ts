@@ -8,30 +8,21 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
-import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import * as Queue from "effect/Queue";
-import * as Semaphore from "effect/Semaphore";
-import { credentialsFor, type Keyring } from "../../core/image/credentials.ts";
-import { imageName, repositoryOf } from "../../core/image/image_name.ts";
 import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
-import { placesOf } from "../../core/operator/registries.ts";
 import { answerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
-import { guardedFetch } from "../registry/guarded_fetch.ts";
-import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";
+import type { FoundConfig } from "../registry/image_config.ts";
+import { type Answer, lookedUp, lookupLimits } from "../registry/lookup.ts";
 import { keyringDigest, keyringFor } from "../registry/pull_credentials.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import {
   ANSWER_FRESH_MS,
   ANSWERS_KEPT_MAX,
   CONFIGS_KEPT_MAX,
-  CREDENTIALS_MAX,
-  LOOKUP_MS,
   LOOKUP_RETRY_MS,
   LOOKUP_RETRY_MS_MAX,
-  LOOKUPS_MAX,
-  LOOKUPS_PER_HOST_MAX,
-  LOOKUPS_PER_NAMESPACE_MAX,
+  TAG_ATTEMPTS_MAX,
   TAG_FRESH_MS,
 } from "../registry/limits.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
@@ -64,17 +55,13 @@ export const LabelReader: Context.Reference<LabelReader> = Context.Reference("ll
   }),
 });
 
-export const labelReaderLayer = (options: LabelReaderOptions) => Layer.effect(LabelReader, reading(options));
-
 export interface LabelReaderOptions {
   readonly operatorNamespace: string;
   /** Hosts of the API server. */
   readonly forbidden: ReadonlyArray<string>;
 }
 
-type Answer =
-  | { readonly kind: "found"; readonly found: FoundConfig }
-  | { readonly kind: "failed"; readonly detail: string };
+export const labelReaderLayer = (options: LabelReaderOptions) => Layer.effect(LabelReader, reading(options));
 
 interface Known {
   readonly question: string;
@@ -128,7 +115,7 @@ const reading = (options: LabelReaderOptions) =>
       // Not a child of the resource that happened to ask first.
       yield* Effect.forkIn(
         Effect.gen(function* () {
-          const answer = yield* limits(question, lookedUp(question, keyring, options, kept.of));
+          const answer = yield* limits(question, lookedUp(question, keyring, options.forbidden, kept.of));
           const failed = answer.kind === "failed";
           if (!failed) kept.keep(question, answer.found);
           lookup.failures = failed ? lookup.failures + 1 : 0;
@@ -153,17 +140,21 @@ const reading = (options: LabelReaderOptions) =>
           dropOldest(known, mine);
           if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
           if (answer.kind === "found") return;
-          yield* Effect.sleep(Duration.millis(Math.max(1, (lookup.freshUntilMs ?? 0) - (yield* monotonicMs))));
+          yield* stale(lookup);
         }
       });
 
     const check = (key: string, question: ImageQuestion) =>
       Effect.gen(function* () {
         const mine = tags.get(key);
-        const { answer } = yield* answerOf({ ...question, reference: question.image }, TAG_FRESH_MS);
-        if (mine === undefined || answer.kind === "failed") return;
-        mine.digest = answer.found.digest;
-        yield* Queue.offer(changes, key);
+        for (let attempt = 0; attempt < TAG_ATTEMPTS_MAX && mine !== undefined && tags.get(key) === mine; attempt++) {
+          const { lookup, answer } = yield* answerOf({ ...question, reference: question.image }, TAG_FRESH_MS);
+          if (answer.kind === "found") {
+            mine.digest = answer.found.digest;
+            return yield* Queue.offer(changes, key);
+          }
+          yield* stale(lookup);
+        }
       });
 
     const reader: LabelReader = {
@@ -221,6 +212,10 @@ const dropOldest = (known: Map<string, Known>, newest: Known): void => {
   }
 };
 
+/** Waits until the answer may be asked for again. */
+const stale = ({ freshUntilMs = 0 }: Lookup) =>
+  Effect.flatMap(monotonicMs, (nowMs) => Effect.sleep(Duration.millis(Math.max(1, freshUntilMs - nowMs))));
+
 const questionText = (question: ImageQuestion): string =>
   JSON.stringify({
     ...question,
@@ -251,85 +246,3 @@ const forgetOldest = (lookups: Map<string, Lookup>, nowMs: number): void => {
     if (freshUntilMs !== undefined) lookups.delete(id);
   }
 };
-
-/** As many as are used or waited for now. */
-type Seats = Map<string, { readonly free: Semaphore.Semaphore; users: number }>;
-
-/** Namespaces alternate, and neither one of them nor one registry takes all of the few places. */
-const lookupLimits = Effect.gen(function* () {
-  const seats = yield* PartitionedSemaphore.make<string>({ permits: LOOKUPS_MAX });
-  const perNamespace: Seats = new Map();
-  const perHost: Seats = new Map();
-  const within = <A>(all: Seats, name: string, permits: number, run: Effect.Effect<A>): Effect.Effect<A> =>
-    Effect.suspend(() => {
-      const seat = all.get(name) ?? { free: Semaphore.makeUnsafe(permits), users: 0 };
-      all.set(name, seat);
-      seat.users++;
-      return Effect.ensuring(
-        seat.free.withPermits(1)(run),
-        Effect.sync(() => {
-          seat.users--;
-          if (seat.users === 0) all.delete(name);
-        }),
-      );
-    });
-  return <A>({ namespace, image }: ImageQuestion, run: Effect.Effect<A>): Effect.Effect<A> =>
-    within(
-      perNamespace,
-      namespace,
-      LOOKUPS_PER_NAMESPACE_MAX,
-      within(perHost, imageName(image).registry, LOOKUPS_PER_HOST_MAX, seats.withPermit(namespace)(run)),
-    );
-});
-
-/** From the first place that has the image; the failure of the last one, which is its own registry. */
-const lookedUp = (
-  question: ImageQuestion,
-  keyring: Keyring,
-  { forbidden }: LabelReaderOptions,
-  known: (question: ImageQuestion, digest: string) => FoundConfig | undefined,
-): Effect.Effect<Answer> =>
-  Effect.gen(function* () {
-    const { authorities, registries, wanted } = question;
-    const named = imageName(question.reference);
-    const send = guardedFetch({ authorities, registries, forbidden });
-    let detail = "";
-    for (const place of placesOf(repositoryOf(named), registries)) {
-      const target = imageName(place);
-      const name = { ...named, registry: target.registry, repository: target.repository };
-      const credentials = credentialsFor(repositoryOf(name), keyring).slice(0, CREDENTIALS_MAX);
-      const plainHttp = registries.plainHttp.includes(name.registry);
-      const found = yield* Effect.match(
-        readImageConfig(
-          name,
-          { credentials, authorities: [], plainHttp, send },
-          wanted,
-          (digest) => known(question, digest),
-        ),
-        {
-          onSuccess: (config): Answer => ({ kind: "found", found: config }),
-          onFailure: ({ message }): Answer => ({ kind: "failed", detail: message }),
-        },
-      );
-      if (found.kind === "found") return found;
-      detail = found.detail;
-    }
-    const failed: Answer = { kind: "failed", detail };
-    return failed;
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: Duration.millis(LOOKUP_MS),
-      orElse: () =>
-        Effect.succeed<Answer>({
-          kind: "failed",
-          detail: `registry ${imageName(question.image).registry} did not send them within ${LOOKUP_MS / 1000} s`,
-        }),
-    }),
-    // A defect is a failure of this image, not of the operator.
-    Effect.catchDefect((defect) =>
-      Effect.as(
-        Effect.logError("labels of an image could not be read").pipe(Effect.annotateLogs({ cause: String(defect) })),
-        { kind: "failed", detail: "its labels could not be read" } satisfies Answer,
-      )
-    ),
-  );

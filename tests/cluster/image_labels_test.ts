@@ -213,7 +213,7 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         strictEqual(stringAt(await configOf(cluster, resource), "data", "base.yaml"), STARTER);
       });
 
-      await t.step("what runs stays byte for byte if an edit names an image that cannot be read", async () => {
+      await t.step("the running Deployment is unchanged if an edit names an image that cannot be read", async () => {
         const before = await stored(cluster, "other");
         await apply(cluster, running(image("mine", "2"), "other"));
         match(await refused(cluster, "other"), /cannot be reached/);
@@ -221,10 +221,10 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         await registry.start();
       });
 
-      await t.step("a moved tag is told after an edit, and followed only on request", async () => {
+      await t.step("a tag that moved is reported after an edit, and followed only on request", async () => {
         const second = await pushIndex(registry, "ai/mine", "1", parts(labels(`${STARTER}# second\n`)));
         await apply(cluster, running(image("mine"), "mine"));
-        const told = await eventually("the tag is told to have moved", async () => {
+        const told = await eventually("the moved tag is in the status", async () => {
           const found = await read(cluster, `${RESOURCES}/mine`);
           return stringAt(found, "status", "resolvedDistribution", "tagDigest") === second ? found : undefined;
         });

@@ -61,7 +61,7 @@ Deno.test("a name keeps its embedded base if the labels of its other image canno
   ]);
 });
 
-Deno.test("a tag that has moved is told, and not followed", () => {
+Deno.test("a tag that has moved causes a warning, and is not followed", () => {
   const moved = `sha256:${"b".repeat(64)}`;
   ok(warnings(OWN, { labels: read({}, moved) }).includes("ImageTagMoved at spec.distribution.image"));
   strictEqual(
