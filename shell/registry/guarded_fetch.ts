@@ -3,6 +3,7 @@
  * address is looked up once, judged, and used for the connection, so that a second answer of the DNS changes nothing.
  */
 import type { IncomingMessage } from "node:http";
+import { PUBLIC_AUTHORITIES } from "../../core/config/mounted_files.ts";
 import { canonical, isInternal } from "../../core/image/internal_address.ts";
 import { AddressNotAllowed, RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import type { Registries } from "../../core/operator/registries.ts";
@@ -76,9 +77,16 @@ const addressesOf = async (hostname: string, signal: AbortSignal): Promise<Reado
   }
 };
 
+/**
+ * The public ones are those of the image or the machine: the runtime has none (shell/kubernetes/trusted_authorities.ts), and
+ * the API server is reached by another client.
+ */
 const authoritiesOf = async (own: string): Promise<string[]> => {
-  const { rootCertificates } = await import("node:tls");
-  return [...rootCertificates, ...(own === "" ? [] : [own])];
+  for (const file of PUBLIC_AUTHORITIES) {
+    const text = await Deno.readTextFile(file).catch(() => undefined);
+    if (text !== undefined) return own === "" ? [text] : [text, own];
+  }
+  return own === "" ? [] : [own];
 };
 
 interface Way {
