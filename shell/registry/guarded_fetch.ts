@@ -60,6 +60,7 @@ interface Address {
 const addressesOf = async (hostname: string, signal: AbortSignal): Promise<ReadonlyArray<Address>> => {
   const { lookup } = await import("node:dns/promises");
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  signal.throwIfAborted();
   let stop = () => {};
   const stopped = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);
@@ -137,7 +138,7 @@ const direct = async (
         }),
       );
     });
-    sent.on("error", reject);
+    sent.on("error", (error) => reject(signal.aborted ? signal.reason : error));
     sent.end();
   });
 };

@@ -173,3 +173,16 @@ export const layerWith = async (
   ]);
   return await Deno.readFile(archive);
 };
+
+/** The beginning of an archive, of this length, with one file of 8 GiB. */
+export const hugeArchive = (length: number): Uint8Array<ArrayBuffer> => {
+  const archive = new Uint8Array(length);
+  const put = (text: string, at: number) => archive.set(new TextEncoder().encode(text), at);
+  put("large", 0);
+  put("77777777777", 124);
+  put("        ", 148);
+  put("0", 156);
+  const sum = archive.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  put(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return archive;
+};
