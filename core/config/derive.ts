@@ -13,7 +13,7 @@ import {
 } from "./servers/distribution.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
 import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
-import { labelled } from "./servers/labelled.ts";
+import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
@@ -38,8 +38,8 @@ export interface Surroundings {
   readonly base?: BaseSource;
   /** Whether the labels of images are read; unset where no registry is asked. */
   readonly imageLabels?: LabelUse;
-  /** What they say for this resource. */
-  readonly labels?: ImageLabels;
+  /** What they say for this resource; offline, for any that has this image and wants this file. */
+  readonly labels?: ImageLabels | ((image: string, wanted: string | undefined) => ImageLabels);
 }
 
 export type Derived = Data.TaggedEnum<{
@@ -113,7 +113,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     return Derived.DistributionDefault({ distribution, env, warnings: cautionsOf(spec, server, own) });
   }
   const { distribution, warnings: ofLabels, cause } = yield* Effect.catch(
-    Effect.fromResult(labelled(named, surroundings.base === undefined ? surroundings.labels : undefined)),
+    Effect.fromResult(labelled(named, labelsFor(named, spec.distribution.config, surroundings))),
     reject,
   );
   const { server } = distribution;
@@ -123,7 +123,8 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   if (base === undefined) {
     const { image } = distribution;
-    return yield* reject(new BaseConfigRequired({ path, image, causes: source.causes, labels: cause }));
+    const mayBeLabelled = cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never";
+    return yield* reject(new BaseConfigRequired({ path, image, causes: source.causes, labels: cause, mayBeLabelled }));
   }
   if (server === undefined) {
     return yield* reject(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
@@ -153,6 +154,16 @@ const cautionsOf = (
     ]),
     ...specCautions(spec),
   ];
+};
+
+const labelsFor = (
+  named: ResolvedDistribution,
+  wanted: string | undefined,
+  { base, labels, imageLabels = "Auto" }: Surroundings,
+): ImageLabels | undefined => {
+  if (base !== undefined) return undefined;
+  if (typeof labels !== "function") return labels;
+  return readsLabels(named, imageLabels) ? labels(named.image, wanted) : undefined;
 };
 
 const unreadConfig = warning(

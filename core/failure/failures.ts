@@ -64,8 +64,15 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly causes: ReadonlyArray<string>;
   /** Why the labels of the image do not contain one; undefined if they were not read. */
   readonly labels: string | undefined;
+  /** The operator reads the labels of the image, which are not known here. */
+  readonly mayBeLabelled: boolean;
 }> {
   override get message(): string {
+    if (this.mayBeLabelled) {
+      return `${formatPath(this.path)}: the base config of image "${this.image}", as is needed for ${
+        list(this.causes)
+      }, must be in its labels, which the operator reads (offline: --image-labels FILE or --base FILE)`;
+    }
     return `${formatPath(this.path)}: image "${this.image}" has no known base config, as is needed for ${
       list(this.causes)
     }${

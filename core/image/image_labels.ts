@@ -15,7 +15,7 @@ export type ImageLabels =
 export interface ReadLabels {
   /** As the resource or the operator's setting names it. */
   readonly image: string;
-  /** What that name meant when the labels were read. */
+  /** What that name meant when the labels were read; empty in a file that does not say it. */
   readonly digest: string;
   /** The file that the resource asks for; undefined: the image's default. */
   readonly wanted: string | undefined;

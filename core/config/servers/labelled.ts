@@ -97,7 +97,7 @@ const withRead = (
   return Result.succeed({
     distribution: {
       ...distribution,
-      image: atDigest(distribution.image, digest),
+      image: digest === "" ? distribution.image : atDigest(distribution.image, digest),
       server,
       base: config.base,
       labels: read,
