@@ -127,6 +127,15 @@ const recordedFor = (
     );
 };
 
+/** Why the running operator could not read them, as its status says; undefined if it does not. */
+export const reportedLabels = (resource: JsonObject | undefined): ImageLabels | undefined => {
+  const condition = listAt(resource, "status", "conditions").find((item) =>
+    stringAt(item, "type") === "ConfigGenerated" && stringAt(item, "reason") === "BaseConfigRequired"
+  );
+  const detail = / \((.+)\); use spec\.distribution\.name/.exec(stringAt(condition, "message") ?? "")?.[1];
+  return detail === undefined ? undefined : { kind: "unreadable", detail };
+};
+
 /** Questions with one key have one answer. `credentials`: a digest of those that apply. */
 export const answerKey = (question: ImageQuestion, credentials: string): string =>
   sha256Hex(JSON.stringify([

@@ -57,7 +57,7 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   return settings;
 });
 
-const labelsIn = Effect.fnUntraced(function* (file: string) {
+export const labelsIn = Effect.fnUntraced(function* (file: string) {
   const { text } = yield* readText(file);
   const [document = null] = Result.getOrElse(readManifests(text), () => []);
   return readLabelsFile(document) ??

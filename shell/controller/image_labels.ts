@@ -45,14 +45,16 @@ export interface LabelReader {
 }
 
 /** Nobody is asked by default: a single read of the cluster waits for no registry. */
+export const nobodyAsked: LabelReader = {
+  labels: () => Effect.succeed(undefined),
+  tagDigest: () => Effect.succeed(undefined),
+  shared: (read) => read,
+  forget: () => Effect.void,
+  changed: Effect.never,
+};
+
 export const LabelReader: Context.Reference<LabelReader> = Context.Reference("llama-stack-operator/shell/LabelReader", {
-  defaultValue: (): LabelReader => ({
-    labels: () => Effect.succeed(undefined),
-    tagDigest: () => Effect.succeed(undefined),
-    shared: (read) => read,
-    forget: () => Effect.void,
-    changed: Effect.never,
-  }),
+  defaultValue: () => nobodyAsked,
 });
 
 export interface LabelReaderOptions {

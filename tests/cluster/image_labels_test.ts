@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../../core/plan/image_question.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
+import { ended } from "../../tools/install/run_program.ts";
+import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { inFolder } from "../folder.ts";
 import { manifest } from "../given.ts";
 import { eventually } from "./operator.ts";
@@ -197,6 +198,12 @@ Deno.test("the operator reads base configs from the labels of images in a real r
       await t.step("after a restart with the registry down nothing changes, and an edit goes through", async () => {
         await registry.stop();
         const before = await Promise.all(["mine", "other", "layer-zstd"].map((name) => stored(cluster, name)));
+        const differences = async (name: string) => {
+          const place = ["-n", "default", "--operator-namespace", "default", "--kubeconfig", cluster.kubeconfig];
+          const args = ["diff", name, ...place];
+          return (await ended(program, args, { env: { ...RUNTIME_ENV, HOME: folder } })).stdout;
+        };
+        deepStrictEqual(await differences("mine"), "default/mine: no differences\n");
         const version = async () => stringAt(await read(cluster, `${RESOURCES}/mine`), "metadata", "resourceVersion");
         const status = await version();
         await restart();
@@ -239,10 +246,10 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         strictEqual(imageOf(await read(cluster, `${DEPLOYMENTS}/mine`)), at("mine", first));
         const events = await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
         ok(listAt(events, "items").some((event) => stringAt(event, "reason") === "ImageTagMoved"));
-        await cluster.kubectl([
-          ...["annotate", "llsd", "mine", "-n", "default"],
-          `${IMAGE_DIGEST_ANNOTATION}=${image("mine")}@${second}`,
-        ]);
+        const asked = await ended(program, ["rollout", "mine", "-n", "default", "--kubeconfig", cluster.kubeconfig], {
+          env: { ...RUNTIME_ENV, HOME: folder },
+        });
+        strictEqual(asked.code, 0, asked.stderr);
         const resource = await updated(cluster, "mine", at("mine", second));
         strictEqual(stringAt(await configOf(cluster, resource), "data", "base.yaml"), `${STARTER}# second\n`);
         strictEqual(stringAt(resource, "status", "resolvedDistribution", "tagDigest"), undefined);
