@@ -46,6 +46,8 @@ export interface LabelsNeeded {
   readonly recorded: ReadLabels | undefined;
   /** What counts until the registry answers. */
   readonly meanwhile: ImageLabels | undefined;
+  /** The operator has a base config for the name, which counts if nobody asks a registry. */
+  readonly hasBase: boolean;
 }
 
 type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs" | "configMaps" | "secrets" | "tooLarge">;
@@ -75,6 +77,7 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
     meanwhile: resolved.success.base !== undefined && imageOf(templateSpec(deployment)) === resolved.success.image
       ? undefined
       : { kind: "awaited" },
+    hasBase: resolved.success.base !== undefined,
   };
 };
 

@@ -29,6 +29,8 @@ import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { Store } from "../cache/store.ts";
 
 export interface LabelReader {
+  /** A single read of the cluster waits for no registry. */
+  readonly asksNobody: boolean;
   /** The answer, undefined if there is none yet; it is asked for from now on, until `undefined` is passed. */
   readonly labels: (key: string, question: ImageQuestion | undefined) => Effect.Effect<ImageLabels | undefined>;
   /** What the tag of the image means, as far as it is known; it is asked for once for each question with another generation. */
@@ -44,8 +46,9 @@ export interface LabelReader {
   readonly changed: Effect.Effect<string>;
 }
 
-/** Nobody is asked by default: a single read of the cluster waits for no registry. */
+/** For commands. */
 export const nobodyAsked: LabelReader = {
+  asksNobody: true,
   labels: () => Effect.succeed(undefined),
   tagDigest: () => Effect.succeed(undefined),
   shared: (read) => read,
@@ -160,6 +163,7 @@ const reading = (options: LabelReaderOptions) =>
       });
 
     const reader: LabelReader = {
+      asksNobody: false,
       labels: (key, question) =>
         Effect.gen(function* () {
           const current = known.get(key);

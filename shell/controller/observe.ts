@@ -108,7 +108,10 @@ const labelsOf = Effect.fnUntraced(function* (
   const { recorded } = needed ?? {};
   if (needed === undefined || recorded !== undefined) yield* reader.labels(key, undefined);
   if (needed === undefined) return undefined;
-  if (recorded === undefined) return (yield* reader.labels(key, needed.question())) ?? needed.meanwhile;
+  if (recorded === undefined) {
+    const isUnasked = reader.asksNobody && needed.hasBase;
+    return (yield* reader.labels(key, needed.question())) ?? (isUnasked ? undefined : needed.meanwhile);
+  }
   const asked = needed.checksTag ? needed.question() : undefined;
   const generation = Number(at(snapshot.resource, "metadata", "generation") ?? 0);
   const tagDigest = (yield* reader.tagDigest(key, asked, generation)) ?? needed.tagDigest;
