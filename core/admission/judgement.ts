@@ -12,7 +12,13 @@ import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import { INCOMPLETE_ANNOTATION, leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
-import { ConfigMapKeyMissing, ConfigMapNotFound, SecretKeyMissing, SecretNotFound } from "../failure/failures.ts";
+import {
+  BaseConfigRequired,
+  ConfigMapKeyMissing,
+  ConfigMapNotFound,
+  SecretKeyMissing,
+  SecretNotFound,
+} from "../failure/failures.ts";
 import { formatPath } from "../data/field_path.ts";
 import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
@@ -122,7 +128,7 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
   return {
     rejections: failures.filter(isAuthors),
     warnings: [
-      ...failures.filter((item) => !isAuthors(item)).map(({ message }) => message),
+      ...failures.filter((item) => !isAuthors(item) && !isReadLater(item)).map(({ message }) => message),
       ...warnings.map(warningLine),
     ],
   };
@@ -132,9 +138,12 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
  * Whether the author can fix it. Other findings depend on the operator's version, its settings, or labels of an image.
  */
 const isAuthors = (failure: { readonly _tag: string }): boolean => !OPERATORS.has(failure._tag);
+/** What the operator finds out when it reads the labels of the image. */
+const isReadLater = (failure: unknown): boolean => failure instanceof BaseConfigRequired && failure.mayBeLabelled;
 const OPERATORS: ReadonlySet<string> = new Set([
   "BaseConfigRequired",
   "BaseUnreadable",
+  "ImageLabelsAwaited",
   "OverrideForOtherServerFamily",
   "UnsupportedConfigVersion",
   "UnsupportedServer",

@@ -11,6 +11,7 @@ export type FailureReason =
   | "ConfigMapNotFound"
   | "DeletionPending"
   | "EnvNameCollision"
+  | "ImageLabelsAwaited"
   | "InvalidName"
   | "InvalidSpec"
   | "MissingProviderForResource"

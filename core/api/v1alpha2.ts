@@ -64,6 +64,13 @@ const Distribution = struct(
         },
       ),
     ),
+    config: optional(
+      text(
+        "config is the file to use as the base config, of those that the labels of the image contain, such as " +
+          "config.yaml. Defaults to the one that the image names as its default.",
+        { max: 253, pattern: /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/u },
+      ),
+    ),
   },
 );
 
@@ -682,12 +689,16 @@ export const Status = struct("status is the observed state of the resource.", {
     imageID: words("imageID is the image as reported by the kubelet."),
     configSource: status(
       oneOf(
-        "configSource is the source of the config: generated from an embedded base config (embedded), " +
-          "spec.overrideConfig (override), or the config built into the image (distribution-default). oci-label is reserved.",
+        "configSource is the source of the config: generated from an embedded base config (embedded) or from one in " +
+          "the labels of the image (oci-label), spec.overrideConfig (override), or the config built into the image " +
+          "(distribution-default).",
         ["embedded", "oci-label", "override", "distribution-default"],
       ),
     ),
     configHash: words("configHash is the SHA-256 of the generated config, in hex.", 64),
+    digest: words("digest is what the tag of the image meant when its labels were read.", 71),
+    config: words("config is the file of the image's labels that is the base config.", 253),
+    tagDigest: words("tagDigest is what the tag has come to mean since then.", 71),
   })),
   configGeneration: status(struct("configGeneration describes the generated config.", {
     configMapName: words("configMapName is the ConfigMap with the generated config.", 253),

@@ -61,9 +61,9 @@ const findingsOf = (
   return [
     ...failures.map((failure): LintFinding => ({
       resource: label,
-      level: "error",
-      code: failure._tag,
-      reason: reasonOf(failure),
+      ...(failure._tag === "BaseConfigRequired" && failure.mayBeLabelled
+        ? { level: "warning", code: "ImageLabelsUnread" }
+        : { level: "error", code: failure._tag, reason: reasonOf(failure) }),
       ...located(failure),
     })),
     ...[...warnings, ...own].map((warning: Warning): LintFinding => ({

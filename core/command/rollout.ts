@@ -1,6 +1,8 @@
 /** `rollout`: requests the rollout of a held pod template by an annotation on the resource, and finds out which is held. */
 import * as Result from "effect/Result";
 import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { decodeResource } from "../api/decode.ts";
+import { IMAGE_DIGEST_ANNOTATION, labelsNeeded } from "../plan/image_question.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
@@ -14,11 +16,17 @@ export interface RolloutRequest {
   readonly outcome: Outcome;
 }
 
-export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
+/** `imageDigest`: to run instead of the one that the operator has reported for the tag of the image. */
+export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string): RolloutRequest => {
   const { resource } = snapshot;
   const label = `${stringAt(resource, "metadata", "name")} in namespace ${stringAt(resource, "metadata", "namespace")}`;
   const reply = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
-  const waiting = waitingTemplate(snapshot);
+  const moved = movedTag(snapshot, imageDigest);
+  if (imageDigest !== undefined && moved === undefined) {
+    const stderr = lines([`${label} runs no image whose labels contain its base config and that it names by a tag`]);
+    return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
+  }
+  const waiting = imageDigest === undefined ? waitingTemplate(snapshot) : Result.succeed(undefined);
   if (Result.isFailure(waiting)) {
     const stderr = lines([
       `${label} has errors; its pod template cannot be generated:`,
@@ -27,6 +35,16 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
   const digest = waiting.success;
+  if (digest === undefined && moved !== undefined && moved.isNew) {
+    return {
+      write: annotated(resource, IMAGE_DIGEST_ANNOTATION, `${moved.image}@${moved.digest}`),
+      outcome: {
+        stdout: lines([`${label}: requested ${moved.digest} of ${moved.image}; the operator reads its labels now`]),
+        stderr: "",
+        code: 0,
+      },
+    };
+  }
   if (digest === undefined) return reply(lines([`${label}: no rollout is held; the pods are up to date`]));
   if (stringAt(resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
     return reply(
@@ -34,7 +52,7 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
     );
   }
   return {
-    write: annotated(resource, digest),
+    write: annotated(resource, ROLLOUT_ANNOTATION, digest),
     outcome: {
       stdout: lines([
         `${label}: requested the rollout of template ${short(digest)}; the operator replaces the pods now`,
@@ -43,6 +61,23 @@ export const rolloutCommand = (snapshot: ClusterSnapshot): RolloutRequest => {
       code: 0,
     },
   };
+};
+
+interface MovedTag {
+  readonly image: string;
+  readonly digest: string;
+  /** The server runs another one. */
+  readonly isNew: boolean;
+}
+
+/** What the tag of an image with labels means now; undefined if that is not known, or it has none. */
+const movedTag = (snapshot: ClusterSnapshot, wanted: string | undefined): MovedTag | undefined => {
+  const decoded = decodeResource(snapshot.resource, "lenient");
+  const recorded = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success)?.recorded;
+  const digest = wanted ?? stringAt(snapshot.resource, "status", "resolvedDistribution", "tagDigest");
+  return recorded === undefined || digest === undefined || recorded.image.includes("@")
+    ? undefined
+    : { image: recorded.image, digest, isNew: recorded.digest !== digest };
 };
 
 /**
@@ -75,7 +110,7 @@ const digestInMessage = (resource: JsonObject): string | undefined => {
 };
 
 /** Only the annotation; the uid prevents the apply from creating a resource that was deleted meanwhile. */
-const annotated = (resource: JsonObject, digest: string): Manifest => {
+const annotated = (resource: JsonObject, annotation: string, value: string): Manifest => {
   const { name, namespace, uid } = objectAt(resource, "metadata");
   return {
     apiVersion: stringAt(resource, "apiVersion") ?? "",
@@ -84,7 +119,7 @@ const annotated = (resource: JsonObject, digest: string): Manifest => {
       name: String(name),
       namespace: String(namespace),
       uid: uid ?? "",
-      annotations: { [ROLLOUT_ANNOTATION]: digest },
+      annotations: { [annotation]: value },
     },
   };
 };

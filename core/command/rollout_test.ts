@@ -1,7 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
-import { converged, edited, snapshot, UID } from "../../tests/snapshots.ts";
+import { BASES } from "../config/servers/bases.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../plan/image_question.ts";
+import { converged, edited, OPERATOR, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION } from "../plan/rollout/record.ts";
@@ -68,4 +70,47 @@ Deno.test("rolloutCommand() fails for a resource whose template cannot be made",
   const { write, outcome } = rolloutCommand(edited(settled, broken));
   deepStrictEqual([write, outcome.code, outcome.stdout], [undefined, 1, ""]);
   ok(outcome.stderr.includes('Secret "s" not found'), outcome.stderr);
+});
+
+const IMAGE = "registry.example.com/ai/mine:1";
+const [FIRST, SECOND] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
+
+/** A server that runs on the labels of its image, whose tag means something else since. */
+const labelled = (tagDigest: string | undefined): ClusterSnapshot => {
+  const operator = { ...OPERATOR, surroundings: { ...OPERATOR.surroundings, imageLabels: "Auto" as const } };
+  const spec = {
+    distribution: { image: IMAGE },
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] },
+  };
+  const config = {
+    file: "config.yaml",
+    base: { origin: "config.yaml", content: `${BASES["starter-1.5.yaml"]}` },
+    serverVersion: "1.5.0",
+  };
+  const labels = {
+    kind: "read",
+    read: { image: IMAGE, digest: FIRST, wanted: undefined, config },
+    tagDigest,
+  } as const;
+  const { snapshot: seen } = converged(snapshot(spec, { operator, labels }));
+  return { ...seen, configs: [...seen.live.values()].filter(({ kind }) => kind === "ConfigMap") };
+};
+
+Deno.test("rolloutCommand() requests the digest that the tag of the image has come to mean", () => {
+  const { write, outcome } = rolloutCommand(labelled(SECOND));
+  deepStrictEqual(objectAt(write ?? null, "metadata", "annotations"), {
+    [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${SECOND}`,
+  });
+  ok(outcome.stdout.includes(`requested ${SECOND} of ${IMAGE}`), outcome.stdout);
+  strictEqual(rolloutCommand(labelled(undefined)).write, undefined);
+});
+
+Deno.test("rolloutCommand() requests a digest that the caller names, where the image is named by a tag", () => {
+  const { write } = rolloutCommand(labelled(undefined), SECOND);
+  deepStrictEqual(objectAt(write ?? null, "metadata", "annotations"), {
+    [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${SECOND}`,
+  });
+  strictEqual(rolloutCommand(labelled(undefined), FIRST).write, undefined);
+  const other = rolloutCommand(settled, SECOND);
+  deepStrictEqual([other.write, other.outcome.code], [undefined, 1]);
 });

@@ -12,9 +12,11 @@ import {
   resolveDistribution,
 } from "./servers/distribution.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
+import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
+import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
-import type { Warning } from "../failure/warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { foldersOf } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
@@ -34,6 +36,10 @@ export interface Surroundings {
   readonly serverVersion?: string;
   /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
   readonly base?: BaseSource;
+  /** Whether the labels of images are read; unset where no registry is asked. */
+  readonly imageLabels?: LabelUse;
+  /** What they say for this resource; offline, for any that has this image and wants this file. */
+  readonly labels?: ImageLabels | ((image: string, wanted: string | undefined) => ImageLabels);
 }
 
 export type Derived = Data.TaggedEnum<{
@@ -87,16 +93,17 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const path = ["spec", "distribution", "serverVersion"];
     return yield* reject(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
   }
-  const distribution = yield* Effect.catch(
+  const named = yield* Effect.catch(
     // A name then means its release for that server, an image is taken to hold it.
     Effect.fromResult(
       resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, asked),
     ),
     reject,
   );
-  const server = distribution.server;
-  const source = chooseSource(spec, distribution.fixNeededToStart);
+  const source = chooseSource(spec, named.fixNeededToStart);
   if (source._tag !== "Generated") {
+    const distribution = named;
+    const { server } = named;
     const env = containerEnv(spec, server?.family, foldersOf(spec), [], source._tag === "Override");
     if (source._tag === "Override") {
       const { configMapName, key } = source;
@@ -105,10 +112,19 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const own = surroundings.base ?? distribution.base;
     return Derived.DistributionDefault({ distribution, env, warnings: cautionsOf(spec, server, own) });
   }
+  const { distribution, warnings: ofLabels, cause } = yield* Effect.catch(
+    Effect.fromResult(labelled(named, labelsFor(named, spec.distribution.config, surroundings))),
+    reject,
+  );
+  const { server } = distribution;
+  const isChosen = distribution.labels?.config !== undefined || surroundings.base !== undefined;
+  const warnings = spec.distribution.config === undefined || isChosen ? ofLabels : [...ofLabels, unreadConfig];
   const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   if (base === undefined) {
-    return yield* reject(new BaseConfigRequired({ path, image: distribution.image, causes: source.causes }));
+    const { image } = distribution;
+    const mayBeLabelled = cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never";
+    return yield* reject(new BaseConfigRequired({ path, image, causes: source.causes, labels: cause, mayBeLabelled }));
   }
   if (server === undefined) {
     return yield* reject(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
@@ -119,7 +135,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   return Derived.Generated({
     distribution,
     server,
-    config,
+    config: warnings.length === 0 ? config : { ...config, warnings: [...warnings, ...config.warnings] },
     env: containerEnv(spec, server.family, foldersOf(spec), config.env, true),
   });
 });
@@ -139,5 +155,21 @@ const cautionsOf = (
     ...specCautions(spec),
   ];
 };
+
+const labelsFor = (
+  named: ResolvedDistribution,
+  wanted: string | undefined,
+  { base, labels, imageLabels = "Auto" }: Surroundings,
+): ImageLabels | undefined => {
+  if (base !== undefined) return undefined;
+  if (typeof labels !== "function") return labels;
+  return readsLabels(named, imageLabels) ? labels(named.image, wanted) : undefined;
+};
+
+const unreadConfig = warning(
+  "FieldNotRead",
+  ["spec", "distribution", "config"],
+  "the base config is not from the labels of an image; remove the field",
+);
 
 const reject = <E>(failure: E) => Effect.fail(rejection(failure));

@@ -40,6 +40,11 @@ export const adviceForEdit: Advise<unknown> = (_failure, resource) => ({
   command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });
 
+export const adviceOnLabels: Advise<{ readonly image: string }> = ({ image }) => ({
+  action: `Wait for the answer of the registry, at most a few minutes; ${GOES_ON}. What the labels say:`,
+  command: shell`llama-stack-operator image ${image}`,
+});
+
 export const adviceOnOverride: Advise<unknown> = () => ({
   action:
     `Correct image-overrides in the settings of the operator, the ConfigMap llama-stack-operator-config; ${GOES_ON}`,

@@ -62,11 +62,35 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly image: string;
   /** The fields that cause generation, e.g. `spec.providers`. */
   readonly causes: ReadonlyArray<string>;
+  /** Why the labels of the image do not contain one; undefined if they were not read. */
+  readonly labels: string | undefined;
+  /** The operator reads the labels of the image, which are not known here. */
+  readonly mayBeLabelled: boolean;
 }> {
   override get message(): string {
+    if (this.mayBeLabelled) {
+      return `${formatPath(this.path)}: the base config of image "${this.image}", as is needed for ${
+        list(this.causes)
+      }, must be in its labels, which the operator reads (offline: --image-labels FILE or --base FILE)`;
+    }
     return `${formatPath(this.path)}: image "${this.image}" has no known base config, as is needed for ${
       list(this.causes)
+    }${
+      this.labels === undefined ? "" : ` (${this.labels})`
     }; use spec.distribution.name, or a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
+  }
+}
+
+/** The base config is in labels that the registry has not sent yet. */
+export class ImageLabelsAwaited extends Data.TaggedError("ImageLabelsAwaited")<{
+  readonly path: FieldPath;
+  readonly image: string;
+}> {
+  override get message(): string {
+    return `${
+      formatPath(this.path)
+    }: the operator is reading the labels of image "${this.image}", which may contain its ` +
+      "base config";
   }
 }
 

@@ -16,6 +16,7 @@ import {
   adviceOnConflict,
   adviceOnDeletion,
   adviceOnFamilyChange,
+  adviceOnLabels,
   adviceOnOverride,
   adviceOnRefusal,
   adviceOnSecret,
@@ -86,6 +87,14 @@ export const FAILURES: Rows = {
     meaning: "a config must be generated for an image without a known base config",
     ...CONFIG,
     reason: "BaseConfigRequired",
+  },
+  ImageLabelsAwaited: {
+    meaning: "the registry has not yet answered a request for the labels of the image",
+    ...CONFIG,
+    reason: "ImageLabelsAwaited",
+    stalls: false,
+    event: undefined,
+    advice: adviceOnLabels,
   },
   UnsupportedServer: {
     meaning: "the server version is unknown or not supported",

@@ -24,6 +24,8 @@ export type WarningCode =
   | "EndpointOfRequest"
   | "FieldNotRead"
   | "FileNotMounted"
+  | "ImageLabelsUnread"
+  | "ImageTagMoved"
   | "ModelTypeNotServed"
   | "NewerServer"
   | "ModelNotAllowed"

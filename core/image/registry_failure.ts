@@ -44,4 +44,21 @@ export class RegistryMisbehaves extends Data.TaggedError("RegistryMisbehaves")<{
   }
 }
 
-export type RegistryFailure = RegistryUnreachable | PullNotAllowed | ImageNotFound | RegistryMisbehaves;
+/** The operator must not send a request there, whoever asks for it. */
+export class AddressNotAllowed extends Data.TaggedError("AddressNotAllowed")<{
+  readonly host: string;
+  readonly detail: string;
+  /** Of the operator, which allows it. */
+  readonly setting: string;
+}> {
+  override get message(): string {
+    return `the operator must not ask registry ${this.host}: ${this.detail}; the setting ${this.setting} allows it`;
+  }
+}
+
+export type RegistryFailure =
+  | RegistryUnreachable
+  | PullNotAllowed
+  | ImageNotFound
+  | RegistryMisbehaves
+  | AddressNotAllowed;

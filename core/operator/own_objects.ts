@@ -12,6 +12,9 @@ export const LEASE = "llama-stack-operator";
 /** Key `key`: the HMAC key for digests of Secret values. If it is lost, every pod with Secrets is restarted once. */
 export const HMAC_SECRET = "llama-stack-operator-hmac";
 
+/** Credentials for the labels of images, where a resource has none; made by an administrator, of type dockerconfigjson. */
+export const REGISTRY_SECRET = "llama-stack-operator-registries";
+
 /** The CAs that sign the certificates of the webhooks. */
 export const AUTHORITY_SECRET = "llama-stack-operator-webhook-ca";
 

@@ -11,6 +11,8 @@ import { didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
 import { type DefaultInstance, readDefaultInstance } from "./default_instance.ts";
 import { labelsIn } from "./labels.ts";
+import type { LabelUse } from "../image/image_labels.ts";
+import { type Registries, REGISTRIES_DEFAULT, REGISTRY_ROWS } from "./registries.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { readYaml11 } from "../data/yaml.ts";
@@ -36,6 +38,10 @@ export interface Settings {
   readonly defaultInstance: DefaultInstance | undefined;
   /** What authors of resources may make the operator do to nodes and network. */
   readonly allow: Allowances;
+  /** Whether the base config of an image is read from its labels. */
+  readonly imageLabels: LabelUse;
+  /** How registries are reached. */
+  readonly registries: Registries;
 }
 
 export const SETTINGS_DEFAULT: Settings = {
@@ -48,14 +54,16 @@ export const SETTINGS_DEFAULT: Settings = {
   namespaceCaBundle: "Use",
   defaultInstance: undefined,
   allow: ALLOWANCES_DEFAULT,
+  imageLabels: "Auto",
+  registries: REGISTRIES_DEFAULT,
 };
 
 /** One key of the ConfigMap, as the docs show it. */
 export interface SettingRow {
   readonly key: string;
   readonly field: keyof Settings;
-  /** Of `allow`, the one allowance that it sets. */
-  readonly part?: keyof Allowances;
+  /** Of `allow` or `registries`, the one value that it sets. */
+  readonly part?: keyof Allowances | keyof Registries;
   readonly value: string;
   readonly meaning: string;
   /** `before`: the values so far, of which this row replaces its own. */
@@ -133,6 +141,32 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
         onSuccess: (defaultInstance) => ({ settings: { ...before, defaultInstance }, complaints: [] }),
       }),
   },
+  {
+    key: "imageLabels",
+    field: "imageLabels",
+    value: "`Auto` (default), `Always` or `Never`",
+    meaning:
+      "Whether base configs are read from the labels of images: of those that the operator does not pin, of all, or of none",
+    read: (text, before) => word(text, before, "imageLabels", ["Auto", "Always", "Never"]),
+  },
+  ...REGISTRY_ROWS.map(({ part, value, meaning, read }): SettingRow => ({
+    key: `registries.${part}`,
+    field: "registries",
+    part,
+    value,
+    meaning,
+    read: (text, before) =>
+      Result.match(read(text), {
+        onFailure: (complaint) => ({
+          settings: before,
+          complaints: [`: ${complaint}; the last valid value still applies`],
+        }),
+        onSuccess: (found) => ({
+          settings: { ...before, registries: { ...before.registries, [part]: found } },
+          complaints: [],
+        }),
+      }),
+  })),
   ...allowRows(),
 ];
 
@@ -155,7 +189,7 @@ export const readSettings = (
     complaints.push(...reading.complaints.map((complaint) => `${key}${complaint}`));
     settings = part === undefined
       ? { ...settings, [field]: reading.settings[field] }
-      : { ...settings, allow: { ...settings.allow, [part]: reading.settings.allow[part] } };
+      : { ...settings, [field]: { ...Object(settings[field]), [part]: Object(reading.settings[field])[part] } };
   }
   const strange = [...settings.imageOverrides.keys()].filter((name) => !distributions.includes(name))
     .map((name) => `image-overrides: unknown distribution "${name}"${didYouMean(name, distributions)}`);
@@ -298,7 +332,7 @@ const privileged = (text: string, before: Settings): Reading =>
 const word = (
   text: string,
   before: Settings,
-  field: "rolloutOnUpgrade" | "admissionReferences" | "namespaceCaBundle",
+  field: "rolloutOnUpgrade" | "admissionReferences" | "namespaceCaBundle" | "imageLabels",
   words: ReadonlyArray<string>,
 ): Reading =>
   words.includes(text.trim()) ? { settings: { ...before, [field]: text.trim() }, complaints: [] } : {

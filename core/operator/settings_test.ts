@@ -19,6 +19,9 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
     defaultInstance: "namespace: team\nname: llama\nspec: {distribution: {name: starter}}",
     "allow.privileged": "true",
     "allow.volumes": "[configMap, secret]",
+    imageLabels: "Always",
+    "registries.plainHttp": "[registry.local:5000]",
+    "registries.mirrors": "quay.io/team: [mirror.example.com/team, 'other.example.com:5000']",
   });
   deepStrictEqual(complaints, []);
   deepStrictEqual([...settings.imageOverrides.keys()], NAMES);
@@ -32,6 +35,13 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
     namespaceCaBundle: "Ignore",
     defaultInstance: { namespace: "team", name: "llama", spec: { distribution: { name: "starter" } } },
     allow: { ...SETTINGS_DEFAULT.allow, privileged: true, volumes: ["configMap", "secret"] },
+    imageLabels: "Always",
+    registries: {
+      authorities: "",
+      plainHttp: ["registry.local:5000"],
+      internal: [],
+      mirrors: new Map([["quay.io/team", ["mirror.example.com/team", "other.example.com:5000"]]]),
+    },
   });
   deepStrictEqual(read(undefined, settings).settings, SETTINGS_DEFAULT);
 });
@@ -65,6 +75,11 @@ for (
     ["featureFlags", "[]", "expected a map"],
     ["rolloutOnUpgrade", "Never", "neither Held nor Paced; Held still applies"],
     ["upgradeParallelism", "0", "not a number from 1 to 1000; 5 still applies"],
+    ["imageLabels", "Sometimes", "neither Auto nor Always nor Never; Auto still applies"],
+    ["registries.authorities", "no certificate", "expected certificates in PEM; the last valid value still applies"],
+    ["registries.internal", "['a b']", "expected a list of at most"],
+    ["registries.plainHttp", "https://a", "expected a list of at most"],
+    ["registries.mirrors", "quay.io: mirror.example.com", "expected a map of prefixes"],
     ["image-overides", "", "did you mean image-overrides"],
     ["image-overrides", "startr: a/b:1", 'unknown distribution "startr"; did you mean starter'],
   ] as const

@@ -2,7 +2,8 @@
 import type { Resource } from "../api/decode.ts";
 import type { Derived } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
-import { objectAt, put, sortedKeys } from "../data/json.ts";
+import { objectAt, put, sortedKeys, stringAt } from "../data/json.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "./image_question.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
@@ -29,8 +30,11 @@ export interface InputContent {
 export const inputsOf = ({ spec }: Resource, snapshot: Sources, content: InputContent): Inputs => {
   const raw = put(objectAt(snapshot.resource, "spec"), ["workload", "replicas"], undefined);
   const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
+  const digest = stringAt(snapshot.resource, "metadata", "annotations", IMAGE_DIGEST_ANNOTATION);
   return {
-    user: sha256Hex(JSON.stringify([sortedKeys(kept), content.configMapDigest])),
+    user: sha256Hex(
+      JSON.stringify([sortedKeys(kept), content.configMapDigest, ...(digest === undefined ? [] : [digest])]),
+    ),
     secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : content.secretsDigest,
     secretKey: keyId(snapshot.operator.hmacKey, content.namespace),
   };

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
 import { storedWarnings } from "../admission/change_rules.ts";
-import { derivation, type Derived, warningsOf } from "../config/derive.ts";
+import { derivation, type Derived, type Surroundings, warningsOf } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { TooManyReferences } from "../failure/failures.ts";
 import { stringAt } from "../data/json.ts";
@@ -102,7 +102,7 @@ const partsOf = Effect.fnUntraced(function* (
   { namespace, references, inputs }: Referenced,
   sources: Sources,
 ) {
-  const derived = yield* Effect.result(derivation(resource, sources.operator.surroundings));
+  const derived = yield* Effect.result(derivation(resource, surroundingsIn(sources)));
   const ownConfig = ownConfigOf(resource, sources, namespace);
   const caBundle = bundled(references.filter(({ path }) => path.includes("caBundle")), sources.configMaps, namespace);
   // Which server it is decides how a connection is split; the stricter rules hold where that is unknown.
@@ -133,6 +133,9 @@ const partsOf = Effect.fnUntraced(function* (
     connections: { sql: sql.success, kv: kvParts(resource, sources) },
   };
 });
+
+const surroundingsIn = ({ operator: { surroundings }, labels }: Sources): Surroundings =>
+  labels === undefined ? surroundings : { ...surroundings, labels };
 type Parts = Effect.Success<ReturnType<typeof partsOf>>;
 
 const preparedFrom = (

@@ -39,11 +39,13 @@ export const byCause = (
   pins: string | undefined,
 ): ReadonlyArray<ReconcileFailure> => {
   const from = operatorInputsBefore(snapshot, inputs);
-  const causes = failures.filter((failure) => conditionOf(failure) === "ConfigGenerated");
+  const isCause = (failure: PreparationFailure | DataFailure) =>
+    conditionOf(failure) === "ConfigGenerated" && failure._tag !== "ImageLabelsAwaited";
+  const causes = failures.filter(isCause);
   if (from === undefined || !isReadonlyArrayNonEmpty(causes)) return failures;
   const to = { version: snapshot.operator.version, pins };
   return [
     new UpgradeConfigFailure({ from, to, causes }),
-    ...failures.filter((failure) => conditionOf(failure) !== "ConfigGenerated"),
+    ...failures.filter((failure) => !isCause(failure)),
   ];
 };

@@ -13,6 +13,7 @@ import {
   changeAnnouncements,
   contestAnnouncements,
   rollbackAnnouncements,
+  tagAnnouncements,
   upgradeStopAnnouncements,
 } from "./announcements.ts";
 import { contestsNow, nextContestMs } from "../plan/contest.ts";
@@ -91,6 +92,7 @@ const ofRollout = (
       ...(rollout.kind === "undo" && rejectedWrites.length === 0 ? rollbackAnnouncements(before, live, prepared) : []),
       ...upgradeStopAnnouncements(before, status),
       ...contestAnnouncements(before),
+      ...tagAnnouncements(before, status, warnings),
       ...(rollout.kind === "apply"
         ? changeAnnouncements(before, prepared, replacesPods && rejectedWrites.length === 0, notices)
         : []),

@@ -3,7 +3,7 @@ import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limi
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { configMapName } from "../resources/names.ts";
+import { generatedName } from "../resources/of_resource.ts";
 import { formatPath } from "../data/field_path.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
@@ -68,16 +68,27 @@ const configStatus = (
     return runningStatus(before, deployment, rollout?.kind === "undone");
   }
   const { derived, resource } = prepared;
-  const source = { Generated: "embedded", Override: "override", DistributionDefault: "distribution-default" } as const;
+  const labels = derived.distribution.labels;
+  const isLabelled = labels?.config !== undefined;
+  const source = {
+    Generated: isLabelled ? "oci-label" : "embedded",
+    Override: "override",
+    DistributionDefault: "distribution-default",
+  } as const;
   const imageID = imageIdOf(snapshot.pods);
   const resolvedDistribution = {
     image: derived.distribution.image,
     ...(imageID === undefined ? {} : { imageID }),
     configSource: source[derived._tag],
     ...(derived._tag === "Generated" ? { configHash: derived.config.digest } : {}),
+    ...(labels?.config === undefined ? {} : {
+      digest: labels.digest,
+      config: labels.config.file,
+      ...tagDigestOf(snapshot, labels.digest),
+    }),
   };
   if (derived._tag !== "Generated") return { resolvedDistribution };
-  const name = configMapName(resource.name, derived.config.digest);
+  const name = generatedName(resource.name, derived);
   const shown = warnings.slice(0, STATUS_WARNINGS_MAX)
     .map(({ path, message }) => `${formatPath(path)}: ${message}`.slice(0, STATUS_WARNING_CHARACTERS_MAX));
   return {
@@ -92,6 +103,11 @@ const configStatus = (
     },
   };
 };
+
+const tagDigestOf = ({ labels }: ClusterSnapshot, digest: string): { readonly tagDigest?: string } =>
+  labels?.kind === "read" && labels.tagDigest !== undefined && labels.tagDigest !== digest
+    ? { tagDigest: labels.tagDigest }
+    : {};
 
 /** `isOther`: the running config may differ from the last one in the status, as after a rollback. */
 const runningStatus = (before: Status, deployment: JsonObject | undefined, isOther: boolean) => {

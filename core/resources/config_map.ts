@@ -14,16 +14,18 @@ export interface ConfigContent {
   readonly binaryData?: Readonly<Record<string, string>>;
   /** sha256 in hex of what is in it. */
   readonly digest: string;
+  /** What it was made from. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Named after its content; the full digest is in an annotation, because eight digits in a name are no proof. */
-export const configMap = (blueprint: Blueprint, { data, binaryData, digest }: ConfigContent): Manifest =>
+export const configMap = (blueprint: Blueprint, { data, binaryData, digest, annotations }: ConfigContent): Manifest =>
   manifest<"ConfigMap">({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: metadataOf(blueprint, configMapName(blueprint.name, digest), {
       component: "generated-config",
-      annotations: { [CONFIG_DIGEST_ANNOTATION]: digest },
+      annotations: { [CONFIG_DIGEST_ANNOTATION]: digest, ...annotations },
     }),
     immutable: true,
     data,

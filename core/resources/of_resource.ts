@@ -2,7 +2,10 @@
 import type { Resource } from "../api/decode.ts";
 import { foldersOf } from "../config/data_folders.ts";
 import type { Derived } from "../config/derive.ts";
+import { sha256Hex } from "../data/digest.ts";
 import { objectAt, stringAt } from "../data/json.ts";
+import { onceForEach } from "../data/once_for_each.ts";
+import { BASE_KEY, LABELS_ANNOTATION, recordOf } from "../image/image_labels.ts";
 import { configMapName } from "./names.ts";
 import type { Blueprint, ConfigFile, Platform } from "./blueprint.ts";
 import type { ConfigContent } from "./config_map.ts";
@@ -50,7 +53,7 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
 export const configContentOf = (derived: Derived, place: Place): ConfigContent | undefined => {
   switch (derived._tag) {
     case "Generated":
-      return { data: { "config.yaml": derived.config.yaml }, digest: derived.config.digest };
+      return generatedContent(derived);
     case "Override":
       return place.ownConfig;
     case "DistributionDefault":
@@ -58,11 +61,30 @@ export const configContentOf = (derived: Derived, place: Place): ConfigContent |
   }
 };
 
+type Generated = Extract<Derived, { readonly _tag: "Generated" }>;
+
+/** Name of the ConfigMap with the generated config. */
+export const generatedName = (name: string, derived: Generated): string =>
+  configMapName(name, generatedContent(derived).digest);
+
+/** With the labels that it was made from; another image with the same config has another ConfigMap, so that both can be kept. */
+const generatedContent = onceForEach(({ config, distribution: { labels } }: Generated): ConfigContent => {
+  const record = labels === undefined ? undefined : recordOf(labels, config.yaml);
+  const data = { "config.yaml": config.yaml };
+  if (record === undefined) return { data, digest: config.digest };
+  const annotations = { [LABELS_ANNOTATION]: record.annotation };
+  return record.base === undefined ? { data, digest: config.digest, annotations } : {
+    data: { ...data, [BASE_KEY]: record.base },
+    digest: sha256Hex(JSON.stringify([config.digest, sha256Hex(record.base), labels?.digest ?? ""])),
+    annotations,
+  };
+});
+
 const configFileOf = ({ name }: Resource, derived: Derived, place: Place): ConfigFile | undefined => {
   const content = configContentOf(derived, place);
   switch (derived._tag) {
     case "Generated":
-      return { configMapName: configMapName(name, derived.config.digest), key: "config.yaml", others: [] };
+      return { configMapName: generatedName(name, derived), key: "config.yaml", others: [] };
     case "Override":
       // If the user's ConfigMap has not been read, its copy has no name yet: use the original.
       return {

@@ -2,6 +2,7 @@
 import type { Redacted } from "effect/Redacted";
 import type { Unwritten } from "../failure/failures.ts";
 import type { JsonObject } from "../data/json.ts";
+import type { ImageLabels } from "../image/image_labels.ts";
 import type { Contest } from "./contest.ts";
 import type { RollingUpgrade } from "./rolling_upgrade.ts";
 import type { Operator } from "../operator/operator.ts";
@@ -33,10 +34,15 @@ export interface ClusterSnapshot {
   readonly rollingUpgrades: ReadonlyArray<RollingUpgrade> | undefined;
   /** What the server answered, when it was asked. */
   readonly server: ServerAnswers | undefined;
+  /** What the labels of its image say; absent where they do not count. */
+  readonly labels?: ImageLabels | undefined;
 }
 
 /** What the objects of a resource are made from; what exists already has no part in it. */
-export type Sources = Pick<ClusterSnapshot, "resource" | "operator" | "secrets" | "configMaps" | "tooLarge">;
+export type Sources = Pick<
+  ClusterSnapshot,
+  "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels"
+>;
 
 /** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */
 export type SecretValues = Readonly<Record<string, Redacted<string>>>;

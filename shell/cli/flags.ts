@@ -29,6 +29,12 @@ export const base = optionalText(
   "Base config.yaml to use instead of the distribution's own; required for images without a known base config",
 );
 
+export const imageLabels = optionalText(
+  "image-labels",
+  "FILE",
+  "Labels of the image, as skopeo inspect or crane config print them: the base config that the operator would read from the registry",
+);
+
 export const settings = optionalText(
   "settings",
   "FILE",

@@ -31,6 +31,9 @@ import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
+import { LabelReader, nobodyAsked } from "../controller/image_labels.ts";
+import type { ImageLabels } from "../../core/image/image_labels.ts";
+import { reportedLabels } from "../../core/plan/image_question.ts";
 import { Store } from "../cache/store.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
 import { decide } from "../../core/plan/decide.ts";
@@ -41,6 +44,8 @@ export interface LookOptions {
   readonly operatorNamespace: string;
   /** Of the environment, which override those of the installed operator. */
   readonly relatedImages: ReadonlyMap<string, string>;
+  /** Labels of images from a file; without, no registry is asked, and what the operator reported about them counts. */
+  readonly labels?: (image: string, wanted: string | undefined) => ImageLabels;
 }
 
 /** No such resource in the cluster. */
@@ -64,6 +69,7 @@ export const looking = <A, E>(
     const facts = operatorFacts({ ...options, relatedImages }, groups, yield* knownHmacKey(options.operatorNamespace));
     const settings = yield* settingsNow(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
     return yield* program.pipe(
+      Effect.provideServiceEffect(LabelReader, knownLabels(options)),
       Effect.provide(Store.layer),
       Effect.provideService(OperatorFacts, facts),
       Effect.provideServiceEffect(LiveSettings, Ref.make(settings)),
@@ -86,6 +92,16 @@ const NOBODY_ASKED = Layer.succeed(ServerProbe, {
   answers: () => Effect.succeed(undefined),
   changed: Effect.never,
 });
+
+const knownLabels = ({ labels }: LookOptions) =>
+  Effect.map(Store, (store): LabelReader => ({
+    ...nobodyAsked,
+    labels: (key, question) =>
+      Effect.gen(function* () {
+        if (question === undefined) return undefined;
+        return labels?.(question.image, question.wanted) ?? reportedLabels((yield* store.resource(key))?.object);
+      }),
+  }));
 
 /** Empty where it cannot be read; digests of Secret values are then others than the operator's. */
 const knownHmacKey = Effect.fnUntraced(function* (namespace: string) {

@@ -10,6 +10,7 @@ import type { JsonObject } from "../../core/data/json.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
 import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { readManifests } from "../../core/data/yaml.ts";
+import { labelsInFile, readLabelsFile } from "../../core/image/labels_file.ts";
 import { manifestFiles, readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
 import { Ended, usageError } from "./print.ts";
@@ -30,6 +31,7 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
   return {
     overrides: { settings: settings.imageOverrides, related: new Map() },
     allow: settings.allow,
+    imageLabels: settings.imageLabels,
     platform: {
       ...NOWHERE.platform,
       openshift,
@@ -55,9 +57,17 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   return settings;
 });
 
+export const labelsIn = Effect.fnUntraced(function* (file: string) {
+  const { text } = yield* readText(file);
+  const [document = null] = Result.getOrElse(readManifests(text), () => []);
+  return readLabelsFile(document) ??
+    (yield* usageError(`${file}: expected labels of an image, as skopeo inspect or crane config print them`));
+});
+
 export const surroundings = Effect.fn("surroundings")(function* (
   version: Option.Option<string>,
   baseFile: Option.Option<string>,
+  labelsFile: Option.Option<string> = Option.none(),
 ) {
   if (Option.isSome(version) && serverOf(version.value) === undefined) {
     return yield* usageError(
@@ -65,10 +75,12 @@ export const surroundings = Effect.fn("surroundings")(function* (
     );
   }
   const document = Option.isNone(baseFile) ? undefined : yield* readBytes(baseFile.value);
+  const labels = Option.isNone(labelsFile) ? undefined : yield* labelsIn(labelsFile.value);
   const found: Surroundings = {
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: NO_OVERRIDES,
     ...(Option.isNone(version) ? {} : { serverVersion: version.value }),
+    ...(labels === undefined ? {} : { labels: labelsInFile(labels) }),
     ...(document === undefined ? {} : { base: { origin: Option.getOrElse(baseFile, () => "-"), content: document } }),
   };
   return found;

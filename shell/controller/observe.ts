@@ -22,6 +22,9 @@ import { operatorWith } from "../../core/operator/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { isWatched } from "../../core/plan/ownership.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
+import type { ImageLabels } from "../../core/image/image_labels.ts";
+import { labelsNeeded } from "../../core/plan/image_question.ts";
+import { LabelReader } from "./image_labels.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
@@ -80,7 +83,9 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     rollingUpgrades: undefined,
     server: undefined,
   };
-  const prepared = prepare(cached, decoded);
+  const labels = yield* labelsOf(key, cached, decoded);
+  const sources: ClusterSnapshot = labels === undefined ? cached : { ...cached, labels };
+  const prepared = prepare(sources, decoded);
   const live = Result.isFailure(prepared) ? own.live : yield* withUnlabelled(own.live, prepared.success, isFresh);
   const name = stringAt(resource, "metadata", "name") ?? "";
   if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.markComplete(key);
@@ -88,8 +93,30 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     ? questionOf({ resource, live, secrets }, decoded.success.spec)
     : undefined;
   const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
-  const observed: Observed = { snapshot: { ...cached, live, server }, prepared };
+  const observed: Observed = { snapshot: { ...sources, live, server }, prepared };
   return observed;
+});
+
+/** What the labels of the image say, as far as the decision needs them: from the record of the config, else from the registry. */
+const labelsOf = Effect.fnUntraced(function* (
+  key: string,
+  snapshot: ClusterSnapshot,
+  decoded: ReturnType<typeof decodeResource>,
+) {
+  const reader = yield* LabelReader;
+  const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
+  const { recorded } = needed ?? {};
+  if (needed === undefined || recorded !== undefined) yield* reader.labels(key, undefined);
+  if (needed === undefined) return undefined;
+  if (recorded === undefined) {
+    const isUnasked = reader.asksNobody && needed.hasBase;
+    return (yield* reader.labels(key, needed.question())) ?? (isUnasked ? undefined : needed.meanwhile);
+  }
+  const asked = needed.checksTag ? needed.question() : undefined;
+  const generation = Number(at(snapshot.resource, "metadata", "generation") ?? 0);
+  const tagDigest = (yield* reader.tagDigest(key, asked, generation)) ?? needed.tagDigest;
+  const labels: ImageLabels = { kind: "read", read: reader.shared(recorded), tagDigest };
+  return labels;
 });
 
 /**

@@ -16,6 +16,7 @@ import {
 import { Cluster, type ClusterError, type Selection } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { heard, unreadable } from "../runtime/metrics.ts";
+import { LabelReader } from "./image_labels.ts";
 import { SecretPolling } from "./observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
@@ -116,11 +117,12 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
   const store = yield* Store;
   const named = yield* ReferenceIndex;
   const contests = yield* ContestsOf;
+  const labels = yield* LabelReader;
   const forget = (key: string, object: JsonObject) =>
     Effect.suspend(() => {
       named.forget(key);
       contests.forget(key);
-      return store.drop(object);
+      return Effect.andThen(labels.forget(key), store.drop(object));
     });
   return {
     group: "/apis/llamastack.io/v1alpha2",

@@ -21,6 +21,7 @@ import { LiveFigures, newFigures, passesEnded } from "../runtime/metrics.ts";
 import { Scope } from "../controller/watches.ts";
 import { SecretPolling } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
+import { labelReaderLayer } from "../controller/image_labels.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
 import { collectAtRest, ownMemory } from "./rest.ts";
@@ -102,12 +103,19 @@ export const operator = (options: RunOptions) =>
 
 const OPENSHIFT = "security.openshift.io";
 
+/** Of the API server in a pod; elsewhere they have no address. */
+const API_SERVER_NAMES = ["kubernetes.default.svc"];
+
 /** The work of the leader. Its state is created anew for each term, because a waiting replica has missed changes. */
 const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
   const facts = operatorFacts(options, groups, yield* hmacKey(options.operatorNamespace));
   if (options.namespaces.length === 0) {
     yield* copyGoOperatorSettings(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
   }
+  const labelOptions = {
+    operatorNamespace: options.operatorNamespace,
+    forbidden: [new URL(options.connection.url).hostname, ...API_SERVER_NAMES],
+  };
   // If only some namespaces are watched, the resources of others must not be written.
   const migration = options.namespaces.length === 0 ? migrateStorage : Effect.void;
   return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
@@ -117,7 +125,10 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     Effect.provideService(Scope, options.namespaces),
     Effect.provide(
-      Layer.fresh(Layer.provideMerge(ServerProbe.layer(options.connection, options.route), Store.layer)),
+      Layer.fresh(Layer.provideMerge(
+        Layer.mergeAll(ServerProbe.layer(options.connection, options.route), labelReaderLayer(labelOptions)),
+        Store.layer,
+      )),
     ),
     Effect.provideService(OperatorFacts, facts),
   );

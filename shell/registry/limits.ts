@@ -19,3 +19,43 @@ export const REDIRECTS_MAX = 5;
 export const ATTEMPTS_MAX = 4;
 export const PAUSE_MS = 500;
 export const PAUSE_MS_MAX = 10_000;
+
+/** Longest layer that is searched for a config, in bytes as the registry has it and unpacked; a layer of its own is small. */
+export const LAYER_BYTES_MAX = 16 * 1024 * 1024;
+export const LAYER_UNPACKED_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Layers that are searched if the one that a label names is not among them: a mirror has compressed it anew. */
+export const LAYERS_SEARCHED_MAX = 8;
+
+/** Longest time for the labels of one image in the operator, in milliseconds: an index with its platforms is ten requests. */
+export const LOOKUP_MS = 60_000;
+
+/** Images that are looked up at the same time: in all, of one namespace, and of one registry. */
+export const LOOKUPS_MAX = 4;
+export const LOOKUPS_PER_NAMESPACE_MAX = 1;
+export const LOOKUPS_PER_HOST_MAX = 2;
+
+/** Architectures of one image whose labels are compared. */
+export const ARCHITECTURES_MAX = 16;
+
+/** Credentials that are tried for one image. */
+export const CREDENTIALS_MAX = 16;
+
+/** New resources with one image share an answer for this long, in milliseconds. */
+export const ANSWER_FRESH_MS = 30_000;
+
+/** An edit asks what its tag means now: an answer for another resource may be this old, in milliseconds. */
+export const TAG_FRESH_MS = 3000;
+
+/** Requests for that until the registry answers; the tag is then left until the next edit. */
+export const TAG_ATTEMPTS_MAX = 5;
+
+/** Pause before a failed lookup is repeated, in milliseconds: first and longest; doubled each time. */
+export const LOOKUP_RETRY_MS = 5000;
+export const LOOKUP_RETRY_MS_MAX = 600_000;
+
+/** Configs of images in memory, in characters: one copy for all resources with the same image. */
+export const CONFIGS_KEPT_MAX = 8 * 1024 * 1024;
+
+/** Answers that are remembered, in number: one for each image and set of credentials. */
+export const ANSWERS_KEPT_MAX = 2000;

@@ -2,7 +2,6 @@
  * Reads images from registries: token and basic authentication with several credentials in turn, redirects, own
  * certificate authorities, pauses that a busy registry asks for. Everything that is read is checked against its digest.
  */
-import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
@@ -12,25 +11,17 @@ import { type Challenge, challengeIn, tokenUrl } from "../../core/image/challeng
 import type { Credential } from "../../core/image/credentials.ts";
 import { type ImageName, registryHost } from "../../core/image/image_name.ts";
 import { type Manifest, MANIFEST_TYPES, type ManifestUnusable, readManifest } from "../../core/image/manifest.ts";
+import { TarUnusable } from "../../core/image/tar.ts";
 import {
   ImageNotFound,
   PullNotAllowed,
   type RegistryFailure,
   RegistryMisbehaves,
-  RegistryUnreachable,
 } from "../../core/image/registry_failure.ts";
-import { withCauses } from "../kubernetes/cluster_error.ts";
-import { chunksOf, within } from "../kubernetes/http_client.ts";
-import {
-  ATTEMPTS_MAX,
-  IMAGE_CONFIG_BYTES_MAX,
-  MANIFEST_BYTES_MAX,
-  PAUSE_MS,
-  PAUSE_MS_MAX,
-  REDIRECTS_MAX,
-  REQUEST_MS,
-  TOKEN_BYTES_MAX,
-} from "./limits.ts";
+import { type Answer, patiently, requested } from "./exchange.ts";
+import { IMAGE_CONFIG_BYTES_MAX, LAYER_BYTES_MAX, MANIFEST_BYTES_MAX, TOKEN_BYTES_MAX } from "./limits.ts";
+import type { Send } from "./guarded_fetch.ts";
+import { fileInLayer } from "./layer.ts";
 
 export interface RegistryAccess {
   /** In the order in which they are tried; without any, the registry is asked anonymously. */
@@ -39,6 +30,8 @@ export interface RegistryAccess {
   readonly authorities: ReadonlyArray<string>;
   /** For registries without TLS. */
   readonly plainHttp: boolean;
+  /** Undefined: to any address, which the person at the command line has chosen. */
+  readonly send?: Send;
 }
 
 export interface Registry {
@@ -48,18 +41,21 @@ export interface Registry {
   ) => Effect.Effect<{ readonly manifest: Manifest; readonly digest: string }, RegistryFailure | ManifestUnusable>;
   /** The config of an image, as JSON. */
   readonly config: (digest: string) => Effect.Effect<Json, RegistryFailure>;
+  /** A file of a layer; undefined if it is not there. */
+  readonly file: (
+    layer: string,
+    path: string,
+    bytesMax: number,
+  ) => Effect.Effect<Uint8Array | undefined, RegistryFailure | TarUnusable>;
 }
 
 /** The client is closed with the scope. */
 export const openRegistry = Effect.fn("openRegistry")(function* (
   name: ImageName,
-  { credentials, authorities, plainHttp }: RegistryAccess,
+  { credentials, authorities, plainHttp, send }: RegistryAccess,
 ) {
   const host = registryHost(name.registry);
-  const client = yield* Effect.acquireRelease(
-    Effect.sync(() => Deno.createHttpClient({ caCerts: [...authorities] })),
-    (item) => Effect.sync(() => item.close()),
-  );
+  const client: Send = send ?? (yield* fetching(authorities));
   const base = `${plainHttp ? "http" : "https"}://${host}/v2/${name.repository}`;
   /** The header that worked last; one token serves all requests for a repository. */
   let accepted: string | undefined;
@@ -120,18 +116,27 @@ export const openRegistry = Effect.fn("openRegistry")(function* (
         yield* checked(bytes, digest);
         return yield* parsed(host, bytes);
       }),
+    file: (layer, path, bytesMax) =>
+      Effect.gen(function* () {
+        const bytes = yield* bytesOf(`the layer ${layer}`, `/blobs/${layer}`, LAYER_BYTES_MAX, "*/*");
+        yield* checked(bytes, layer);
+        return yield* Effect.tryPromise({
+          try: () => fileInLayer(bytes, path, bytesMax),
+          catch: (cause) => cause instanceof TarUnusable ? cause : new TarUnusable({ detail: "it cannot be read" }),
+        });
+      }),
   };
   return registry;
 });
 
-interface Answer {
-  readonly status: number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The header WWW-Authenticate. */
-  readonly challenge: string;
-  /** Seconds of the header Retry-After. */
-  readonly retryAfter: number | undefined;
-}
+const fetching = (authorities: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => Deno.createHttpClient({ caCerts: [...authorities] })),
+      (item) => Effect.sync(() => item.close()),
+    ),
+    (client): Send => (url, headers, signal) => fetch(url, { client, signal, redirect: "manual", headers }),
+  );
 
 /**
  * Those that may be sent to where the challenge leads, then none: a registry may serve public images to everybody whose
@@ -149,7 +154,7 @@ const candidates = (
 
 /** Undefined: the place that issues tokens rejects the credential. */
 const authorizationFor = (
-  client: Deno.HttpClient,
+  client: Send,
   host: string,
   challenge: Challenge,
   credential: Credential | undefined,
@@ -185,104 +190,3 @@ const parsed = (host: string, bytes: Uint8Array): Effect.Effect<Json, RegistryMi
     try: () => JSON.parse(new TextDecoder().decode(bytes)) as Json,
     catch: () => new RegistryMisbehaves({ host, detail: "it sends something that is not JSON" }),
   });
-
-/** Repeats a request that a busy registry rejects, after the time that it names or with backoff. */
-const patiently = (
-  host: string,
-  request: Effect.Effect<Answer, RegistryFailure>,
-): Effect.Effect<Answer, RegistryFailure> =>
-  Effect.gen(function* () {
-    for (let attempt = 1;; attempt++) {
-      const found = yield* request;
-      if (found.status !== 429 && found.status !== 502 && found.status !== 503) return found;
-      const pauseMs = found.retryAfter === undefined ? PAUSE_MS * 2 ** attempt : found.retryAfter * 1000;
-      if (attempt >= ATTEMPTS_MAX || pauseMs > PAUSE_MS_MAX) {
-        return yield* new RegistryUnreachable({
-          host,
-          detail: `it is busy (status ${found.status})${
-            found.retryAfter === undefined ? "" : `, and asks to come back in ${found.retryAfter} s`
-          }`,
-        });
-      }
-      yield* Effect.sleep(Duration.millis(pauseMs));
-    }
-  });
-
-/** One request, with its redirects: credentials never go to another origin, and nothing goes from HTTPS to HTTP. */
-const requested = (
-  client: Deno.HttpClient,
-  host: string,
-  from: string,
-  headers: { readonly accept: string; readonly authorization: string | undefined },
-  bytesMax: number,
-): Effect.Effect<Answer, RegistryFailure> =>
-  Effect.tryPromise({
-    try: (outer) =>
-      within(REQUEST_MS, outer, async (signal) => {
-        let url = new URL(from);
-        for (let count = 0; count <= REDIRECTS_MAX; count++) {
-          const isSameOrigin = url.origin === new URL(from).origin;
-          const response = await fetch(url, {
-            client,
-            signal,
-            redirect: "manual",
-            headers: {
-              accept: headers.accept,
-              ...(headers.authorization === undefined || !isSameOrigin ? {} : { authorization: headers.authorization }),
-            },
-          });
-          const location = response.headers.get("location");
-          if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
-            return await answerOf(response, host, bytesMax, signal);
-          }
-          await response.body?.cancel();
-          const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
-          if (next === undefined || !["http:", "https:"].includes(next.protocol)) {
-            throw new RegistryMisbehaves({ host, detail: "it redirects to something that is no URL" });
-          }
-          if (url.protocol === "https:" && next.protocol === "http:") {
-            throw new RegistryMisbehaves({ host, detail: `it redirects to ${next.host} without TLS` });
-          }
-          url = next;
-        }
-        throw new RegistryMisbehaves({ host, detail: `it redirects more than ${REDIRECTS_MAX} times` });
-      }),
-    catch: (cause) => {
-      if (cause instanceof RegistryMisbehaves) return cause;
-      const isLate = cause instanceof DOMException && cause.name === "TimeoutError";
-      return new RegistryUnreachable({
-        host,
-        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withCauses(cause),
-      });
-    },
-  });
-
-const answerOf = async (response: Response, host: string, bytesMax: number, signal: AbortSignal): Promise<Answer> => {
-  // What a registry writes about an error is never shown, and not read.
-  const bytes = response.status === 200 ? await bytesWithin(response, bytesMax, signal) : new Uint8Array();
-  if (response.status !== 200) await response.body?.cancel();
-  if (bytes === undefined) throw new RegistryMisbehaves({ host, detail: `a response has more than ${bytesMax} bytes` });
-  const seconds = Number(response.headers.get("retry-after") ?? NaN);
-  return {
-    status: response.status,
-    bytes,
-    challenge: response.headers.get("www-authenticate") ?? "",
-    retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined,
-  };
-};
-
-/** Undefined, and the rest unread, if it is longer. */
-const bytesWithin = async (
-  response: Response,
-  bytesMax: number,
-  signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let count = 0;
-  for await (const chunk of chunksOf(response, signal)) {
-    count += chunk.length;
-    if (count > bytesMax) return undefined;
-    parts.push(chunk);
-  }
-  return await new Blob(parts).bytes();
-};

@@ -165,3 +165,15 @@ const given = (plugin: (() => Credential) | undefined): Credential | undefined =
     throw new SettingsError({ detail: cause instanceof Error ? cause.message : String(cause) });
   }
 };
+
+/** Whether the environment names a proxy for the address, as Deno's fetch reads it. */
+export const isProxied = ({ protocol, hostname }: URL): boolean => {
+  const named = (...names: ReadonlyArray<string>) =>
+    names.map((name) => Deno.env.get(name)).find((value) => value !== undefined && value !== "");
+  const proxy = protocol === "https:"
+    ? named("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+    : named("http_proxy", "ALL_PROXY", "all_proxy");
+  const exceptions = (named("NO_PROXY", "no_proxy") ?? "").split(",").map((item) => item.trim().replace(/^\*?\./, ""));
+  return proxy !== undefined &&
+    !exceptions.some((item) => item === "*" || item !== "" && (hostname === item || hostname.endsWith(`.${item}`)));
+};

@@ -145,9 +145,10 @@ const admission = Effect.fnUntraced(function* (
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
-  const { imageOverrides, admissionReferences, allow } = yield* settings;
+  const { imageOverrides, admissionReferences, allow, imageLabels } = yield* settings;
   const surroundings = {
     allow,
+    imageLabels,
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };

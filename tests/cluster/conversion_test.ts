@@ -297,7 +297,7 @@ Deno.test("both API versions on a real API server", async (t) => {
 
     await t.step("random objects of v1alpha2 survive a write through v1alpha1", async () => {
       let tried = 0;
-      for (const item of fc.sample(arbitraryV1alpha2, { numRuns: 300, seed: 7 })) {
+      for (const item of fc.sample(arbitraryV1alpha2, { numRuns: 400, seed: 7 })) {
         const made = await call(cluster, "POST", `${pathIn(NOW)}?fieldManager=random`, {
           ...omit(item, "status"),
           metadata: { generateName: "r-" },

@@ -136,6 +136,12 @@ export const exerciseServer = async (cluster: ControlPlane, name: string, place:
   const large = { workload: { replicas: 0, overrides: { env: [{ name: "LONG", value: "x".repeat(70_000) }] } } };
   await write(cluster, `${name}-large`, large, place);
   await told(cluster, `${name}-large`, place);
+  // Whose labels are asked for with every credential that the operator may read.
+  await write(cluster, `${name}-labels`, { ...BARE, distribution: { image: "registry.invalid/a:1" } }, place);
+  await eventually("the registry was asked", async () => {
+    const path = `/apis/llamastack.io/v1alpha2/namespaces/${place}/llamastackdistributions/${name}-labels`;
+    return JSON.stringify((await read(cluster, path)).status).includes("its name has no address") || undefined;
+  });
   // The ReplicaSets of former edits keep their configs.
   await cluster.kubectl(["delete", "replicasets", "-n", place, "-l", `app.kubernetes.io/instance=${name}`]);
   await eventually("former configs are gone", async () => {

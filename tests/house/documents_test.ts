@@ -65,7 +65,7 @@ Deno.test("lint finds no error in any resource that a page shows", async () => {
   for (const { page, text } of shown) {
     const { code, stdout } = lintCommand(
       [{ name: page, text }],
-      { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES },
+      { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES, imageLabels: "Auto" },
       options,
     );
     strictEqual(code, 0, stdout);

@@ -125,6 +125,7 @@ const MORE: ReadonlyArray<JsonObject> = [
     workload: { storage: { retentionPolicy: "Delete" }, restartPolicyOnSecretChange: "Never" },
   }),
   starter({ suspend: true }),
+  { distribution: { name: "starter", config: "other.yaml" }, disabled: ["eval"] },
   ...EXTERNAL_APIS.map((api) => starter({ externalProviders: { [api]: [EXTERNAL] } })),
 ];
 

@@ -4,7 +4,13 @@ import { GO_OPERATOR_BINDING } from "../../core/operator/go_operator_settings.ts
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/snapshot/kinds.ts";
 import { type Choices, watchesAll } from "./choices.ts";
-import { AUTHORITY_SECRET, HMAC_SECRET, LEASE, WEBHOOK_CONFIGURATION } from "../../core/operator/own_objects.ts";
+import {
+  AUTHORITY_SECRET,
+  HMAC_SECRET,
+  LEASE,
+  REGISTRY_SECRET,
+  WEBHOOK_CONFIGURATION,
+} from "../../core/operator/own_objects.ts";
 
 export interface Permission {
   readonly apiGroup: string;
@@ -202,6 +208,14 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     names: [HMAC_SECRET],
     where: "own",
     why: "store the HMAC key for digests of Secret values",
+  },
+  {
+    apiGroup: "",
+    resource: "secrets",
+    verbs: ["get"],
+    names: [REGISTRY_SECRET],
+    where: "own",
+    why: "read labels of images with the operator's own credentials",
   },
   {
     apiGroup: "",

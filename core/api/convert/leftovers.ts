@@ -61,6 +61,7 @@ export const V1ALPHA2_SHAPE: Shape = {
   ]),
   boundTo: {
     "spec.distribution.serverVersion": ["spec.distribution.name", "spec.distribution.image"],
+    "spec.distribution.config": ["spec.distribution.name", "spec.distribution.image"],
     "spec.overrideConfig.key": ["spec.overrideConfig.configMapName"],
     "spec.networking.tls.caBundle.exclusive": ["spec.networking.tls.caBundle.configMapName"],
   },

@@ -9,6 +9,7 @@ import {
 } from "../../failure/failures.ts";
 import { isObject, type Json, listAt, member, stringAt } from "../../data/json.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
+import type { ReadLabels } from "../../image/image_labels.ts";
 import type { BaseSource } from "./base.ts";
 import { productOf, type Server, serverName, serverOf, SUPPORTED_SERVERS } from "./families/families.ts";
 
@@ -92,6 +93,10 @@ export interface ResolvedDistribution {
   readonly server: Server | undefined;
   readonly base: BaseSource | undefined;
   readonly fixNeededToStart: boolean;
+  /** The operator's settings or environment name this image in place of the pinned one. */
+  readonly isOverridden: boolean;
+  /** The labels of the image, where they were read; the base is from them if they have one. */
+  readonly labels?: ReadLabels;
 }
 
 type ResolutionFailure =
@@ -151,12 +156,14 @@ export const resolveDistribution = (
   }
   // An override without a version in its tag, such as a digest, replaces the pinned image and not those of other versions.
   const isReplaced = release === named || overrideVersion !== undefined;
+  const replacement = isReplaced ? override : undefined;
   return Result.succeed({
     name: wanted.name,
-    image: (isReplaced ? override : undefined) ?? (release === named ? named.image : tagged(release, version ?? "")),
+    image: replacement ?? (release === named ? named.image : tagged(release, version ?? "")),
     server: runs,
     base: release.base,
     fixNeededToStart: release.fixNeededToStart,
+    isOverridden: replacement !== undefined,
   });
 };
 
@@ -193,7 +200,14 @@ const ownImage = (
     const path = ["spec", "distribution", "serverVersion"];
     return Result.fail(new UnsupportedServer({ path, version: serverVersion, supported: SUPPORTED_SERVERS }));
   }
-  return Result.succeed({ name: undefined, image, server, base: undefined, fixNeededToStart: false });
+  return Result.succeed({
+    name: undefined,
+    image,
+    server,
+    base: undefined,
+    fixNeededToStart: false,
+    isOverridden: false,
+  });
 };
 
 /** Image paths whose tag is a server version, including mirrors. */

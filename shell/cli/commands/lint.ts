@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
 import { lintCommand } from "../../../core/command/lint.ts";
-import { base, filename, moreFiles, serverVersion, settings } from "../flags.ts";
+import { base, filename, imageLabels, moreFiles, serverVersion, settings } from "../flags.ts";
 import { printAdvice, styleFor } from "../print.ts";
 import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -14,6 +14,7 @@ export const lint = Command.make(
     moreFiles,
     serverVersion,
     base,
+    imageLabels,
     settings,
     output: Flag.Literals("output", ["text", "json"]).pipe(
       Flag.withAlias("o"),
@@ -23,10 +24,13 @@ export const lint = Command.make(
   },
   Effect.fn("lint")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);
-    const known = yield* surroundings(input.serverVersion, input.base);
-    const { overrides, allow } = yield* clusterFacts(input.settings, false);
+    const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels);
+    const { overrides, allow, imageLabels: use } = yield* clusterFacts(input.settings, false);
     yield* printAdvice(
-      lintCommand(files, { ...known, overrides, allow }, { format: input.output, style: styleFor(Deno.stdout) }),
+      lintCommand(files, { ...known, overrides, allow, imageLabels: use }, {
+        format: input.output,
+        style: styleFor(Deno.stdout),
+      }),
     );
   }),
 ).pipe(

@@ -6,6 +6,7 @@ import { renderCommand } from "../../../core/command/render.ts";
 import {
   base,
   filename,
+  imageLabels,
   manifestOutput,
   moreFiles,
   offlineNamespace,
@@ -28,6 +29,7 @@ export const render = Command.make(
     ),
     serverVersion,
     base,
+    imageLabels,
     settings,
     openshift,
     namespace: offlineNamespace,
@@ -35,9 +37,9 @@ export const render = Command.make(
   },
   Effect.fn("render")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);
-    const known = yield* surroundings(input.serverVersion, input.base);
-    const { overrides, allow, platform } = yield* clusterFacts(input.settings, input.openshift);
-    yield* print(renderCommand(files, { ...known, overrides, allow }, {
+    const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels);
+    const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings, input.openshift);
+    yield* print(renderCommand(files, { ...known, overrides, allow, imageLabels: use }, {
       namespace: Option.getOrUndefined(input.namespace),
       platform,
       only: Option.getOrUndefined(input.only),

@@ -1,11 +1,13 @@
 /** `rollout`: flags and help; writes the annotation that core/command/rollout.ts returns. */
 import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
 import { Argument, Command } from "effect/cli";
 import { rolloutCommand } from "../../../core/command/rollout.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
 import { looking, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
-import { print } from "../print.ts";
+import { optionalText } from "../flags.ts";
+import { print, usageError } from "../print.ts";
 import { INVOKED_AS } from "../invocation.ts";
 import { Patch } from "../../../core/plan/patch.ts";
 
@@ -17,14 +19,23 @@ export const rollout = Command.make(
   {
     name: Argument.String("NAME").pipe(Argument.withDescription("Name of the LlamaStackDistribution")),
     namespace,
+    imageDigest: optionalText(
+      "image-digest",
+      "sha256:DIGEST",
+      "Digest to run of an image whose base config is in its labels (default: what the operator has found its tag to mean)",
+    ),
     ...clusterFlags,
   },
   Effect.fn("rollout")(function* (input) {
+    const imageDigest = Option.getOrUndefined(input.imageDigest);
+    if (imageDigest !== undefined && !/^sha256:[0-9a-f]{64}$/.test(imageDigest)) {
+      return yield* usageError("--image-digest: expected sha256: and 64 hexadecimal digits");
+    }
     const look = yield* lookOptions(input);
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
       const snapshot = yield* snapshotOf(yield* resourceOf(home, input.name));
-      const { write, outcome } = rolloutCommand(snapshot);
+      const { write, outcome } = rolloutCommand(snapshot, imageDigest);
       if (write !== undefined) {
         const patch = Patch.ServerSideApply({ object: write, fieldManager: FIELD_MANAGER, precondition: "any" });
         yield* (yield* Cluster).send(patch);
@@ -35,8 +46,8 @@ export const rollout = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Roll out a pod template that is held after an upgrade of the operator, or that waits in the upgrade queue. Sets an " +
-      "annotation on the resource; the running operator then replaces the pods.",
+    "Roll out a pod template that is held after an upgrade of the operator, or that waits in the upgrade queue; or " +
+      "the digest that the tag of an image means now, if its base config is in its labels. Sets an annotation on the resource; the running operator then replaces the pods.",
   ),
   Command.withShortDescription("Roll out a held pod template"),
   Command.withExamples([{

@@ -1,0 +1,108 @@
+/** A distribution with the base that the labels of its image contain. */
+import * as Result from "effect/Result";
+import { ImageLabelsAwaited, OverrideForOtherServerFamily, UnsupportedServer } from "../../failure/failures.ts";
+import { atDigest, type ImageLabels, type LabelUse } from "../../image/image_labels.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import type { ResolvedDistribution } from "./distribution.ts";
+import { serverOf, SUPPORTED_SERVERS } from "./families/families.ts";
+
+/** Whether the labels count before the embedded base, which belongs to the image that the operator pins. */
+export const readsLabels = ({ base, isOverridden }: ResolvedDistribution, use: LabelUse): boolean =>
+  use === "Always" || use === "Auto" && (base === undefined || isOverridden);
+
+export interface Labelled {
+  readonly distribution: ResolvedDistribution;
+  readonly warnings: ReadonlyArray<Warning>;
+  /** Why the labels have no base; undefined if they were not asked for, or have one. */
+  readonly cause: string | undefined;
+}
+
+/** `labels`: undefined if nobody asks for them. */
+export const labelled = (
+  distribution: ResolvedDistribution,
+  labels: ImageLabels | undefined,
+): Result.Result<Labelled, ImageLabelsAwaited | UnsupportedServer | OverrideForOtherServerFamily> => {
+  const path = ["spec", "distribution", distribution.name === undefined ? "image" : "name"];
+  const without = (cause: string | undefined, warnings: ReadonlyArray<Warning> = []) =>
+    Result.succeed({ distribution, warnings, cause });
+  switch (labels?.kind) {
+    case undefined:
+      return without(undefined);
+    case "awaited":
+      return Result.fail(new ImageLabelsAwaited({ path, image: distribution.image }));
+    case "unreadable":
+      return without(
+        labels.detail,
+        distribution.base === undefined ? [] : [
+          warning(
+            "ImageLabelsUnread",
+            path,
+            `the labels of image ${distribution.image} could not be read, and the base config that the operator has for ` +
+              `this name is used: ${labels.detail}`,
+          ),
+        ],
+      );
+    case "read":
+      return Result.map(withRead(distribution, labels.read, path), (found) => ({
+        ...found,
+        warnings: movedWarnings(labels, path),
+      }));
+  }
+};
+
+/** Followed only when somebody asks for it: config and image change together, and at a time that somebody chose. */
+const movedWarnings = (
+  { read, tagDigest }: Extract<ImageLabels, { readonly kind: "read" }>,
+  path: ReadonlyArray<string>,
+): ReadonlyArray<Warning> =>
+  tagDigest === undefined || tagDigest === read.digest || read.config === undefined ? [] : [
+    warning(
+      "ImageTagMoved",
+      path,
+      `the tag of image ${read.image} means ${tagDigest} now; the server still runs ${read.digest}, until you run ` +
+        "`llama-stack-operator rollout`",
+    ),
+  ];
+
+const withRead = (
+  distribution: ResolvedDistribution,
+  read: Extract<ImageLabels, { readonly kind: "read" }>["read"],
+  path: ReadonlyArray<string>,
+): Result.Result<Labelled, UnsupportedServer | OverrideForOtherServerFamily> => {
+  const { config, digest } = read;
+  if (config === undefined) {
+    return Result.succeed({
+      distribution: { ...distribution, labels: read },
+      warnings: [],
+      cause: "the image has no labels with a config",
+    });
+  }
+  const version = config.serverVersion;
+  const server = version === undefined ? distribution.server : serverOf(version);
+  if (version !== undefined && server === undefined) {
+    return Result.fail(new UnsupportedServer({ path, version, supported: SUPPORTED_SERVERS }));
+  }
+  // A name promises a server of its family: fields of the resource are read for that one.
+  if (distribution.name !== undefined && server?.family !== distribution.server?.family) {
+    const { name, image } = distribution;
+    return Result.fail(
+      new OverrideForOtherServerFamily({
+        path,
+        distribution: name,
+        image,
+        pinned: `server ${distribution.server?.version ?? "of this name"}`,
+      }),
+    );
+  }
+  return Result.succeed({
+    distribution: {
+      ...distribution,
+      image: digest === "" ? distribution.image : atDigest(distribution.image, digest),
+      server,
+      base: config.base,
+      labels: read,
+    },
+    warnings: [],
+    cause: undefined,
+  });
+};

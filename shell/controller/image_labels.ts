@@ -1,0 +1,254 @@
+/**
+ * Reads the labels of images from their registries, independently of reconciliations: a slow registry only delays its
+ * own answer. Nothing is asked of a registry for a resource whose config already exists.
+ */
+import * as Context from "effect/Context";
+import * as Deferred from "effect/Deferred";
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import * as FiberMap from "effect/FiberMap";
+import * as Layer from "effect/Layer";
+import * as Queue from "effect/Queue";
+import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
+import { answerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
+import { Cluster } from "../kubernetes/cluster.ts";
+import type { FoundConfig } from "../registry/image_config.ts";
+import { type Answer, lookedUp, lookupLimits } from "../registry/lookup.ts";
+import { keyringDigest, keyringFor } from "../registry/pull_credentials.ts";
+import { configsKept } from "../registry/configs_kept.ts";
+import {
+  ANSWER_FRESH_MS,
+  ANSWERS_KEPT_MAX,
+  CONFIGS_KEPT_MAX,
+  LOOKUP_RETRY_MS,
+  LOOKUP_RETRY_MS_MAX,
+  TAG_ATTEMPTS_MAX,
+  TAG_FRESH_MS,
+} from "../registry/limits.ts";
+import { monotonicMs } from "../runtime/monotonic_clock.ts";
+import { Store } from "../cache/store.ts";
+
+export interface LabelReader {
+  /** A single read of the cluster waits for no registry. */
+  readonly asksNobody: boolean;
+  /** The answer, undefined if there is none yet; it is asked for from now on, until `undefined` is passed. */
+  readonly labels: (key: string, question: ImageQuestion | undefined) => Effect.Effect<ImageLabels | undefined>;
+  /** What the tag of the image means, as far as it is known; it is asked for once for each question with another generation. */
+  readonly tagDigest: (
+    key: string,
+    question: ImageQuestion | undefined,
+    generation: number,
+  ) => Effect.Effect<string | undefined>;
+  /** Recorded labels with the one copy of their base that all resources share. */
+  readonly shared: (read: ReadLabels) => ReadLabels;
+  readonly forget: (key: string) => Effect.Effect<void>;
+  /** Waits for a resource `namespace/name` for which an answer came. */
+  readonly changed: Effect.Effect<string>;
+}
+
+/** For commands. */
+export const nobodyAsked: LabelReader = {
+  asksNobody: true,
+  labels: () => Effect.succeed(undefined),
+  tagDigest: () => Effect.succeed(undefined),
+  shared: (read) => read,
+  forget: () => Effect.void,
+  changed: Effect.never,
+};
+
+export const LabelReader: Context.Reference<LabelReader> = Context.Reference("llama-stack-operator/shell/LabelReader", {
+  defaultValue: () => nobodyAsked,
+});
+
+export interface LabelReaderOptions {
+  readonly operatorNamespace: string;
+  /** Hosts of the API server. */
+  readonly forbidden: ReadonlyArray<string>;
+}
+
+export const labelReaderLayer = (options: LabelReaderOptions) => Layer.effect(LabelReader, reading(options));
+
+interface Known {
+  readonly question: string;
+  answer: ImageLabels | undefined;
+}
+
+/** One lookup, for all resources whose question and credentials are the same. */
+interface Lookup {
+  readonly answer: Deferred.Deferred<Answer>;
+  /** Failures in a row, this one included. */
+  failures: number;
+  /** By the monotonic clock; undefined while it runs. */
+  freshUntilMs: number | undefined;
+  answeredAtMs: number;
+}
+
+/** Needs a scope, in which the requests live. */
+const reading = (options: LabelReaderOptions) =>
+  Effect.gen(function* () {
+    const store = yield* Store;
+    const cluster = yield* Cluster;
+    const scope = yield* Effect.scope;
+    const changes = yield* Queue.unbounded<string>();
+    const askers = yield* FiberMap.make<string>();
+    const checkers = yield* FiberMap.make<string>();
+    const limits = yield* lookupLimits;
+    const kept = configsKept();
+    const lookups = new Map<string, Lookup>();
+    const known = new Map<string, Known>();
+    const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
+
+    /** `ageMs`: how old the answer to another resource may be. */
+    const answerOf = Effect.fnUntraced(function* (question: ImageQuestion, ageMs = Infinity) {
+      const keyring = yield* keyringFor(question, options.operatorNamespace);
+      const id = answerKey(question, yield* Effect.promise(() => keyringDigest(keyring)));
+      const nowMs = yield* monotonicMs;
+      const before = lookups.get(id);
+      const isFresh = ({ freshUntilMs, answeredAtMs }: Lookup) =>
+        freshUntilMs === undefined || nowMs < freshUntilMs && nowMs - answeredAtMs <= ageMs;
+      if (before !== undefined && isFresh(before)) {
+        return { lookup: before, answer: yield* Deferred.await(before.answer) };
+      }
+      const lookup: Lookup = {
+        answer: yield* Deferred.make<Answer>(),
+        failures: before?.failures ?? 0,
+        freshUntilMs: undefined,
+        answeredAtMs: nowMs,
+      };
+      forgetOldest(lookups, nowMs);
+      lookups.set(id, lookup);
+      // Not a child of the resource that happened to ask first.
+      yield* Effect.forkIn(
+        Effect.gen(function* () {
+          const answer = yield* limits(question, lookedUp(question, keyring, options.forbidden, kept.of));
+          const failed = answer.kind === "failed";
+          if (!failed) kept.keep(question, answer.found);
+          lookup.failures = failed ? lookup.failures + 1 : 0;
+          lookup.answeredAtMs = yield* monotonicMs;
+          lookup.freshUntilMs = lookup.answeredAtMs + (failed ? pauseMs(lookup.failures) : ANSWER_FRESH_MS);
+          yield* Deferred.succeed(lookup.answer, answer);
+        }),
+        scope,
+      );
+      return { lookup, answer: yield* Deferred.await(lookup.answer) };
+    }, Effect.provideService(Cluster, cluster));
+
+    const follow = (key: string, question: ImageQuestion) =>
+      Effect.gen(function* () {
+        const mine = known.get(key);
+        while (mine !== undefined && known.get(key) === mine && (yield* store.knows(key))) {
+          const { lookup, answer } = yield* answerOf(question);
+          const before = JSON.stringify(mine.answer);
+          mine.answer = answer.kind === "failed"
+            ? { kind: "unreadable", detail: answer.detail }
+            : { kind: "read", read: kept.shared(readLabels(question, answer.found)) };
+          dropOldest(known, mine);
+          if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
+          if (answer.kind === "found") return;
+          yield* stale(lookup);
+        }
+      });
+
+    const check = (key: string, question: ImageQuestion) =>
+      Effect.gen(function* () {
+        const mine = tags.get(key);
+        for (let attempt = 0; attempt < TAG_ATTEMPTS_MAX && mine !== undefined && tags.get(key) === mine; attempt++) {
+          const { lookup, answer } = yield* answerOf({ ...question, reference: question.image }, TAG_FRESH_MS);
+          if (answer.kind === "found") {
+            mine.digest = answer.found.digest;
+            return yield* Queue.offer(changes, key);
+          }
+          yield* stale(lookup);
+        }
+      });
+
+    const reader: LabelReader = {
+      asksNobody: false,
+      labels: (key, question) =>
+        Effect.gen(function* () {
+          const current = known.get(key);
+          if (question === undefined) {
+            if (current === undefined) return undefined;
+            known.delete(key);
+            yield* FiberMap.remove(askers, key);
+            return undefined;
+          }
+          const text = questionText(question);
+          if (current?.question === text) return current.answer;
+          known.set(key, { question: text, answer: undefined });
+          yield* FiberMap.run(askers, key, follow(key, question));
+          return undefined;
+        }),
+      tagDigest: (key, question, generation) =>
+        Effect.gen(function* () {
+          const current = tags.get(key);
+          if (question === undefined) return current?.digest;
+          const text = `${generation} ${question.image}`;
+          if (current?.question === text) return current.digest;
+          tags.set(key, { question: text, digest: undefined });
+          yield* FiberMap.run(checkers, key, check(key, question));
+          return undefined;
+        }),
+      shared: kept.shared,
+      forget: (key) =>
+        Effect.gen(function* () {
+          known.delete(key);
+          tags.delete(key);
+          yield* FiberMap.remove(askers, key);
+          yield* FiberMap.remove(checkers, key);
+        }),
+      changed: Queue.take(changes),
+    };
+    return reader;
+  });
+
+/**
+ * Answers are held until the config is written. Where other failures keep many resources from that, the oldest answers are
+ * asked for again.
+ */
+const dropOldest = (known: Map<string, Known>, newest: Known): void => {
+  const bases = new Map<object, number>();
+  let characters = 0;
+  for (const [key, item] of [...known].toReversed()) {
+    const base = item.answer?.kind === "read" ? item.answer.read.config?.base : undefined;
+    if (base === undefined || bases.has(base)) continue;
+    characters += base.content.length;
+    bases.set(base, characters);
+    if (characters > CONFIGS_KEPT_MAX && item !== newest) known.delete(key);
+  }
+};
+
+/** Waits until the answer may be asked for again. */
+const stale = ({ freshUntilMs = 0 }: Lookup) =>
+  Effect.flatMap(monotonicMs, (nowMs) => Effect.sleep(Duration.millis(Math.max(1, freshUntilMs - nowMs))));
+
+const questionText = (question: ImageQuestion): string =>
+  JSON.stringify({
+    ...question,
+    registries: { ...question.registries, mirrors: [...question.registries.mirrors] },
+  });
+
+const pauseMs = (failures: number): number => Math.min(LOOKUP_RETRY_MS * 2 ** (failures - 1), LOOKUP_RETRY_MS_MAX);
+
+const readLabels = ({ image, wanted }: ImageQuestion, { digest, config }: FoundConfig): ReadLabels => ({
+  image,
+  digest,
+  wanted,
+  config: config === undefined ? undefined : {
+    file: config.file,
+    base: { origin: originOf(image, config.file), content: config.text },
+    serverVersion: config.serverVersion,
+  },
+});
+
+/** Those that are no longer fresh, and of the others the oldest. */
+const forgetOldest = (lookups: Map<string, Lookup>, nowMs: number): void => {
+  if (lookups.size < ANSWERS_KEPT_MAX) return;
+  for (const [id, { freshUntilMs }] of lookups) {
+    if (freshUntilMs !== undefined && freshUntilMs <= nowMs) lookups.delete(id);
+  }
+  for (const [id, { freshUntilMs }] of lookups) {
+    if (lookups.size < ANSWERS_KEPT_MAX) return;
+    if (freshUntilMs !== undefined) lookups.delete(id);
+  }
+};

@@ -1,0 +1,121 @@
+/** One request to a registry, with its redirects, bounds and pauses. */
+import * as Duration from "effect/Duration";
+import * as Effect from "effect/Effect";
+import {
+  AddressNotAllowed,
+  type RegistryFailure,
+  RegistryMisbehaves,
+  RegistryUnreachable,
+} from "../../core/image/registry_failure.ts";
+import { withCauses } from "../kubernetes/cluster_error.ts";
+import { chunksOf, within } from "../kubernetes/http_client.ts";
+import { ATTEMPTS_MAX, PAUSE_MS, PAUSE_MS_MAX, REDIRECTS_MAX, REQUEST_MS } from "./limits.ts";
+import type { Send } from "./guarded_fetch.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The header WWW-Authenticate. */
+  readonly challenge: string;
+  /** Seconds of the header Retry-After. */
+  readonly retryAfter: number | undefined;
+}
+
+/** Repeats a request that a busy registry rejects, after the time that it names or with backoff. */
+export const patiently = (
+  host: string,
+  request: Effect.Effect<Answer, RegistryFailure>,
+): Effect.Effect<Answer, RegistryFailure> =>
+  Effect.gen(function* () {
+    for (let attempt = 1;; attempt++) {
+      const found = yield* request;
+      if (found.status !== 429 && found.status !== 502 && found.status !== 503) return found;
+      const pauseMs = found.retryAfter === undefined ? PAUSE_MS * 2 ** attempt : found.retryAfter * 1000;
+      if (attempt >= ATTEMPTS_MAX || pauseMs > PAUSE_MS_MAX) {
+        return yield* new RegistryUnreachable({
+          host,
+          detail: `it is busy (status ${found.status})${
+            found.retryAfter === undefined ? "" : `, and asks to come back in ${found.retryAfter} s`
+          }`,
+        });
+      }
+      yield* Effect.sleep(Duration.millis(pauseMs));
+    }
+  });
+
+/** One request, with its redirects: credentials never go to another origin, and nothing goes from HTTPS to HTTP. */
+export const requested = (
+  client: Send,
+  host: string,
+  from: string,
+  headers: { readonly accept: string; readonly authorization: string | undefined },
+  bytesMax: number,
+): Effect.Effect<Answer, RegistryFailure> =>
+  Effect.tryPromise({
+    try: (outer) =>
+      within(REQUEST_MS, outer, async (signal) => {
+        let url = new URL(from);
+        for (let count = 0; count <= REDIRECTS_MAX; count++) {
+          const isSameOrigin = url.origin === new URL(from).origin;
+          const response = await client(url, {
+            accept: headers.accept,
+            ...(headers.authorization === undefined || !isSameOrigin ? {} : { authorization: headers.authorization }),
+          }, signal);
+          const location = response.headers.get("location");
+          if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
+            return await answerOf(response, host, bytesMax, signal);
+          }
+          await response.body?.cancel();
+          const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
+          if (next === undefined || !["http:", "https:"].includes(next.protocol)) {
+            throw new RegistryMisbehaves({ host, detail: "it redirects to something that is no URL" });
+          }
+          if (url.protocol === "https:" && next.protocol === "http:") {
+            throw new RegistryMisbehaves({ host, detail: `it redirects to ${next.host} without TLS` });
+          }
+          url = next;
+        }
+        throw new RegistryMisbehaves({ host, detail: `it redirects more than ${REDIRECTS_MAX} times` });
+      }),
+    catch: (cause) => {
+      if (
+        cause instanceof RegistryMisbehaves || cause instanceof AddressNotAllowed ||
+        cause instanceof RegistryUnreachable
+      ) return cause;
+      const isLate = cause instanceof DOMException && cause.name === "TimeoutError";
+      return new RegistryUnreachable({
+        host,
+        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withCauses(cause),
+      });
+    },
+  });
+
+const answerOf = async (response: Response, host: string, bytesMax: number, signal: AbortSignal): Promise<Answer> => {
+  // What a registry writes about an error is never shown, and not read.
+  const bytes = response.status === 200 ? await bytesWithin(response, bytesMax, signal) : new Uint8Array();
+  if (response.status !== 200) await response.body?.cancel();
+  if (bytes === undefined) throw new RegistryMisbehaves({ host, detail: `a response has more than ${bytesMax} bytes` });
+  const seconds = Number(response.headers.get("retry-after") ?? NaN);
+  return {
+    status: response.status,
+    bytes,
+    challenge: response.headers.get("www-authenticate") ?? "",
+    retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined,
+  };
+};
+
+/** Undefined, and the rest unread, if it is longer. */
+const bytesWithin = async (
+  response: Response,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let count = 0;
+  for await (const chunk of chunksOf(response, signal)) {
+    count += chunk.length;
+    if (count > bytesMax) return undefined;
+    parts.push(chunk);
+  }
+  return await new Blob(parts).bytes();
+};

@@ -1,0 +1,169 @@
+/**
+ * Requests to registries that tenants have named: never to an address that the operator can reach and they must not. The
+ * address is looked up once, judged, and used for the connection, so that a second answer of the DNS changes nothing.
+ */
+import type { IncomingMessage } from "node:http";
+import { PUBLIC_AUTHORITIES } from "../../core/config/mounted_files.ts";
+import { canonical, isInternal } from "../../core/image/internal_address.ts";
+import { AddressNotAllowed, RegistryUnreachable } from "../../core/image/registry_failure.ts";
+import type { Registries } from "../../core/operator/registries.ts";
+import { isProxied } from "../runtime/settings.ts";
+
+/** One request without a redirect. */
+export type Send = (
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) => Promise<Response>;
+
+export interface Guard {
+  readonly registries: Pick<Registries, "plainHttp" | "internal">;
+  /** PEM of authorities to trust beside the public ones; empty: none. */
+  readonly authorities: string;
+  /** Hosts of the API server; nothing is sent to their addresses. */
+  readonly forbidden: ReadonlyArray<string>;
+}
+
+export const guardedFetch = (guard: Guard): Send => async (url, headers, signal) => {
+  if (url.protocol === "http:" && !guard.registries.plainHttp.includes(url.host)) {
+    throw new AddressNotAllowed({ host: url.host, detail: "it is asked without TLS", setting: "registries.plainHttp" });
+  }
+  const addresses = await judged(url, guard, signal);
+  return isProxied(url)
+    ? await throughProxy(url, headers, guard, signal)
+    : await direct(url, headers, { addresses, guard, signal });
+};
+
+/** The addresses of the host, all of them allowed. */
+const judged = async (url: URL, { registries, forbidden }: Guard, signal: AbortSignal) => {
+  const addresses = await addressesOf(url.hostname, signal);
+  if (registries.internal.includes(url.host)) return addresses;
+  const servers = await Promise.all(forbidden.map((host) => addressesOf(host, signal).catch(() => [])));
+  const taken = new Set(servers.flat().map(({ address }) => canonical(address)));
+  const found = addresses.find(({ address }) => isInternal(address) || taken.has(canonical(address)));
+  if (found !== undefined) {
+    throw new AddressNotAllowed({
+      host: url.host,
+      detail: "its address is loopback, link-local, or that of the API server",
+      setting: "registries.internal",
+    });
+  }
+  return addresses;
+};
+
+interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** As every program of the system resolves it. */
+const addressesOf = async (hostname: string, signal: AbortSignal): Promise<ReadonlyArray<Address>> => {
+  const { lookup } = await import("node:dns/promises");
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  signal.throwIfAborted();
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    const found = await Promise.race([lookup(host, { all: true }), stopped]);
+    if (found.length === 0) throw new Error("no address");
+    return found;
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw new RegistryUnreachable({ host: hostname, detail: "its name has no address" });
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+};
+
+/**
+ * The public ones are those of the image or the machine: the runtime has none (shell/kubernetes/trusted_authorities.ts), and
+ * the API server is reached by another client.
+ */
+const authoritiesOf = async (own: string): Promise<string[]> => {
+  for (const file of PUBLIC_AUTHORITIES) {
+    const text = await Deno.readTextFile(file).catch(() => undefined);
+    if (text !== undefined) return own === "" ? [text] : [text, own];
+  }
+  return own === "" ? [] : [own];
+};
+
+interface Way {
+  readonly addresses: ReadonlyArray<Address>;
+  readonly guard: Guard;
+  readonly signal: AbortSignal;
+}
+
+/** Deno's fetch resolves names itself; Node's client takes the addresses that were judged. */
+const direct = async (
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  { addresses, guard, signal }: Way,
+): Promise<Response> => {
+  const secure = url.protocol === "https:";
+  const [{ request }, { Readable }] = await Promise.all([
+    secure ? import("node:https") : import("node:http"),
+    import("node:stream"),
+  ]);
+  const ca = secure ? await authoritiesOf(guard.authorities) : [];
+  return await new Promise<Response>((resolve, reject) => {
+    const lookup = (
+      _host: string,
+      { all }: { readonly all?: boolean },
+      done: (error: null, found: string | ReadonlyArray<Address>, family?: number) => void,
+    ) => {
+      const [first] = addresses;
+      if (all === true) done(null, addresses);
+      else done(null, first?.address ?? "", first?.family);
+    };
+    const options = {
+      method: "GET",
+      headers,
+      agent: false,
+      signal,
+      lookup: lookup as never,
+      ...(secure ? { ca } : {}),
+    };
+    const sent = request(url, options, (message: IncomingMessage) => {
+      const status = message.statusCode ?? 0;
+      if (status < 200 || status > 599) return void sent.destroy(new Error(`status ${status}`));
+      const withoutBody = [204, 205, 304].includes(status);
+      if (withoutBody) message.resume();
+      resolve(
+        new Response(withoutBody ? null : Readable.toWeb(message) as unknown as ReadableStream<Uint8Array>, {
+          status,
+          headers: headersOf(message),
+        }),
+      );
+    });
+    sent.on("error", (error) => reject(signal.aborted ? signal.reason : error));
+    sent.end();
+  });
+};
+
+/** Only those that the client of registries reads. */
+const headersOf = ({ headers }: IncomingMessage): Headers => {
+  const found = new Headers();
+  for (const name of ["location", "www-authenticate", "retry-after"]) {
+    const value = headers[name];
+    if (value !== undefined) found.set(name, Array.isArray(value) ? value.join(", ") : value);
+  }
+  return found;
+};
+
+/** The proxy of the environment makes the connection, to where it resolves the name. */
+const throughProxy = async (
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  guard: Guard,
+  signal: AbortSignal,
+): Promise<Response> => {
+  const client = Deno.createHttpClient({ caCerts: await authoritiesOf(guard.authorities), poolMaxIdlePerHost: 0 });
+  try {
+    return await fetch(url, { client, headers, signal, redirect: "manual" });
+  } finally {
+    client.close();
+  }
+};

@@ -1,0 +1,96 @@
+/** The config that the labels of an image name, from its registry: one for all of its architectures. */
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
+import { stringAt } from "../../core/data/json.ts";
+import { BASE_BYTES_MAX } from "../../core/data/limits.ts";
+import { agreed, type ConfigText, type PlatformConfig, type PlatformsDiffer } from "../../core/image/agreement.ts";
+import type { ImageName } from "../../core/image/image_name.ts";
+import { configsIn, LabelUnusable } from "../../core/image/labels.ts";
+import { type Descriptor, labelsOf, ManifestUnusable } from "../../core/image/manifest.ts";
+import type { RegistryFailure } from "../../core/image/registry_failure.ts";
+import { TarUnusable } from "../../core/image/tar.ts";
+import { ARCHITECTURES_MAX, LAYERS_SEARCHED_MAX } from "./limits.ts";
+import { openRegistry, type Registry, type RegistryAccess } from "./registry.ts";
+
+export interface FoundConfig {
+  readonly digest: string;
+  /** Undefined: the image has no labels with a config. */
+  readonly config: ConfigText | undefined;
+}
+
+export type ImageFailure = RegistryFailure | ManifestUnusable | LabelUnusable | PlatformsDiffer | TarUnusable;
+
+/** `known`: what was read of a digest before; the registry has then said that it may be read with these credentials. */
+export const readImageConfig = (
+  name: ImageName,
+  access: RegistryAccess,
+  wanted: string | undefined,
+  known: (digest: string) => FoundConfig | undefined,
+): Effect.Effect<FoundConfig, ImageFailure> =>
+  Effect.scoped(Effect.gen(function* () {
+    const registry = yield* openRegistry(name, access);
+    const { manifest, digest } = yield* registry.manifest(name.digest ?? name.tag ?? "");
+    const before = known(digest);
+    if (before !== undefined) return before;
+    if (manifest.kind === "image") {
+      const { config } = yield* platformConfig(registry, manifest, wanted);
+      return { digest, config };
+    }
+    if (manifest.platforms.length > ARCHITECTURES_MAX) {
+      return yield* new ManifestUnusable({ detail: `its index has ${manifest.platforms.length} images for Linux` });
+    }
+    const platforms: Array<PlatformConfig> = [];
+    for (const { digest: inner, architecture } of manifest.platforms) {
+      const found = yield* registry.manifest(inner);
+      // An index inside an index is none that a container runtime accepts.
+      if (found.manifest.kind === "index") {
+        return yield* new ManifestUnusable({ detail: "its index contains an index" });
+      }
+      platforms.push({ ...yield* platformConfig(registry, found.manifest, wanted), architecture });
+    }
+    return { digest, config: yield* Effect.fromResult(agreed(platforms)) };
+  }));
+
+interface ImageManifest {
+  readonly config: Descriptor;
+  readonly layers: ReadonlyArray<Descriptor>;
+}
+
+const platformConfig = Effect.fnUntraced(function* (
+  registry: Registry,
+  manifest: ImageManifest,
+  wanted: string | undefined,
+) {
+  const document = yield* registry.config(manifest.config.digest);
+  const architecture = stringAt(document, "architecture") ?? "unknown";
+  const configs = yield* Effect.fromResult(configsIn(labelsOf(document), wanted));
+  const source = configs?.configs.get(configs.chosen);
+  if (configs === undefined || source === undefined) return { architecture, config: undefined };
+  const { chosen: file, serverVersion } = configs;
+  const text = source.kind === "inline" ? source.text : yield* textInLayer(registry, manifest.layers, source);
+  return { architecture, config: { file, text, serverVersion } };
+});
+
+/** A mirror that compresses layers anew gives them other digests: the file is then looked for from the topmost layer on. */
+const textInLayer = Effect.fnUntraced(function* (
+  registry: Registry,
+  layers: ReadonlyArray<Descriptor>,
+  { layer, path }: { readonly layer: string; readonly path: string },
+) {
+  const isThere = layers.some(({ digest }) => digest === layer);
+  const searched = isThere ? [layer] : layers.map(({ digest }) => digest).toReversed().slice(0, LAYERS_SEARCHED_MAX);
+  for (const digest of searched) {
+    const bytes = yield* registry.file(digest, path, BASE_BYTES_MAX).pipe(
+      // Of those that nobody has named, one may be too large or no archive.
+      Effect.catch((failure) => isThere ? Effect.fail(failure) : Effect.succeed(undefined)),
+    );
+    if (bytes === undefined) continue;
+    const text = Result.try(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (Result.isSuccess(text)) return text.success;
+    return yield* new LabelUnusable({ label: "io.llamastack.config.path", detail: "the file is not UTF-8" });
+  }
+  return yield* new LabelUnusable({
+    label: "io.llamastack.config.path",
+    detail: isThere ? "there is no such file in the layer" : "neither the layer nor the file is in the image",
+  });
+});
