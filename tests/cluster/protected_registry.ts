@@ -8,12 +8,10 @@ import {
 } from "../../tools/cluster/background_process.ts";
 import { installProgram } from "../../tools/install/debian_packages.ts";
 import { must } from "../../tools/install/run_program.ts";
+import { pause } from "./settled.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 
-export interface ProtectedRegistry {
-  /** Host and port. */
-  readonly host: string;
-  readonly authority: string;
+export interface ProtectedRegistry extends Target {
   readonly username: string;
   readonly password: string;
   /** Paths that clients have asked for, without those of pushes. */
@@ -23,7 +21,8 @@ export interface ProtectedRegistry {
   readonly start: () => Promise<void>;
 }
 
-const NAME = { username: "reader", password: "canary-of-a-registry" };
+/** Who may read, and push. */
+export const NAME = { username: "reader", password: "canary-of-a-registry" };
 
 export const startProtectedRegistry = async (folder: string): Promise<ProtectedRegistry> => {
   const program = await installProgram("docker-registry", ["docker-registry"]);
@@ -71,6 +70,7 @@ export const startProtectedRegistry = async (folder: string): Promise<ProtectedR
     host,
     authority,
     ...NAME,
+    authorization: () => Promise.resolve(`Basic ${btoa(`${NAME.username}:${NAME.password}`)}`),
     requests: async () =>
       [...(await Deno.readTextFile(logFile)).matchAll(
         /"(?:GET|HEAD) (\/v2\/\S+) HTTP[^"]*" \d+ \d+ "[^"]*" "([^"]*)"/g,
@@ -81,6 +81,15 @@ export const startProtectedRegistry = async (folder: string): Promise<ProtectedR
   };
 };
 
+/** Where images are pushed. */
+export interface Target {
+  readonly host: string;
+  /** PEM. */
+  readonly authority: string;
+  /** The header that allows to push to a repository. */
+  readonly authorization: (repository: string) => Promise<string>;
+}
+
 export interface ImagePart {
   readonly architecture: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -88,19 +97,26 @@ export interface ImagePart {
   readonly layers?: ReadonlyArray<Uint8Array<ArrayBuffer>>;
 }
 
+const BUSY_MS = 300;
+
 const OCI = "application/vnd.oci.image";
 
 /** Pushes an image for each architecture and an index of them under a tag; the digest of the index. */
 export const pushIndex = async (
-  { host, authority, username, password }: ProtectedRegistry,
+  { host, authority, authorization: allowed }: Target,
   repository: string,
   tag: string,
   parts: ReadonlyArray<ImagePart>,
 ): Promise<string> => {
   const client = Deno.createHttpClient({ caCerts: [authority] });
   const base = `https://${host}/v2/${repository}`;
-  const authorization = `Basic ${btoa(`${username}:${password}`)}`;
-  const send = async (method: string, url: string, body?: BodyInit, type = "application/octet-stream") => {
+  const authorization = await allowed(repository);
+  const send = async (
+    method: string,
+    url: string,
+    body?: BodyInit,
+    type = "application/octet-stream",
+  ): Promise<string> => {
     const response = await fetch(url, {
       client,
       method,
@@ -108,6 +124,10 @@ export const pushIndex = async (
       ...(body === undefined ? {} : { body }),
     });
     await response.body?.cancel();
+    if (response.status === 429) {
+      await pause(BUSY_MS);
+      return await send(method, url, body, type);
+    }
     if (!response.ok) throw new Error(`${method} ${url}: ${response.status}`);
     return response.headers.get("location") ?? "";
   };

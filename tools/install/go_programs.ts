@@ -161,6 +161,20 @@ export const SOURCES = {
     package: "github.com/rhysd/actionlint/cmd/actionlint",
     coldSeconds: 10,
   },
+  registry: {
+    folder: "distribution",
+    module: "github.com/distribution/distribution/v3",
+    package: "github.com/distribution/distribution/v3/cmd/registry",
+    coldSeconds: 95,
+  },
+  zot: {
+    folder: "zot",
+    module: "zotregistry.io/zot",
+    package: "zotregistry.io/zot/cmd/zot",
+    // Without scanners and extensions, which need C libraries.
+    tags: "containers_image_openpgp,minimal,exclude_graphdriver_btrfs",
+    coldSeconds: 95,
+  },
   // Our own main.go around its controllers and its CA injector.
   "cert-manager": {
     folder: "cert_manager",
