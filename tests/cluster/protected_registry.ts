@@ -24,15 +24,15 @@ export interface ProtectedRegistry extends Target {
 /** Who may read, and push. */
 export const NAME = { username: "reader", password: "canary-of-a-registry" };
 
-export const startProtectedRegistry = async (folder: string): Promise<ProtectedRegistry> => {
+export const startProtectedRegistry = async (folder: string, address = "127.0.0.1"): Promise<ProtectedRegistry> => {
   const program = await installProgram("docker-registry", ["docker-registry"]);
   const htpasswd = await installProgram("htpasswd", ["apache2-utils"]);
   await Deno.mkdir(folder, { recursive: true });
-  const { certificateFile, keyFile, caFile } = await makeServerCertificate(folder);
+  const { certificateFile, keyFile, caFile } = await makeServerCertificate(folder, [address]);
   const passwords = join(folder, "htpasswd");
   await Deno.writeTextFile(passwords, await must(htpasswd, ["-Bbn", NAME.username, NAME.password]));
   const [port] = freePorts(1) as [number];
-  const host = `127.0.0.1:${port}`;
+  const host = `${address}:${port}`;
   const config = join(folder, "registry.yaml");
   await Deno.writeTextFile(
     config,

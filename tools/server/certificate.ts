@@ -29,4 +29,6 @@ export const makeServerCertificate = async (
 };
 
 const altNames = (names: readonly string[]): string =>
-  ["DNS:localhost", "IP:127.0.0.1", ...names.map((name) => `DNS:${name}`)].join();
+  ["DNS:localhost", "IP:127.0.0.1", ...names.map((name) => `${IPV4.test(name) ? "IP" : "DNS"}:${name}`)].join();
+
+const IPV4 = /^[0-9]+(\.[0-9]+){3}$/;

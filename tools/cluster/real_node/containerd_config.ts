@@ -3,6 +3,9 @@ import { IMAGES } from "./images.ts";
 /** The socket configured for kubelet; /run is private. */
 export const RUNTIME_SOCKET = "/run/containerd.sock";
 
+/** A folder for each registry, `HOST:PORT/ca.crt`, which containerd reads at each pull. */
+export const REGISTRIES_FOLDER = "/run/registries";
+
 export interface ContainerdFolders {
   /** What containerd keeps. */
   readonly root: string;
@@ -23,6 +26,8 @@ state = "/run/containerd"
   sandbox_image = "${IMAGES.pause}"
   # A host without CAP_SYS_RESOURCE may not lower the score; runc would die of it.
   restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "${REGISTRIES_FOLDER}"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "${plugins}"
     conf_dir = "${networks}"
