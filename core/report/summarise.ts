@@ -4,6 +4,7 @@ import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { configMapName } from "../resources/names.ts";
+import { contentDigest } from "../resources/of_resource.ts";
 import { formatPath } from "../data/field_path.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
@@ -77,7 +78,7 @@ const configStatus = (
     ...(derived._tag === "Generated" ? { configHash: derived.config.digest } : {}),
   };
   if (derived._tag !== "Generated") return { resolvedDistribution };
-  const name = configMapName(resource.name, derived.config.digest);
+  const name = configMapName(resource.name, contentDigest(derived.config));
   const shown = warnings.slice(0, STATUS_WARNINGS_MAX)
     .map(({ path, message }) => `${formatPath(path)}: ${message}`.slice(0, STATUS_WARNING_CHARACTERS_MAX));
   return {

@@ -88,15 +88,6 @@ Deno.test("computeApis() never opens an API whose only provider may be off, nor 
   deepStrictEqual(apis({ storage: { kv: {} } }, base), ["inspect"]);
 });
 
-Deno.test("addExternalProviders() rejects external providers instead of ignoring them", () => {
-  const spec = { externalProviders: { inference: [{ providerId: "own", image: "example/own:1" }] } };
-  deepStrictEqual(failures(spec), ["NotSupportedYet at spec.externalProviders.inference"]);
-});
-
-Deno.test("addExternalProviders() accepts empty lists", () => {
-  ok(generated({ externalProviders: { inference: [] }, storage: { kv: {} } }));
-});
-
 for (
   const [name, resources, disabled, want] of [
     ["a model", { models: [{ name: "m" }] }, "inference", "MissingProviderForResource at spec.resources.models"],
