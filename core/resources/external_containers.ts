@@ -27,7 +27,12 @@ export const externalFiles = (
     : { [ENTRIES_KEY]: `${JSON.stringify({ providers: entries }, undefined, 1)}\n`, [SCRIPT_KEY]: PREPARE };
 
 export const PREPARE_CONTAINER = "prepare-providers";
-export const installContainer = (id: string): string => `install-provider-${id}`;
+const INSTALL = "install-provider-";
+export const installContainer = (id: string): string => `${INSTALL}${id}`;
+
+/** The provider that a container installs; undefined for other containers. */
+export const installedId = (container: string): string | undefined =>
+  container.startsWith(INSTALL) ? container.slice(INSTALL.length) : undefined;
 
 /** Where a container of a provider copies to. */
 const COPY_FOLDER = "/external-provider";
