@@ -40,7 +40,13 @@ const troubleOf = (pod: JsonObject, disclosure: Disclosure): Trouble | undefined
     const why = stringAt(scheduled, "message") ?? "no suitable node";
     return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${disclosure.text(why)}` };
   }
-  const all = [...listAt(pod, "status", "initContainerStatuses"), ...listAt(pod, "status", "containerStatuses")];
+  const all = [
+    // The good end of an init container is no trouble.
+    ...listAt(pod, "status", "initContainerStatuses").filter((status) =>
+      member(objectAt(status, "state", "terminated"), "exitCode") !== 0
+    ),
+    ...listAt(pod, "status", "containerStatuses"),
+  ];
   return all.filter(isObject).map((status) => containerTrouble(pod, name, status, disclosure))
     .find((trouble) => trouble !== undefined);
 };

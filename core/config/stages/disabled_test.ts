@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { config, failures, generated, smallBase, warnings } from "../../../tests/given.ts";
+import { config, failures, smallBase, warnings } from "../../../tests/given.ts";
 import { at, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 
 const apis = (spec: JsonObject, surroundings = {}) => listAt(config(spec, surroundings), "apis").map(String);
