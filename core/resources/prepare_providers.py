@@ -407,6 +407,7 @@ def check_dependencies(provider, wheels, server):
             )
     waiting = [(wheel, requirement) for wheel in provider.wheels for requirement in wheel.requirements("")]
     seen = set()
+    missing = {}
     while waiting:
         wheel, requirement = waiting.pop(0)
         name = canonical(requirement.name)
@@ -415,11 +416,8 @@ def check_dependencies(provider, wheels, server):
         seen.add((name, str(requirement)))
         found = wheels.get(name) or server.installed.get(name)
         if found is None:
-            raise Failure(
-                "ProviderDependencyMissing",
-                f"{wheel.name} {wheel.version} requires {requirement}, which neither the image nor the server has; add "
-                f"its wheel to {IMAGE_FOLDER}{PACKAGES}, or name it in spec.ignoredDependencies of {METADATA_FILE}",
-            )
+            missing.setdefault(wheel, []).append(str(requirement))
+            continue
         if not requirement.specifier.contains(found.version, prereleases=True):
             whose = "of the server" if found is server.installed.get(name) else "of an image"
             warnings.append(
@@ -428,6 +426,13 @@ def check_dependencies(provider, wheels, server):
         for extra in sorted(requirement.extras):
             lines = found.metadata.get_all("Requires-Dist") or []
             waiting += [(wheel, more) for more in parsed_requirements(lines, extra, name)]
+    if missing:
+        needs = "; ".join(f"{wheel.name} {wheel.version} requires {', '.join(all)}" for wheel, all in missing.items())
+        raise Failure(
+            "ProviderDependencyMissing",
+            f"{needs}, which neither the image nor the server has; add the wheels to {IMAGE_FOLDER}{PACKAGES}, or name "
+            f"packages that are not needed in spec.ignoredDependencies of {METADATA_FILE}",
+        )
     return warnings
 
 

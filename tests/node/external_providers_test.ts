@@ -100,6 +100,7 @@ Deno.test("two published providers and one of our own, with a Secret and compile
       await importProviderImages(images);
       await using models = await startModelService(place, "vllm", { models: ["chat"] });
       await place.secret("gateway", { token: "the key of the Secret" });
+      await place.apply("ConfigMap", "pinned", { data: { "did.json": '{"verificationMethod":[]}' } });
       await place.resource("three", {
         distribution: { name: "starter" },
         externalProviders: {
@@ -110,9 +111,16 @@ Deno.test("two published providers and one of our own, with a Secret and compile
             secretRefs: { api_key: { secretKeyRef: { name: "gateway", key: "token" } } },
           }],
           safety: [{ providerId: "fms", image: `${REGISTRY}/fms:0.4.0`, config: { shields: {} } }],
-          eval: [{ providerId: "csoai", image: `${REGISTRY}/csoai:0.1.0`, config: { did_json: "/tmp/did.json" } }],
+          eval: [{ providerId: "csoai", image: `${REGISTRY}/csoai:0.1.0`, config: { did_json: "/pinned/did.json" } }],
         },
         resources: { models: [{ name: "chat", provider: "gateway" }] },
+        // What that provider checks signatures with.
+        workload: {
+          overrides: {
+            volumes: [{ name: "pinned", configMap: { name: "pinned" } }],
+            volumeMounts: [{ name: "pinned", mountPath: "/pinned" }],
+          },
+        },
       });
       const resource = await whenReady(place, "three");
       deepStrictEqual(states(resource), ["gateway Ready 0.1.0", "fms Ready 0.4.0", "csoai Ready 0.1.0"]);
@@ -235,7 +243,7 @@ const brokenImages = async (folder: string): Promise<ReadonlyArray<Broken>> => {
       },
       reason: "ProviderDependencyMissing",
       says:
-        /llama-stack-provider-lmeval 0\.5\.0 requires kubernetes==35\.0\.0, which neither the image nor the server has/,
+        /llama-stack-provider-lmeval 0\.5\.0 requires .*kubernetes==35\.0\.0.*, which neither the image nor the server has/,
     },
     {
       name: "conflict",
