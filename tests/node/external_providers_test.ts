@@ -243,7 +243,7 @@ const brokenImages = async (folder: string): Promise<ReadonlyArray<Broken>> => {
       },
       reason: "ProviderDependencyMissing",
       says:
-        /llama-stack-provider-lmeval 0\.5\.0 requires .*kubernetes==35\.0\.0.*, which neither the image nor the server has/,
+        /llama-stack-provider-lmeval 0\.5\.0 requires .*ipykernel, which neither the image nor the server has/,
     },
     {
       name: "conflict",
