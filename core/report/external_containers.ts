@@ -36,7 +36,10 @@ export const externalFailure = (status: JsonObject, shown: (text: string) => str
       `the image cannot be pulled (${word}): ${detail}. Check the image name, the registry and imagePullSecrets`,
     );
   }
-  if (CONFIG_REASONS.includes(word)) return failed("ContainerNotCreated", `${word}: ${detail}`);
+  const noShell = () => failed("ShellMissing", "the image has no /bin/sh; use a base image with a shell and cp");
+  if (CONFIG_REASONS.includes(word)) {
+    return lacksShell(id, detail) ? noShell() : failed("ContainerNotCreated", `${word}: ${detail}`);
+  }
   const ended = unsuccessfulEnd(status);
   if (ended === undefined) return undefined;
   const text = stringAt(ended, "message") ?? "";
@@ -54,11 +57,14 @@ export const externalFailure = (status: JsonObject, shown: (text: string) => str
     return failed("OutOfMemory", "the container ran out of memory; increase workload.resources.limits.memory");
   }
   const code = Number(member(ended, "exitCode") ?? 0);
+  if (lacksShell(id, text)) return noShell();
   const last = text.trimEnd().split("\n").at(-1) ?? "";
-  // A container whose program does not exist ends with 127 or 128.
-  const need = id !== undefined && code >= 126 && code <= 128 ? "; the image needs /bin/sh and cp" : "";
-  return failed("InstallationFailed", `the container ended with exit code ${code}: ${last}${need}`);
+  return failed("InstallationFailed", `the container ended with exit code ${code}: ${last}`);
 };
+
+/** Of a container that copies: the kubelet reports it now as a container that cannot be created, now as one that ended. */
+const lacksShell = (id: string | undefined, text: string): boolean =>
+  id !== undefined && text.includes('"/bin/sh"') && text.includes("no such file");
 
 /** Its present or last end, also while it runs again: it is only over with a successful end. */
 const unsuccessfulEnd = (status: JsonObject): Json | undefined => {

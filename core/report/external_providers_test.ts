@@ -109,7 +109,21 @@ for (
     ],
     [
       "an image without a shell",
-      [pod([install("one", failed('exec: "/bin/sh": no such file', 128))])],
+      [pod([install("one", failed('exec: "/bin/sh": stat /bin/sh: no such file or directory', 128))])],
+      ["Failed ShellMissing", "Pending Waiting"],
+      "False ExternalProviderFailed",
+    ],
+    [
+      "an image without a shell, before its container ends",
+      [pod([install("one", {
+        waiting: { reason: "RunContainerError", message: 'exec: "/bin/sh": stat /bin/sh: no such file or directory' },
+      })])],
+      ["Failed ShellMissing", "Pending Waiting"],
+      "False ExternalProviderFailed",
+    ],
+    [
+      "a copy that ended in another way",
+      [pod([install("one", failed("killed", 137))])],
       ["Failed InstallationFailed", "Pending Waiting"],
       "False ExternalProviderFailed",
     ],

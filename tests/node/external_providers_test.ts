@@ -242,8 +242,7 @@ const brokenImages = async (folder: string): Promise<ReadonlyArray<Broken>> => {
         wheels: [await wheelIn(published, "llama_stack_provider_lmeval")],
       },
       reason: "ProviderDependencyMissing",
-      says:
-        /llama-stack-provider-lmeval 0\.5\.0 requires .*ipykernel, which neither the image nor the server has/,
+      says: /llama-stack-provider-lmeval 0\.5\.0 requires .*ipykernel, which neither the image nor the server has/,
     },
     {
       name: "conflict",
@@ -258,8 +257,8 @@ const brokenImages = async (folder: string): Promise<ReadonlyArray<Broken>> => {
       name: "no-shell",
       api: "eval",
       image: { description: description({ ...CSOAI, api: "eval" }), wheels: csoai, hasShell: false },
-      reason: "InstallationFailed",
-      says: /the image needs \/bin\/sh and cp/,
+      reason: "ShellMissing",
+      says: /the image has no \/bin\/sh; use a base image with a shell and cp/,
     },
   ];
 };

@@ -1,7 +1,10 @@
 /** The script that installs external providers, with the Python of real servers and small wheels. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
+import * as Effect from "effect/Effect";
 import { load } from "js-yaml";
+import { providerProblems } from "../../core/command/provider.ts";
+import { folderAt } from "../../shell/cli/commands/provider.ts";
 import { installServer, type ServerVersion } from "../../tools/install/python_server.ts";
 import { ended } from "../../tools/install/run_program.ts";
 import { type Description, description, makeWheel, providerFiles, type WheelContent } from "../provider_wheel.ts";
@@ -66,11 +69,48 @@ const prepared = async (
       JSON.stringify({ providers: listed }),
     );
     for (const [id, image] of Object.entries(images)) await writeImage(join(folder, "images", id), id, image);
+    const checked = await problemsIn(join(folder, "images"));
     const run = () => runScript(python, folder);
-    await test(await run(), run);
+    const first = await run();
+    compare(first.report, checked);
+    await test(first, run);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+};
+
+/** What `provider check` says of each image. */
+const problemsIn = async (images: string): Promise<ReadonlyMap<string, ReadonlyArray<string>>> => {
+  const found = new Map<string, ReadonlyArray<string>>();
+  for await (const { name } of Deno.readDir(images)) {
+    found.set(name, providerProblems(await Effect.runPromise(folderAt(join(images, name))), undefined));
+  }
+  return found;
+};
+
+/** Reasons that need no Python, and sentences whose end is that of another YAML or zip reader. */
+const DECIDABLE = [
+  "ProviderMetadataMissing",
+  "ProviderMetadataInvalid",
+  "ProviderPackagesMissing",
+  "ProviderPackagesInvalid",
+];
+const OWN_END = /^(.* is not valid YAML|.* is not a valid wheel): .*/;
+
+/** Both judge the same images in the same words, each as far as it can. */
+const compare = (
+  { ok: isInstalled, id = "", reason = "", message = "" }: Report,
+  checked: Awaited<ReturnType<typeof problemsIn>>,
+) => {
+  if (isInstalled) {
+    deepStrictEqual([...checked.values()].flat(), []);
+    return;
+  }
+  // Only the script reads all of a wheel.
+  if (!DECIDABLE.includes(reason) || message.includes(" is damaged: ")) return;
+  const text = message.replace(/^External provider "[^"]*" \(image [^)]*\): /, "").replace(OWN_END, "$1");
+  const problems = (checked.get(id) ?? []).map((problem) => problem.replace(OWN_END, "$1"));
+  ok(problems.includes(text), `${text}\n${problems.join("\n")}`);
 };
 
 const writeImage = async (folder: string, id: string, image: Image): Promise<void> => {
