@@ -184,14 +184,23 @@ const failedCheck = (check: string, answer: Answer, clean: Clean): Check => ({
 
 const TEXT_CHARACTERS_MAX = 300;
 
+/**
+ * How the API server's proxy of Services begins these messages; both have status 503. Source:
+ * k8s.io/kubernetes/pkg/registry/core/service/storage and k8s.io/apimachinery/pkg/util/proxy.
+ */
+const NO_ENDPOINTS = "no endpoints available for service";
+const NOT_REACHED = "error trying to reach service: ";
+
 /** A response of the API server's proxy is a Status object; every other comes from the server. */
 const whyOf = (status: number, body: Json, clean: Clean): string => {
   if (stringAt(body, "kind") === "Status" && stringAt(body, "apiVersion") === "v1") {
     if (status === 403) return "you may not do this: it requires the verbs get and create on services/proxy";
     if (status === 404) return "the Service does not exist; run explain";
-    return status === 503
-      ? "the Service has no ready pod; run explain"
-      : `the API server answered ${status}: ${stringAt(body, "message") ?? "no message"}`;
+    const message = stringAt(body, "message") ?? "no message";
+    if (message.startsWith(NO_ENDPOINTS)) return "the Service has no ready pod; run explain";
+    return message.startsWith(NOT_REACHED)
+      ? `the API server cannot reach the pod: ${message.slice(NOT_REACHED.length)}`
+      : `the API server answered ${status}: ${message}`;
   }
   const note = status === 401 || status === 403
     ? "; this command sends the server no credentials"

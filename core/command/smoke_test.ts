@@ -105,11 +105,17 @@ Deno.test("trialCheck() shows no text of the server if its Secrets may not be re
 });
 
 Deno.test("listCheck() explains what the API server's proxy rejects", () => {
-  const status = (code: number) => answer(code, { kind: "Status", apiVersion: "v1", code, message: "said so" });
-  const detailOf = (code: number) => listCheck("version", status(code), same, versionDetail).detail;
+  const status = (code: number, message: string) => answer(code, { kind: "Status", apiVersion: "v1", code, message });
+  const detailOf = (code: number, message = "said so") =>
+    listCheck("version", status(code, message), same, versionDetail).detail;
   match(detailOf(403), /verbs get and create on services\/proxy/);
   match(detailOf(404), /the Service does not exist; run explain/);
-  match(detailOf(503), /no ready pod; run explain/);
+  match(detailOf(503, 'no endpoints available for service "vllm-service"'), /no ready pod; run explain/);
+  match(
+    detailOf(503, "error trying to reach service: dial tcp 10.0.0.9:8321: connect: connection refused"),
+    /^the API server cannot reach the pod: dial tcp .*: connection refused$/,
+  );
+  match(detailOf(503), /^the API server answered 503: said so$/);
   match(detailOf(500), /said so/);
   match(
     listCheck("version", answer(401, {}), same, versionDetail).detail,

@@ -3,6 +3,9 @@
 /** Where every way of installation but OLM's puts the operator. */
 export const OPERATOR_NAMESPACE = "llama-stack-operator-system";
 
+/** Its Deployment in every way of installation. */
+export const OPERATOR_DEPLOYMENT = "llama-stack-operator";
+
 /** Names the active replica. */
 export const LEASE = "llama-stack-operator";
 

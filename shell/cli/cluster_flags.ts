@@ -31,7 +31,7 @@ export const namespace = Flag.String("namespace").pipe(
 export const operatorHome = optionalText(
   "operator-namespace",
   "NAME",
-  'Namespace of the operator, which holds its HMAC key (default "llama-stack-operator-system")',
+  'Namespace of the operator, which holds its Deployment and its HMAC key (default "llama-stack-operator-system")',
 );
 
 export const clusterFlags = { kubeconfig, context, operatorHome };

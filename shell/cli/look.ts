@@ -7,7 +7,8 @@ import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
 import { converted } from "../../core/api/convert.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
+import { relatedImagesOf } from "../../core/operator/related_images.ts";
 import {
   isObject,
   type JsonObject,
@@ -38,6 +39,7 @@ export interface LookOptions {
   readonly connection: Connection;
   /** Where the operator keeps its own objects. */
   readonly operatorNamespace: string;
+  /** Of the environment, which override those of the installed operator. */
   readonly relatedImages: ReadonlyMap<string, string>;
 }
 
@@ -58,7 +60,8 @@ export const looking = <A, E>(
 ) =>
   Effect.gen(function* () {
     const groups = yield* servedGroups;
-    const facts = operatorFacts(options, groups, yield* knownHmacKey(options.operatorNamespace));
+    const relatedImages = new Map([...yield* installedImages(options.operatorNamespace), ...options.relatedImages]);
+    const facts = operatorFacts({ ...options, relatedImages }, groups, yield* knownHmacKey(options.operatorNamespace));
     const settings = yield* settingsNow(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
     return yield* program.pipe(
       Effect.provide(Store.layer),
@@ -88,6 +91,12 @@ const NOBODY_ASKED = Layer.succeed(ServerProbe, {
 const knownHmacKey = Effect.fnUntraced(function* (namespace: string) {
   const found = yield* readable({ apiVersion: "v1", kind: "Secret", namespace, name: HMAC_SECRET });
   return stringAt(found, "data", "key") ?? "";
+});
+
+/** Those that the installed operator has; none where its Deployment cannot be read. */
+const installedImages = Effect.fnUntraced(function* (namespace: string) {
+  const found = yield* readable({ apiVersion: "apps/v1", kind: "Deployment", namespace, name: OPERATOR_DEPLOYMENT });
+  return relatedImagesOf(found ?? null);
 });
 
 /** Undefined too where we may not read it. */

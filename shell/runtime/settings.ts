@@ -3,6 +3,7 @@ import * as Data from "effect/Data";
 import * as Result from "effect/Result";
 import { type Json, listAt, member, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
+import { relatedImagesAmong } from "../../core/operator/related_images.ts";
 import type { Connection } from "../kubernetes/cluster.ts";
 import { type Credential, credentialPlugin } from "../kubernetes/credential_plugin.ts";
 
@@ -14,11 +15,8 @@ export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly 
 
 const IN_CLUSTER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** `RELATED_IMAGE_…` of the environment, by variable name. */
-export const relatedImages = (): ReadonlyMap<string, string> =>
-  new Map(
-    Object.entries(Deno.env.toObject()).filter(([name, value]) => name.startsWith("RELATED_IMAGE_") && value !== ""),
-  );
+/** Of the environment. */
+export const relatedImages = (): ReadonlyMap<string, string> => relatedImagesAmong(Object.entries(Deno.env.toObject()));
 
 /** The namespace of the operator's own objects: the pod's, else the default name. */
 export const operatorNamespace = (): string =>

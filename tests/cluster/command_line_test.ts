@@ -6,6 +6,7 @@ import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { type Ended, ended } from "../../tools/install/run_program.ts";
+import { OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
 import { eventually, startOperator } from "./operator.ts";
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
@@ -152,6 +153,26 @@ Deno.test("the command line next to the operator on a real API server", async (t
           ok(stdout.endsWith(": no differences\n"), stdout);
           strictEqual(stderr, "");
         }
+      });
+
+      await t.step("cli diff knows the images of the installed operator", async () => {
+        const image = `registry.example/starter@sha256:${"a".repeat(64)}`;
+        const env = [{ name: "RELATED_IMAGE_STARTER", value: image }];
+        const labels = { app: "operator" };
+        const template = { metadata: { labels }, spec: { containers: [{ name: "operator", image: "none", env }] } };
+        await cluster.kubectl(["create", "namespace", "elsewhere"]);
+        const deployment = {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          metadata: { name: OPERATOR_DEPLOYMENT, namespace: "elsewhere" },
+          spec: { replicas: 0, selector: { matchLabels: labels }, template },
+        };
+        await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(deployment));
+        const args = ["diff", "-f", "-", "--operator-namespace", "elsewhere"];
+        const edited = put(manifest(SPEC, "one"), ["spec", "workload"], { overrides: { command: ["serve"] } });
+        const { code, stdout, stderr } = await cli(cluster, args, edited as JsonObject);
+        strictEqual(code, 1, stderr);
+        ok(stdout.includes(image), stdout);
       });
 
       await t.step("cli diff reads a v1alpha1 manifest and finds no differences for equal content", async () => {

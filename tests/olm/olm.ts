@@ -6,7 +6,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { startServiceProxy } from "../../tools/cluster/service_proxy.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
-import { olmDefinitions } from "../../tools/install/olm_definitions.ts";
+import { olmDefinitions } from "../../tools/install/published_definitions.ts";
 import { LOG_FOLDER } from "../../tools/soak_lengths.ts";
 import { refused } from "../cluster/operator_account.ts";
 import { eventually } from "../cluster/operator.ts";

@@ -9,9 +9,10 @@ import { programPath } from "../../tools/install/debian_packages.ts";
 import { ended, must, sha256Of } from "../../tools/install/run_program.ts";
 import { PLUGIN_FILE } from "../../shell/cli/invocation.ts";
 import { readCatalog } from "../../tools/package/catalog.ts";
-import { SBOM } from "../../tools/release/signing.ts";
+import { PUBLIC_KEY, SBOM } from "../../tools/release/signing.ts";
+import { OPERATOR_NAMESPACE } from "../../core/operator/own_objects.ts";
 import { inFolder } from "../folder.ts";
-import { made, operatorImage, text, unpacked, VERSIONS } from "./rehearsed.ts";
+import { host, made, operatorImage, text, unpacked, VERSIONS } from "./rehearsed.ts";
 
 const ARCH = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
 const [FIRST, NEXT] = VERSIONS;
@@ -24,7 +25,7 @@ Deno.test("the checksums of a release are those of its files, and are signed", a
     await must("sha256sum", ["--check", "--strict", "SHA256SUMS"], { cwd: made(version) });
     const verify = (file: string) =>
       must(cosign, [
-        ...["verify-blob", "--key", made("cosign.pub"), "--insecure-ignore-tlog"],
+        ...["verify-blob", "--key", made(version, PUBLIC_KEY), "--insecure-ignore-tlog"],
         ...["--signature", `${sums}.sig`, file],
       ]);
     await verify(sums);
@@ -36,11 +37,54 @@ Deno.test("the checksums of a release are those of its files, and are signed", a
   }
 });
 
+Deno.test("the public key of a release is that of its private key", async () => {
+  for (const version of VERSIONS) strictEqual(await text(version, PUBLIC_KEY), await text("cosign.pub"));
+});
+
+Deno.test("the commands of the documentation verify a release, and reject a file that was changed", () =>
+  inFolder(async (folder) => {
+    const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+    const section = page.slice(page.indexOf("## Files of a release"), page.indexOf("## Build the image"));
+    const commands = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join("");
+    // The rehearsal has no transparency log, and its registry no TLS.
+    const { cosign } = await installControlPlane(["cosign"]);
+    const flags = `--insecure-ignore-tlog $([ "$1" = verify-blob ] || echo ${LOCAL.slice(1).join(" ")})`;
+    const wrapper = `#!/bin/sh\ncommand="$1"; flags="${flags}"; shift; exec ${cosign} "$command" $flags "$@"\n`;
+    await Deno.writeTextFile(join(folder, "cosign"), wrapper, { mode: 0o755 });
+    const env = { ...Deno.env.toObject(), PATH: `${folder}:${Deno.env.get("PATH")}` };
+    for (const version of VERSIONS) {
+      const copy = join(folder, version);
+      await must("cp", ["--recursive", made(version), copy]);
+      const verify = () => ended("sh", ["-e", "-c", commands], { cwd: copy, env });
+      const { code, stderr } = await verify();
+      strictEqual(code, 0, stderr);
+      match(stderr, /The signatures were verified against the specified public key/);
+      await Deno.writeTextFile(join(copy, "install.yaml"), "# changed\n", { append: true });
+      ok((await verify()).code !== 0);
+    }
+  }));
+
+Deno.test("a version is published once", async () => {
+  const root = new URL("../../", import.meta.url).pathname;
+  const args = ["run", "--quiet", "--allow-all", "tools/release/main.ts", "--rehearsal", "--key", made("cosign.key")];
+  const again = async (out: string) =>
+    await ended(Deno.execPath(), [...args, "--images", `${host()}/llamastackoperator`, "--out", out], { cwd: root });
+  await inFolder(async (folder) => {
+    const { code, stderr } = await again(folder);
+    strictEqual(code, 1);
+    match(
+      stderr,
+      new RegExp(`/llama-stack-operator:${FIRST.replaceAll(".", "\\.")} is already published; release another version`),
+    );
+    deepStrictEqual([...Deno.readDirSync(folder)], []);
+  });
+});
+
 Deno.test("the image of the operator is signed, with provenance and a bill of materials", async () => {
   const { cosign } = await installControlPlane(["cosign"]);
   for (const version of VERSIONS) {
     const image = await operatorImage(version);
-    const key = ["--key", made("cosign.pub"), ...LOCAL];
+    const key = ["--key", made(version, PUBLIC_KEY), ...LOCAL];
     await must(cosign, ["verify", ...key, image]);
     const statement = async (type: string): Promise<JsonObject> => {
       const envelope = JSON.parse(await must(cosign, ["verify-attestation", ...key, "--type", type, image]));
@@ -117,6 +161,17 @@ Deno.test("every image of a release is named by its digest", () =>
       deepStrictEqual(named.filter((image) => !/@sha256:[0-9a-f]{64}$/.test(image)), []);
     }
   }));
+
+Deno.test("the chart of a release has the Deployment of its install.yaml, so that a change between them restarts nothing", async () => {
+  const { helm } = await installControlPlane(["helm"]);
+  for (const version of VERSIONS) {
+    const chart = made(version, `llama-stack-operator-${version}.tgz`);
+    const rendered = await must(helm, ["template", "x", chart, "--namespace", OPERATOR_NAMESPACE]);
+    const template = (yaml: string) =>
+      objectsIn(yaml).filter(({ kind }) => kind === "Deployment").map((object) => at(object, "spec", "template"));
+    deepStrictEqual(template(rendered), template(await text(version, "install.yaml")));
+  }
+});
 
 Deno.test("the catalog of the second release has both, and upgrades from the first", async () => {
   const blobs = readCatalog(await text(NEXT, "catalog.json"));

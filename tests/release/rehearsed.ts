@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { must } from "../../tools/install/run_program.ts";
-import { FOLDER_VARIABLE, NEXT_VERSION } from "../../tools/release/rehearsal.ts";
+import { FOLDER_VARIABLE, HOST_VARIABLE, NEXT_VERSION } from "../../tools/release/rehearsal.ts";
 
 export const VERSIONS = [OPERATOR_VERSION, NEXT_VERSION] as const;
 
@@ -12,6 +12,9 @@ export const made = (...parts: ReadonlyArray<string>): string => {
   if (folder === undefined) throw new Error("these tests belong to `deno task release --dry-run`");
   return join(folder, ...parts);
 };
+
+/** The registry, as host and port. */
+export const host = (): string => Deno.env.get(HOST_VARIABLE) ?? "";
 
 export const text = (...parts: ReadonlyArray<string>): Promise<string> => Deno.readTextFile(made(...parts));
 

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { type Json, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
+import { renewCertificate, startCertManager } from "../../tools/cluster/cert_manager.ts";
 import { startServiceProxy } from "../../tools/cluster/service_proxy.ts";
-import { NAME, NAMESPACE } from "../../tools/package/names.ts";
+import { NAME, NAMESPACE, SERVING_SECRET } from "../../tools/package/names.ts";
 import { helmOn } from "../cluster/helm.ts";
 import { eventually } from "../cluster/operator.ts";
 import { isReady, list, pause, read } from "../cluster/settled.ts";
@@ -31,6 +32,10 @@ interface Route {
   readonly remove: (on: Ground) => Promise<void>;
   /** What stays of the operator: Helm keeps the definition, so that no resource is deleted with it. */
   readonly leaves: ReadonlyArray<string>;
+  /** What the installation requires of the cluster. */
+  readonly prepare?: (on: Ground) => Promise<AsyncDisposable>;
+  /** After the upgrade, while resources are edited. */
+  readonly meanwhile?: (on: Ground) => Promise<void>;
   /** Without pods: a process on the machine of the user. */
   readonly isProcess?: boolean;
 }
@@ -58,6 +63,9 @@ const kustomized = (name: string, namespace: string, hasWebhooks: boolean): Rout
     leaves: [],
   };
 };
+
+const servingCertificate = async (cluster: ControlPlane): Promise<string | undefined> =>
+  stringAt(await read(cluster, `/api/v1/namespaces/${NAMESPACE}/secrets/${SERVING_SECRET}`), "data", "tls.crt");
 
 const helm = async ({ cluster, folder }: Ground) => {
   const home = join(folder, `helm-${crypto.randomUUID()}`);
@@ -87,6 +95,20 @@ const ROUTES: ReadonlyArray<Route> = [
     upgrade: async (on) => void await (await helm(on)).run("upgrade", NAME, chart(NEXT), "-n", NAMESPACE),
     remove: async (on) => void await (await helm(on)).run("uninstall", NAME, "-n", NAMESPACE),
     leaves: [DEFINITION],
+  },
+  {
+    ...kustomized("cert-manager", "default", true),
+    prepare: ({ cluster, folder }) => startCertManager(cluster, folder),
+    meanwhile: async ({ cluster }) => {
+      const before = await servingCertificate(cluster);
+      await renewCertificate(cluster, NAMESPACE, SERVING_SECRET);
+      await eventually(
+        "the certificate is renewed",
+        async () => await servingCertificate(cluster) !== before || undefined,
+      );
+      // Longer than the operator's pods need to read the new one.
+      await pause(3000);
+    },
   },
   kustomized("namespaced", "llama-stack", true),
   kustomized("no-webhooks", "default", false),
@@ -199,7 +221,9 @@ for (const route of ROUTES) {
         times[what] = Math.round((performance.now() - from) / 100) / 10;
         return result;
       };
+      let prepared: AsyncDisposable | undefined;
       try {
+        prepared = await route.prepare?.(on);
         if (route.namespace !== "default") await cluster.kubectl(["create", "namespace", route.namespace]);
         await timed("installed", async () => {
           await route.install(on);
@@ -230,6 +254,7 @@ for (const route of ROUTES) {
             return stringAt(found, "status", "version", "operatorVersion") === NEXT ? true : undefined;
           }, 60_000);
         });
+        await route.meanwhile?.(on);
         const { failures, count } = await stopEditing();
         deepStrictEqual(failures, []);
         ok(count > 10);
@@ -256,6 +281,7 @@ for (const route of ROUTES) {
       } finally {
         await on.process?.stop();
         await pods.stop();
+        await prepared?.[Symbol.asyncDispose]();
         await cluster.stop();
         await proxy.close();
       }

@@ -47,10 +47,13 @@ export const isFile = async (path: string): Promise<boolean> => {
   try {
     return (await Deno.stat(path)).isFile;
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return false;
+    if (NO_FILE.some((kind) => error instanceof kind)) return false;
     throw error;
   }
 };
+
+/** The last one: a folder of PATH that this user may not read. */
+const NO_FILE = [Deno.errors.NotFound, Deno.errors.NotADirectory, Deno.errors.PermissionDenied];
 
 const APT_GET = "/usr/bin/apt-get";
 

@@ -161,6 +161,13 @@ export const SOURCES = {
     package: "github.com/rhysd/actionlint/cmd/actionlint",
     coldSeconds: 10,
   },
+  // Our own main.go around its controllers and its CA injector.
+  "cert-manager": {
+    folder: "cert_manager",
+    module: "github.com/cert-manager/cert-manager",
+    package: ".",
+    coldSeconds: 165,
+  },
   prometheus: prometheus("prometheus", 160),
   promtool: prometheus("promtool", 80),
   // Our own main.go, as for the next one: both are libraries.

@@ -4,7 +4,7 @@ import { GROUP } from "../../core/api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, objectAt, put } from "../../core/data/json.ts";
 import { VALIDATE_PATH, WEBHOOK_CONFIGURATION, WEBHOOK_SERVICE } from "../../core/operator/own_objects.ts";
 import type { Choices } from "./choices.ts";
-import { metadata, NAME, NAMESPACE, SERVING_SECRET } from "./names.ts";
+import { metadata, NAME, NAMESPACE, SERVING_CA, SERVING_SECRET } from "./names.ts";
 
 /** An admission that takes longer is not waited for; the operator answers in milliseconds. */
 const TIMEOUT_SECONDS = 5;
@@ -77,7 +77,10 @@ const annotated = (object: JsonObject, { certificates }: Choices): JsonObject =>
   }) as JsonObject;
 };
 
-/** cert-manager's own objects: an issuer that signs for itself, and the certificate that it gives. */
+/**
+ * cert-manager's own objects: a CA that lasts, and the certificate of the webhooks that it signs. With a certificate that
+ * signs itself, the API server would reject the webhooks at each renewal until it has the new caBundle.
+ */
 export const certManagerObjects = (): ReadonlyArray<JsonObject> => [
   {
     apiVersion: "cert-manager.io/v1",
@@ -88,10 +91,29 @@ export const certManagerObjects = (): ReadonlyArray<JsonObject> => [
   {
     apiVersion: "cert-manager.io/v1",
     kind: "Certificate",
+    metadata: metadata(SERVING_CA, "webhook", NAMESPACE),
+    spec: {
+      isCA: true,
+      commonName: SERVING_CA,
+      secretName: SERVING_CA,
+      duration: "87600h",
+      issuerRef: { kind: "Issuer", name: `${NAME}-self-signed` },
+      privateKey: { algorithm: "ECDSA", size: 256, rotationPolicy: "Always" },
+    },
+  },
+  {
+    apiVersion: "cert-manager.io/v1",
+    kind: "Issuer",
+    metadata: metadata(SERVING_CA, "webhook", NAMESPACE),
+    spec: { ca: { secretName: SERVING_CA } },
+  },
+  {
+    apiVersion: "cert-manager.io/v1",
+    kind: "Certificate",
     metadata: metadata(SERVING_SECRET, "webhook", NAMESPACE),
     spec: {
       secretName: SERVING_SECRET,
-      issuerRef: { kind: "Issuer", name: `${NAME}-self-signed` },
+      issuerRef: { kind: "Issuer", name: SERVING_CA },
       dnsNames: [`${WEBHOOK_SERVICE}.${NAMESPACE}.svc`, `${WEBHOOK_SERVICE}.${NAMESPACE}.svc.cluster.local`],
       privateKey: { algorithm: "ECDSA", size: 256, rotationPolicy: "Always" },
     },

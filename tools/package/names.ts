@@ -1,9 +1,9 @@
 /** How the installation is called, in one place: every object, selector and reference is made from these. */
-import { OPERATOR_NAMESPACE } from "../../core/operator/own_objects.ts";
+import { OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE } from "../../core/operator/own_objects.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 
-export const NAME = "llama-stack-operator";
+export const NAME = OPERATOR_DEPLOYMENT;
 export const NAMESPACE = OPERATOR_NAMESPACE;
 
 export const PORTS = { webhook: 9443, metrics: 8443, health: 8081 } as const;
@@ -13,6 +13,9 @@ export const MIN_KUBERNETES = "1.32.0";
 
 /** Externally managed certificate and key of the webhooks. */
 export const SERVING_SECRET = `${NAME}-serving-cert`;
+
+/** cert-manager's CA for that certificate: its Certificate, Secret and Issuer. */
+export const SERVING_CA = `${NAME}-serving-ca`;
 
 /** Of the operator's pods alone; never changes, since a selector cannot. */
 export const SELECTOR: JsonObject = { "app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "operator" };

@@ -55,9 +55,12 @@ interface Bundle {
 
 const INSTALL_MODES = ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"];
 
-/** The pinned image of each distribution, by the variable of the operator. */
+/**
+ * The pinned image of each distribution, by the variable of the operator. In the order in which Helm's templates visit
+ * them, so that a change between Helm and install.yaml does not restart the operator.
+ */
 export const pinnedImages = (nameOf: (image: string) => string): Choices["relatedImages"] =>
-  [...EMBEDDED_DISTRIBUTIONS].map(([name, { image }]) => ({
+  [...EMBEDDED_DISTRIBUTIONS].toSorted(([one], [other]) => one < other ? -1 : 1).map(([name, { image }]) => ({
     variable: relatedImageVariable(name),
     image: nameOf(image),
   }));

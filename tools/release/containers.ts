@@ -5,11 +5,13 @@
  */
 import { join } from "node:path";
 import { installProgram } from "../install/debian_packages.ts";
-import { must } from "../install/run_program.ts";
+import { ended, must } from "../install/run_program.ts";
 
 export interface Containers {
   /** The digest that a tag has now: of its index, if it has one. */
   readonly digestOf: (image: string) => Promise<string>;
+  /** Whether a registry has the tag; a registry that cannot be asked is an error. */
+  readonly isPublished: (image: string) => Promise<boolean>;
   /** Builds an image for each architecture, pushes all of them as one index, and returns its digest. */
   readonly publish: (build: Build) => Promise<string>;
 }
@@ -50,6 +52,12 @@ export const containers = async (storage: string, isolated: boolean): Promise<Co
       if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`${image}: "${digest}" is not a digest`);
       return digest;
     },
+    isPublished: async (image) => {
+      const { code, stderr } = await ended(skopeo, [...registries, "inspect", "--raw", `docker://${image}`]);
+      if (code === 0) return true;
+      if (NO_TAG.test(stderr)) return false;
+      throw new Error(`${image}: ${stderr.trim()}`);
+    },
     publish: async (build) => {
       const list = `list-${crypto.randomUUID()}`;
       for (const architecture of build.architectures) {
@@ -71,6 +79,20 @@ export const containers = async (storage: string, isolated: boolean): Promise<Co
       return (await Deno.readTextFile(digestFile)).trim();
     },
   };
+};
+
+/** As registries answer for a tag or a repository that is not there. Source: error codes of the distribution specification. */
+const NO_TAG = /manifest unknown|name unknown|MANIFEST_UNKNOWN|NAME_UNKNOWN|repository name not known|status code 404/;
+
+/** Also what an interrupted build left there: a mounted layer, and without root files of the users of its namespace. */
+export const removeStorage = async (folder: string): Promise<void> => {
+  const mounts = (await Deno.readTextFile("/proc/self/mounts")).split("\n")
+    .flatMap((line) => line.split(" ")[1] ?? []).filter((path) => path.startsWith(`${folder}/`));
+  for (const mount of mounts.toReversed()) await must("umount", ["--lazy", mount]).catch(() => undefined);
+  await must("rm", ["--recursive", "--force", folder])
+    .catch(() => must("buildah", ["unshare", "rm", "--recursive", "--force", folder]))
+    // The error that ended the release is the one to report.
+    .catch((cause: Error) => console.error(`${folder} could not be removed: ${cause.message}`));
 };
 
 const HOST = Deno.build.arch === "aarch64" ? "arm64" : "amd64";

@@ -4,6 +4,7 @@ import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { PUBLISHER } from "../package/publisher.ts";
 import { TARGETS } from "../program_flags.ts";
 import { taskOptions } from "../task_options.ts";
+import { removeStorage } from "./containers.ts";
 import { rehearse } from "./rehearsal.ts";
 import { release } from "./release.ts";
 
@@ -40,6 +41,9 @@ const folder = options.out === undefined
   ? join(ROOT, "dist", isDryRun ? "rehearsal" : OPERATOR_VERSION)
   : resolve(from, options.out);
 
+// A terminal sends Ctrl-C to every program that runs: the one that works here fails, and what it left is removed.
+Deno.addSignalListener("SIGINT", () => console.error("stopping …"));
+
 try {
   const unknown = options.arch.split(",").filter((name) => !Object.hasOwn(TARGETS, name));
   if (unknown.length > 0) {
@@ -47,7 +51,7 @@ try {
   }
   if (isDryRun) {
     // The one of the last rehearsal; a folder that is named must be empty.
-    if (options.out === undefined) await Deno.remove(folder, { recursive: true }).catch(() => {});
+    if (options.out === undefined) await removeStorage(folder);
     await rehearse(folder);
   } else if (options.key === undefined) throw new Error(`--key is required\n\n${USAGE}`);
   else {

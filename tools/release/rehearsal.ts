@@ -9,7 +9,7 @@ import { OPERAND_IMAGES } from "../package/olm.ts";
 import { runtimeOfTests } from "../install/deno_runtime.ts";
 import { must } from "../install/run_program.ts";
 import { baseImages } from "./base_images.ts";
-import { containers } from "./containers.ts";
+import { containers, removeStorage } from "./containers.ts";
 import { emptyFolder } from "./release.ts";
 import { pushBases, startLocalRegistry } from "./local_registry.ts";
 
@@ -108,12 +108,15 @@ const copyAs = async (version: string, folder: string): Promise<void> => {
 const pushStandIns = async (folder: string, host: string, images: ReadonlyArray<string>): Promise<void> => {
   const context = join(folder, "context");
   await Deno.mkdir(context, { recursive: true });
-  const registry = await containers(folder, true);
-  for (const image of images) {
-    const dockerfile = join(context, "Dockerfile");
-    await Deno.writeTextFile(dockerfile, `FROM scratch\nLABEL stand-in.for="${image}"\n`);
-    const build = { context, dockerfile, architectures: ["amd64"], arguments: {}, labels: {} };
-    await registry.publish({ ...build, image: `${host}/${image}` });
+  try {
+    const registry = await containers(folder, true);
+    for (const image of images) {
+      const dockerfile = join(context, "Dockerfile");
+      await Deno.writeTextFile(dockerfile, `FROM scratch\nLABEL stand-in.for="${image}"\n`);
+      const build = { context, dockerfile, architectures: ["amd64"], arguments: {}, labels: {} };
+      await registry.publish({ ...build, image: `${host}/${image}` });
+    }
+  } finally {
+    await removeStorage(folder);
   }
-  await must("rm", ["--recursive", "--force", folder]);
 };

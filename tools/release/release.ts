@@ -2,7 +2,7 @@
  * START HERE: `deno task release`, everything that is published for a version, in the order in which it depends on each
  * other. `--dry-run` rehearses it without publishing anything; see rehearsal.ts.
  *
- * 1. refuse to start with placeholders, without a changelog section, or with uncommitted changes
+ * 1. refuse to start with placeholders, without a changelog section, with uncommitted changes, or if the version is published
  * 2. base images by digest, then the image of the operator as one index, then the operands by digest
  * 3. install.yaml, kustomize overlays, chart, OLM bundles and catalog, in which every image has a digest
  * 4. programs, krew manifest, bill of materials, provenance, notes, checksums
@@ -25,10 +25,10 @@ import { must } from "../install/run_program.ts";
 import { archive, writeArchives, writeChecksums } from "./archives.ts";
 import { baseImages } from "./base_images.ts";
 import { sectionOf } from "./changelog.ts";
-import { type Containers, containers } from "./containers.ts";
+import { type Containers, containers, removeStorage } from "./containers.ts";
 import { krewManifest } from "./krew.ts";
 import { packagesOf, sbomText } from "./sbom.ts";
-import { SBOM, signRelease, writeProvenance } from "./signing.ts";
+import { SBOM, signRelease, writeProvenance, writePublicKey } from "./signing.ts";
 
 export interface ReleaseOptions {
   /** The project; a rehearsal of the next version has a copy of it. */
@@ -52,12 +52,13 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
   const changelog = sectionOf(await Deno.readTextFile(join(root, "CHANGELOG.md")), version);
   const problems = await problemsOf(root, version, changelog);
   if (problems.length > 0 && !isRehearsal) throw new Error(`${version} cannot be released:\n${bullets(problems)}`);
-  if (problems.length > 0) console.error(`a release would stop here:\n${bullets(problems)}`);
+  if (problems.length > 0) console.log(`a release would stop here:\n${bullets(problems)}`);
   await emptyFolder(folder);
 
   const storage = await Deno.makeTempDir();
   try {
     const registry = await containers(storage, isRehearsal);
+    await refusePublished(registry, images, version);
     const published = await publishOperator(registry, options, version);
     const nameOf = await digestNames(registry, published.image, version);
     await writeInstallation(
@@ -82,17 +83,15 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
     await Deno.writeTextFile(join(folder, "NOTES.md"), changelog ?? "");
     await writeProvenance(folder, {
       repository: PUBLISHER.repository,
-      commit: await commitOf(root),
+      commit: await commitOf(options),
       bases: published.bases,
       builder: `${PUBLISHER.repository}/actions`,
     });
+    await writePublicKey(folder, options.key);
     await writeChecksums(folder);
     await signRelease(folder, [published.image, ...bundleImages], published.image, options);
   } finally {
-    // Without root, some files are of other users and only buildah's namespace can remove them; a failure hides no other.
-    await must("rm", ["--recursive", "--force", storage])
-      .catch(() => must("buildah", ["unshare", "rm", "--recursive", "--force", storage]))
-      .catch((cause) => console.error(`${storage} could not be removed: ${cause.message}`));
+    await removeStorage(storage);
   }
   console.log(`${version}: ${folder}, images in ${images}`);
 };
@@ -110,28 +109,53 @@ const problemsOf = async (
   version: string,
   changelog: string | undefined,
 ): Promise<ReadonlyArray<string>> => {
-  const changed = await must("git", ["status", "--porcelain"], { cwd: root }).catch(() => "");
+  const changed = await must("git", ["status", "--porcelain"], { cwd: root })
+    .then((text) => text === "" ? undefined : "there are changes that are not committed")
+    .catch((cause: Error) => `git cannot say whether everything is committed: ${cause.message}`);
   return [
     ...publisherProblems().map((problem) => `tools/package/publisher.ts: ${problem}`),
     ...(changelog === undefined ? [`CHANGELOG.md has no section "## ${version}"`] : []),
-    ...(changed === "" ? [] : ["there are changes that are not committed"]),
+    ...(changed === undefined ? [] : [changed]),
   ];
 };
 
-const commitOf = async (root: string): Promise<string> =>
-  (await must("git", ["rev-parse", "HEAD"], { cwd: root }).catch(() => "0".repeat(40))).trim();
+/** The copy of a rehearsal need not be in a repository. */
+const commitOf = async ({ root, isRehearsal }: ReleaseOptions): Promise<string> => {
+  const commit = must("git", ["rev-parse", "HEAD"], { cwd: root });
+  return (await (isRehearsal ? commit.catch(() => "0".repeat(40)) : commit)).trim();
+};
+
+const repositoriesOf = (images: string) => ({
+  operator: `${images}/llama-stack-operator`,
+  catalog: `${images}/llama-stack-operator-catalog`,
+  bundleOf: (name: string) => `${images}/${name}-bundle`,
+});
+
+/** Whoever installed a version has the digests of its images: a tag must not be given to others. */
+const refusePublished = async (registry: Containers, images: string, version: string): Promise<void> => {
+  const { operator, catalog, bundleOf } = repositoriesOf(images);
+  const tags = [operator, ...BUNDLES.map(({ name }) => bundleOf(name))].map((name) => `${name}:${version}`);
+  for (const image of [...tags, `${catalog}:v${version}`]) {
+    if (await registry.isPublished(image)) {
+      throw new Error(
+        `${image} is already published; release another version, or delete the tag if that release was not completed`,
+      );
+    }
+  }
+};
 
 const publishOperator = async (
   registry: Containers,
-  { root, images, architectures }: ReleaseOptions,
+  options: ReleaseOptions,
   version: string,
 ): Promise<{ readonly image: string; readonly bases: ReadonlyArray<string> }> => {
+  const { root, images, architectures } = options;
   const dockerfile = join(root, "Dockerfile");
   const bases: Record<string, string> = {};
   for (const [name, image] of baseImages(await Deno.readTextFile(dockerfile))) {
     bases[name] = withDigest(image, await registry.digestOf(image));
   }
-  const repository = `${images}/llama-stack-operator`;
+  const repository = repositoriesOf(images).operator;
   const digest = await registry.publish({
     image: `${repository}:${version}`,
     context: root,
@@ -142,7 +166,7 @@ const publishOperator = async (
       "org.opencontainers.image.version": version,
       "org.opencontainers.image.source": PUBLISHER.repository,
       "org.opencontainers.image.url": PUBLISHER.homepage,
-      "org.opencontainers.image.revision": await commitOf(root),
+      "org.opencontainers.image.revision": await commitOf(options),
       "org.opencontainers.image.created": PUBLISHER.createdAt,
     },
   });
@@ -194,7 +218,7 @@ const publishBundles = async (
     const files = bundleFiles("", samplesIn(root), version, nameOf);
     await writeFiles(work, files);
     for (const { folder: below, name } of BUNDLES) {
-      const repository = `${images}/${name}-bundle`;
+      const repository = repositoriesOf(images).bundleOf(name);
       const context = join(work, below);
       const digest = await registry.publish({
         image: `${repository}:${version}`,
@@ -218,7 +242,7 @@ const publishBundles = async (
       Dockerfile:
         'FROM scratch\nCOPY configs /configs\nLABEL operators.operatorframework.io.index.configs.v1="/configs"\n',
     });
-    const repository = `${images}/llama-stack-operator-catalog`;
+    const repository = repositoriesOf(images).catalog;
     const digest = await registry.publish({
       image: `${repository}:v${version}`,
       context,

@@ -31,7 +31,8 @@ export const signRelease = async (
   const log = isRehearsal ? ["--tlog-upload=false"] : [];
   const registry = isRehearsal ? ["--allow-insecure-registry", "--allow-http-registry"] : [];
   const run = (...words: ReadonlyArray<string>) => must(cosign, words);
-  for (const image of images) await run("sign", "--yes", ...log, ...registry, "--key", key, image);
+  // The images of each architecture too: a node pulls one of those.
+  for (const image of images) await run("sign", "--yes", "--recursive", ...log, ...registry, "--key", key, image);
   for (const [type, file] of [["slsaprovenance1", PROVENANCE], ["cyclonedx", SBOM]] as const) {
     await run(
       ...[
@@ -52,6 +53,14 @@ export const signRelease = async (
   const checksums = join(folder, CHECKSUMS);
   await run("sign-blob", "--yes", ...log, "--key", key, "--output-signature", `${checksums}.sig`, checksums);
 };
+
+/** For those who verify. */
+export const writePublicKey = async (folder: string, key: string): Promise<void> => {
+  const { cosign } = await installControlPlane(["cosign"]);
+  await must(cosign, ["public-key", "--key", key, "--outfile", join(folder, PUBLIC_KEY)]);
+};
+
+export const PUBLIC_KEY = "cosign.pub";
 
 export const SBOM = "llama-stack-operator.cdx.json";
 
