@@ -65,6 +65,7 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     heading: "The program on your machine",
     why: "downloads Deno's runtime; tests/house/compiled_program_test.ts compiles the same with any runtime",
   },
+  { page: INSTALL, heading: "Files of a release", by: "tests/release/artifacts_test.ts" },
   {
     page: INSTALL,
     heading: "Build the image",
