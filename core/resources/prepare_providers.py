@@ -20,7 +20,9 @@ import re
 import shutil
 import subprocess
 import sys
+import traceback
 import zipfile
+import zlib
 from email.parser import HeaderParser
 
 import yaml
@@ -88,6 +90,10 @@ def run(paths):
         message = (subject + str(failure))[:MESSAGE_CHARACTERS_MAX]
         about = {} if provider is None else {"id": provider.id}
         return {"ok": False, **about, "reason": failure.reason, "message": message}, 1
+    except Exception as error:
+        traceback.print_exc()
+        message = f"The external providers were not installed: {type(error).__name__}: {error}"
+        return {"ok": False, "reason": "InstallationFailed", "message": message[:MESSAGE_CHARACTERS_MAX]}, 1
     installed = [{"id": provider.id, "version": provider.version, "type": provider.type} for provider in providers]
     return {"ok": True, "providers": installed, "warnings": warnings}, 0
 
@@ -156,9 +162,14 @@ class Provider:
         self.folder = folder
         self.version = ""
 
+    def has(self, path):
+        """A file of the image, and no link to one of this container."""
+        real = os.path.realpath(os.path.join(self.folder, path))
+        return os.path.isfile(real) and real.startswith(os.path.realpath(self.folder) + os.sep)
+
     def read(self):
         path = os.path.join(self.folder, METADATA_FILE)
-        if not os.path.isfile(path):
+        if not self.has(METADATA_FILE):
             raise Failure("ProviderMetadataMissing", f"the image has no file {IMAGE_FOLDER}{METADATA_FILE}")
         try:
             with open(path) as file:
@@ -208,8 +219,7 @@ class Provider:
             raise Failure("ProviderMetadataInvalid", f"{METADATA_FILE}: spec.ignoredDependencies must be a list of names")
         self.ignored = {canonical(str(name)) for name in ignored}
         for path in ([] if specified is None else [specified]) + listed:
-            inside = str(path).removeprefix(IMAGE_FOLDER)
-            if ".." in inside.split("/") or not os.path.isfile(os.path.join(self.folder, inside)):
+            if not self.has(str(path).removeprefix(IMAGE_FOLDER)):
                 raise Failure("ProviderPackagesMissing", f"the image has no file {path}, which {METADATA_FILE} names")
 
     def read_wheels(self):
@@ -219,6 +229,8 @@ class Provider:
             raise Failure("ProviderPackagesMissing", f"the image has no wheel in {IMAGE_FOLDER}{PACKAGES}")
         wheels = []
         for name in names:
+            if not self.has(os.path.join(PACKAGES, name)):
+                raise Failure("ProviderPackagesInvalid", f"{name} is not a valid wheel: it is not a file of the image")
             wheel = Wheel(os.path.join(folder, name), self)
             other = next((other for other in wheels if other.name == wheel.name), None)
             if other is not None:
@@ -443,36 +455,53 @@ def unpack(wheels, providers, folder):
     owners = {}
     warnings = []
     for wheel in wheels.values():
-        recorded = recorded_digests(wheel)
-        for entry in wheel.archive.infolist():
-            target = target_of(entry.filename, wheel.info)
-            if target is None or entry.is_dir():
-                continue
-            content = wheel.archive.read(entry)
-            digest = hashlib.sha256(content).digest()
-            if recorded.get(entry.filename, digest) != digest:
-                with about(wheel.provider):
-                    raise Failure("ProviderPackagesInvalid", f"{wheel.file} is damaged: {entry.filename}")
-            other = owners.setdefault(target, (wheel, digest))
-            if other[0] is not wheel:
-                if other[1] == digest:
-                    continue
-                with about(wheel.provider):
-                    if other[0].provider is not wheel.provider and target.split("/")[0] in own:
-                        raise Failure(
-                            "ProviderConflict",
-                            f"{wheel.file} and {other[0].file} of external provider "
-                            f'"{other[0].provider.id}" ({other[0].provider.image}) both contain {target}',
-                        )
-                if len(warnings) < 3:
-                    warnings.append(warning(wheel.provider, f"{wheel.file} and {other[0].file} both contain {target}"))
-                continue
-            path = os.path.join(folder, target)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(content)
-        wheel.archive.close()
+        with about(wheel.provider):
+            try:
+                warnings += unpack_wheel(wheel, folder, owners, own)
+            except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+                raise Failure("ProviderPackagesInvalid", f"{wheel.file} is damaged: {error}") from None
+            except OSError as error:
+                raise Failure("InstallationFailed", f"{wheel.file} cannot be unpacked: {error.strerror}") from None
     return warnings
+
+
+def unpack_wheel(wheel, folder, owners, own):
+    warnings = []
+    recorded = recorded_digests(wheel)
+    for entry in wheel.archive.infolist():
+        target = target_of(entry.filename, wheel.info)
+        if target is None or entry.is_dir():
+            continue
+        other = owners.get(target)
+        # A file that is there already is only compared.
+        digest = copied(wheel.archive, entry, os.path.join(folder, target) if other is None else None)
+        if recorded.get(entry.filename, digest) != digest:
+            raise Failure("ProviderPackagesInvalid", f"{wheel.file} is damaged: {entry.filename}")
+        if other is None:
+            owners[target] = (wheel, digest)
+        elif other[0] is not wheel and other[1] != digest:
+            if other[0].provider is not wheel.provider and target.split("/")[0] in own:
+                raise Failure(
+                    "ProviderConflict",
+                    f"{wheel.file} and {other[0].file} of external provider "
+                    f'"{other[0].provider.id}" ({other[0].provider.image}) both contain {target}',
+                )
+            if not warnings:
+                warnings.append(warning(wheel.provider, f"{wheel.file} and {other[0].file} both contain {target}"))
+    wheel.archive.close()
+    return warnings
+
+
+def copied(archive, entry, path):
+    """Copies in pieces, since some libraries are larger than the memory of the pod; returns the digest."""
+    digest = hashlib.sha256()
+    if path is not None:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    with archive.open(entry) as source, open(os.devnull if path is None else path, "wb") as target:
+        while piece := source.read(1 << 20):
+            digest.update(piece)
+            target.write(piece)
+    return digest.digest()
 
 
 def target_of(name, info):

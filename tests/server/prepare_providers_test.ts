@@ -197,6 +197,38 @@ Deno.test("after a failure the same run succeeds once the image is correct, with
     strictEqual(await Deno.stat(join(first.folder, "packages", "one", "left.py")).catch(() => undefined), undefined);
   }));
 
+Deno.test("a wheel whose bytes were changed is reported as damaged", () =>
+  prepared(LLAMA_STACK, { one: { wheels: [own("one")] } }, async (first, again) => {
+    strictEqual(first.code, 0, JSON.stringify(first.report));
+    await writeImage(join(first.folder, "images", "one"), "one", { wheels: [own("one")] });
+    const path = join(first.folder, "images", "one", "packages", "one-1.0-py3-none-any.whl");
+    const bytes = await Deno.readFile(path);
+    // Behind the header of the first file: 30 bytes and its name.
+    const start = 30 + "one/__init__.py".length;
+    await Deno.writeFile(path, bytes.map((byte, index) => index >= start && index < start + 20 ? byte ^ 0x55 : byte));
+    const second = await again();
+    deepStrictEqual([second.code, second.report.reason], [1, "ProviderPackagesInvalid"]);
+    match(second.report.message ?? "", /one-1\.0-py3-none-any\.whl is damaged: /);
+  }));
+
+Deno.test("a failure that nobody foresaw is reported too", () =>
+  prepared(LLAMA_STACK, { one: { wheels: [own("one")] } }, async (first, again) => {
+    await Deno.remove(join(first.folder, "source", "config.yaml"));
+    const second = await again();
+    deepStrictEqual([second.code, second.report.reason], [1, "InstallationFailed"]);
+    match(second.report.message ?? "", /^The external providers were not installed: FileNotFoundError: /);
+  }));
+
+Deno.test("a link to a file of the container is no file of the image", () =>
+  prepared(LLAMA_STACK, { one: { wheels: [own("one")] } }, async (first, again) => {
+    strictEqual(first.code, 0, JSON.stringify(first.report));
+    const image = join(first.folder, "images", "one");
+    await writeImage(image, "one", { description: undefined, wheels: [own("one")] });
+    await Deno.symlink(join(first.folder, "source", "config.yaml"), join(image, "lls-provider-spec.yaml"));
+    const second = await again();
+    deepStrictEqual([second.code, second.report.reason], [1, "ProviderMetadataMissing"]);
+  }));
+
 interface Failing {
   readonly name: string;
   readonly images: Readonly<Record<string, Image>>;
@@ -306,6 +338,14 @@ const FAILING: ReadonlyArray<Failing> = [
     images: { own: { wheels: [own("own", { claimed: { "own/__init__.py": "other" } })] } },
     reason: "ProviderPackagesInvalid",
     says: /is damaged: own\/__init__\.py/,
+  },
+  {
+    name: "a file where another wheel has a folder",
+    images: {
+      own: { wheels: [own("own"), { name: "a", files: { same: "" } }, { name: "b", files: { "same/x.py": "" } }] },
+    },
+    reason: "InstallationFailed",
+    says: /^External provider "own" .*: b-1\.0-py3-none-any\.whl cannot be unpacked: (File exists|Not a directory)/,
   },
   {
     name: "a wheel for another architecture",
