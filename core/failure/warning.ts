@@ -31,6 +31,7 @@ export type WarningCode =
   | "OperatorVariable"
   | "OverriddenCommand"
   | "ProviderChosen"
+  | "ProviderReplaced"
   | "SectionDropped"
   | "SectionIgnored"
   | "ServerDefect"

@@ -12,6 +12,7 @@ import {
   announcements,
   changeAnnouncements,
   contestAnnouncements,
+  externalAnnouncements,
   rollbackAnnouncements,
   upgradeStopAnnouncements,
 } from "./announcements.ts";
@@ -90,6 +91,7 @@ const ofRollout = (
     steps: [
       ...(rollout.kind === "undo" && rejectedWrites.length === 0 ? rollbackAnnouncements(before, live, prepared) : []),
       ...upgradeStopAnnouncements(before, status),
+      ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),
       ...(rollout.kind === "apply"
         ? changeAnnouncements(before, prepared, replacesPods && rejectedWrites.length === 0, notices)

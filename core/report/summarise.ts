@@ -4,12 +4,14 @@ import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { configMapName } from "../resources/names.ts";
+import { contentDigest } from "../resources/of_resource.ts";
 import { formatPath } from "../data/field_path.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "../api/conditions.ts";
+import { externalStates } from "./external_providers.ts";
 import { configIn, findingsOf } from "./findings.ts";
 import type { Decided } from "./decided.ts";
 
@@ -19,7 +21,8 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
   const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const deployment = snapshot.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
-  const findings = findingsOf(snapshot, decided, deployment);
+  const external = externalStates(snapshot, decided, deployment);
+  const findings = findingsOf(snapshot, decided, deployment, external);
   const conditions = conditionsOf(findings, (before.conditions ?? []) as ReadonlyArray<Condition>, generation, now);
   return withoutAbsent({
     observedGeneration: generation,
@@ -29,6 +32,7 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
     ...serverStatus(snapshot, before, now),
     ...replicaStatus(snapshot, deployment),
     ...urls(snapshot, decided),
+    ...(external.states.length === 0 ? {} : { externalProviders: external.states }),
   }) as unknown as Status;
 };
 
@@ -77,7 +81,7 @@ const configStatus = (
     ...(derived._tag === "Generated" ? { configHash: derived.config.digest } : {}),
   };
   if (derived._tag !== "Generated") return { resolvedDistribution };
-  const name = configMapName(resource.name, derived.config.digest);
+  const name = configMapName(resource.name, contentDigest(derived.config));
   const shown = warnings.slice(0, STATUS_WARNINGS_MAX)
     .map(({ path, message }) => `${formatPath(path)}: ${message}`.slice(0, STATUS_WARNING_CHARACTERS_MAX));
   return {

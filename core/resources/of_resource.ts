@@ -3,6 +3,9 @@ import type { Resource } from "../api/decode.ts";
 import { foldersOf } from "../config/data_folders.ts";
 import type { Derived } from "../config/derive.ts";
 import { objectAt, stringAt } from "../data/json.ts";
+import type { Generated } from "../config/pipeline.ts";
+import { sha256Hex } from "../data/digest.ts";
+import { externalFiles } from "./external_containers.ts";
 import { configMapName } from "./names.ts";
 import type { Blueprint, ConfigFile, Platform } from "./blueprint.ts";
 import type { ConfigContent } from "./config_map.ts";
@@ -50,7 +53,10 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
 export const configContentOf = (derived: Derived, place: Place): ConfigContent | undefined => {
   switch (derived._tag) {
     case "Generated":
-      return { data: { "config.yaml": derived.config.yaml }, digest: derived.config.digest };
+      return {
+        data: { "config.yaml": derived.config.yaml, ...externalFiles(derived.config.external) },
+        digest: contentDigest(derived.config),
+      };
     case "Override":
       return place.ownConfig;
     case "DistributionDefault":
@@ -58,11 +64,19 @@ export const configContentOf = (derived: Derived, place: Place): ConfigContent |
   }
 };
 
+/** Of everything in the ConfigMap of a generated config; that of config.yaml if there is nothing else. */
+export const contentDigest = ({ digest, external }: Generated): string =>
+  external.length === 0 ? digest : sha256Hex(JSON.stringify([digest, externalFiles(external)]));
+
 const configFileOf = ({ name }: Resource, derived: Derived, place: Place): ConfigFile | undefined => {
   const content = configContentOf(derived, place);
   switch (derived._tag) {
     case "Generated":
-      return { configMapName: configMapName(name, derived.config.digest), key: "config.yaml", others: [] };
+      return {
+        configMapName: configMapName(name, contentDigest(derived.config)),
+        key: "config.yaml",
+        others: Object.keys(externalFiles(derived.config.external)).sort(),
+      };
     case "Override":
       // If the user's ConfigMap has not been read, its copy has no name yet: use the original.
       return {
