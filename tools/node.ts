@@ -6,6 +6,7 @@ import { installRealNode, runInside } from "./cluster/real_node/real_node.ts";
 import { installControlPlane } from "./install/control_plane.ts";
 import { installPostgres, installRedis } from "./install/databases.ts";
 import { installProgram } from "./install/debian_packages.ts";
+import { buildExampleWheel, installProviderWheels } from "./install/provider_wheels.ts";
 import { allNodeFiles, NODE_TESTS, nodeFilesOf } from "./node_files.ts";
 
 const testOutside = async (files: readonly string[], flags: readonly string[]): Promise<number> => {
@@ -24,6 +25,8 @@ if (import.meta.main) {
     await installRedis();
     await installProgram("docker-registry", ["docker-registry"]);
     await installProgram("htpasswd", ["apache2-utils"]);
+    await installProviderWheels();
+    await buildExampleWheel();
     const onNode = [...servers, ...life];
     const inside = onNode.length === 0 ? 0 : await runInside(new URL("around.ts", NODE_TESTS), [...onNode, ...flags]);
     const outside = await testOutside(up, flags);
