@@ -307,3 +307,7 @@ export const LISTS_AT_ONCE = 6;
 
 /** Size of the buffers in which a request body of a webhook is collected. */
 export const BODY_CHUNK_BYTES = 256 * 1024;
+
+/** Files in a wheel, and bytes of its metadata, of which `provider check` reads more than any real package has. */
+export const WHEEL_FILES_MAX = 65_535;
+export const WHEEL_METADATA_BYTES_MAX = 4 * 1024 * 1024;

@@ -156,6 +156,10 @@ const spec = maybe({
   }),
   externalProviders: fc.constantFrom<JsonObject>({}, { inference: [] }, {
     inference: [{ providerId: "x", image: "y" }],
+  }, {
+    volumeSizeLimit: "1Gi",
+    eval: [{ providerId: "e", image: "y", imagePullPolicy: "Always", config: { a: [1, "b"] } }],
+    toolRuntime: [{ providerId: "openai", image: "y", secretRefs: { key: { secretKeyRef: { name: "s", key: "k" } } } }],
   }),
   overrideConfig: fc.constantFrom<JsonObject>({ configMapName: "c" }),
 }, ["distribution"]);

@@ -65,6 +65,7 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     heading: "The program on your machine",
     why: "downloads Deno's runtime; tests/house/compiled_program_test.ts compiles the same with any runtime",
   },
+  { page: INSTALL, heading: "Files of a release", by: "tests/release/artifacts_test.ts" },
   {
     page: INSTALL,
     heading: "Build the image",
@@ -94,6 +95,12 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     heading,
     why: "names a registry of an example; tests/cluster/image_command_test.ts does the same with a real one",
   })),
+  {
+    page: "docs/external-providers.md",
+    heading: "From nothing to a listed provider",
+    why:
+      "requires a container engine; tests/node/external_providers_test.ts does the same on a real node, and core/command/provider_test.ts compares the files",
+  },
   { page: "docs/backup.md", heading: "Back up one namespace", by: "tests/cluster/backup_test.ts" },
   { page: "docs/backup.md", heading: "Restore it", by: "tests/cluster/backup_test.ts" },
   { page: "docs/observability.md", heading: "Log", by: "tests/around/prometheus_test.ts" },

@@ -287,6 +287,7 @@ const VOLUMES = [
 
 const TLS = { tls: { enabled: true, secretName: "t" } };
 const CA = { tls: { caBundle: { configMapName: "c" } } };
+const EXTERNAL = { externalProviders: { inference: [{ providerId: "p", image: "example/p:1" }] } };
 const mounting = (more: JsonObject, name: string, mountPath: string): JsonObject => ({
   ...more,
   workload: { overrides: { volumes: [{ name, emptyDir: {} }], volumeMounts: [{ name, mountPath }] } },
@@ -332,6 +333,11 @@ const MOUNTS = [
   { spec: mounting({ networking: CA }, "ca-bundle", "/v"), rejected: undefined },
   { spec: mounting({ networking: CA }, "trusted-authorities", "/v"), rejected: undefined },
   { spec: mounting({ networking: CA }, "v", "/etc/ssl/certs/ca-bundle"), rejected: "networking.tls.caBundle" },
+  { spec: mounting(EXTERNAL, "external-providers", "/v"), rejected: undefined },
+  {
+    spec: mounting(EXTERNAL, "v", "/opt/llama-stack/external-providers"),
+    rejected: "it holds the packages of spec.externalProviders",
+  },
   ...cases(storage("mountPath"), [["/tmp"], ["/tmp/"], ["/data"], ["/etc/llama-stack"]]),
   {
     spec: { storage: { kv: {} }, workload: { storage: { mountPath: "/etc/llama-stack" } } },

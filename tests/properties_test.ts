@@ -96,7 +96,8 @@ Deno.test("derive() changes nothing when it runs over its own result", () => {
   fc.assert(
     fc.property(arbitraryResource, (resource) => {
       const first = generatedFrom(resource);
-      if (first === undefined) return;
+      // The entry of an external provider is completed in the pod; until then no server reads it.
+      if (first === undefined || first.config.external.length > 0) return;
       compared++;
       const decoded = Result.getOrThrow(decodeResource(resource, "strict"));
       const base = { origin: "its own result", content: first.config.yaml };

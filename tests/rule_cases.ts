@@ -1,4 +1,5 @@
 /** For each rule one spec that keeps it and one that breaks it; used against our own check and against a real API server. */
+import { EXTERNAL_LISTS } from "../core/api/api_names.ts";
 import type { JsonObject } from "../core/data/json.ts";
 
 export interface RuleCase {
@@ -17,6 +18,14 @@ const disabledAndDeclared = (field: string, api: string, spelling: string): Rule
   message: `${api} cannot be both in providers and disabled`,
   passes: { providers: { [field]: [provider("a")] }, disabled: ["eval"] },
   fails: { providers: { [field]: [provider("a")] }, disabled: [spelling] },
+});
+
+const external = (providerId: string) => ({ providerId, image: "registry.example.com/own:1" });
+
+const disabledAndExternal = ({ field, api }: { readonly field: string; readonly api: string }): RuleCase => ({
+  message: `${api} cannot be both in externalProviders and disabled`,
+  passes: { externalProviders: { [field]: [] }, disabled: [api] },
+  fails: { externalProviders: { [field]: [external("a")] }, disabled: [api] },
 });
 
 const overrideExcludes = (field: string, value: JsonObject | ReadonlyArray<string>): RuleCase => ({
@@ -40,6 +49,7 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   overrideExcludes("resources", {}),
   overrideExcludes("storage", {}),
   overrideExcludes("disabled", ["eval"]),
+  overrideExcludes("externalProviders", {}),
   disabledAndDeclared("inference", "inference", "inference"),
   disabledAndDeclared("safety", "safety", "safety"),
   disabledAndDeclared("vectorIo", "vector_io", "vector_io"),
@@ -47,6 +57,18 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   disabledAndDeclared("toolRuntime", "tool_runtime", "toolRuntime"),
   disabledAndDeclared("files", "files", "files"),
   disabledAndDeclared("telemetry", "telemetry", "telemetry"),
+  ...EXTERNAL_LISTS.map(disabledAndExternal),
+  {
+    message: "ids of external providers must be unique",
+    passes: { externalProviders: { inference: [external("a")], eval: [external("b")], safety: [] } },
+    fails: { externalProviders: { inference: [external("a")], eval: [external("b"), external("a")] } },
+    says: "ids of external providers must be unique; more than one is a",
+  },
+  {
+    message: "volumeSizeLimit must be greater than 0",
+    passes: { externalProviders: { volumeSizeLimit: "100Mi" } },
+    fails: { externalProviders: { volumeSizeLimit: 0 } },
+  },
   {
     message: "kv type postgres requires sql type postgres",
     passes: { storage: { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: ref } } },

@@ -5,6 +5,7 @@
 import { installRealNode, runInside } from "./cluster/real_node/real_node.ts";
 import { installControlPlane } from "./install/control_plane.ts";
 import { installPostgres, installRedis } from "./install/databases.ts";
+import { buildExampleWheel, installProviderWheels } from "./install/provider_wheels.ts";
 import { allNodeFiles, NODE_TESTS, nodeFilesOf } from "./node_files.ts";
 
 const testOutside = async (files: readonly string[], flags: readonly string[]): Promise<number> => {
@@ -21,6 +22,8 @@ if (import.meta.main) {
     await installControlPlane(["traefik"]);
     await installPostgres();
     await installRedis();
+    await installProviderWheels();
+    await buildExampleWheel();
     const onNode = [...servers, ...life];
     const inside = onNode.length === 0 ? 0 : await runInside(new URL("around.ts", NODE_TESTS), [...onNode, ...flags]);
     const outside = await testOutside(up, flags);

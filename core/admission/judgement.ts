@@ -171,7 +171,7 @@ const missingAs = (reference: Reference, found: Found, own: string): MissingRefe
     : new ConfigMapKeyMissing({ path, name, namespace, key });
 };
 
-const ONLY_NEW = ["providers", "resources", "storage", "disabled", "externalProviders"];
+const ONLY_NEW = ["providers", "resources", "storage", "disabled"];
 
 /** An update through v1alpha1 without the annotation removes what v1alpha1 cannot represent. */
 const lostBlocks = ({ object, before, writtenIn }: Change): ReadonlyArray<string> => {

@@ -62,4 +62,17 @@ export const PROVIDER_LISTS = [
   { field: "telemetry", api: "telemetry" },
 ] as const;
 
+/** The lists of `spec.externalProviders`, in the order of installation, each with its API in config.yaml. */
+export const EXTERNAL_LISTS = [
+  { field: "inference", api: "inference" },
+  { field: "safety", api: "safety" },
+  { field: "agents", api: "agents" },
+  { field: "vectorIo", api: "vector_io" },
+  { field: "datasetIo", api: "datasetio" },
+  { field: "scoring", api: "scoring" },
+  { field: "eval", api: "eval" },
+  { field: "toolRuntime", api: "tool_runtime" },
+  { field: "postTraining", api: "post_training" },
+] as const;
+
 export type ProviderList = typeof PROVIDER_LISTS[number]["field"];

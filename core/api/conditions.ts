@@ -13,6 +13,7 @@ const CONDITION_TYPES = {
   DeploymentReady: "False",
   ServiceReady: "False",
   StorageReady: "False",
+  ExternalProvidersReady: "False",
   HealthCheck: "False",
   Reconciling: "True",
   Stalled: "True",

@@ -141,6 +141,26 @@ Deno.test("converted() keeps empty names and port 0 out of v1alpha2, where no se
   ]);
 });
 
+Deno.test("converted() moves external providers whole, both ways, edits included, and leaves nothing in annotations", () => {
+  const secretRefs = { token: { secretKeyRef: { name: "s", key: "k" } } };
+  const lists = {
+    volumeSizeLimit: "1Gi",
+    safety: [],
+    inference: [{
+      providerId: "own",
+      image: "example/own:1",
+      imagePullPolicy: "Always",
+      config: { a: [1] },
+      secretRefs,
+    }],
+  };
+  const first = toOld(stack({ externalProviders: lists }));
+  deepStrictEqual([at(first, "spec", "server", "externalProviders"), leftover(first)], [lists, undefined]);
+  deepStrictEqual(at(toNow(first), "spec", "externalProviders"), lists);
+  const edited = put(first, ["spec", "server", "externalProviders", "inference"], []);
+  deepStrictEqual(at(toNow(edited), "spec", "externalProviders"), { ...lists, inference: [] });
+});
+
 Deno.test("converted() restores blocks that only v1alpha2 has after any edit in v1alpha1", () => {
   const blocks: JsonObject = {
     providers: { inference: [{ provider: "vllm", settings: { zero: 0, off: false, none: null, empty: {} } }] },

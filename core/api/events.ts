@@ -53,6 +53,8 @@ export const upgradeConfigFailed = (sentence: string): Note => warn("UpgradeConf
 
 export const secretResolutionFailed = (sentence: string): Note => warn("SecretResolutionFailed", "Resolve", sentence);
 
+export const externalProviderFailed = (sentence: string): Note => warn("ExternalProviderFailed", "Install", sentence);
+
 export const ownershipConflict = (sentence: string): Note => warn("OwnershipConflict", "Apply", sentence);
 
 export const objectRefused = (sentence: string): Note => warn("ObjectRefused", "Apply", sentence);

@@ -35,7 +35,7 @@ export type FailureReason =
   | "VariableNotSet";
 
 /** Why pods are not ready. */
-export type PodReason = "CrashLoop" | "ImagePullFailed" | "PodsRejected" | "Unschedulable";
+export type PodReason = "CrashLoop" | "ExternalProviderFailed" | "ImagePullFailed" | "PodsRejected" | "Unschedulable";
 
 /** Reasons of states in which somebody may have to act. */
 export type StateReason =
@@ -60,6 +60,7 @@ export type GoodReason =
   | "ConfigGenerationSucceeded"
   | "DeploymentUpdateSucceeded"
   | "DistributionDefaultUsed"
+  | "ExternalProvidersInstalled"
   | "HealthCheckPassed"
   | "MinimumReplicasAvailable"
   | "OverrideConfigUsed"

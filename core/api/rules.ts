@@ -6,7 +6,7 @@
  * A row belongs to the smallest object that it needs, because the API server re-checks only what changed.
  */
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { API_NAMES, camelCase, PROVIDER_LISTS } from "./api_names.ts";
+import { API_NAMES, camelCase, EXTERNAL_LISTS, PROVIDER_LISTS } from "./api_names.ts";
 
 export interface Rule {
   /** Where the rule stands, e.g. `spec.storage.kv`; `[]` after a list means each item; empty means the whole object. */
@@ -201,6 +201,59 @@ const disabledAndDeclared = ({ field, api }: { readonly field: string; readonly 
   };
 };
 
+/** Unlike an empty list, a provider needs its API. */
+const disabledAndExternal = ({ field, api }: { readonly field: string; readonly api: string }): Rule => {
+  const spellings = [...new Set([api, camelCase(api)])];
+  const message = `${api} cannot be both in externalProviders and disabled`;
+  return {
+    at: "spec",
+    cel: `!has(self.externalProviders) || !has(self.externalProviders.${field}) || ` +
+      `self.externalProviders.${field}.size() == 0 || !has(self.disabled) || ` +
+      `!self.disabled.exists(d, d in [${spellings.map((word) => `'${word}'`).join(", ")}])`,
+    message,
+    reason: "FieldValueForbidden",
+    fieldPath: ".disabled",
+    broken: (self) =>
+      listAt(self, "externalProviders", field).length > 0 &&
+        listAt(self, "disabled").some((name) => spellings.includes(String(name)))
+        ? message
+        : undefined,
+  };
+};
+
+const CEL_EXTERNAL_IDS = `[${
+  EXTERNAL_LISTS.map(({ field }) => `(has(self.${field}) ? self.${field}.map(p, p.providerId) : [])`).join(" + ")
+}]`;
+
+/** The id is also the name of an init container. */
+const uniqueExternalIds: Rule = {
+  at: "spec.externalProviders",
+  cel: `${CEL_EXTERNAL_IDS}.all(ids, ids.all(i, ids.filter(j, j == i).size() == 1))`,
+  message: "ids of external providers must be unique",
+  messageExpression:
+    `'ids of external providers must be unique; more than one is ' + ${CEL_EXTERNAL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', ').split(', ')[0])[0]`,
+  reason: "FieldValueInvalid",
+  broken: (self) => {
+    const ids = EXTERNAL_LISTS.flatMap(({ field }) =>
+      listAt(self, field).map((provider) => stringAt(provider, "providerId") ?? "")
+    );
+    const twice = ids.find((id, index) => ids.indexOf(id) < index);
+    return twice === undefined ? undefined : `ids of external providers must be unique; more than one is ${twice}`;
+  },
+};
+
+const positiveQuantity = (at: string, field: string): Rule => ({
+  at,
+  cel: `!has(self.${field}) || quantity(string(self.${field})).isGreaterThan(quantity('0'))`,
+  message: `${field} must be greater than 0`,
+  reason: "FieldValueInvalid",
+  fieldPath: `.${field}`,
+  broken: (self) =>
+    /^[-+]?[0.]+([a-zA-Z].*)?$|^-/.test(String(member(self, field) ?? "1"))
+      ? `${field} must be greater than 0`
+      : undefined,
+});
+
 const NAME_MAX = 55;
 const NAME_PATTERN = "^[a-z]([-a-z0-9]*[a-z0-9])?$";
 /** The Service is called `<name>-service`, and a Service name is a DNS label of at most 63 characters that begins with a letter. */
@@ -246,8 +299,13 @@ export const RULES: ReadonlyArray<Rule> = [
         ? undefined
         : "one of name or image must be specified",
   },
-  ...["providers", "resources", "storage", "disabled"].map((other) => exclusive("spec", "overrideConfig", other)),
+  ...["providers", "resources", "storage", "disabled", "externalProviders"].map((other) =>
+    exclusive("spec", "overrideConfig", other)
+  ),
   ...PROVIDER_LISTS.map(disabledAndDeclared),
+  ...EXTERNAL_LISTS.map(disabledAndExternal),
+  uniqueExternalIds,
+  positiveQuantity("spec.externalProviders", "volumeSizeLimit"),
   {
     at: "spec.storage",
     cel: "!(has(self.kv) && has(self.kv.type) && self.kv.type == 'postgres') || " +
@@ -331,17 +389,7 @@ export const RULES: ReadonlyArray<Rule> = [
         ? "existingClaim cannot be combined with size or storageClassName"
         : undefined,
   },
-  {
-    at: "spec.workload.storage",
-    cel: "!has(self.size) || quantity(string(self.size)).isGreaterThan(quantity('0'))",
-    message: "size must be greater than 0",
-    reason: "FieldValueInvalid",
-    fieldPath: ".size",
-    broken: (self) =>
-      /^[-+]?[0.]+([a-zA-Z].*)?$|^-/.test(String(member(self, "size") ?? "1"))
-        ? "size must be greater than 0"
-        : undefined,
-  },
+  positiveQuantity("spec.workload.storage", "size"),
   {
     ...exclusive("spec.workload.podDisruptionBudget", "minAvailable", "maxUnavailable"),
   },

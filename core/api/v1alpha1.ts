@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema";
 import { embedded } from "./embedded.ts";
 import { bool, int32, int64, intOrString, oneOf, optional, quantity, struct } from "./fields.ts";
 import type { Rule } from "./rules.ts";
-import { GROUP } from "./v1alpha2.ts";
+import { ExternalProviders, GROUP } from "./v1alpha2.ts";
 
 export const V1ALPHA1 = `${GROUP}/v1alpha1`;
 
@@ -89,6 +89,7 @@ const Server = struct("server configures the server.", {
     size: optional(quantity("size of the PersistentVolumeClaim. Defaults to 10Gi.")),
     mountPath: words("mountPath is the path of the volume inside the container. Defaults to /.llama."),
   })),
+  externalProviders: optional(ExternalProviders),
   userConfig: optional(struct("userConfig is a complete config.yaml to use instead of a generated one.", {
     configMapName: Schema.String.annotate({ description: "configMapName is the name of the ConfigMap." }),
     configMapNamespace: words("configMapNamespace is the namespace of the ConfigMap."),

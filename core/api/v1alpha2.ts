@@ -583,25 +583,51 @@ const Workload = struct("workload configures the Deployment and its pods.", {
   ),
 });
 
-const ExternalProvider = struct("ExternalProvider is a provider that is delivered as an image.", {
-  providerId: text("providerId is the id of the provider.", {
-    max: 46,
-    pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u,
-  }),
-  image: text("image is the container image with the provider.", { max: 512 }),
-  imagePullPolicy: optional(
-    oneOf("imagePullPolicy says when the image is pulled.", ["Always", "IfNotPresent", "Never"]),
-  ),
-  config: optional(freeForm("config of the provider.")),
-  secretRefs: optional(
-    map("secretRefs sets secret fields of the config, by field name.", SecretKeyRef, { min: 1, max: 32, keyMax: 63 }),
-  ),
-});
+/** `install-provider-<id>` is the name of a container, which has at most 63 characters. */
+const EXTERNAL_ID_MAX = 46;
+
+const ExternalProvider = struct(
+  "ExternalProvider is a provider that is delivered in a container image, and installed when a pod starts.",
+  {
+    providerId: text(
+      "providerId is the id of the provider on the server. If the base config or spec.providers has a provider with this " +
+        "id in the same API, this one replaces it. Unique among all external providers.",
+      {
+        max: EXTERNAL_ID_MAX,
+        pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u,
+      },
+    ),
+    image: text("image is the container image that contains the packages of the provider under /lls-provider.", {
+      max: 512,
+    }),
+    imagePullPolicy: optional(
+      oneOf(
+        "imagePullPolicy says when the image is pulled. Defaults to Always for the tag latest, otherwise to IfNotPresent.",
+        ["Always", "IfNotPresent", "Never"],
+      ),
+    ),
+    config: optional(
+      freeForm(
+        "config is the configuration of the provider. Values are passed through unchanged, and are stored in clear text: " +
+          "use secretRefs for secrets.",
+      ),
+    ),
+    secretRefs: optional(
+      map("secretRefs sets secret fields of config, by field name.", SecretKeyRef, { min: 1, max: 32, keyMax: 63 }),
+    ),
+  },
+);
+export type ExternalProvider = typeof ExternalProvider.Type;
+
 const externalList = (api: string) =>
   optional(list(`${api} lists external providers of this API.`, ExternalProvider, { max: 16 }));
 
-const ExternalProviders = struct(
-  "externalProviders lists providers that are delivered as images. Not supported yet: a resource that lists such a provider is rejected.",
+/** Packages of the providers on the disk of the node, twice: as wheels and unpacked. */
+export const VOLUME_SIZE_LIMIT_DEFAULT = "2Gi";
+
+export const ExternalProviders = struct(
+  "externalProviders lists providers that are delivered in container images. Their packages are installed when a pod " +
+    "starts, without access to a package index. A provider runs inside the server process, and can read its secrets and data.",
   {
     inference: externalList("inference"),
     safety: externalList("safety"),
@@ -612,6 +638,12 @@ const ExternalProviders = struct(
     eval: externalList("eval"),
     toolRuntime: externalList("toolRuntime"),
     postTraining: externalList("postTraining"),
+    volumeSizeLimit: optional(
+      quantity(
+        "volumeSizeLimit limits the size of the volume with the packages of all external providers; a pod that exceeds it " +
+          `is evicted. Defaults to ${VOLUME_SIZE_LIMIT_DEFAULT}.`,
+      ),
+    ),
   },
 );
 
@@ -637,7 +669,7 @@ export const Spec = struct("spec is the desired state of the server.", {
   overrideConfig: optional(
     struct(
       "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with providers, " +
-        "resources, storage or disabled.",
+        "resources, storage, disabled or externalProviders.",
       {
         configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
         key: optional(dataKey("key of the ConfigMap. Defaults to config.yaml.").annotate({ default: "config.yaml" })),
@@ -754,11 +786,14 @@ export const Status = struct("status is the observed state of the resource.", {
     512,
   ),
   externalProviders: status(list(
-    "externalProviders is the state of the external providers. Not used yet.",
+    "externalProviders is the state of the external providers in the newest pods.",
     struct("ExternalProviderStatus is the state of an external provider.", {
-      providerId: text("providerId is the id of the provider.", { max: 46 }),
+      providerId: text("providerId is the id of the provider.", { max: EXTERNAL_ID_MAX }),
       image: text("image is the container image with the provider.", { max: 512 }),
+      imageID: words("imageID is the image as reported by the kubelet, with its digest."),
+      version: words("version of the provider, as its image declares it.", 128),
       phase: oneOf("phase of the installation.", ["Pending", "Installing", "Ready", "Failed"]),
+      reason: words("reason is a CamelCase word for the cause of the phase.", 64),
       message: words("message describes the phase."),
     }),
     { max: 144 },

@@ -59,6 +59,10 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     action: "Check the log of the previous container and fix the reported problem",
     command: shell`kubectl logs ${pod} -n ${namespace} --previous --all-containers`,
   }),
+  ExternalProviderFailed: ({ pod, namespace }) => ({
+    action: "Fix the image of the provider, or the entry in spec.externalProviders, as the message says",
+    command: shell`kubectl logs ${pod} -n ${namespace} --all-containers --prefix`,
+  }),
   Unschedulable: (place) => ({
     action:
       "Add a node with enough capacity, or lower spec.workload.resources. A PersistentVolumeClaim that is not bound has the " +

@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject, listAt, put } from "../data/json.
 import type { Warning } from "../failure/warning.ts";
 import { baseId } from "./servers/base.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
+import type { ExternalEntry } from "./external_providers.ts";
 import type { Server } from "./servers/families/families.ts";
 import { serverName } from "./servers/families/families.ts";
 
@@ -40,6 +41,8 @@ export interface Draft {
   readonly config: JsonObject;
   readonly declared: ReadonlyArray<Declared>;
   readonly env: ReadonlyArray<EnvEntry>;
+  /** Providers that come in images, in the order of installation. */
+  readonly external: ReadonlyArray<ExternalEntry>;
   readonly warnings: ReadonlyArray<Warning>;
 }
 
@@ -56,6 +59,7 @@ export const noted = (draft: Draft, more: Partial<Omit<Draft, "config">>): Draft
   config: draft.config,
   declared: [...draft.declared, ...(more.declared ?? [])],
   env: [...draft.env, ...(more.env ?? [])],
+  external: [...draft.external, ...(more.external ?? [])],
   warnings: [...draft.warnings, ...(more.warnings ?? [])],
 });
 

@@ -5,12 +5,17 @@ import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "./data_folders.ts";
 import type { EnvEntry } from "./draft.ts";
+import { hasExternalProviders } from "./external_providers.ts";
+import { isStartedByAuthor } from "./source.ts";
 import { type ServerFamily } from "./servers/families/family.ts";
 import { SERVER_FAMILIES } from "./servers/families/families.ts";
 
 /** Where the generated config is mounted. */
 export const CONFIG_FOLDER = "/etc/llama-stack";
 export const CONFIG_FILE = `${CONFIG_FOLDER}/config.yaml`;
+
+/** Where the packages of external providers are mounted. */
+export const PACKAGES_FOLDER = "/opt/llama-stack/external-providers";
 
 /**
  * The CAs that the server trusts, in one file: those of `networking.tls.caBundle`, after the public ones of the image
@@ -55,5 +60,12 @@ export const containerEnv = (
   }
   for (const { env } of config) set(env);
   for (const env of spec.workload?.overrides?.env ?? []) set(env);
+  // The operator's own start command extends the variable, whatever its source.
+  if (hasExternalProviders(spec) && isStartedByAuthor(spec)) {
+    const { value, valueFrom } = byName.get("PYTHONPATH") ?? {};
+    if (valueFrom === undefined) {
+      set({ name: "PYTHONPATH", value: [PACKAGES_FOLDER, ...(value === undefined ? [] : [value])].join(":") });
+    }
+  }
   return [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1);
 };

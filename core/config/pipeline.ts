@@ -13,6 +13,7 @@ import { type BaseSource, readBase } from "./servers/base.ts";
 import { addCautions } from "./stages/cautions.ts";
 import { switchOff } from "./stages/disabled.ts";
 import type { Draft, EnvEntry, Facts } from "./draft.ts";
+import type { ExternalEntry } from "./external_providers.ts";
 import { addExternalProviders } from "./stages/external.ts";
 import { registerModels } from "./stages/models.ts";
 import { overlayProviders } from "./stages/overlay.ts";
@@ -37,6 +38,8 @@ export interface Generated {
   readonly digest: string;
   /** What the config refers to by `${env.…}`; sources of secrets, never their values. */
   readonly env: ReadonlyArray<EnvEntry>;
+  /** Providers whose type and module are filled in inside the pod; they come in images. */
+  readonly external: ReadonlyArray<ExternalEntry>;
   readonly warnings: ReadonlyArray<Warning>;
   readonly providerCount: number;
   /** Models, tools and shields of the resource. */
@@ -87,7 +90,13 @@ export type PipelineFailure = Effect.Error<ReturnType<typeof generation>>["failu
 const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
   const facts = yield* GenerationFacts;
   const config = yield* Effect.fromResult(readBase(base, facts.server));
-  const draft: Draft = { config, declared: [], env: [], warnings: [...newerServer(facts), ...ignored(config, facts)] };
+  const draft: Draft = {
+    config,
+    declared: [],
+    env: [],
+    external: [],
+    warnings: [...newerServer(facts), ...ignored(config, facts)],
+  };
   return draft;
 });
 
@@ -100,6 +109,7 @@ const generated = Effect.fnUntraced(function* (draft: Draft) {
     ...rendered,
     tree: draft.config,
     env: draft.env,
+    external: draft.external,
     warnings: draft.warnings,
     providerCount: Object.values(objectAt(draft.config, "providers"))
       .reduce<number>((count, entries) => count + listAt({ entries }, "entries").length, 0),

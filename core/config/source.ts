@@ -2,6 +2,7 @@
 import * as Data from "effect/Data";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
 import type { Spec } from "../api/v1alpha2.ts";
+import { hasExternalProviders } from "./external_providers.ts";
 
 export type Source = Data.TaggedEnum<{
   /** The user's own config.yaml in a ConfigMap, copied unchanged. */
@@ -22,7 +23,7 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
     const { configMapName, key } = spec.overrideConfig;
     return Source.Override({ configMapName, key: key ?? "config.yaml" });
   }
-  const { providers, resources, storage, disabled, externalProviders } = spec;
+  const { providers, resources, storage, disabled } = spec;
   const causes = [
     PROVIDER_LISTS.some(({ field }) => (providers?.[field] ?? []).length > 0) ? "spec.providers" : [],
     [resources?.models, resources?.tools, resources?.shields].some((list) => (list ?? []).length > 0)
@@ -30,7 +31,7 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
       : [],
     storage?.kv !== undefined || storage?.sql !== undefined ? "spec.storage" : [],
     (disabled ?? []).length > 0 ? "spec.disabled" : [],
-    Object.values(externalProviders ?? {}).some((list) => (list ?? []).length > 0) ? "spec.externalProviders" : [],
+    hasExternalProviders(spec) ? "spec.externalProviders" : [],
     ...(isStartedByAuthor(spec) ? [] : [
       spec.networking?.tls?.enabled === true ? "spec.networking.tls" : [],
       (spec.workload?.workers ?? 1) > 1 ? "spec.workload.workers" : [],
@@ -40,5 +41,6 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
   return causes.length === 0 ? Source.DistributionDefault() : Source.Generated({ causes });
 };
 
-const isStartedByAuthor = ({ workload }: Spec): boolean =>
+/** Whether the command of the container is that of the resource. */
+export const isStartedByAuthor = ({ workload }: Spec): boolean =>
   [workload?.overrides?.command, workload?.overrides?.args].some((words) => (words ?? []).length > 0);

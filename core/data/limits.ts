@@ -215,6 +215,9 @@ export const KNOWN_BY_CHARACTERS = 256;
 /** Fields that a condition names. */
 export const FIELDS_NAMED_MAX = 16;
 
+/** Longest message about an external provider; four of them fit into a condition. */
+export const EXTERNAL_MESSAGE_CHARACTERS_MAX = 1000;
+
 /** Longest part of a log that a message quotes, in characters. */
 export const LOG_QUOTE_CHARACTERS_MAX = 300;
 

@@ -303,16 +303,6 @@ export class NotAllowed extends Data.TaggedError("NotAllowed")<{
   }
 }
 
-/** A field that this version of the operator does not support. */
-export class NotSupportedYet extends Data.TaggedError("NotSupportedYet")<{
-  readonly path: FieldPath;
-  readonly instead: string;
-}> {
-  override get message(): string {
-    return `${formatPath(this.path)}: not supported by this version of the operator; ${this.instead}`;
-  }
-}
-
 /** A setting without which the server does not start. */
 export class MissingSetting extends Data.TaggedError("MissingSetting")<{
   readonly path: FieldPath;

@@ -162,11 +162,6 @@ export const FAILURES: Rows = {
     reason: "NotAllowed",
     advice: adviceOnAllowance,
   },
-  NotSupportedYet: {
-    meaning: "this version of the operator does not support the field",
-    ...CONFIG,
-    reason: "NotSupportedByServer",
-  },
   MissingSetting: {
     meaning: "a required field of a provider is unset",
     ...CONFIG,

@@ -33,6 +33,7 @@ export type WarningCode =
   | "OperatorVariable"
   | "OverriddenCommand"
   | "ProviderChosen"
+  | "ProviderReplaced"
   | "SectionDropped"
   | "SectionIgnored"
   | "ServerDefect"

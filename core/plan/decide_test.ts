@@ -174,8 +174,8 @@ const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<ClusterSnapsho
   ["a rule that is broken", { storage: { kv: { type: "redis" } } }, {}, "ConfigGenerated False InvalidSpec"],
   ["a field of the wrong type", { providers: { inference: "x" } }, {}, "ConfigGenerated False InvalidSpec"],
   [
-    "external providers",
-    { externalProviders: { inference: [{ providerId: "x", image: "y" }] } },
+    "an external provider of an API that the server lacks",
+    { externalProviders: { postTraining: [{ providerId: "x", image: "y" }] } },
     {},
     "ConfigGenerated False NotSupportedByServer",
   ],

@@ -95,6 +95,19 @@ export const upgradeStopAnnouncements = (snapshot: ClusterSnapshot, status: Stat
     : [Step.Announce({ note: events.upgradeStopped(now.message) })];
 };
 
+/** Reported when a provider fails, and again when it fails for another reason. */
+export const externalAnnouncements = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
+  const before = listAt(snapshot.resource, "status", "externalProviders");
+  const isKnown = ({ providerId, message }: { readonly providerId: string; readonly message?: string }) =>
+    before.some((state) =>
+      stringAt(state, "providerId") === providerId && stringAt(state, "phase") === "Failed" &&
+      stringAt(state, "message") === message
+    );
+  const news = (status.externalProviders ?? []).filter((state) => state.phase === "Failed" && !isKnown(state));
+  return [...new Set(news.map(({ message }) => message ?? ""))].slice(0, FAILURE_EVENTS_MAX)
+    .map((message) => Step.Announce({ note: events.externalProviderFailed(message) }));
+};
+
 /** Reported when the first delay for a field begins. */
 export const contestAnnouncements = (snapshot: ClusterSnapshot): ReadonlyArray<Announcement> => {
   const before = stringAt(

@@ -22,6 +22,7 @@ import { type Warning, warningLine } from "../failure/warning.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { Decided } from "./decided.ts";
 import { rolledBack, upgradeStopped } from "./trouble.ts";
+import { externalFindings, type ExternalStates } from "./external_providers.ts";
 import { contestedFindings, policyFindings } from "./changed_by_others.ts";
 
 /** The parts that Ready, Reconciling and Stalled summarise. */
@@ -40,6 +41,7 @@ export const findingsOf = (
   snapshot: ClusterSnapshot,
   decided: Decided,
   deployment: JsonObject | undefined,
+  external: ExternalStates,
 ): ReadonlyArray<Finding> => {
   const parts: Parts = {
     config: configFinding(decided),
@@ -47,7 +49,7 @@ export const findingsOf = (
     updated: updatedFinding(snapshot, decided, deployment),
     available: availableFinding(snapshot, decided, deployment),
     incomplete: deployment === undefined ? undefined : incompleteFinding(snapshot, decided, deployment),
-    objects: objectFindings(snapshot, decided),
+    objects: [...objectFindings(snapshot, decided), ...externalFindings(external)],
   };
   const failing = failingPart(parts);
   const stalled = stalledFindings(decided, parts, failing);

@@ -2,6 +2,8 @@
 import { LOG_QUOTE_CHARACTERS_MAX } from "../data/limits.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { PodReason } from "../api/reasons.ts";
+import { CONFIG_REASONS, PULL_REASONS } from "./container_reasons.ts";
+import { externalFailure } from "./external_containers.ts";
 import { newestFirst } from "../data/newest_first.ts";
 import { printable } from "../data/printable.ts";
 import { exceptionClass } from "../redaction/redaction.ts";
@@ -29,15 +31,6 @@ export const podTrouble = (pods: ReadonlyArray<JsonObject>, disclosure: Disclosu
   return undefined;
 };
 
-const PULL_REASONS = [
-  "ErrImagePull",
-  "ImagePullBackOff",
-  "InvalidImageName",
-  "ErrImageNeverPull",
-  "RegistryUnavailable",
-];
-const CONFIG_REASONS = ["CreateContainerConfigError", "CreateContainerError", "RunContainerError"];
-
 const troubleOf = (pod: JsonObject, disclosure: Disclosure): Trouble | undefined => {
   const name = stringAt(pod, "metadata", "name") ?? "?";
   const scheduled = listAt(pod, "status", "conditions").find((condition) =>
@@ -47,7 +40,13 @@ const troubleOf = (pod: JsonObject, disclosure: Disclosure): Trouble | undefined
     const why = stringAt(scheduled, "message") ?? "no suitable node";
     return { reason: "Unschedulable", message: `Pod ${name} cannot be scheduled: ${disclosure.text(why)}` };
   }
-  const all = [...listAt(pod, "status", "initContainerStatuses"), ...listAt(pod, "status", "containerStatuses")];
+  const all = [
+    // The good end of an init container is no trouble.
+    ...listAt(pod, "status", "initContainerStatuses").filter((status) =>
+      member(objectAt(status, "state", "terminated"), "exitCode") !== 0
+    ),
+    ...listAt(pod, "status", "containerStatuses"),
+  ];
   return all.filter(isObject).map((status) => containerTrouble(pod, name, status, disclosure))
     .find((trouble) => trouble !== undefined);
 };
@@ -59,6 +58,14 @@ const containerTrouble = (
   disclosure: Disclosure,
 ): Trouble | undefined => {
   const container = stringAt(status, "name") ?? "?";
+  const external = externalFailure(status, disclosure.text);
+  if (external !== undefined) {
+    const { message } = external;
+    return {
+      reason: "ExternalProviderFailed",
+      message: `Pod ${pod}: ${message}. See kubectl logs ${pod} -c ${container}`,
+    };
+  }
   const waiting = objectAt(status, "state", "waiting");
   const reason = stringAt(waiting, "reason") ?? "";
   if (PULL_REASONS.includes(reason)) {

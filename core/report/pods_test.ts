@@ -43,6 +43,30 @@ for (
       "CrashLoop: Pod my-1, container llama-stack ended with exit code 0 after 3 restarts. See kubectl logs my-1 -c llama-stack --previous",
     ],
     [
+      "nothing of an init container that ended well, while the server starts",
+      {
+        initContainerStatuses: [{ name: "trusted-authorities", ready: true, state: { terminated: { exitCode: 0 } } }],
+        containerStatuses: [{ name: "llama-stack", state: { waiting: { reason: "PodInitializing" } } }],
+      },
+      undefined,
+    ],
+    [
+      "an external provider that cannot be installed, with its sentence",
+      {
+        initContainerStatuses: [
+          { name: "install-provider-own", state: { terminated: { exitCode: 0 } } },
+          {
+            name: "prepare-providers",
+            state: { waiting: { reason: "CrashLoopBackOff" } },
+            lastState: {
+              terminated: { exitCode: 1, message: '{"ok":false,"reason":"R","message":"Provider own: why"}' },
+            },
+          },
+        ],
+      },
+      "ExternalProviderFailed: Pod my-1: Provider own: why. See kubectl logs my-1 -c prepare-providers",
+    ],
+    [
       "a container that ran out of memory",
       container({ waiting: { reason: "CrashLoopBackOff" } }, {
         lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } },

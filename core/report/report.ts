@@ -12,6 +12,7 @@ import {
   announcements,
   changeAnnouncements,
   contestAnnouncements,
+  externalAnnouncements,
   rollbackAnnouncements,
   tagAnnouncements,
   upgradeStopAnnouncements,
@@ -91,6 +92,7 @@ const ofRollout = (
     steps: [
       ...(rollout.kind === "undo" && rejectedWrites.length === 0 ? rollbackAnnouncements(before, live, prepared) : []),
       ...upgradeStopAnnouncements(before, status),
+      ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),
       ...tagAnnouncements(before, status, warnings),
       ...(rollout.kind === "apply"

@@ -10,6 +10,7 @@ import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "../api/conditions.ts";
+import { externalStates } from "./external_providers.ts";
 import { configIn, findingsOf } from "./findings.ts";
 import type { Decided } from "./decided.ts";
 
@@ -19,7 +20,8 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
   const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const deployment = snapshot.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
-  const findings = findingsOf(snapshot, decided, deployment);
+  const external = externalStates(snapshot, decided, deployment);
+  const findings = findingsOf(snapshot, decided, deployment, external);
   const conditions = conditionsOf(findings, (before.conditions ?? []) as ReadonlyArray<Condition>, generation, now);
   return withoutAbsent({
     observedGeneration: generation,
@@ -29,6 +31,7 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
     ...serverStatus(snapshot, before, now),
     ...replicaStatus(snapshot, deployment),
     ...urls(snapshot, decided),
+    ...(external.states.length === 0 ? {} : { externalProviders: external.states }),
   }) as unknown as Status;
 };
 

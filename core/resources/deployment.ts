@@ -17,7 +17,15 @@ import { type Blueprint, type Manifest, portOf, replicasOf, servesTls } from "./
 import { mountedClaim } from "./claim.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { placement } from "./placement.ts";
-import { addsAuthorities, authoritiesCommand, podVolumes } from "./pod_volumes.ts";
+import { EXTERNAL_VOLUME, externalContainers } from "./external_containers.ts";
+import {
+  addsAuthorities,
+  authoritiesCommand,
+  CONFIG_VOLUME,
+  freeName,
+  podVolumes,
+  temporaryMount,
+} from "./pod_volumes.ts";
 import { serviceAccountName } from "./service_account.ts";
 import { startCommand } from "./start_command.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
@@ -61,6 +69,14 @@ const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
   const own = spec.workload?.overrides ?? {};
   const { volumes, mounts } = podVolumes(blueprint);
   const annotations = { ...own.podAnnotations, ...podAnnotations };
+  const init = [
+    ...(addsAuthorities(spec) ? [authorities(blueprint)] : []),
+    ...externalContainers(blueprint, {
+      external: freeName(spec, EXTERNAL_VOLUME),
+      config: freeName(spec, CONFIG_VOLUME),
+      tmp: temporaryMount(blueprint),
+    }, { resources: resources(blueprint), securityContext: containerSecurity(blueprint) }),
+  ];
   return {
     metadata: {
       labels: { ...own.podLabels, ...selectorOf(name) },
@@ -85,7 +101,7 @@ const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
         ? {}
         : { resourceClaims: own.resourceClaims as unknown as NonNullable<AsJson<V1PodSpec>["resourceClaims"]> }),
       ...placement(blueprint),
-      ...(addsAuthorities(spec) ? { initContainers: [authorities(blueprint)] } : {}),
+      ...(init.length === 0 ? {} : { initContainers: init }),
       containers: [container(blueprint, mounts)],
       volumes,
     },

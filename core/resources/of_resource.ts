@@ -6,6 +6,7 @@ import { sha256Hex } from "../data/digest.ts";
 import { objectAt, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { BASE_KEY, LABELS_ANNOTATION, recordOf } from "../image/image_labels.ts";
+import { externalFiles } from "./external_containers.ts";
 import { configMapName } from "./names.ts";
 import type { Blueprint, ConfigFile, Platform } from "./blueprint.ts";
 import type { ConfigContent } from "./config_map.ts";
@@ -70,13 +71,16 @@ export const generatedName = (name: string, derived: Generated): string =>
 /** With the labels that it was made from; another image with the same config has another ConfigMap, so that both can be kept. */
 const generatedContent = onceForEach(({ config, distribution: { labels } }: Generated): ConfigContent => {
   const record = labels === undefined ? undefined : recordOf(labels, config.yaml);
-  const data = { "config.yaml": config.yaml };
-  if (record === undefined) return { data, digest: config.digest };
-  const annotations = { [LABELS_ANNOTATION]: record.annotation };
-  return record.base === undefined ? { data, digest: config.digest, annotations } : {
-    data: { ...data, [BASE_KEY]: record.base },
-    digest: sha256Hex(JSON.stringify([config.digest, sha256Hex(record.base), labels?.digest ?? ""])),
-    annotations,
+  const files = externalFiles(config.external);
+  const data = { "config.yaml": config.yaml, ...files };
+  const inputs = [
+    ...(config.external.length === 0 ? [] : [files]),
+    ...(record?.base === undefined ? [] : [sha256Hex(record.base), labels?.digest ?? ""]),
+  ];
+  return {
+    data: record?.base === undefined ? data : { ...data, [BASE_KEY]: record.base },
+    digest: inputs.length === 0 ? config.digest : sha256Hex(JSON.stringify([config.digest, ...inputs])),
+    ...(record === undefined ? {} : { annotations: { [LABELS_ANNOTATION]: record.annotation } }),
   };
 });
 
@@ -84,7 +88,11 @@ const configFileOf = ({ name }: Resource, derived: Derived, place: Place): Confi
   const content = configContentOf(derived, place);
   switch (derived._tag) {
     case "Generated":
-      return { configMapName: generatedName(name, derived), key: "config.yaml", others: [] };
+      return {
+        configMapName: generatedName(name, derived),
+        key: "config.yaml",
+        others: Object.keys(externalFiles(derived.config.external)).sort(),
+      };
     case "Override":
       // If the user's ConfigMap has not been read, its copy has no name yet: use the original.
       return {

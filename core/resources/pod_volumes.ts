@@ -1,10 +1,12 @@
 /** Volumes of the pod and where they are mounted, in a stable order. */
-import { CA_BUNDLE_FILE, CONFIG_FOLDER } from "../config/environment.ts";
+import { CA_BUNDLE_FILE, CONFIG_FOLDER, PACKAGES_FOLDER } from "../config/environment.ts";
+import { hasExternalProviders } from "../config/external_providers.ts";
 import { PUBLIC_AUTHORITIES } from "../config/mounted_files.ts";
 import { TLS_FOLDER } from "../config/stages/server.ts";
 import type { V1Volume, V1VolumeMount } from "@kubernetes/client-node";
 import { type Blueprint, servesTls } from "./blueprint.ts";
 import { mountedClaim } from "./claim.ts";
+import { EXTERNAL_VOLUME, externalMounts, externalVolume } from "./external_containers.ts";
 import type { AsJson } from "./kubernetes_objects.ts";
 
 export const caBundleName = (name: string): string => `${name}-ca-bundle`;
@@ -14,7 +16,7 @@ export const CA_BUNDLE_KEY = "ca-bundle.crt";
 const TRUSTED_FOLDER = CA_BUNDLE_FILE.slice(0, CA_BUNDLE_FILE.lastIndexOf("/"));
 const TRUSTED_VOLUME = "trusted-authorities";
 const CA_VOLUME = "ca-bundle";
-const CONFIG_VOLUME = "user-config";
+export const CONFIG_VOLUME = "user-config";
 const TLS_VOLUME = "tls";
 
 /** Whether the CAs of the resource are added to those of the image, which only the pod can do. */
@@ -61,14 +63,15 @@ const TMP_VOLUME = "tmp";
 const TMP_FOLDER = "/tmp";
 
 /** A volume of the author keeps its name, and that of the operator takes another one: pods need both. */
-const freeName = (spec: Blueprint["spec"], name: string): string =>
+export const freeName = (spec: Blueprint["spec"], name: string): string =>
   (spec.workload?.overrides?.volumes ?? []).some((volume) => volume.name === name)
     ? freeName(spec, `lls-${name}`)
     : name;
 
 interface Row {
   readonly volume: AsJson<V1Volume>;
-  readonly mount: AsJson<V1VolumeMount> | undefined;
+  readonly mount?: AsJson<V1VolumeMount> | undefined;
+  readonly mounts?: ReadonlyArray<AsJson<V1VolumeMount>>;
 }
 
 export const podVolumes = (blueprint: Blueprint): PodVolumes => {
@@ -94,8 +97,12 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
           ],
         },
       },
-      mount: { name: free(CONFIG_VOLUME), mountPath: CONFIG_FOLDER, readOnly: true },
+      // With external providers the server gets the config that `prepare-providers` completes.
+      mount: hasExternalProviders(spec)
+        ? undefined
+        : { name: free(CONFIG_VOLUME), mountPath: CONFIG_FOLDER, readOnly: true },
     },
+    ...externalRows(blueprint, free),
     servesTls(spec)
       ? {
         volume: { name: free(TLS_VOLUME), secret: { secretName: spec.networking?.tls?.secretName ?? "" } },
@@ -116,7 +123,7 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
       }
       : undefined,
   ];
-  const there = [...needed, temporary(blueprint)].filter((row) => row !== undefined);
+  const there = [...needed, temporaryRow(blueprint)].filter((row) => row !== undefined);
   const own = spec.workload?.overrides ?? {};
   return {
     volumes: [
@@ -124,7 +131,7 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
       ...((own.volumes ?? []) as unknown as ReadonlyArray<AsJson<V1Volume>>),
     ],
     mounts: [
-      ...there.map(({ mount }) => mount).filter((mount) => mount !== undefined),
+      ...there.flatMap(({ mount, mounts = [] }) => mount === undefined ? mounts : [mount]),
       ...((own.volumeMounts ?? []) as unknown as ReadonlyArray<AsJson<V1VolumeMount>>),
     ],
   };
@@ -134,7 +141,7 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
  * A writable /tmp, unless the resource mounts one: Kubernetes rejects two mounts of one path. The volume remains if another
  * mount of the resource refers to it by its name.
  */
-const temporary = (blueprint: Blueprint): Row | undefined => {
+const temporaryRow = (blueprint: Blueprint): Row | undefined => {
   const { spec, folders } = blueprint;
   const name = freeName(spec, TMP_VOLUME);
   const mounts = spec.workload?.overrides?.volumeMounts ?? [];
@@ -146,6 +153,17 @@ const temporary = (blueprint: Blueprint): Row | undefined => {
   };
 };
 
+/** The mount of a writable /tmp; undefined if the resource has its own. */
+export const temporaryMount = (blueprint: Blueprint): AsJson<V1VolumeMount> | undefined =>
+  temporaryRow(blueprint)?.mount;
+
+/** One volume with two mounts. */
+const externalRows = (blueprint: Blueprint, free: (volume: string) => string): ReadonlyArray<Row> => {
+  if (!hasExternalProviders(blueprint.spec)) return [];
+  const name = free(EXTERNAL_VOLUME);
+  return [{ volume: externalVolume(blueprint, name), mounts: externalMounts(name) }];
+};
+
 /** Names that a mount of the resource may refer to without a volume of its own. */
 export const ownVolumeNames = (spec: Blueprint["spec"], hasConfig: boolean): ReadonlyArray<string> => [
   DATA_VOLUME,
@@ -154,6 +172,7 @@ export const ownVolumeNames = (spec: Blueprint["spec"], hasConfig: boolean): Rea
   ...(servesTls(spec) ? [TLS_VOLUME] : []),
   ...(spec.networking?.tls?.caBundle === undefined ? [] : [CA_VOLUME]),
   ...(addsAuthorities(spec) ? [TRUSTED_VOLUME] : []),
+  ...(hasExternalProviders(spec) ? [EXTERNAL_VOLUME] : []),
 ];
 
 /** A path at which the container needs a mount of the operator, and what to set instead of mounting there. */
@@ -179,6 +198,9 @@ export const reservedPaths = (
   ...(spec.networking?.tls?.caBundle === undefined
     ? []
     : [{ path: TRUSTED_FOLDER, instead: "it holds the trusted CAs; use spec.networking.tls.caBundle" }]),
+  ...(hasExternalProviders(spec)
+    ? [{ path: PACKAGES_FOLDER, instead: "it holds the packages of spec.externalProviders" }]
+    : []),
 ];
 
 /** OGX's own command line writes the config with expanded secrets to /tmp; memory keeps it off the disk. */

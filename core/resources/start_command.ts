@@ -1,6 +1,7 @@
 /** How the container starts: explicitly, so that a wrong path can never start the config built into the image. */
 import type { V1Container } from "@kubernetes/client-node";
-import { CONFIG_FILE } from "../config/environment.ts";
+import { CONFIG_FILE, PACKAGES_FOLDER } from "../config/environment.ts";
+import { hasExternalProviders } from "../config/external_providers.ts";
 import type { ServerFamily } from "../config/servers/families/family.ts";
 import { SERVER_FAMILIES } from "../config/servers/families/families.ts";
 import { TLS_CERTIFICATE, TLS_KEY } from "../config/stages/server.ts";
@@ -25,7 +26,7 @@ export const startCommand = (blueprint: Blueprint): AsJson<Pick<V1Container, "co
  * image has a working one: a broken one disables traces, never the server.
  */
 export const startScript = (blueprint: Blueprint): string => {
-  const { family, env } = blueprint;
+  const { family, env, spec } = blueprint;
   const server = family === undefined ? probedServer(blueprint) : `set -- ${serverWords(family, blueprint)}`;
   const traced = env.some(({ name }) => name.startsWith("OTEL_"))
     ? ['if opentelemetry-instrument --version >/dev/null 2>&1; then set -- opentelemetry-instrument "$@"; fi']
@@ -33,6 +34,8 @@ export const startScript = (blueprint: Blueprint): string => {
   return [
     "set -e",
     'mkdir -p "$SQLITE_STORE_DIR" "$FILES_STORAGE_DIR"',
+    // Before those of the image and of the resource, wherever these set the variable.
+    ...(hasExternalProviders(spec) ? [`export PYTHONPATH="${PACKAGES_FOLDER}\${PYTHONPATH:+:$PYTHONPATH}"`] : []),
     server,
     ...traced,
     'exec "$@"',

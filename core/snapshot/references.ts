@@ -1,6 +1,7 @@
 /** Every Secret and ConfigMap that a resource names, each with the field that names it. */
 import type { Spec } from "../api/v1alpha2.ts";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
+import { externalProviders } from "../config/external_providers.ts";
 import { type Allowances, ALLOWANCES_DEFAULT, mayRead } from "../operator/allowances.ts";
 import type { FieldPath } from "../data/field_path.ts";
 
@@ -62,6 +63,7 @@ export const permitted = (
 
 export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
   ...providerReferences(spec),
+  ...externalReferences(spec),
   ...storageReferences(spec),
   ...networkReferences(spec),
   ...overrideReferences(spec),
@@ -89,6 +91,11 @@ const providerReferences = (spec: Spec): ReadonlyArray<Reference> =>
         ...Object.entries(secretRefs ?? {}).flatMap(([name, ref]) => secret(ref, [...path, "secretRefs", name])),
       ];
     })
+  );
+
+const externalReferences = (spec: Spec): ReadonlyArray<Reference> =>
+  externalProviders(spec).flatMap(({ provider: { secretRefs = {} }, path }) =>
+    Object.entries(secretRefs).flatMap(([name, ref]) => secret(ref, [...path, "secretRefs", name]))
   );
 
 const storageReferences = ({ storage }: Spec): ReadonlyArray<Reference> => [

@@ -18,6 +18,7 @@ import { image } from "./commands/image.ts";
 import { images } from "./commands/images.ts";
 import { label } from "./commands/label.ts";
 import { lint } from "./commands/lint.ts";
+import { provider } from "./commands/provider.ts";
 import { render } from "./commands/render.ts";
 import { rollout } from "./commands/rollout.ts";
 import { smoke } from "./commands/smoke.ts";
@@ -98,6 +99,7 @@ const COMMANDS = [
   images,
   image,
   label,
+  provider,
   crds,
   version,
   help,

@@ -3,7 +3,7 @@ import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from "node:as
 import { join } from "node:path";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
-import { WEBHOOK_CONFIGURATION } from "../../core/operator/own_objects.ts";
+import { HMAC_SECRET, WEBHOOK_CONFIGURATION } from "../../core/operator/own_objects.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { type Choices, DEFAULT } from "../../tools/package/choices.ts";
@@ -137,7 +137,11 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
     });
 
     await t.step("after an uninstallation, a release of another name and namespace adopts the definition", async () => {
-      await helm.run("install", "another", CHART, "-n", "another", "--create-namespace", "--take-ownership");
+      await documented("Helm", /hmac|create namespace/, { OLD: NAMESPACE, NEW: "another" });
+      const key = async (namespace: string) =>
+        stringAt(await read(cluster, `/api/v1/namespaces/${namespace}/secrets/${HMAC_SECRET}`), "data", "key");
+      strictEqual(await key("another"), await key(NAMESPACE));
+      await helm.run("install", "another", CHART, "-n", "another", "--take-ownership");
       strictEqual(
         stringAt(await read(cluster, CRD), "spec", "conversion", "webhook", "clientConfig", "service", "namespace"),
         "another",
@@ -211,11 +215,16 @@ const inRoot = (word: string): string => word.startsWith("deploy/") ? `${ROOT}${
 const commandsOf = async (cluster: ControlPlane, helm: Helm) => {
   const all = await commandsRunBy("tests/cluster/helm_test.ts");
   await Deno.symlink(cluster.kubectlPath, join(helm.env.HOME ?? "", "bin", "kubectl"));
-  return async (heading: string, pattern: RegExp): Promise<void> => {
+  return async (
+    heading: string,
+    pattern: RegExp,
+    names: Readonly<Record<string, string>> = {},
+  ): Promise<void> => {
     const found = all.filter((command) => command.heading === heading && pattern.test(command.text));
     ok(found.length > 0, `${heading}: ${pattern}`);
     for (const { text } of found) {
-      const command = PROGRAM === "helm" ? text : text.replace(" --server-side=false", "");
+      const named = text.replaceAll(/\b[A-Z]{3}\b/g, (word) => names[word] ?? word);
+      const command = PROGRAM === "helm" ? named : named.replace(" --server-side=false", "");
       await must("/bin/sh", ["-c", command], { cwd: ROOT, env: helm.env });
     }
   };

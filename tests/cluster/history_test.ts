@@ -72,6 +72,13 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
   { path: ["storage", "kv"], values: [{}, { type: "redis", endpoint: "redis:6379", password: secret("keys", "a") }] },
   { path: ["storage", "sql"], values: [{ type: "postgres", connectionString: secret("keys", "dsn") }] },
   { path: ["disabled"], values: [["safety"], ["files", "vectorIo"]] },
+  {
+    path: ["externalProviders"],
+    values: [{ eval: [{ providerId: "own", image: "registry.example.com/own:1" }] }, {
+      inference: [{ providerId: "own", image: "registry.example.com/own:2", secretRefs: { key: secret("keys", "a") } }],
+      volumeSizeLimit: "1Gi",
+    }],
+  },
   { path: ["networking", "port"], values: [8400, 9000] },
   {
     path: ["networking", "expose"],

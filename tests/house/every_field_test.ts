@@ -13,7 +13,7 @@ import { manifest, SURROUNDINGS } from "../given.ts";
 import { secretsOf, snapshot } from "../snapshots.ts";
 
 /** Parts that are copied into the pod, or rejected, as a whole. */
-const WHOLE = /^(workload\.(overrides\.\w+|topologySpreadConstraints|resources\.\w+)|externalProviders\.\w+)$/;
+const WHOLE = /^workload\.(overrides\.\w+|topologySpreadConstraints|resources\.\w+)$/;
 
 const samples = samplesIn(new URL("../../", import.meta.url).pathname).map((manifest) => objectAt(manifest, "spec"));
 
@@ -26,7 +26,13 @@ const withSecrets = (provider: JsonObject): JsonObject => ({
   settings: { level: 1 },
   ...provider,
 });
-const EXTERNAL = { providerId: "own", image: "registry.example.com/own:1" };
+const EXTERNAL = {
+  providerId: "own",
+  image: "registry.example.com/own:1",
+  imagePullPolicy: "Always",
+  config: { level: 1 },
+  secretRefs: { token: key("external") },
+};
 const EXTERNAL_APIS = [
   "agents",
   "datasetIo",
@@ -126,7 +132,13 @@ const MORE: ReadonlyArray<JsonObject> = [
   }),
   starter({ suspend: true }),
   { distribution: { name: "starter", config: "other.yaml" }, disabled: ["eval"] },
-  ...EXTERNAL_APIS.map((api) => starter({ externalProviders: { [api]: [EXTERNAL] } })),
+  ...EXTERNAL_APIS.map((api) =>
+    // The last Llama Stack that has all of these APIs.
+    starter({
+      distribution: { name: "starter", serverVersion: "0.6.1" },
+      externalProviders: { [api]: [EXTERNAL], volumeSizeLimit: "1Gi" },
+    })
+  ),
 ];
 
 interface Field {

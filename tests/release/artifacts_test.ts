@@ -11,6 +11,7 @@ import { PLUGIN_FILE } from "../../shell/cli/invocation.ts";
 import { readCatalog } from "../../tools/package/catalog.ts";
 import { PUBLIC_KEY, SBOM } from "../../tools/release/signing.ts";
 import { OPERATOR_NAMESPACE } from "../../core/operator/own_objects.ts";
+import { commandsRunBy } from "../documented_commands.ts";
 import { inFolder } from "../folder.ts";
 import { host, made, operatorImage, text, unpacked, VERSIONS } from "./rehearsed.ts";
 
@@ -43,9 +44,8 @@ Deno.test("the public key of a release is that of its private key", async () => 
 
 Deno.test("the commands of the documentation verify a release, and reject a file that was changed", () =>
   inFolder(async (folder) => {
-    const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
-    const section = page.slice(page.indexOf("## Files of a release"), page.indexOf("## Build the image"));
-    const commands = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join("");
+    const documented = await commandsRunBy("tests/release/artifacts_test.ts");
+    const commands = documented.map((command) => command.text).join("\n");
     // The rehearsal has no transparency log, and its registry no TLS.
     const { cosign } = await installControlPlane(["cosign"]);
     const flags = `--insecure-ignore-tlog $([ "$1" = verify-blob ] || echo ${LOCAL.slice(1).join(" ")})`;

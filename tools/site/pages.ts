@@ -15,6 +15,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["Debug", "runbook.md"],
     ["Air gap", "air-gap.md"],
     ["Images with their config", "image-labels.md"],
+    ["External providers", "external-providers.md"],
     ["Backup", "backup.md"],
   ]],
   ["Reference", [

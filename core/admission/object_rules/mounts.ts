@@ -56,6 +56,7 @@ const ownMounts = (spec: JsonObject) => {
   const relevant = {
     distribution: {},
     networking: { tls },
+    externalProviders: objectAt(spec, "externalProviders"),
     workload: { storage: { mountPath: stringAt(spec, "workload", "storage", "mountPath") ?? "" } },
   } as unknown as Spec;
   const hasConfig = isObject(spec.overrideConfig) ||

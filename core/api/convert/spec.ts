@@ -52,6 +52,7 @@ export const MOVED: ReadonlyArray<Moved> = [
   { old: ["server", "containerSpec", "args"], now: ["workload", "overrides", "args"] },
   { old: ["server", "podOverrides", "volumes"], now: ["workload", "overrides", "volumes"] },
   { old: ["server", "podOverrides", "volumeMounts"], now: ["workload", "overrides", "volumeMounts"] },
+  { old: ["server", "externalProviders"], now: ["externalProviders"] },
   { old: ["server", "userConfig", "configMapName"], now: ["overrideConfig", "configMapName"], holds: named },
 ];
 

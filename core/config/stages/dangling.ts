@@ -54,7 +54,7 @@ const lostEmbeddingModel = (
     );
   return isRegistered ? [] : declared.filter(isReplaced).map(({ path }) =>
     new SettingInvalid({
-      path: [...path, "id"],
+      path: [...path, path.includes("externalProviders") ? "providerId" : "id"],
       detail:
         `"${providerId}" replaces the provider of the default embedding model "${modelId}"; choose another id, or ` +
         "add that model to spec.resources.models with this provider and modelType embedding",

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { config, failures, generated, smallBase, warnings } from "../../../tests/given.ts";
+import { config, failures, smallBase, warnings } from "../../../tests/given.ts";
 import { at, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 
 const apis = (spec: JsonObject, surroundings = {}) => listAt(config(spec, surroundings), "apis").map(String);
@@ -86,15 +86,6 @@ Deno.test("computeApis() never opens an API whose only provider may be off, nor 
     providers: { files: [{ provider_id: "${env.X:+f}", provider_type: "inline::localfs", config: {} }] },
   });
   deepStrictEqual(apis({ storage: { kv: {} } }, base), ["inspect"]);
-});
-
-Deno.test("addExternalProviders() rejects external providers instead of ignoring them", () => {
-  const spec = { externalProviders: { inference: [{ providerId: "own", image: "example/own:1" }] } };
-  deepStrictEqual(failures(spec), ["NotSupportedYet at spec.externalProviders.inference"]);
-});
-
-Deno.test("addExternalProviders() accepts empty lists", () => {
-  ok(generated({ externalProviders: { inference: [] }, storage: { kv: {} } }));
 });
 
 for (

@@ -22,7 +22,7 @@ import { type Stage, stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
 export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<Warning> => {
-  const draft: Draft = { config, declared: [], env: [], warnings: [] };
+  const draft: Draft = { config, declared: [], env: [], external: [], warnings: [] };
   return readValues(draft, facts).flatMap((item) => [
     ...unfitValue(item, facts).map(({ path, detail }) => warning("VariableUnfit", path, detail)),
     ...bareEndpoint(item, facts),

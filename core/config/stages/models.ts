@@ -68,7 +68,10 @@ export const modelKey = (entry: JsonObject, family: ServerFamily): string => {
 /** An inference provider that a model may name. */
 interface Offered {
   readonly id: string;
-  /** Undefined for a declared one whose own failure is reported already: its models are not blamed a second time. */
+  /**
+   * Undefined for a declared one whose own failure is reported already, so that its models are not blamed a second time, and
+   * for one that comes in an image.
+   */
   readonly type: string | undefined;
   readonly declared: boolean;
   readonly presence: Presence;
@@ -88,15 +91,21 @@ const offeredProviders = (draft: Draft, facts: Facts): ReadonlyArray<Offered> =>
     const type = stringAt(entry, "provider_type");
     return { id, type, declared: true, presence: "Set", variable: undefined, allowed: allowedBy(entry) };
   });
+  // Nothing is known of their types.
+  const external = draft.external.filter(({ api }) => api === "inference").map(({ id }): Offered => {
+    const entry = entries.find((other) => baseId(other) === id);
+    return { id, type: undefined, declared: true, presence: "Set", variable: undefined, allowed: allowedBy(entry) };
+  });
+  const own = [...written.filter(({ id }) => external.every((other) => other.id !== id)), ...external];
   const based = entries.flatMap((entry): ReadonlyArray<Offered> => {
     const id = baseId(entry);
-    if (id === undefined || written.some((provider) => provider.id === id)) return [];
+    if (id === undefined || own.some((provider) => provider.id === id)) return [];
     const variable = conditionOf(entry);
     const presence = variable === undefined ? (isConditional(entry) ? "Unknown" : "Set") : environment(variable);
     const allowed = allowedBy(entry);
     return [{ id, type: stringAt(entry, "provider_type"), declared: false, presence, variable, allowed }];
   });
-  return [...written, ...based];
+  return [...own, ...based];
 };
 
 const allowedBy = (entry: JsonObject | undefined): ReadonlyArray<Json> | undefined => {

@@ -6,6 +6,7 @@ import type { Json } from "../../data/json.ts";
 import { EnvNameCollision } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { EnvEntry } from "../draft.ts";
+import { externalProviders } from "../external_providers.ts";
 import { type Stage, stage } from "../stage.ts";
 
 /** `LLSD_<ID>_<FIELD>`: upper-case, everything outside [A-Z0-9] becomes `_`, since the server expands no other names. */
@@ -38,6 +39,8 @@ export const rejectCollisions: Stage<EnvNameCollision> = stage((draft, { spec })
 /** The ids of the providers to which the fields belong; empty where one belongs to none. */
 const providerIds = (paths: ReadonlyArray<string>, spec: Spec): ReadonlyArray<string> => {
   const ids = paths.map((path) => {
+    const external = externalProviders(spec).find((other) => path.startsWith(`${formatPath(other.path)}.`));
+    if (external !== undefined) return external.provider.providerId;
     const [, list, index] = /^spec\.providers\.([A-Za-z]+)\[([0-9]+)\]/.exec(path) ?? [];
     const provider = PROVIDER_LISTS.find(({ field }) => field === list);
     const entry = provider === undefined ? undefined : spec.providers?.[provider.field]?.[Number(index)];

@@ -47,9 +47,10 @@ interface SafetyProvider {
 
 /** Declared ones first, then those of the base that are on without conditions. */
 const safetyProviders = (draft: Draft, facts: Facts): ReadonlyArray<SafetyProvider> => {
-  const written = (facts.spec.providers?.safety ?? []).map(({ id, provider }) =>
-    id ?? provider.split("::").at(-1) ?? ""
-  );
+  const written = [
+    ...(facts.spec.providers?.safety ?? []).map(({ id, provider }) => id ?? provider.split("::").at(-1) ?? ""),
+    ...draft.external.filter(({ api }) => api === "safety").map(({ id }) => id),
+  ];
   const all = entriesOf(draft.config, "safety").filter((entry) => !isConditional(entry))
     .map((entry) => {
       const id = baseId(entry) ?? "";

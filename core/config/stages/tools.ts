@@ -58,10 +58,14 @@ const serve = (
 ): Served => {
   const kind = kindOf(name, facts);
   if (kind === undefined) {
-    // Only a type that comes with the image, or with a base of its own, could serve another group.
+    // Only a type that comes with an image, or with a base of its own, could serve another group; the provider of that name
+    // before the others.
     const { catalogue, family } = facts.server;
     if (entries.some((entry) => isUnknownType(catalogue, stringAt(entry, "provider_type") ?? ""))) {
-      return { ...groupOf({ types: [], group: name }, facts, entries), warnings: [], failures: [] };
+      const able = entries.filter((entry) => isUnknownType(catalogue, stringAt(entry, "provider_type") ?? ""));
+      const named = able.filter((entry) => baseId(entry) === name);
+      const among = named.length > 0 ? named : able;
+      return { ...groupOf({ types: [], group: name }, facts, among), warnings: [], failures: [] };
     }
     const groups = Object.values(family.tools).map(({ group }) => group);
     const known = [...new Set([...Object.keys(family.tools), ...groups])].sort();
@@ -93,8 +97,10 @@ const serve = (
 const isUnknownType = (catalogue: Catalogue, type: string): boolean =>
   providerType(catalogue, "tool_runtime", type) === undefined;
 
-const ownIds = (spec: Facts["spec"]): ReadonlyArray<string | undefined> =>
-  (spec.providers?.toolRuntime ?? []).map(({ id, provider }) => id ?? provider.split("::").at(-1));
+const ownIds = (spec: Facts["spec"]): ReadonlyArray<string | undefined> => [
+  ...(spec.providers?.toolRuntime ?? []).map(({ id, provider }) => id ?? provider.split("::").at(-1)),
+  ...(spec.externalProviders?.toolRuntime ?? []).map(({ providerId }) => providerId),
+];
 
 /**
  * The entry that registers a group on older servers: it names the provider, the declared one before the one of the base

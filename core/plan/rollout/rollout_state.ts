@@ -37,6 +37,12 @@ export const rolloutState = (
     : "progressing";
 };
 
+/** Whether the pods and ReplicaSets are those of the present template. */
+export const observedTemplate = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean =>
+  Number(member(objectAt(deployment, "status"), "observedGeneration") ?? 0) >=
+    Number(member(objectAt(deployment, "metadata"), "generation") ?? 0) &&
+  hasReplicaSet(deployment, replicaSets);
+
 /**
  * Whether the Deployment controller has made the ReplicaSet of the present template. Under Recreate it does that once all former
  * pods have ended, and says before that it has observed the edit; revision, conditions and pods are still those of the former
@@ -161,8 +167,13 @@ const revisionOf = (object: JsonObject): string | undefined =>
 const exits = (pod: JsonObject): number =>
   Math.max(
     0,
-    ...listAt(pod, "status", "containerStatuses").filter(isObject)
-      .filter((status) => member(status, "ready") !== true)
+    ...[
+      ...listAt(pod, "status", "initContainerStatuses").filter((status) =>
+        // The good end of an init container is no failure.
+        member(objectAt(status, "state", "terminated"), "exitCode") !== 0
+      ),
+      ...listAt(pod, "status", "containerStatuses"),
+    ].filter(isObject).filter((status) => member(status, "ready") !== true)
       .map((status) =>
         Number(member(status, "restartCount") ?? 0) +
         // The last end counts before the container starts again.

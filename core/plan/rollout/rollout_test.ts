@@ -243,6 +243,27 @@ const replicaSetOf = (clusterSnapshot: ClusterSnapshot, revision: string): JsonO
 /** The condition with which the Deployment controller reports a completed rollout. */
 const COMPLETED: JsonObject = { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" };
 
+Deno.test("decide() rolls back a server whose init container keeps failing, and does not count one that ended well", () => {
+  const { snapshot: good } = converged(snapshot(ON_A_CLAIM));
+  const changed = edited(good, { ...ON_A_CLAIM, resources: { models: [{ name: "m" }] } });
+  const applied = after(changed, planOf(changed));
+  const rolling = withDeployment(applied, ["status", "availableReplicas"], 0);
+  const withInit = (status: JsonObject): ClusterSnapshot => ({
+    ...rolling,
+    replicaSets: [replicaSetOf(good, "1")],
+    pods: [{
+      metadata: { name: "my-x" },
+      status: { initContainerStatuses: [{ name: "prepare-providers", ...status }] },
+    }],
+  });
+  const failing = { ready: false, restartCount: 3, state: { waiting: { reason: "CrashLoopBackOff" } } };
+  const fine = { ready: false, restartCount: 3, state: { terminated: { exitCode: 0 } } };
+  deepStrictEqual([failing, fine].map((status) => template(after(withInit(status), planOf(withInit(status))))), [
+    template(good),
+    template(applied),
+  ]);
+});
+
 /** A server weeks after its last rollout: its pod was restarted three times and is not ready at the moment. */
 const weeksLater = (done: ClusterSnapshot): ClusterSnapshot => {
   const revision = withDeployment(done, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");

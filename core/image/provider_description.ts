@@ -1,0 +1,91 @@
+/**
+ * The file that describes the provider in an image, `lls-provider-spec.yaml`. The rules are those of prepare_providers.py, which
+ * judges the file again when a pod starts; tests/server/prepare_providers_test.ts compares the two.
+ */
+import * as Result from "effect/Result";
+import { EXTERNAL_LISTS } from "../api/api_names.ts";
+import { at, isList, type Json } from "../data/json.ts";
+import { readYaml11 } from "../data/yaml.ts";
+import { canonical } from "./wheel.ts";
+
+export const DESCRIPTION_FILE = "lls-provider-spec.yaml";
+export const IMAGE_FOLDER = "/lls-provider/";
+
+export interface ProviderDescription {
+  readonly name: string;
+  readonly version: string;
+  readonly vendor: string;
+  readonly packageName: string;
+  readonly providerType: string;
+  readonly api: string;
+}
+
+export const PACKAGE_NAME = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/;
+export const PROVIDER_TYPE = /^(remote|inline)::[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+
+/** APIs in the description: those of the lists of the resource, and one under its new name. */
+export const DESCRIBED_APIS: ReadonlyArray<string> = [...EXTERNAL_LISTS.map(({ api }) => api), "responses"];
+
+export interface ReadDescription {
+  /** Sentences. */
+  readonly problems: ReadonlyArray<string>;
+  readonly description: ProviderDescription;
+  /** Paths that must exist in the image, as they are written. */
+  readonly paths: ReadonlyArray<string>;
+  /** Names of packages, as they are written. */
+  readonly ignored: ReadonlyArray<string>;
+}
+
+export const readDescription = (text: string): Result.Result<ReadDescription, string> => {
+  const read = readYaml11(text);
+  if (Result.isFailure(read)) return Result.fail(`${DESCRIPTION_FILE} is not valid YAML: ${read.failure.detail}`);
+  const document = read.success;
+  const problems: string[] = [];
+  const field = (path: string, expected: string, fits: (value: string) => boolean): string => {
+    const found = at(document, ...path.split("."));
+    const value = typeof found === "number" ? String(found) : found;
+    if (typeof value === "string" && value !== "" && fits(value)) return value;
+    const shown = value === undefined || value === null ? "nothing" : JSON.stringify(value).slice(0, 100);
+    problems.push(`${DESCRIPTION_FILE}: ${path} must be ${expected}, and is ${shown}`);
+    return "";
+  };
+  const any = () => true;
+  const exactly = (word: string) => (value: string) => value === word;
+  field("apiVersion", '"llamastack.io/v1alpha1"', exactly("llamastack.io/v1alpha1"));
+  field("kind", '"ProviderPackage"', exactly("ProviderPackage"));
+  const description: ProviderDescription = {
+    name: field("metadata.name", "a text", any),
+    version: field("metadata.version", "a text", any),
+    vendor: field("metadata.vendor", "a text", any),
+    packageName: field("spec.packageName", "a dotted name of a Python package", (value) => PACKAGE_NAME.test(value)),
+    providerType: field(
+      "spec.providerType",
+      "such as remote::name or inline::name",
+      (value) => PROVIDER_TYPE.test(value),
+    ),
+    api: field("spec.api", `one of ${DESCRIBED_APIS.join(", ")}`, (value) => DESCRIBED_APIS.includes(value)),
+  };
+  const listOf = (name: string, of: string): ReadonlyArray<Json> => {
+    const value = at(document, "spec", name) ?? [];
+    if (isList(value)) return value;
+    problems.push(`${DESCRIPTION_FILE}: spec.${name} must be a list of ${of}`);
+    return [];
+  };
+  const wheelPath = at(document, "spec", "wheelPath");
+  return Result.succeed({
+    problems,
+    description,
+    paths: [
+      ...(wheelPath === undefined || wheelPath === null ? [] : [wheelPath]),
+      ...listOf("dependencyWheels", "paths"),
+    ].map(String),
+    ignored: listOf("ignoredDependencies", "names").map(String),
+  });
+};
+
+/** The path in the folder that the image has as `IMAGE_FOLDER`. */
+export const pathInFolder = (path: string): string =>
+  path.startsWith(IMAGE_FOLDER) ? path.slice(IMAGE_FOLDER.length) : path;
+
+/** As package indexes compare names. */
+export const canonicalNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.map(canonical);

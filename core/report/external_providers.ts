@@ -1,0 +1,157 @@
+/** The state of each external provider, from the init containers of the newest pods. */
+import { EXTERNAL_LISTS } from "../api/api_names.ts";
+import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
+import type { Status } from "../api/v1alpha2.ts";
+import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { newestFirst } from "../data/newest_first.ts";
+import { observedTemplate, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
+import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resources/external_containers.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import type { Decided } from "./decided.ts";
+import { externalFailure, type Installed, installedBy } from "./external_containers.ts";
+import { disclosureOf } from "./trouble.ts";
+
+type State = NonNullable<Status["externalProviders"]>[number];
+
+export interface ExternalStates {
+  readonly states: ReadonlyArray<State>;
+  readonly warnings: ReadonlyArray<string>;
+}
+
+/** In the order of installation; empty without external providers. */
+export const externalStates = (
+  snapshot: ClusterSnapshot,
+  { prepared, rollout }: Decided,
+  deployment: JsonObject | undefined,
+): ExternalStates => {
+  const wanted = EXTERNAL_LISTS.flatMap(({ field }) => listAt(snapshot.resource, "spec", "externalProviders", field))
+    .map((entry): Wanted => ({ id: stringAt(entry, "providerId") ?? "", image: stringAt(entry, "image") ?? "" }));
+  if (wanted.length === 0) return { states: [], warnings: [] };
+  const before = listAt(snapshot.resource, "status", "externalProviders").filter(isObject);
+  const known = ({ id, image }: Wanted): State | undefined =>
+    before.find((state) => stringAt(state, "providerId") === id && stringAt(state, "image") === image) as
+      | State
+      | undefined;
+  const isObserved = deployment !== undefined && observedTemplate(deployment, snapshot.replicaSets);
+  // After a rollback the failed pods are gone, and what is known of them must not be lost.
+  const isRolledBack = rollout?.kind === "undo" || rollout?.kind === "undone";
+  const shown = disclosureOf(snapshot, prepared).text;
+  const pods = deployment === undefined || !isObserved
+    ? []
+    : newestFirst(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets)).map((pod) => podState(pod, shown));
+  return {
+    states: wanted.map((item) => {
+      const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
+      const state = PHASES.flatMap((phase) => seen.find((found) => found.phase === phase) ?? [])[0];
+      const kept = !isObserved || isRolledBack ? known(item) : undefined;
+      return (isRolledBack ? kept ?? state : state ?? kept) ?? waiting(item);
+    }),
+    warnings: pods.find(({ installed }) => installed.warnings.length > 0)?.installed.warnings ?? [],
+  };
+};
+
+interface Wanted {
+  readonly id: string;
+  readonly image: string;
+}
+
+/** The worst first: one pod without the provider is one too many. */
+const PHASES: ReadonlyArray<State["phase"]> = ["Failed", "Installing", "Pending", "Ready"];
+
+const waiting = ({ id, image }: Wanted): State => ({
+  providerId: id,
+  image,
+  phase: "Pending",
+  reason: "Waiting",
+  message: "Waiting for a pod",
+});
+
+interface PodState {
+  readonly statuses: ReadonlyArray<JsonObject>;
+  readonly prepare: JsonObject | undefined;
+  readonly failures: ReadonlyArray<NonNullable<ReturnType<typeof externalFailure>>>;
+  readonly installed: Installed;
+  /** Why it was evicted because of the volume of the providers. */
+  readonly evicted: string | undefined;
+}
+
+const podState = (pod: JsonObject, shown: (text: string) => string): PodState => {
+  const statuses = listAt(pod, "status", "initContainerStatuses").filter(isObject);
+  const prepare = statuses.find((status) => stringAt(status, "name") === PREPARE_CONTAINER);
+  const message = stringAt(pod, "status", "message") ?? "";
+  return {
+    statuses,
+    prepare,
+    failures: statuses.flatMap((status) => externalFailure(status, shown) ?? []),
+    installed: installedBy(prepare),
+    evicted: stringAt(pod, "status", "reason") === "Evicted" && message.includes(EXTERNAL_VOLUME)
+      ? shown(message)
+      : undefined,
+  };
+};
+
+const ended = (status: JsonObject | undefined): boolean =>
+  member(objectAt(status, "state", "terminated"), "exitCode") === 0;
+
+/** Undefined if the pod does not have the provider. */
+const stateIn = (
+  { statuses, prepare, failures, installed, evicted }: PodState,
+  { id, image }: Wanted,
+): State | undefined => {
+  const status = statuses.find((item) => stringAt(item, "name") === installContainer(id));
+  const imageID = stringAt(status, "imageID") ?? "";
+  const state = (phase: State["phase"], reason: string, message: string): State => ({
+    providerId: id,
+    image,
+    ...(imageID === "" ? {} : { imageID }),
+    phase,
+    reason,
+    message,
+  });
+  if (evicted !== undefined) {
+    return state(
+      "Failed",
+      "VolumeSizeExceeded",
+      `The pod was evicted; increase spec.externalProviders.volumeSizeLimit: ${evicted}`.slice(0, 1024),
+    );
+  }
+  if (status === undefined) return undefined;
+  const failure = failures.find((found) => found.id === id) ?? failures.find((found) => found.id === undefined);
+  if (failure !== undefined) return state("Failed", failure.reason, failure.message);
+  if (!ended(status)) {
+    return Object.hasOwn(objectAt(status, "state"), "running")
+      ? state("Installing", "Copying", "Copying the packages from the image")
+      : state("Pending", "Waiting", "Waiting for other containers, or for the image");
+  }
+  if (!ended(prepare)) {
+    return failures.length > 0
+      ? state("Pending", "Waiting", `Waiting until external provider "${failures[0]?.id}" can be installed`)
+      : state("Installing", "Preparing", "Checking and unpacking the packages");
+  }
+  const version = installed.versions.get(id) ?? "";
+  return { ...state("Ready", "Installed", "Installed"), ...(version === "" ? {} : { version }) };
+};
+
+/** No condition without external providers. */
+export const externalFindings = ({ states, warnings }: ExternalStates): ReadonlyArray<Finding> => {
+  if (states.length === 0) return [];
+  const failed = states.filter(({ phase }) => phase === "Failed");
+  if (failed.length > 0) {
+    const messages = [...new Set(failed.map(({ message }) => message ?? ""))];
+    return [conditionFalse("ExternalProvidersReady", "ExternalProviderFailed", messages.join("; "))];
+  }
+  const open = states.filter(({ phase }) => phase !== "Ready");
+  return [
+    open.length === 0
+      ? conditionTrue(
+        "ExternalProvidersReady",
+        "ExternalProvidersInstalled",
+        [`Installed ${states.map(({ providerId }) => providerId).join(", ")}`, ...warnings].join(". "),
+      )
+      : conditionUnknown(
+        "ExternalProvidersReady",
+        "Waiting",
+        `Not installed yet: ${open.map(({ providerId }) => providerId).join(", ")}`,
+      ),
+  ];
+};

@@ -1,0 +1,139 @@
+/** `provider check` and `provider pack`: flags and help; reads folders and wheels for core/command/provider.ts. */
+import * as Effect from "effect/Effect";
+import * as Option from "effect/Option";
+import * as Result from "effect/Result";
+import { Argument, Command, Flag } from "effect/cli";
+import { providerCheckCommand, type ProviderFolder, providerPackCommand } from "../../../core/command/provider.ts";
+import { DESCRIPTION_FILE } from "../../../core/image/provider_description.ts";
+import { type Wheel, wheelOf } from "../../../core/image/wheel.ts";
+import { FileUnreadable, readText } from "../files.ts";
+import { optionalText, serverVersion } from "../flags.ts";
+import { print } from "../print.ts";
+import { readWheelParts } from "../wheel_file.ts";
+
+const check = Command.make(
+  "check",
+  {
+    folder: Argument.String("FOLDER").pipe(
+      Argument.withDescription("What the image has as /lls-provider"),
+    ),
+    serverVersion,
+  },
+  Effect.fn("provider check")(function* ({ folder, serverVersion }) {
+    const content = yield* folderAt(folder.replace(/(.)\/+$/, "$1"));
+    yield* print(providerCheckCommand(content, { serverVersion: Option.getOrUndefined(serverVersion) }));
+  }),
+).pipe(
+  Command.withDescription(
+    "Check what an image of an external provider contains, without starting it: the description, the wheels, and what they " +
+      "require. The same rules apply when a pod starts; there the provider is also imported. Exit codes: 0 no problem, 1 " +
+      "problems, 2 usage error.",
+  ),
+  Command.withShortDescription("Check the content of an image of an external provider"),
+  Command.withExamples([{
+    command: "llama-stack-operator provider check lls-provider --server-version 1.5.0",
+    description: "Check a folder for OGX 1.5.0",
+  }]),
+);
+
+const pack = Command.make(
+  "pack",
+  {
+    wheels: Argument.String("WHEEL").pipe(
+      Argument.withDescription("Wheel of the provider or of a package that it needs"),
+      Argument.variadic({ min: 1 }),
+    ),
+    api: Flag.String("api").pipe(
+      Flag.withMetavar("API"),
+      Flag.withDescription("API that the provider serves, as config.yaml names it, e.g. inference or vector_io"),
+    ),
+    providerType: Flag.String("type").pipe(
+      Flag.withMetavar("TYPE"),
+      Flag.withDescription("Provider type, e.g. remote::mine"),
+    ),
+    packageName: optionalText(
+      "package",
+      "NAME",
+      "Python package of the provider (default: the one that has a module provider)",
+    ),
+    vendor: optionalText("vendor", "NAME", "Vendor (default: the author of the package)"),
+    base: Flag.String("base").pipe(
+      Flag.withMetavar("IMAGE"),
+      Flag.withDescription('Base image; it needs /bin/sh and cp (default "busybox:1.37")'),
+      Flag.withDefault("busybox:1.37"),
+    ),
+    output: Flag.Literals("output", ["containerfile", "description"]).pipe(
+      Flag.withAlias("o"),
+      Flag.withDescription(`Containerfile, or the ${DESCRIPTION_FILE} that it copies (default "containerfile")`),
+      Flag.withDefault("containerfile" as const),
+    ),
+  },
+  Effect.fn("provider pack")(function* ({ wheels, api, providerType, packageName, vendor, base, output }) {
+    const packed = yield* Effect.forEach(wheels, (path) => Effect.map(wheelAt(path), (wheel) => ({ path, wheel })));
+    yield* print(providerPackCommand(packed, {
+      api,
+      providerType,
+      packageName: Option.getOrUndefined(packageName),
+      vendor: Option.getOrUndefined(vendor),
+      base,
+      format: output,
+    }));
+  }),
+).pipe(
+  Command.withDescription(
+    "Print the two files from which an image of an external provider is built: the Containerfile, and with -o description the " +
+      "description that it copies.",
+  ),
+  Command.withShortDescription("Print the Containerfile of an image of an external provider"),
+  Command.withExamples([{
+    command: "llama-stack-operator provider pack dist/*.whl --api inference --type remote::mine > Containerfile",
+    description: "Write the Containerfile",
+  }]),
+);
+
+export const provider = Command.make("provider").pipe(
+  Command.withDescription("Build and check images of external providers (docs/external-providers.md)"),
+  Command.withShortDescription("Build and check images of external providers"),
+  Command.withSubcommands([check, pack]),
+);
+
+const wheelAt = (path: string): Effect.Effect<Result.Result<Wheel, string>, FileUnreadable> =>
+  Effect.tryPromise({
+    try: async () => {
+      const file = path.slice(path.lastIndexOf("/") + 1);
+      try {
+        return wheelOf(await readWheelParts(path));
+      } catch (cause) {
+        if (cause instanceof Deno.errors.NotFound || cause instanceof Deno.errors.PermissionDenied) throw cause;
+        return Result.fail(`${file} is not a valid wheel: ${cause instanceof Error ? cause.message : String(cause)}`);
+      }
+    },
+    catch: (cause) =>
+      new FileUnreadable({
+        name: path,
+        detail: cause instanceof Deno.errors.NotFound ? "no such file" : "permission denied",
+      }),
+  });
+
+/** A folder with the content of `/lls-provider`. */
+export const folderAt = Effect.fnUntraced(function* (name: string) {
+  const entries = (path: string) =>
+    Effect.tryPromise({
+      try: () => Array.fromAsync(Deno.readDir(path)),
+      catch: () => new FileUnreadable({ name: path, detail: "it is not a folder that can be read" }),
+    });
+  const top = yield* entries(name);
+  const packages = top.some((entry) => entry.name === "packages" && entry.isDirectory)
+    ? yield* entries(`${name}/packages`)
+    : [];
+  const wheels = packages.map((entry) => entry.name).filter((file) => file.endsWith(".whl")).sort();
+  const folder: ProviderFolder = {
+    name,
+    description: top.some((entry) => entry.name === DESCRIPTION_FILE)
+      ? (yield* readText(`${name}/${DESCRIPTION_FILE}`)).text
+      : undefined,
+    wheels: yield* Effect.forEach(wheels, (file) => wheelAt(`${name}/packages/${file}`)),
+    files: [...top.map((entry) => entry.name), ...packages.map((entry) => `packages/${entry.name}`)],
+  };
+  return folder;
+});
