@@ -25,8 +25,8 @@ export interface ImageQuestion {
   /** File of the labels; undefined: the image's default. */
   readonly wanted: string | undefined;
   readonly namespace: string;
-  /** Of the pods; their pull Secrets count if the resource names none. */
-  readonly serviceAccount: string;
+  /** Of the pods; its pull Secrets count if the resource names none. Undefined: it does not exist yet. */
+  readonly serviceAccount: string | undefined;
   readonly pullSecrets: ReadonlyArray<string>;
   /** PEM of authorities to trust beside the public ones. */
   readonly authorities: string;
@@ -96,12 +96,17 @@ const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuesti
   return {
     ...wish,
     namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",
-    serviceAccount: overrides?.serviceAccountName ?? serviceAccountName(resource.name),
+    serviceAccount: overrides?.serviceAccountName ?? ownAccount(snapshot, resource.name),
     pullSecrets: listAt((overrides ?? {}) as unknown as JsonObject, "imagePullSecrets")
       .flatMap((reference) => stringAt(reference, "name") ?? []),
     authorities: [registries.authorities, authoritiesOf(snapshot, resource)].filter((pem) => pem !== "").join("\n"),
     registries,
   };
+};
+
+const ownAccount = ({ live }: Seen, name: string): string | undefined => {
+  const account = serviceAccountName(name);
+  return live.has(liveKey("ServiceAccount", account)) ? account : undefined;
 };
 
 /** Those that the server trusts. */

@@ -68,21 +68,19 @@ type Generated = Extract<Derived, { readonly _tag: "Generated" }>;
 export const generatedName = (name: string, derived: Generated): string =>
   configMapName(name, generatedContent(derived).digest);
 
-/**
- * With the files for external providers, and the labels that it was made from; another image with the same config has another
- * ConfigMap, so that both can be kept.
- */
+/** With the labels that it was made from; another image with the same config has another ConfigMap, so that both can be kept. */
 const generatedContent = onceForEach(({ config, distribution: { labels } }: Generated): ConfigContent => {
+  const record = labels === undefined ? undefined : recordOf(labels, config.yaml);
   const files = externalFiles(config.external);
   const data = { "config.yaml": config.yaml, ...files };
-  const digest = config.external.length === 0 ? config.digest : sha256Hex(JSON.stringify([config.digest, files]));
-  const record = labels === undefined ? undefined : recordOf(labels, config.yaml);
-  if (record === undefined) return { data, digest };
-  const annotations = { [LABELS_ANNOTATION]: record.annotation };
-  return record.base === undefined ? { data, digest, annotations } : {
-    data: { ...data, [BASE_KEY]: record.base },
-    digest: sha256Hex(JSON.stringify([digest, sha256Hex(record.base), labels?.digest ?? ""])),
-    annotations,
+  const inputs = [
+    ...(config.external.length === 0 ? [] : [files]),
+    ...(record?.base === undefined ? [] : [sha256Hex(record.base), labels?.digest ?? ""]),
+  ];
+  return {
+    data: record?.base === undefined ? data : { ...data, [BASE_KEY]: record.base },
+    digest: inputs.length === 0 ? config.digest : sha256Hex(JSON.stringify([config.digest, ...inputs])),
+    ...(record === undefined ? {} : { annotations: { [LABELS_ANNOTATION]: record.annotation } }),
   };
 });
 

@@ -14,9 +14,11 @@ import { answerKey, type ImageQuestion } from "../../core/plan/image_question.ts
 import { Cluster } from "../kubernetes/cluster.ts";
 import type { FoundConfig } from "../registry/image_config.ts";
 import { type Answer, lookedUp, lookupLimits } from "../registry/lookup.ts";
+import type { Keyring } from "../../core/image/credentials.ts";
 import { keyringDigest, keyringFor } from "../registry/pull_credentials.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import {
+  ANSWER_AWAITED_MS,
   ANSWER_FRESH_MS,
   ANSWERS_KEPT_MAX,
   CONFIGS_KEPT_MAX,
@@ -31,7 +33,10 @@ import { Store } from "../cache/store.ts";
 export interface LabelReader {
   /** A single read of the cluster waits for no registry. */
   readonly asksNobody: boolean;
-  /** The answer, undefined if there is none yet; it is asked for from now on, until `undefined` is passed. */
+  /**
+   * The answer, undefined if there is none yet; it is asked for from now on, until `undefined` is passed. The first call
+   * for a question waits a moment for it.
+   */
   readonly labels: (key: string, question: ImageQuestion | undefined) => Effect.Effect<ImageLabels | undefined>;
   /** What the tag of the image means, as far as it is known; it is asked for once for each question with another generation. */
   readonly tagDigest: (
@@ -71,6 +76,8 @@ export const labelReaderLayer = (options: LabelReaderOptions) => Layer.effect(La
 interface Known {
   readonly question: string;
   answer: ImageLabels | undefined;
+  readonly first: Deferred.Deferred<void>;
+  isAwaited: boolean;
 }
 
 /** One lookup, for all resources whose question and credentials are the same. */
@@ -94,13 +101,33 @@ const reading = (options: LabelReaderOptions) =>
     const checkers = yield* FiberMap.make<string>();
     const limits = yield* lookupLimits;
     const kept = configsKept();
+    const keyrings = new Map<string, Deferred.Deferred<Keyring>>();
     const lookups = new Map<string, Lookup>();
     const known = new Map<string, Known>();
     const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
 
+    /** Resources that ask at the same time share the reads; afterwards nothing of them is kept. */
+    const keyringOf = Effect.fnUntraced(function* (question: ImageQuestion) {
+      const { namespace, serviceAccount, pullSecrets } = question;
+      const id = JSON.stringify([namespace, serviceAccount ?? null, pullSecrets]);
+      const before = keyrings.get(id);
+      if (before !== undefined) return yield* Deferred.await(before);
+      const read = yield* Deferred.make<Keyring>();
+      keyrings.set(id, read);
+      yield* Effect.forkIn(
+        Effect.gen(function* () {
+          const keyring = yield* keyringFor(question, options.operatorNamespace);
+          keyrings.delete(id);
+          yield* Deferred.succeed(read, keyring);
+        }),
+        scope,
+      );
+      return yield* Deferred.await(read);
+    });
+
     /** `ageMs`: how old the answer to another resource may be. */
     const answerOf = Effect.fnUntraced(function* (question: ImageQuestion, ageMs = Infinity) {
-      const keyring = yield* keyringFor(question, options.operatorNamespace);
+      const keyring = yield* keyringOf(question);
       const id = answerKey(question, yield* Effect.promise(() => keyringDigest(keyring)));
       const nowMs = yield* monotonicMs;
       const before = lookups.get(id);
@@ -143,7 +170,9 @@ const reading = (options: LabelReaderOptions) =>
             ? { kind: "unreadable", detail: answer.detail }
             : { kind: "read", read: kept.shared(readLabels(question, answer.found)) };
           dropOldest(known, mine);
-          if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
+          // The reconciliation that asked may still be waiting for it.
+          if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
+          else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
           if (answer.kind === "found") return;
           yield* stale(lookup);
         }
@@ -175,9 +204,19 @@ const reading = (options: LabelReaderOptions) =>
           }
           const text = questionText(question);
           if (current?.question === text) return current.answer;
-          known.set(key, { question: text, answer: undefined });
+          const mine: Known = {
+            question: text,
+            answer: undefined,
+            first: yield* Deferred.make<void>(),
+            isAwaited: true,
+          };
+          known.set(key, mine);
           yield* FiberMap.run(askers, key, follow(key, question));
-          return undefined;
+          yield* Deferred.await(mine.first).pipe(
+            Effect.timeoutOption(Duration.millis(ANSWER_AWAITED_MS)),
+            Effect.ensuring(Effect.sync(() => mine.isAwaited = false)),
+          );
+          return mine.answer;
         }),
       tagDigest: (key, question, generation) =>
         Effect.gen(function* () {

@@ -32,7 +32,7 @@ export const LOOKUP_MS = 60_000;
 
 /** Images that are looked up at the same time: in all, of one namespace, and of one registry. */
 export const LOOKUPS_MAX = 4;
-export const LOOKUPS_PER_NAMESPACE_MAX = 1;
+export const LOOKUPS_PER_NAMESPACE_MAX = 2;
 export const LOOKUPS_PER_HOST_MAX = 2;
 
 /** Architectures of one image whose labels are compared. */
@@ -40,6 +40,12 @@ export const ARCHITECTURES_MAX = 16;
 
 /** Credentials that are tried for one image. */
 export const CREDENTIALS_MAX = 16;
+
+/**
+ * The reconciliation that asks waits so long for the answer, in milliseconds, once for each question: most answers come
+ * at once, and the resource is then written in one reconciliation.
+ */
+export const ANSWER_AWAITED_MS = 400;
 
 /** New resources with one image share an answer for this long, in milliseconds. */
 export const ANSWER_FRESH_MS = 30_000;

@@ -15,7 +15,9 @@ type Pods = Pick<ImageQuestion, "namespace" | "serviceAccount" | "pullSecrets">;
 /** What cannot be read gives none, as with the kubelet. */
 export const keyringFor = Effect.fnUntraced(function* (pods: Pods, operatorNamespace: string) {
   const { namespace, serviceAccount, pullSecrets } = pods;
-  const ofPods = pullSecrets.length > 0 ? pullSecrets : yield* secretsOf(namespace, serviceAccount);
+  const ofPods = pullSecrets.length > 0 || serviceAccount === undefined
+    ? pullSecrets
+    : yield* secretsOf(namespace, serviceAccount);
   const usual = serviceAccount === DEFAULT_ACCOUNT ? [] : yield* secretsOf(namespace, DEFAULT_ACCOUNT);
   const names = [
     ...[...new Set([...ofPods, ...usual])].slice(0, SECRETS_MAX).map((name) => ({ namespace, name })),
