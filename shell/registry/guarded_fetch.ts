@@ -28,10 +28,14 @@ export const guardedFetch = (guard: Guard): Send => async (url, headers, signal)
   if (url.protocol === "http:" && !guard.registries.plainHttp.includes(url.host)) {
     throw new AddressNotAllowed({ host: url.host, detail: "it is asked without TLS", setting: "registries.plainHttp" });
   }
-  const addresses = await judged(url, guard, signal);
-  return isProxied(url)
-    ? await throughProxy(url, headers, guard, signal)
-    : await direct(url, headers, { addresses, guard, signal });
+  if (!isProxied(url)) {
+    return await direct(url, headers, { addresses: await judged(url, guard, signal), guard, signal });
+  }
+  await judged(url, guard, signal).catch((cause) => {
+    // Where a proxy is needed, names outside of the cluster often have no address inside.
+    if (!(cause instanceof RegistryUnreachable)) throw cause;
+  });
+  return await throughProxy(url, headers, guard, signal);
 };
 
 /** The addresses of the host, all of them allowed. */

@@ -1,6 +1,8 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
 import { inFolder } from "../../tests/folder.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
+import { ended } from "../../tools/install/run_program.ts";
 import { type Guard, guardedFetch } from "./guarded_fetch.ts";
 
 const OPEN: Guard = { registries: { plainHttp: [], internal: [] }, authorities: "", forbidden: [] };
@@ -70,3 +72,65 @@ Deno.test("guardedFetch() asks nothing once its signal has ended, and reports a 
   match(String(found), /over/);
   match(await asked("https://registry.invalid/", {}), /its name has no address$/);
 });
+
+Deno.test("guardedFetch() uses the proxy of the environment, which resolves names, and sends it nothing for internal addresses", () =>
+  inFolder(async (folder) => {
+    const { certificateFile, keyFile } = await makeServerCertificate(folder, ["registry.invalid"]);
+    const cert = await Deno.readTextFile(certificateFile);
+    await using server = serving({ cert, key: await Deno.readTextFile(keyFile) });
+    using proxy = startProxy(server.port);
+    const script = `
+      import { guardedFetch } from ${JSON.stringify(new URL("guarded_fetch.ts", import.meta.url).href)};
+      const guard = { registries: { plainHttp: [], internal: [] }, authorities: Deno.env.get("AUTHORITY"), forbidden: [] };
+      for (const host of ["registry.invalid", "169.254.169.254"]) {
+        const said = await guardedFetch(guard)(new URL("https://" + host + "/v2/"), {}, new AbortController().signal)
+          .then((response) => response.text(), (cause) => cause.message);
+        console.log(said);
+      }`;
+    const file = join(folder, "asks.ts");
+    await Deno.writeTextFile(file, script);
+    const { stdout, stderr } = await ended(Deno.execPath(), ["run", "--allow-all", "--config=deno.json", file], {
+      cwd: new URL("../../", import.meta.url).pathname,
+      env: { ...Deno.env.toObject(), HTTPS_PROXY: proxy.url, NO_PROXY: "", AUTHORITY: cert },
+    });
+    const [first, second = ""] = stdout.trim().split("\n");
+    strictEqual(first, "text", stderr);
+    match(second, /its address is loopback, link-local/);
+    deepStrictEqual(proxy.asked, ["registry.invalid:443"]);
+    deepStrictEqual(server.seen, ["/v2/"]);
+  }));
+
+/** Answers CONNECT, and leads every name to one port of loopback. */
+const startProxy = (port: number) => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const asked: Array<string> = [];
+  const open = new Set<Deno.TcpConn>();
+  const serve = async (near: Deno.TcpConn) => {
+    open.add(near);
+    const buffer = new Uint8Array(4096);
+    const count = await near.read(buffer) ?? 0;
+    asked.push(/^CONNECT (\S+) /.exec(new TextDecoder().decode(buffer.subarray(0, count)))?.[1] ?? "no CONNECT");
+    const far = await Deno.connect({ hostname: "127.0.0.1", port });
+    open.add(far);
+    await near.write(new TextEncoder().encode("HTTP/1.1 200 OK\r\n\r\n"));
+    await Promise.allSettled([near.readable.pipeTo(far.writable), far.readable.pipeTo(near.writable)]);
+  };
+  const accepting = (async () => {
+    for await (const near of listener) void serve(near).catch(() => {});
+  })();
+  return {
+    url: `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`,
+    asked,
+    [Symbol.dispose]: () => {
+      listener.close();
+      void accepting.catch(() => {});
+      for (const connection of open) {
+        try {
+          connection.close();
+        } catch {
+          // Closed with its streams.
+        }
+      }
+    },
+  };
+};

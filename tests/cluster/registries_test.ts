@@ -77,6 +77,7 @@ Deno.test("the operator reads base configs from distribution, from zot, and thro
       await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
       for (const [name, start] of KINDS) registries.set(name, await start(join(folder, name)));
       const all = [...registries.values()];
+      const mirror = registries.get("distribution")?.host ?? "";
       await apply(cluster, {
         apiVersion: "v1",
         kind: "ConfigMap",
@@ -84,6 +85,9 @@ Deno.test("the operator reads base configs from distribution, from zot, and thro
         data: {
           "registries.authorities": all.map(({ authority }) => authority).join(""),
           "registries.internal": JSON.stringify(all.flatMap(({ hosts }) => hosts)),
+          "registries.mirrors": JSON.stringify({
+            "upstream.example.com/team": ["mirror.invalid/team", `${mirror}/ai`],
+          }),
         },
       });
       operator = await startCompiledOperator(cluster, program);
@@ -126,6 +130,14 @@ Deno.test("the operator reads base configs from distribution, from zot, and thro
           } else ok((counts.busy ?? 0) > 0, `${name} was never busy`);
         });
       }
+
+      await t.step("an image is read from the first mirror that has it, and keeps its name", async () => {
+        const digest = images.get("distribution-label")?.split("@")[1];
+        await apply(cluster, resource("mirrored", "upstream.example.com/team/label:1", "distribution"));
+        const image = `upstream.example.com/team/label@${digest}`;
+        images.set("mirrored", image);
+        strictEqual(await based(cluster, "mirrored", image), STARTER);
+      });
 
       await t.step("with every registry down, a restart changes nothing, and edits go through", async () => {
         for (const [name, { stop }] of [...registries]) {
