@@ -3,6 +3,7 @@
  * them: the author would learn of the mistake after the write. Source: the API validation of Kubernetes 1.36.
  * tests/cluster/object_rules_test.ts compares the rules with a real API server.
  */
+import { EXTERNAL_LISTS } from "../api/api_names.ts";
 import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
 import type { ChangeRule } from "./change_rule.ts";
 import { affinity } from "./object_rules/affinity.ts";
@@ -18,6 +19,7 @@ import {
   image,
   objectName,
   podCount,
+  providerImages,
   pullSecrets,
 } from "./object_rules/names.ts";
 import { claims, quantities } from "./object_rules/resources.ts";
@@ -30,6 +32,7 @@ const BUDGET = ["spec", "workload", "podDisruptionBudget"];
 
 export const OBJECT_RULES: ReadonlyArray<ChangeRule> = [
   { path: ["spec", "distribution", "image"], broken: image },
+  ...EXTERNAL_LISTS.map(({ field }) => ({ path: ["spec", "externalProviders", field], broken: providerImages })),
   { path: ["spec", "networking", "allowedFrom", "namespaces"], broken: allowedNamespaces },
   { path: ["spec", "networking", "allowedFrom", "labels"], broken: allowedLabels },
   { path: ["spec", "networking", "expose", "hostname"], broken: hostname },

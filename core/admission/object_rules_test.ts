@@ -21,6 +21,8 @@ for (
     [{ networking: { allowedFrom: { namespaces: ["a", "team-*"] } } }, 'not the name of a namespace: "team-*"'],
     [{ distribution: { image: "https://quay.io/foo/bar:1" } }, "not an image reference"],
     [{ distribution: { image: "a:1:2" } }, "not an image reference"],
+    [{ externalProviders: { eval: [{ providerId: "p", image: " r/x:1" }] } }, "not an image reference"],
+    [{ externalProviders: { inference: [{ providerId: "p", image: "a b;$(touch x)" }] } }, "not an image reference"],
     [{ networking: { allowedFrom: { labels: ["team=a"] } } }, 'not a label key: "team=a"'],
     [{ networking: { serviceAnnotations: { "bad key": "x" } } }, '"bad key"'],
     [{ workload: { storage: { mountPath: "data/x" } } }, "not an absolute path"],

@@ -1,5 +1,6 @@
 /** Every Event of the operator, in one file. */
-import { NOTE_CHARACTERS_MAX } from "../data/limits.ts";
+import { cutToBytes } from "../data/cut_to_bytes.ts";
+import { NOTE_BYTES_MAX } from "../data/limits.ts";
 
 /** For the owner of the resource: what changed, and why. */
 export interface Note {
@@ -11,8 +12,7 @@ export interface Note {
   readonly note: string;
 }
 
-const cut = (text: string): string =>
-  text.length <= NOTE_CHARACTERS_MAX ? text : `${text.slice(0, NOTE_CHARACTERS_MAX - 1)}…`;
+const cut = (text: string): string => cutToBytes(text, NOTE_BYTES_MAX);
 
 const normal = (reason: string, action: string, note: string): Note => ({
   type: "Normal",

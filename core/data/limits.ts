@@ -162,8 +162,8 @@ export const ANNOTATION_BYTES_MAX = 256 * 1024;
 /** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
 export const CONDITION_CHARACTERS_MAX = 4096;
 
-/** Longest note of an Event, in characters; the limit of events.k8s.io. */
-export const NOTE_CHARACTERS_MAX = 1024;
+/** Longest note of an Event, in bytes; the API server counts them and calls them characters. */
+export const NOTE_BYTES_MAX = 1024;
 
 /** Longest value in a line, in characters. */
 export const DIFF_VALUE_CHARACTERS_MAX = 160;

@@ -22,7 +22,7 @@ export const externalFailure = (status: JsonObject, shown: (text: string) => str
   const name = stringAt(status, "name") ?? "";
   const id = installedId(name);
   if (id === undefined && name !== PREPARE_CONTAINER) return undefined;
-  const fit = (text: string) => printable(shown(text)).slice(0, EXTERNAL_MESSAGE_CHARACTERS_MAX);
+  const fit = (text: string) => onOneLine(shown(text));
   const subject = id === undefined
     ? "The external providers were not installed: "
     : `External provider "${id}" (image ${stringAt(status, "image") ?? "?"}): `;
@@ -48,7 +48,7 @@ export const externalFailure = (status: JsonObject, shown: (text: string) => str
   if (message !== undefined) {
     return {
       id: id ?? stringAt(reported, "id"),
-      reason: (stringAt(reported, "reason") ?? "InstallationFailed").replaceAll(/[^A-Za-z]/g, "").slice(0, 64),
+      reason: REPORTED_REASONS.find((known) => known === stringAt(reported, "reason")) ?? "InstallationFailed",
       // The script names provider and image itself.
       message: fit(id === undefined ? message : `${subject}${message}`),
     };
@@ -66,6 +66,28 @@ export const externalFailure = (status: JsonObject, shown: (text: string) => str
 const lacksShell = (id: string | undefined, text: string): boolean =>
   id !== undefined && text.includes('"/bin/sh"') && text.includes("no such file");
 
+/** Without control characters, and no longer than a message may be. */
+export const onOneLine = (text: string): string =>
+  printable(text.replaceAll(/\s+/g, " ")).slice(0, EXTERNAL_MESSAGE_CHARACTERS_MAX);
+
+/** Those of prepare_providers.py and of the containers that copy. */
+const REPORTED_REASONS = [
+  "ProviderApiMismatch",
+  "ProviderArchitectureMismatch",
+  "ProviderConflict",
+  "ProviderCopyFailed",
+  "ProviderDependencyMissing",
+  "ProviderImportFailed",
+  "ProviderMetadataInvalid",
+  "ProviderMetadataMissing",
+  "ProviderPackagesInvalid",
+  "ProviderPackagesMissing",
+  "ProviderPythonMismatch",
+  "ProviderServerMismatch",
+  "ProviderSpecInvalid",
+  "ServerUnknown",
+] as const;
+
 /** Its present or last end, also while it runs again: it is only over with a successful end. */
 const unsuccessfulEnd = (status: JsonObject): Json | undefined => {
   const now = member(objectAt(status, "state"), "terminated");
@@ -79,17 +101,17 @@ export interface Installed {
   readonly warnings: ReadonlyArray<string>;
 }
 
-export const installedBy = (prepare: JsonObject | undefined): Installed => {
+export const installedBy = (prepare: JsonObject | undefined, shown: (text: string) => string): Installed => {
   const reported = reportIn(stringAt(prepare, "state", "terminated", "message") ?? "");
   return {
     versions: new Map(
       listAt(reported, "providers").map((provider) => [
         stringAt(provider, "id") ?? "",
-        printable(stringAt(provider, "version") ?? "").slice(0, VERSION_CHARACTERS_MAX),
+        onOneLine(shown(stringAt(provider, "version") ?? "")).slice(0, VERSION_CHARACTERS_MAX),
       ]),
     ),
     warnings: listAt(reported, "warnings").filter((text) => typeof text === "string").slice(0, WARNINGS_MAX)
-      .map((text) => printable(text).slice(0, EXTERNAL_MESSAGE_CHARACTERS_MAX)),
+      .map((text) => onOneLine(shown(text))),
   };
 };
 

@@ -8,7 +8,7 @@ import { observedTemplate, podsOfTemplate } from "../plan/rollout/rollout_state.
 import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Decided } from "./decided.ts";
-import { externalFailure, type Installed, installedBy } from "./external_containers.ts";
+import { externalFailure, type Installed, installedBy, onOneLine } from "./external_containers.ts";
 import { disclosureOf } from "./trouble.ts";
 
 type State = NonNullable<Status["externalProviders"]>[number];
@@ -38,7 +38,10 @@ export const externalStates = (
   const shown = disclosureOf(snapshot, prepared).text;
   const pods = deployment === undefined || !isObserved
     ? []
-    : newestFirst(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets)).map((pod) => podState(pod, shown));
+    : newestFirst(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets))
+      // A pod that was evicted stays as an object; another one has taken its place.
+      .filter((pod, index) => index === 0 || !isOver(pod))
+      .map((pod) => podState(pod, wanted.map(({ id }) => id), shown));
   return {
     states: wanted.map((item) => {
       const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
@@ -71,19 +74,26 @@ interface PodState {
   readonly prepare: JsonObject | undefined;
   readonly failures: ReadonlyArray<NonNullable<ReturnType<typeof externalFailure>>>;
   readonly installed: Installed;
+  /** The image that the kubelet has pulled for a container; empty until then. */
+  readonly imageID: (status: JsonObject | undefined) => string;
   /** Why it was evicted because of the volume of the providers. */
   readonly evicted: string | undefined;
 }
 
-const podState = (pod: JsonObject, shown: (text: string) => string): PodState => {
+const isOver = (pod: JsonObject): boolean => ["Failed", "Succeeded"].includes(stringAt(pod, "status", "phase") ?? "");
+
+const podState = (pod: JsonObject, ids: ReadonlyArray<string>, shown: (text: string) => string): PodState => {
   const statuses = listAt(pod, "status", "initContainerStatuses").filter(isObject);
   const prepare = statuses.find((status) => stringAt(status, "name") === PREPARE_CONTAINER);
   const message = stringAt(pod, "status", "message") ?? "";
   return {
     statuses,
     prepare,
-    failures: statuses.flatMap((status) => externalFailure(status, shown) ?? []),
-    installed: installedBy(prepare),
+    // A failure that is about no provider of the resource is about all of them.
+    failures: statuses.flatMap((status) => externalFailure(status, shown) ?? [])
+      .map((failure) => failure.id === undefined || ids.includes(failure.id) ? failure : { ...failure, id: undefined }),
+    imageID: (status) => onOneLine(shown(stringAt(status, "imageID") ?? "")),
+    installed: installedBy(prepare, shown),
     evicted: stringAt(pod, "status", "reason") === "Evicted" && message.includes(EXTERNAL_VOLUME)
       ? shown(message)
       : undefined,
@@ -95,11 +105,11 @@ const ended = (status: JsonObject | undefined): boolean =>
 
 /** Undefined if the pod does not have the provider. */
 const stateIn = (
-  { statuses, prepare, failures, installed, evicted }: PodState,
+  { statuses, prepare, failures, installed, imageID: imageOf, evicted }: PodState,
   { id, image }: Wanted,
 ): State | undefined => {
   const status = statuses.find((item) => stringAt(item, "name") === installContainer(id));
-  const imageID = stringAt(status, "imageID") ?? "";
+  const imageID = imageOf(status);
   const state = (phase: State["phase"], reason: string, message: string): State => ({
     providerId: id,
     image,

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { after, converged, edited, planOf, snapshot } from "../../tests/snapshots.ts";
-import { type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { after, converged, edited, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
+import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 const IMAGE = "registry.example.com/own:1";
@@ -192,7 +192,62 @@ Deno.test("text from a container is shortened, made printable and freed of value
   const message = `\u001b[31m${"x".repeat(5000)}`;
   const of = seen(pod([install("one", failed(told({ ok: false, reason: "A <b>", message })))]));
   const [state] = listAt(statusOf(of), "externalProviders");
-  strictEqual(stringAt(state, "reason"), "Ab");
+  strictEqual(stringAt(state, "reason"), "InstallationFailed", "a word that nobody knows");
   ok((stringAt(state, "message") ?? "").length <= 1000);
   ok(!(stringAt(state, "message") ?? "").includes("\u001b"));
+});
+
+Deno.test("no value of a Secret is in the status, whatever the containers report", () => {
+  const canary = "canary-of-a-provider";
+  const spec = {
+    externalProviders: {
+      inference: [{
+        providerId: "one",
+        image: IMAGE,
+        secretRefs: { token: { secretKeyRef: { name: "s", key: "k" } } },
+      }],
+    },
+  };
+  const with_ = converged(snapshot(spec, { secrets: secretsOf({ s: { k: canary } }) })).snapshot;
+  for (const text of [canary, btoa(canary)]) {
+    const report = { ok: true, providers: [{ id: "one", version: `v${text}` }], warnings: [`warn ${text}`] };
+    const imageID = `${IMAGE}@${text}`;
+    const of = {
+      ...with_,
+      pods: [pod([install("one", done, { imageID }), prepare({ terminated: { exitCode: 0, message: told(report) } })])],
+    };
+    const status = JSON.stringify(statusOf(of));
+    ok(status.includes("Installed"), status);
+    ok(!status.includes(canary) && !status.includes(btoa(canary)), status);
+  }
+});
+
+Deno.test("a pod that was evicted is ignored once another one has taken its place", () => {
+  const evicted = pod([install("one", done)], {
+    phase: "Failed",
+    reason: "Evicted",
+    message: 'Usage of EmptyDir volume "external-providers" exceeds the limit "1Mi". ',
+  });
+  const newer = put(installed, ["metadata", "creationTimestamp"], "2026-01-02T00:00:00Z") as JsonObject;
+  deepStrictEqual(phases(seen(evicted, newer)), ["Ready Installed", "Ready Installed"]);
+  strictEqual(condition(seen(evicted, newer), "ExternalProvidersReady"), "True ExternalProvidersInstalled");
+});
+
+Deno.test("a failure that names no provider of the resource is that of all of them", () => {
+  const ghost = prepare({ terminated: { exitCode: 1, message: told({ ok: false, id: "ghost", message: "no" }) } });
+  const of = seen(pod([install("one", done), install("two", done), ghost]));
+  deepStrictEqual(phases(of), ["Failed InstallationFailed", "Failed InstallationFailed"]);
+});
+
+Deno.test("every reason of the script that installs providers is known", async () => {
+  const script = await Deno.readTextFile(new URL("../resources/prepare_providers.py", import.meta.url));
+  const words = new Set([...script.matchAll(/"((?:Provider|Server)[A-Z][A-Za-z]+)"/g)].map(([, word = ""]) => word));
+  words.delete("ProviderPackage");
+  ok(words.size > 8);
+  for (const reason of words) {
+    const one = prepare({
+      terminated: { exitCode: 1, message: told({ ok: false, id: "one", reason, message: "no" }) },
+    });
+    deepStrictEqual(phases(seen(pod([install("one", done), install("two", done), one])))[0], `Failed ${reason}`);
+  }
 });

@@ -4,7 +4,7 @@ import { isImageReference } from "../../api/image_reference.ts";
 import { isObject, type Json, member } from "../../data/json.ts";
 import { isLabelKey } from "../../operator/labels.ts";
 import type { Broken } from "../change_rule.ts";
-import { broken, itemsOf, text } from "./broken.ts";
+import { broken, inside, itemsOf, text } from "./broken.ts";
 
 /** An empty name counts as none. */
 export const objectName = text((value) =>
@@ -23,6 +23,13 @@ export const image = text((value) =>
     ? undefined
     : `not an image reference: "${value}"; use a reference such as quay.io/team/server:1.0, without scheme and variables`
 );
+
+export function* providerImages(value: Json): Generator<Broken> {
+  for (const [index, item] of itemsOf(value).entries()) {
+    const reference = isObject(item) ? member(item, "image") : undefined;
+    if (reference !== undefined) yield* inside([index, "image"], image(reference));
+  }
+}
 
 /** Source: validateIngressRules of Kubernetes. */
 export const hostname = text((value) =>
