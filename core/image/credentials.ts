@@ -4,7 +4,7 @@
  */
 import * as Redacted from "effect/Redacted";
 import { isObject, type Json } from "../data/json.ts";
-import { DOCKER_HUB } from "./image_name.ts";
+import { DOCKER_HUB, type ImageName, repositoryOf } from "./image_name.ts";
 
 export interface Credential {
   readonly username: string;
@@ -69,17 +69,29 @@ const decoded = (auth: string): Credential | undefined => {
   return colon < 0 ? undefined : { username: text.slice(0, colon), password: Redacted.make(text.slice(colon + 1)) };
 };
 
+/**
+ * As `credentialsFor`. Those of Docker Hub stand in for its own images alone: a host without a dot, which a kubelet would
+ * not pull from, may be anybody's.
+ */
+export const credentialsOf = (name: ImageName, keyring: Keyring): ReadonlyArray<Credential> => {
+  const found = matching(repositoryOf(name), keyring);
+  return found.length > 0 || name.registry !== DOCKER_HUB ? found : keyring.get(HUB_KEY) ?? [];
+};
+
 /** All that match, in the order in which they are tried: the more specific entry first. `image`: registry and repository. */
 export const credentialsFor = (image: string, keyring: Keyring): ReadonlyArray<Credential> => {
+  const found = matching(image, keyring);
+  return found.length > 0 || !isOfDockerHub(image) ? found : keyring.get(HUB_KEY) ?? [];
+};
+
+const matching = (image: string, keyring: Keyring): ReadonlyArray<Credential> => {
   const target = partsOf(image);
   if (target === undefined) return [];
   const keys = [...keyring.keys()].toSorted((a, b) => a < b ? 1 : -1);
-  const found = keys.filter((key) => {
+  return keys.filter((key) => {
     const glob = partsOf(key);
     return glob !== undefined && matches(glob, target);
   }).flatMap((key) => keyring.get(key) ?? []);
-  if (found.length > 0 || !isOfDockerHub(image)) return found;
-  return keyring.get(HUB_KEY) ?? [];
 };
 
 const HUB_KEY = "index.docker.io";

@@ -9,6 +9,7 @@
  */
 import * as Data from "effect/Data";
 import * as Result from "effect/Result";
+import { printable } from "../data/printable.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -35,9 +36,17 @@ export class LabelUnusable extends Data.TaggedError("LabelUnusable")<{
   readonly detail: string;
 }> {
   override get message(): string {
-    return `label ${this.label} of the image: ${this.detail}`;
+    return `label ${
+      printable(this.label.replaceAll(/\s/g, " ")).slice(0, LABEL_CHARACTERS_SHOWN)
+    } of the image: ${this.detail}`;
   }
 }
+
+/** Of the name of a label, in messages. */
+const LABEL_CHARACTERS_SHOWN = 200;
+
+/** Longest name of a file, in characters: keys of ConfigMaps are as long. */
+const FILE_NAME = /^[A-Za-z0-9._-]{1,253}$/;
 
 /** Longest config, in bytes; the same as of every config that is read. */
 const CONFIG_BYTES_MAX = 512 * 1024;
@@ -104,6 +113,9 @@ const published = (
   }
   const configs = new Map<string, ConfigSource>();
   for (const [label, value] of all) {
+    if (!FILE_NAME.test(label.slice(start.length))) {
+      return unusable(label, "expected a name of a file of at most 253 letters, digits, dots, dashes and underscores");
+    }
     const text = decoded(label, value);
     if (Result.isFailure(text)) return Result.fail(text.failure);
     configs.set(label.slice(start.length), { kind: "inline", text: text.success });

@@ -105,3 +105,11 @@ Deno.test("configsIn() rejects a wanted config that the image does not have, and
 Deno.test("configsIn() quotes no value of a label", () => {
   ok(!bad({ "com.ogx.config.config.yaml": "canary%%" }).includes("canary"));
 });
+
+Deno.test("configsIn() rejects names of files that no ConfigMap can have, and shows them harmlessly", () => {
+  for (const name of ["x".repeat(254), "a b.yaml", "a/b.yaml", "\u001b[2J.yaml"]) {
+    const message = bad({ ...OGX, [`com.ogx.config.${name}`]: base64(YAML) });
+    match(message, /expected a name of a file/);
+    ok(!message.includes("\u001b") && message.length < 400, message);
+  }
+});

@@ -1,8 +1,8 @@
 /** The credentials of a person for registries, as docker and podman keep them on the machine. */
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
-import { type Credential, credentialsFor, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
-import { type ImageName, repositoryOf } from "../../core/image/image_name.ts";
+import { type Credential, credentialsOf, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
+import type { ImageName } from "../../core/image/image_name.ts";
 import type { Json } from "../../core/data/json.ts";
 import { FileUnreadable } from "./files.ts";
 
@@ -33,7 +33,7 @@ export const ownCredentials = (
           : "it is not a config.json of docker with credentials in auths";
         return yield* new FileUnreadable({ name: path, detail });
       }
-      return credentialsFor(repositoryOf(name), keyringOf([entries]));
+      return credentialsOf(name, keyringOf([entries]));
     }
     return [];
   });

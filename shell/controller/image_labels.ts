@@ -9,19 +9,20 @@ import * as Effect from "effect/Effect";
 import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
+import * as Semaphore from "effect/Semaphore";
 import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
 import { answerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import type { FoundConfig } from "../registry/image_config.ts";
 import { type Answer, lookedUp, lookupLimits } from "../registry/lookup.ts";
-import type { Keyring } from "../../core/image/credentials.ts";
-import { keyringDigest, keyringFor } from "../registry/pull_credentials.ts";
+import { credentialsDigest, credentialsOfImage, type PlaceCredentials } from "../registry/pull_credentials.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import {
   ANSWER_AWAITED_MS,
   ANSWER_FRESH_MS,
   ANSWERS_KEPT_MAX,
   CONFIGS_KEPT_MAX,
+  CREDENTIALS_READ_MAX,
   LOOKUP_RETRY_MS,
   LOOKUP_RETRY_MS_MAX,
   TAG_ATTEMPTS_MAX,
@@ -35,9 +36,13 @@ export interface LabelReader {
   readonly asksNobody: boolean;
   /**
    * The answer, undefined if there is none yet; it is asked for from now on, until `undefined` is passed. The first call
-   * for a question waits a moment for it.
+   * for a question waits a moment for it. An edit asks again: somebody may have pushed the image meanwhile.
    */
-  readonly labels: (key: string, question: ImageQuestion | undefined) => Effect.Effect<ImageLabels | undefined>;
+  readonly labels: (
+    key: string,
+    question: ImageQuestion | undefined,
+    generation: number,
+  ) => Effect.Effect<ImageLabels | undefined>;
   /** What the tag of the image means, as far as it is known; it is asked for once for each question with another generation. */
   readonly tagDigest: (
     key: string,
@@ -75,6 +80,7 @@ export const labelReaderLayer = (options: LabelReaderOptions) => Layer.effect(La
 
 interface Known {
   readonly question: string;
+  readonly generation: number;
   answer: ImageLabels | undefined;
   readonly first: Deferred.Deferred<void>;
   isAwaited: boolean;
@@ -88,6 +94,8 @@ interface Lookup {
   /** By the monotonic clock; undefined while it runs. */
   freshUntilMs: number | undefined;
   answeredAtMs: number;
+  /** Of the config in the answer. */
+  characters: number;
 }
 
 /** Needs a scope, in which the requests live. */
@@ -101,24 +109,25 @@ const reading = (options: LabelReaderOptions) =>
     const checkers = yield* FiberMap.make<string>();
     const limits = yield* lookupLimits;
     const kept = configsKept();
-    const keyrings = new Map<string, Deferred.Deferred<Keyring>>();
+    const reads = new Map<string, Deferred.Deferred<PlaceCredentials>>();
+    const reading = yield* Semaphore.make(CREDENTIALS_READ_MAX);
     const lookups = new Map<string, Lookup>();
     const known = new Map<string, Known>();
     const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
 
     /** Resources that ask at the same time share the reads; afterwards nothing of them is kept. */
-    const keyringOf = Effect.fnUntraced(function* (question: ImageQuestion) {
-      const { namespace, serviceAccount, pullSecrets } = question;
-      const id = JSON.stringify([namespace, serviceAccount ?? null, pullSecrets]);
-      const before = keyrings.get(id);
+    const credentialsFor = Effect.fnUntraced(function* (question: ImageQuestion) {
+      const { namespace, serviceAccount, pullSecrets, reference, authorities } = question;
+      const id = JSON.stringify([namespace, serviceAccount ?? null, pullSecrets, reference, authorities]);
+      const before = reads.get(id);
       if (before !== undefined) return yield* Deferred.await(before);
-      const read = yield* Deferred.make<Keyring>();
-      keyrings.set(id, read);
+      const read = yield* Deferred.make<PlaceCredentials>();
+      reads.set(id, read);
       yield* Effect.forkIn(
         Effect.gen(function* () {
-          const keyring = yield* keyringFor(question, options.operatorNamespace);
-          keyrings.delete(id);
-          yield* Deferred.succeed(read, keyring);
+          const found = yield* reading.withPermit(credentialsOfImage(question, options.operatorNamespace));
+          reads.delete(id);
+          yield* Deferred.succeed(read, found);
         }),
         scope,
       );
@@ -127,8 +136,8 @@ const reading = (options: LabelReaderOptions) =>
 
     /** `ageMs`: how old the answer to another resource may be. */
     const answerOf = Effect.fnUntraced(function* (question: ImageQuestion, ageMs = Infinity) {
-      const keyring = yield* keyringOf(question);
-      const id = answerKey(question, yield* Effect.promise(() => keyringDigest(keyring)));
+      const credentials = yield* credentialsFor(question);
+      const id = answerKey(question, yield* Effect.promise(() => credentialsDigest(credentials)));
       const nowMs = yield* monotonicMs;
       const before = lookups.get(id);
       const isFresh = ({ freshUntilMs, answeredAtMs }: Lookup) =>
@@ -141,18 +150,22 @@ const reading = (options: LabelReaderOptions) =>
         failures: before?.failures ?? 0,
         freshUntilMs: undefined,
         answeredAtMs: nowMs,
+        characters: 0,
       };
       forgetOldest(lookups, nowMs);
+      lookups.delete(id);
       lookups.set(id, lookup);
       // Not a child of the resource that happened to ask first.
       yield* Effect.forkIn(
         Effect.gen(function* () {
-          const answer = yield* limits(question, lookedUp(question, keyring, options.forbidden, kept.of));
+          const answer = yield* limits(question, lookedUp(question, credentials, options.forbidden, kept.of));
           const failed = answer.kind === "failed";
           if (!failed) kept.keep(question, answer.found);
           lookup.failures = failed ? lookup.failures + 1 : 0;
           lookup.answeredAtMs = yield* monotonicMs;
           lookup.freshUntilMs = lookup.answeredAtMs + (failed ? pauseMs(lookup.failures) : ANSWER_FRESH_MS);
+          lookup.characters = failed ? 0 : answer.found.config?.text.length ?? 0;
+          forgetLongest(lookups, lookup);
           yield* Deferred.succeed(lookup.answer, answer);
         }),
         scope,
@@ -160,11 +173,13 @@ const reading = (options: LabelReaderOptions) =>
       return { lookup, answer: yield* Deferred.await(lookup.answer) };
     }, Effect.provideService(Cluster, cluster));
 
-    const follow = (key: string, question: ImageQuestion) =>
+    const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
       Effect.gen(function* () {
+        let ageMs = firstAgeMs;
         const mine = known.get(key);
         while (mine !== undefined && known.get(key) === mine && (yield* store.knows(key))) {
-          const { lookup, answer } = yield* answerOf(question);
+          const { lookup, answer } = yield* answerOf(question, ageMs);
+          ageMs = Infinity;
           const before = JSON.stringify(mine.answer);
           mine.answer = answer.kind === "failed"
             ? { kind: "unreadable", detail: answer.detail }
@@ -193,7 +208,7 @@ const reading = (options: LabelReaderOptions) =>
 
     const reader: LabelReader = {
       asksNobody: false,
-      labels: (key, question) =>
+      labels: (key, question, generation) =>
         Effect.gen(function* () {
           const current = known.get(key);
           if (question === undefined) {
@@ -203,15 +218,17 @@ const reading = (options: LabelReaderOptions) =>
             return undefined;
           }
           const text = questionText(question);
-          if (current?.question === text) return current.answer;
+          if (current?.question === text && current.generation === generation) return current.answer;
+          const isEdit = current?.question === text;
           const mine: Known = {
             question: text,
-            answer: undefined,
+            generation,
+            answer: isEdit ? current.answer : undefined,
             first: yield* Deferred.make<void>(),
             isAwaited: true,
           };
           known.set(key, mine);
-          yield* FiberMap.run(askers, key, follow(key, question));
+          yield* FiberMap.run(askers, key, follow(key, question, isEdit ? TAG_FRESH_MS : Infinity));
           yield* Deferred.await(mine.first).pipe(
             Effect.timeoutOption(Duration.millis(ANSWER_AWAITED_MS)),
             Effect.ensuring(Effect.sync(() => mine.isAwaited = false)),
@@ -279,6 +296,16 @@ const readLabels = ({ image, wanted }: ImageQuestion, { digest, config }: FoundC
     serverVersion: config.serverVersion,
   },
 });
+
+/** The newest answers are kept as long as their configs together are not too long. */
+const forgetLongest = (lookups: Map<string, Lookup>, newest: Lookup): void => {
+  let characters = 0;
+  for (const [id, lookup] of [...lookups].toReversed()) {
+    if (lookup.freshUntilMs === undefined) continue;
+    characters += lookup.characters;
+    if (characters > CONFIGS_KEPT_MAX && lookup !== newest) lookups.delete(id);
+  }
+};
 
 /** Those that are no longer fresh, and of the others the oldest. */
 const forgetOldest = (lookups: Map<string, Lookup>, nowMs: number): void => {

@@ -106,14 +106,14 @@ const labelsOf = Effect.fnUntraced(function* (
   const reader = yield* LabelReader;
   const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
   const { recorded } = needed ?? {};
-  if (needed === undefined || recorded !== undefined) yield* reader.labels(key, undefined);
+  const generation = Number(at(snapshot.resource, "metadata", "generation") ?? 0);
+  if (needed === undefined || recorded !== undefined) yield* reader.labels(key, undefined, generation);
   if (needed === undefined) return undefined;
   if (recorded === undefined) {
     const isUnasked = reader.asksNobody && needed.hasBase;
-    return (yield* reader.labels(key, needed.question())) ?? (isUnasked ? undefined : needed.meanwhile);
+    return (yield* reader.labels(key, needed.question(), generation)) ?? (isUnasked ? undefined : needed.meanwhile);
   }
   const asked = needed.checksTag ? needed.question() : undefined;
-  const generation = Number(at(snapshot.resource, "metadata", "generation") ?? 0);
   const tagDigest = (yield* reader.tagDigest(key, asked, generation)) ?? needed.tagDigest;
   const labels: ImageLabels = { kind: "read", read: reader.shared(recorded), tagDigest };
   return labels;

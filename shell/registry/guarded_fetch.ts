@@ -25,7 +25,7 @@ export interface Guard {
 }
 
 export const guardedFetch = (guard: Guard): Send => async (url, headers, signal) => {
-  if (url.protocol === "http:" && !guard.registries.plainHttp.includes(url.host)) {
+  if (url.protocol === "http:" && !isListed(guard.registries.plainHttp, url.href)) {
     throw new AddressNotAllowed({ host: url.host, detail: "it is asked without TLS", setting: "registries.plainHttp" });
   }
   if (!isProxied(url)) {
@@ -38,10 +38,16 @@ export const guardedFetch = (guard: Guard): Send => async (url, headers, signal)
   return await throughProxy(url, headers, guard, signal);
 };
 
+/** Whether the host of a URL is in a list of a setting, however both are written. */
+export const isListed = (hosts: ReadonlyArray<string>, url: string): boolean => {
+  const asked = URL.parse(url);
+  return asked !== null && hosts.some((host) => URL.parse(`${asked.protocol}//${host}`)?.host === asked.host);
+};
+
 /** The addresses of the host, all of them allowed. */
 const judged = async (url: URL, { registries, forbidden }: Guard, signal: AbortSignal) => {
   const addresses = await addressesOf(url.hostname, signal);
-  if (registries.internal.includes(url.host)) return addresses;
+  if (isListed(registries.internal, url.href)) return addresses;
   const servers = await Promise.all(forbidden.map((host) => addressesOf(host, signal).catch(() => [])));
   const taken = new Set(servers.flat().map(({ address }) => canonical(address)));
   const found = addresses.find(({ address }) => isInternal(address) || taken.has(canonical(address)));

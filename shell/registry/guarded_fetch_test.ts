@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { inFolder } from "../../tests/folder.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { ended } from "../../tools/install/run_program.ts";
-import { type Guard, guardedFetch } from "./guarded_fetch.ts";
+import { type Guard, guardedFetch, isListed } from "./guarded_fetch.ts";
 
 const OPEN: Guard = { registries: { plainHttp: [], internal: [] }, authorities: "", forbidden: [] };
 const NONE = new AbortController().signal;
@@ -45,6 +45,15 @@ Deno.test("guardedFetch() sends nothing to loopback under any name, and nothing 
   strictEqual(await asked(`http://localhost:${server.port}/a`, { registries }), "200 text /next");
   match(await asked(`http://127.0.0.1:${server.port}/`, { registries }), /registries\.internal/);
   deepStrictEqual(server.seen, ["/a"]);
+});
+
+Deno.test("isListed() compares hosts as URLs have them", () => {
+  for (const host of ["reg.test", "Reg.test", "reg.test:80"]) {
+    strictEqual(isListed([host], "http://reg.test/v2/"), true);
+  }
+  strictEqual(isListed(["reg.test"], "http://reg.test:5000/v2/"), false);
+  strictEqual(isListed(["reg.test:443"], "https://reg.test/v2/"), true);
+  strictEqual(isListed(["reg.test"], "https://other.test/v2/"), false);
 });
 
 Deno.test("guardedFetch() sends nothing to link-local addresses or to the address of the API server", async () => {
@@ -91,7 +100,7 @@ Deno.test("guardedFetch() uses the proxy of the environment, which resolves name
     await Deno.writeTextFile(file, script);
     const { stdout, stderr } = await ended(Deno.execPath(), ["run", "--allow-all", "--config=deno.json", file], {
       cwd: new URL("../../", import.meta.url).pathname,
-      env: { ...Deno.env.toObject(), HTTPS_PROXY: proxy.url, NO_PROXY: "", AUTHORITY: cert },
+      env: { ...Deno.env.toObject(), HTTPS_PROXY: proxy.url, NO_PROXY: "", DENO_NO_UPDATE_CHECK: "1", AUTHORITY: cert },
     });
     const [first, second = ""] = stdout.trim().split("\n");
     strictEqual(first, "text", stderr);

@@ -81,8 +81,10 @@ const textInLayer = Effect.fnUntraced(function* (
   const searched = isThere ? [layer] : layers.map(({ digest }) => digest).toReversed().slice(0, LAYERS_SEARCHED_MAX);
   for (const digest of searched) {
     const bytes = yield* registry.file(digest, path, BASE_BYTES_MAX).pipe(
-      // Of those that nobody has named, one may be too large or no archive.
-      Effect.catch((failure) => isThere ? Effect.fail(failure) : Effect.succeed(undefined)),
+      // Of those that nobody has named, one may be too large or no archive. A registry that fails says nothing about them.
+      Effect.catch((failure) =>
+        isThere || failure._tag !== "TarUnusable" ? Effect.fail(failure) : Effect.succeed(undefined)
+      ),
     );
     if (bytes === undefined) continue;
     const text = Result.try(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));

@@ -38,6 +38,13 @@ export const LOOKUPS_PER_HOST_MAX = 2;
 /** Architectures of one image whose labels are compared. */
 export const ARCHITECTURES_MAX = 16;
 
+/** Largest pull Secret that is read, in characters of Base64, and its entries; those of people have a few. */
+export const PULL_SECRET_CHARACTERS_MAX = 256 * 1024;
+export const PULL_SECRET_ENTRIES_MAX = 1000;
+
+/** Images whose pull Secrets are read at the same time. */
+export const CREDENTIALS_READ_MAX = 2;
+
 /** Credentials that are tried for one image. */
 export const CREDENTIALS_MAX = 16;
 

@@ -3,13 +3,14 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import * as Semaphore from "effect/Semaphore";
-import { credentialsFor, type Keyring } from "../../core/image/credentials.ts";
+import { isImageReference } from "../../core/api/image_reference.ts";
 import { imageName, repositoryOf } from "../../core/image/image_name.ts";
 import { placesOf } from "../../core/operator/registries.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
-import { guardedFetch } from "./guarded_fetch.ts";
+import { guardedFetch, isListed } from "./guarded_fetch.ts";
+import type { PlaceCredentials } from "./pull_credentials.ts";
 import { type FoundConfig, readImageConfig } from "./image_config.ts";
-import { CREDENTIALS_MAX, LOOKUP_MS, LOOKUPS_MAX, LOOKUPS_PER_HOST_MAX, LOOKUPS_PER_NAMESPACE_MAX } from "./limits.ts";
+import { LOOKUP_MS, LOOKUPS_MAX, LOOKUPS_PER_HOST_MAX, LOOKUPS_PER_NAMESPACE_MAX } from "./limits.ts";
 
 export type Answer =
   | { readonly kind: "found"; readonly found: FoundConfig }
@@ -45,28 +46,38 @@ export const lookupLimits = Effect.gen(function* () {
     );
 });
 
+/** Nothing is asked for a text that no container runtime would pull, or whose digest nobody here can verify. */
+const refusalOf = (reference: string): Answer | undefined => {
+  if (!isImageReference(reference)) return { kind: "failed", detail: "it is not a reference that can be pulled" };
+  const { digest } = imageName(reference);
+  return digest === undefined || digest.startsWith("sha256:")
+    ? undefined
+    : { kind: "failed", detail: "only digests of the kind sha256 can be verified" };
+};
+
 /** From the first place that has the image; the failure of the last one, which is its own registry. */
 export const lookedUp = (
   question: ImageQuestion,
-  keyring: Keyring,
+  credentials: PlaceCredentials,
   /** Hosts of the API server. */
   forbidden: ReadonlyArray<string>,
   known: (question: ImageQuestion, digest: string) => FoundConfig | undefined,
 ): Effect.Effect<Answer> =>
   Effect.gen(function* () {
     const { authorities, registries, wanted } = question;
+    const refusal = refusalOf(question.reference);
+    if (refusal !== undefined) return refusal;
     const named = imageName(question.reference);
     const send = guardedFetch({ authorities, registries, forbidden });
     let detail = "";
     for (const place of placesOf(repositoryOf(named), registries)) {
       const target = imageName(place);
       const name = { ...named, registry: target.registry, repository: target.repository };
-      const credentials = credentialsFor(repositoryOf(name), keyring).slice(0, CREDENTIALS_MAX);
-      const plainHttp = registries.plainHttp.includes(name.registry);
+      const plainHttp = isListed(registries.plainHttp, `http://${name.registry}`);
       const found = yield* Effect.match(
         readImageConfig(
           name,
-          { credentials, authorities: [], plainHttp, send },
+          { credentials: credentials.get(repositoryOf(target)) ?? [], authorities: [], plainHttp, send },
           wanted,
           (digest) => known(question, digest),
         ),

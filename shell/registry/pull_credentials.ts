@@ -5,27 +5,46 @@
 import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
-import { type Entries, entriesOf, type Keyring, keyringOf } from "../../core/image/credentials.ts";
-import { type Json, listAt, stringAt } from "../../core/data/json.ts";
+import { type Credential, credentialsOf, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
+import { imageName, repositoryOf } from "../../core/image/image_name.ts";
+import { placesOf } from "../../core/operator/registries.ts";
+import { type Json, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { REGISTRY_SECRET } from "../../core/operator/own_objects.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
+import { CREDENTIALS_MAX, PULL_SECRET_CHARACTERS_MAX, PULL_SECRET_ENTRIES_MAX } from "./limits.ts";
 
-type Pods = Pick<ImageQuestion, "namespace" | "serviceAccount" | "pullSecrets">;
+/** Credentials for each place of an image: its own registry and mirrors, as `host/path`. */
+export type PlaceCredentials = ReadonlyMap<string, ReadonlyArray<Credential>>;
 
-/** What cannot be read gives none, as with the kubelet. */
-export const keyringFor = Effect.fnUntraced(function* (pods: Pods, operatorNamespace: string) {
-  const { namespace, serviceAccount, pullSecrets } = pods;
+/**
+ * What cannot be read gives none, as with the kubelet. Only those that apply to the image are kept: a tenant chooses how
+ * much his Secrets contain.
+ */
+export const credentialsOfImage = Effect.fnUntraced(function* (question: ImageQuestion, operatorNamespace: string) {
+  const { namespace, serviceAccount, pullSecrets } = question;
   const ofPods = pullSecrets.length > 0 || serviceAccount === undefined
     ? pullSecrets
     : yield* secretsOf(namespace, serviceAccount);
   const usual = serviceAccount === DEFAULT_ACCOUNT ? [] : yield* secretsOf(namespace, DEFAULT_ACCOUNT);
   const names = [
     ...[...new Set([...ofPods, ...usual])].slice(0, SECRETS_MAX).map((name) => ({ namespace, name })),
-    { namespace: operatorNamespace, name: REGISTRY_SECRET },
+    ...(question.authorities === question.registries.authorities
+      ? [{ namespace: operatorNamespace, name: REGISTRY_SECRET }]
+      // Whoever vouches for the registry by a CA bundle of his own does not get the operator's passwords.
+      : []),
   ];
-  const files = yield* Effect.forEach(names, entriesIn);
-  const keyring: Keyring = keyringOf(files.flatMap((entries) => entries ?? []));
-  return keyring;
+  const named = imageName(question.reference);
+  const places = placesOf(repositoryOf(named), question.registries).map(imageName);
+  const found = new Map<string, ReadonlyArray<Credential>>(places.map((place) => [repositoryOf(place), []]));
+  for (const name of names) {
+    const keyring = keyringOf([(yield* entriesIn(name)) ?? new Map()]);
+    for (const place of places) {
+      const id = repositoryOf(place);
+      found.set(id, [...found.get(id) ?? [], ...credentialsOf(place, keyring)].slice(0, CREDENTIALS_MAX));
+    }
+  }
+  const credentials: PlaceCredentials = found;
+  return credentials;
 });
 
 const DEFAULT_ACCOUNT = "default";
@@ -60,17 +79,20 @@ const FORMATS: Readonly<Record<string, "dockerconfigjson" | "dockercfg">> = {
 
 const decoded = (base64: string, format: "dockerconfigjson" | "dockercfg"): Entries | undefined => {
   try {
-    return entriesOf(JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(base64))) as Json, format);
+    if (base64.length > PULL_SECRET_CHARACTERS_MAX) return undefined;
+    const file = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(base64))) as Json;
+    const locations = format === "dockercfg" ? file : objectAt(file, "auths");
+    return Object.keys(locations ?? {}).length > PULL_SECRET_ENTRIES_MAX ? undefined : entriesOf(file, format);
   } catch {
     return undefined;
   }
 };
 
 /** The same for the same credentials; a value to compare, from which none can be read. */
-export const keyringDigest = async (keyring: Keyring): Promise<string> => {
+export const credentialsDigest = async (credentials: PlaceCredentials): Promise<string> => {
   const text = JSON.stringify(
-    [...keyring].map(([key, all]) => [
-      key,
+    [...credentials].map(([place, all]) => [
+      place,
       all.map(({ username, password }) => [username, Redacted.value(password)]),
     ]),
   );
