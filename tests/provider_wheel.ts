@@ -65,7 +65,14 @@ export const providerFiles = (
   name: string,
   { api = "inference", type = `remote::${name}`, server = "ogx_api", extra = "" } = {},
 ): Readonly<Record<string, string>> => ({
-  [`${name}/__init__.py`]: `${extra}\nasync def get_adapter_impl(config, deps):\n    raise NotImplementedError\n`,
+  [`${name}/__init__.py`]: [
+    extra,
+    "class Config:",
+    "    pass",
+    "async def get_adapter_impl(config, deps):",
+    "    raise NotImplementedError",
+    "",
+  ].join("\n"),
   [`${name}/provider.py`]: [
     `from ${server} import Api, RemoteProviderSpec`,
     "def get_provider_spec():",

@@ -511,28 +511,56 @@ Deno.test("the type of the code counts, with a warning, and an ignored dependenc
 Deno.test("every report fits into what Kubernetes keeps, and loses the least important parts first", async () => {
   const { python } = await installServer(LLAMA_STACK);
   const folder = new URL("../../core/resources", import.meta.url).pathname;
-  const { code, stdout, stderr } = await ended(python, ["-B", "-c", BOUNDED, folder]);
+  const { code, stdout, stderr } = await ended(python, [
+    "-B",
+    "-c",
+    BOUNDED,
+    folder,
+    JSON.stringify(TEXTS),
+    JSON.stringify(MOST),
+  ]);
   strictEqual(code, 0, stderr);
-  const [few, many, most, failed] = JSON.parse(stdout) as ReadonlyArray<string>;
+  const [few, many, most, failed, ...short] = JSON.parse(stdout) as ReadonlyArray<string>;
   for (const text of [few, many, most, failed]) ok(new TextEncoder().encode(text).length <= 4096);
   const parts = (text = "") => Object.keys(JSON.parse(text));
   deepStrictEqual([few, many, most, failed].map(parts), [
     ["ok", "providers", "warnings"],
     ["ok", "providers"],
     ["ok"],
-    ["ok", "reason", "message"],
+    ["ok", "id", "reason", "message"],
   ]);
+  ok(failed?.includes("€".repeat(1000)));
+  strictEqual(short.length, TEXTS.length * MOST.length);
+  for (const [index, text] of short.entries()) {
+    const bytes = new TextEncoder().encode(text).length;
+    const most = MOST[index % MOST.length] ?? 0;
+    ok(bytes <= most && bytes > most - 16, `${bytes} of ${most}`);
+    const { id, reason, message } = JSON.parse(text) as Report;
+    deepStrictEqual([id, reason], ["own", "ProviderImportFailed"]);
+    match(message ?? "", /^External provider "own": ./);
+  }
 });
+
+/** What 61, 12 and 7 containers leave to each, in bytes, and characters that take more or less of it. */
+const MOST = [200, 1024, 1755];
+const TEXTS = ["plain ", "設定が無効です", "😀", '"\\\n', "\u001b[31m", "\ud800"].map((text) =>
+  text.repeat(2000).slice(0, 2000)
+);
 
 const BOUNDED = `
 import json, sys
+TEXTS, MOST = json.loads(sys.argv[2]), json.loads(sys.argv[3])
 sys.path.insert(0, sys.argv[1])
 import prepare_providers
 def of(count, warnings):
     providers = [{"id": f"provider-{i:037}", "version": "1.0.0", "type": "remote::x"} for i in range(count)]
-    return prepare_providers.bounded({"ok": True, "providers": providers, "warnings": ["w" * 200] * warnings})
-long = {"ok": False, "reason": "R", "message": "\u20ac" * 1500}
-print(json.dumps([of(2, 2), of(48, 4), of(144, 1), prepare_providers.bounded(long)]))
+    report = {"ok": True, "providers": providers, "warnings": ["w" * 200] * warnings}
+    return prepare_providers.bounded(report, 4096).decode()
+def failed(most, text):
+    about = 'External provider "own" (image example/own:1): '
+    report = {"ok": False, "id": "own", "reason": "ProviderImportFailed", "message": about + text}
+    return prepare_providers.bounded(report, most).decode()
+print(json.dumps([of(2, 2), of(48, 4), of(144, 1), failed(4096, "\u20ac" * 1400), *(failed(most, text) for text in TEXTS for most in MOST)]))
 `;
 
 Deno.test("what a provider prints cannot change the result", () =>
