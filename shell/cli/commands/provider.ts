@@ -132,9 +132,9 @@ export const folderAt = Effect.fnUntraced(function* (name: string) {
     wheels: yield* Effect.forEach(
       files.filter(({ path }) => /^packages\/[^/]+\.whl$/.test(path)),
       ({ path, isRegular }) =>
-        isRegular
-          ? wheelAt(`${name}/${path}`)
-          : Effect.succeed(Result.fail(`${path.slice("packages/".length)} is not a valid wheel: it is not a file`)),
+        isRegular ? wheelAt(`${name}/${path}`) : Effect.succeed(
+          Result.fail(`${path.slice("packages/".length)} is not a valid wheel: it is not a file of the image`),
+        ),
     ),
     files: files.filter(({ isRegular }) => isRegular).map(({ path }) => path),
   };
