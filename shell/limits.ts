@@ -311,3 +311,6 @@ export const BODY_CHUNK_BYTES = 256 * 1024;
 /** Files in a wheel, and bytes of its metadata, of which `provider check` reads more than any real package has. */
 export const WHEEL_FILES_MAX = 65_535;
 export const WHEEL_METADATA_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Levels of folders in the folder of a provider; a link may lead back to one above it. */
+export const FOLDER_DEPTH_MAX = 4;

@@ -48,7 +48,7 @@ export const providerProblems = (folder: ProviderFolder, server: string | undefi
   return [
     ...problems,
     ...paths.filter((path) => !folder.files.includes(pathInFolder(path))).map((path) =>
-      `the image has no file ${path}, which ${DESCRIPTION_FILE} names`
+      `the image has no file ${path.slice(0, 200)}, which ${DESCRIPTION_FILE} names`
     ),
     ...general,
     // A wheel that cannot be read may contain it.

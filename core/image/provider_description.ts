@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result";
 import { EXTERNAL_LISTS } from "../api/api_names.ts";
-import { at, isList, type Json } from "../data/json.ts";
+import { at, isList, isObject, type Json } from "../data/json.ts";
 import { readYaml11 } from "../data/yaml.ts";
 import { canonical } from "./wheel.ts";
 
@@ -37,16 +37,18 @@ export interface ReadDescription {
 }
 
 export const readDescription = (text: string): Result.Result<ReadDescription, string> => {
+  if (new TextEncoder().encode(text).length > DESCRIPTION_BYTES_MAX) {
+    return Result.fail(`${DESCRIPTION_FILE} is larger than ${DESCRIPTION_BYTES_MAX} bytes`);
+  }
   const read = readYaml11(text);
   if (Result.isFailure(read)) return Result.fail(`${DESCRIPTION_FILE} is not valid YAML: ${read.failure.detail}`);
   const document = read.success;
   const problems: string[] = [];
   const field = (path: string, expected: string, fits: (value: string) => boolean): string => {
     const found = at(document, ...path.split("."));
-    const value = typeof found === "number" ? String(found) : found;
+    const value = isNumber(found) ? String(found) : found;
     if (typeof value === "string" && value !== "" && fits(value)) return value;
-    const shown = value === undefined || value === null ? "nothing" : JSON.stringify(value).slice(0, 100);
-    problems.push(`${DESCRIPTION_FILE}: ${path} must be ${expected}, and is ${shown}`);
+    problems.push(`${DESCRIPTION_FILE}: ${path} must be ${expected}, and is ${shown(value)}`);
     return "";
   };
   const any = () => true;
@@ -65,27 +67,50 @@ export const readDescription = (text: string): Result.Result<ReadDescription, st
     ),
     api: field("spec.api", `one of ${DESCRIBED_APIS.join(", ")}`, (value) => DESCRIBED_APIS.includes(value)),
   };
-  const listOf = (name: string, of: string): ReadonlyArray<Json> => {
+  const listOf = (name: string, of: string): ReadonlyArray<string> => {
     const value = at(document, "spec", name) ?? [];
-    if (isList(value)) return value;
+    if (isList(value) && value.every((item) => typeof item === "string")) return value;
     problems.push(`${DESCRIPTION_FILE}: spec.${name} must be a list of ${of}`);
     return [];
   };
-  const wheelPath = at(document, "spec", "wheelPath");
+  const wheelPath = at(document, "spec", "wheelPath") ?? undefined;
+  if (wheelPath !== undefined && typeof wheelPath !== "string") {
+    problems.push(`${DESCRIPTION_FILE}: spec.wheelPath must be a path`);
+  }
   return Result.succeed({
     problems,
     description,
     paths: [
-      ...(wheelPath === undefined || wheelPath === null ? [] : [wheelPath]),
+      ...(typeof wheelPath === "string" ? [wheelPath] : []),
       ...listOf("dependencyWheels", "paths"),
-    ].map(String),
-    ignored: listOf("ignoredDependencies", "names").map(String),
+    ],
+    ignored: listOf("ignoredDependencies", "names"),
   });
 };
 
+const DESCRIPTION_BYTES_MAX = 64 * 1024;
+
+/** A version such as 1.0 is a number in YAML; larger ones are written in more ways than one. */
+const isNumber = (value: Json | undefined): value is number =>
+  typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER + 1;
+
+/** Short, however large the value is. */
+const shown = (value: Json | undefined): string => {
+  if (value === undefined || value === null) return "nothing";
+  if (typeof value === "string") return JSON.stringify([...value].slice(0, 100).join(""));
+  if (typeof value === "boolean" || isNumber(value)) return String(value);
+  return isList(value) ? "a list" : isObject(value) ? "a mapping" : "another value";
+};
+
 /** The path in the folder that the image has as `IMAGE_FOLDER`. */
-export const pathInFolder = (path: string): string =>
-  path.startsWith(IMAGE_FOLDER) ? path.slice(IMAGE_FOLDER.length) : path;
+export const pathInFolder = (path: string): string => {
+  const found: string[] = [];
+  for (const part of (path.startsWith(IMAGE_FOLDER) ? path.slice(IMAGE_FOLDER.length) : path).split("/")) {
+    if (part === ".." && found.length > 0 && found.at(-1) !== "..") found.pop();
+    else if (part !== "" && part !== ".") found.push(part);
+  }
+  return found.join("/");
+};
 
 /** As package indexes compare names. */
 export const canonicalNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.map(canonical);

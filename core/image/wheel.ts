@@ -9,7 +9,7 @@ export interface Wheel {
   readonly version: string;
   /** As `Requires-Dist` has them. */
   readonly requires: ReadonlyArray<string>;
-  /** Paths of all files in it. */
+  /** Where its files are installed, below the folder of all packages. */
   readonly files: ReadonlyArray<string>;
   readonly author: string | undefined;
 }
@@ -31,29 +31,75 @@ export const wheelOf = ({ file, files, metadata }: WheelParts): Result.Result<Wh
   if (name === "") return invalid("its name is not NAME-VERSION-PYTHON-ABI-PLATFORM.whl");
   const [text, ...others] = [...metadata.values()];
   if (text === undefined || others.length > 0) return invalid("one .dist-info/METADATA is needed");
-  const outside = files.find((path) => path.startsWith("/") || path.includes("\\") || path.split("/").includes(".."));
-  if (outside !== undefined) return Result.fail(`${file} has a file outside of its folder: ${outside.slice(0, 100)}`);
   const normalized = canonical(name);
-  const server = SERVER_DISTRIBUTIONS.includes(normalized)
-    ? undefined
-    : files.map((path) => path.split("/")[0] ?? "").find((top) => SERVER_PACKAGES.includes(top));
-  if (server !== undefined) return Result.fail(`${file} contains the package ${server} of the server`);
   const headers = text.split(/\r?\n\r?\n/)[0]?.split(/\r?\n/) ?? [];
   const valuesOf = (field: string) =>
     headers.flatMap((line) =>
       line.toLowerCase().startsWith(`${field.toLowerCase()}:`) ? [line.slice(field.length + 1).trim()] : []
     );
+  const inner = valuesOf("Name")[0];
+  if (inner !== undefined && canonical(inner) !== normalized) {
+    return invalid(`its METADATA is that of ${inner.slice(0, 100)}`);
+  }
+  const info = [...metadata.keys()][0]?.split("/")[0] ?? "";
+  const isServer = SERVER_DISTRIBUTIONS.includes(normalized);
+  const misplaced = files.flatMap((path) => placeProblem(path, info, isServer) ?? [])[0];
+  if (misplaced !== undefined) return Result.fail(`${file} ${misplaced}`);
   return Result.succeed({
     file,
     name: normalized,
     version,
     requires: valuesOf("Requires-Dist"),
-    files,
+    files: files.flatMap((path) => path.endsWith("/") ? [] : targetOf(path, info) ?? []),
     author: valuesOf("Author")[0] || undefined,
   });
 };
 
-const FILE_NAME = /^([^-]+)-([^-]+)(?:-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.whl$/;
+/** The end of a sentence about the file; undefined for one that may be installed. */
+const placeProblem = (path: string, info: string, isServer: boolean): string | undefined => {
+  const parts = path.replace(/\/$/, "").split("/");
+  const short = path.slice(0, 100);
+  if (path.includes("\\") || parts.some((part) => ["", ".", ".."].includes(part))) {
+    return `has a file outside of its folder: ${short}`;
+  }
+  if (parts.some((part) => new TextEncoder().encode(part).length > NAME_BYTES_MAX)) {
+    return `has a file whose name is too long: ${short}`;
+  }
+  const target = targetOf(path, info);
+  if (target === undefined || isServer) return undefined;
+  const module = topModule(target) ?? "";
+  if (SERVER_PACKAGES.includes(module)) return `contains the package ${module} of the server`;
+  const top = target.split("/")[0] ?? "";
+  return top.endsWith(".dist-info") && top !== info
+    ? `contains the metadata of another package: ${top.slice(0, 100)}`
+    : undefined;
+};
+
+/** Of file systems on Linux. */
+const NAME_BYTES_MAX = 255;
+
+/** Where a file of the wheel is installed; undefined for scripts, headers and data, which are not. */
+const targetOf = (path: string, info: string): string | undefined => {
+  const data = `${info.replace(/\.dist-info$/, "")}.data/`;
+  if (!path.startsWith(data)) return path;
+  return /^(?:purelib|platlib)\/(.+)$/s.exec(path.slice(data.length))?.[1];
+};
+
+/** The name under which Python imports a file, or its outermost package; undefined if it does not. */
+const topModule = (target: string): string | undefined => {
+  const [top = "", ...rest] = target.split("/");
+  if (rest.join("/") !== "") return top;
+  return /\.(py|pyc|so)$/.test(top) ? top.split(".")[0] : undefined;
+};
+
+/** The version as PEP 440 has it, without which Python does not install the file. */
+const FILE_NAME = new RegExp(
+  "^(\\w[\\w.]*)-(" +
+    "v?(?:\\d+!)?\\d+(?:\\.\\d+)*(?:[_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[_.]?\\d*)?" +
+    "(?:[_.]?(?:post|rev|r)[_.]?\\d*)?(?:[_.]?dev[_.]?\\d*)?(?:\\+[a-z0-9]+(?:[_.][a-z0-9]+)*)?" +
+    ")(?:-\\d[^-]*)?(?:-[A-Za-z0-9_.]+){3}\\.whl$",
+  "i",
+);
 
 /** Distributions and packages of the servers themselves. */
 const SERVER_DISTRIBUTIONS: ReadonlyArray<string> = ["llama-stack", "llama-stack-api", "ogx", "ogx-api"];
@@ -76,6 +122,6 @@ export const productOf = ({ requires }: Wheel): "Llama Stack" | "OGX" | undefine
 /** Packages with a module `provider`, the shortest names first. */
 export const providerPackages = ({ files }: Wheel): ReadonlyArray<string> =>
   files.flatMap((path) => {
-    const [, folder] = /^((?:[A-Za-z_]\w*\/)+)provider\.py$/.exec(path) ?? [];
+    const [, folder] = /^((?:[A-Za-z_]\w*\/)+)provider(?:\/__init__)?\.(?:py|pyc|so|[\w-]+\.so)$/.exec(path) ?? [];
     return folder === undefined ? [] : [folder.slice(0, -1).replaceAll("/", ".")];
   }).sort((a, b) => a.split(".").length - b.split(".").length || (a < b ? -1 : 1));

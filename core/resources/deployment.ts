@@ -71,11 +71,17 @@ const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
   const annotations = { ...own.podAnnotations, ...podAnnotations };
   const init = [
     ...(addsAuthorities(spec) ? [authorities(blueprint)] : []),
-    ...externalContainers(blueprint, {
-      external: freeName(spec, EXTERNAL_VOLUME),
-      config: freeName(spec, CONFIG_VOLUME),
-      tmp: temporaryMount(blueprint),
-    }, { resources: resources(blueprint), securityContext: containerSecurity(blueprint) }),
+    ...externalContainers(
+      blueprint,
+      {
+        external: freeName(spec, EXTERNAL_VOLUME),
+        config: freeName(spec, CONFIG_VOLUME),
+        tmp: temporaryMount(blueprint),
+      },
+      { resources: resources(blueprint), securityContext: containerSecurity(blueprint) },
+      // The server, and what writes the authorities.
+      addsAuthorities(spec) ? 2 : 1,
+    ),
   ];
   return {
     metadata: {

@@ -75,11 +75,24 @@ export const externalContainers = (
   { spec, image }: Blueprint,
   volumes: ExternalVolumes,
   common: Common,
-): ReadonlyArray<AsJson<V1Container>> =>
-  !hasExternalProviders(spec) ? [] : [
-    ...externalProviders(spec).map(({ provider }) => install(provider, volumes, common)),
-    prepare(image, spec.workload?.overrides?.imagePullPolicy, volumes, common),
-  ];
+  /** Containers and init containers of the pod besides these. */
+  others: number,
+): ReadonlyArray<AsJson<V1Container>> => {
+  if (!hasExternalProviders(spec)) return [];
+  const installs = externalProviders(spec).map(({ provider }) => install(provider, volumes, common));
+  const reportBytes = endBytes(installs.length + 1 + others);
+  return [...installs, prepare(image, spec.workload?.overrides?.imagePullPolicy, reportBytes, volumes, common)];
+};
+
+/** What the kubelet keeps of the end of each container, in bytes: the containers of a pod share what there is. */
+const endBytes = (containers: number): number =>
+  Math.min(END_BYTES_MAX, Math.floor(POD_END_BYTES_MAX / (containers + INJECTED_CONTAINERS)));
+
+/** Source: MaxContainerTerminationMessageLength and MaxPodTerminationMessageLogLength of the kubelet. */
+const END_BYTES_MAX = 4096;
+const POD_END_BYTES_MAX = 12 * 1024;
+/** A service mesh adds two to the pods that it serves. */
+const INJECTED_CONTAINERS = 2;
 
 const install = (
   { providerId, image, imagePullPolicy }: ExternalProvider,
@@ -105,14 +118,27 @@ const COPY = [
   "  exit 1",
   "}",
   "[ -d /lls-provider ] || fail ProviderMetadataMissing 'the image has no folder /lls-provider'",
-  `rm -rf ${COPY_FOLDER}/*`,
-  `cp -R /lls-provider/. ${COPY_FOLDER}/ || fail ProviderCopyFailed \\`,
-  "  'the folder /lls-provider of the image cannot be copied: the user of the pod must be able to read it, and the image needs cp'",
+  // Names with a dot need patterns of their own. The folder itself belongs to the kubelet, and stays.
+  "each() {",
+  `  for file in ${COPY_FOLDER}/* ${COPY_FOLDER}/.[!.]* ${COPY_FOLDER}/..?*; do`,
+  '    [ -e "$file" ] || [ -L "$file" ] || continue',
+  '    "$@" "$file" || return 1',
+  "  done",
+  "}",
+  // The copy has the permissions of the image: nothing can be removed from a folder that may not be written. The group is
+  // that of the pod, whose containers may have different users.
+  'open() { [ -L "$1" ] || chmod -R ug+rwX "$1"; }',
+  // The volume outlives the container: an earlier run may have left something.
+  "each open 2>/dev/null",
+  "each rm -rf || fail ProviderCopyFailed 'what an earlier run has copied cannot be removed'",
+  `cp -R /lls-provider/. ${COPY_FOLDER}/ && each open || fail ProviderCopyFailed \\`,
+  "  'the folder /lls-provider of the image cannot be copied: the user of the pod must be able to read it, and the image needs cp and chmod'",
 ].join("\n");
 
 const prepare = (
   image: string,
   imagePullPolicy: AsJson<V1Container>["imagePullPolicy"] | undefined,
+  reportBytes: number,
   { external, config, tmp }: ExternalVolumes,
   common: Common,
 ): AsJson<V1Container> => ({
@@ -124,6 +150,7 @@ const prepare = (
     `${SOURCE_FOLDER}/${SCRIPT_KEY}`,
     ...[`--source=${SOURCE_FOLDER}`, `--images=${VOLUME_FOLDER}/${IMAGES}`, `--packages=${VOLUME_FOLDER}/${PACKAGES}`],
     ...[`--config=${VOLUME_FOLDER}/${CONFIG}`, "--report=/dev/termination-log"],
+    `--report-bytes=${reportBytes}`,
   ],
   args: [],
   // It imports the code of the providers, and gets neither Secrets nor the variables of the resource.

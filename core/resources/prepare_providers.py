@@ -4,22 +4,24 @@ Runs in the image of the server, with the Python of the server. It checks what t
 their wheels, imports every provider once, and writes the config of the server with the types and modules of the
 providers. Nothing is downloaded. It needs nothing that a server does not have: the standard library, PyYAML and packaging.
 
-The end of the run, good or bad, is one JSON object of at most 4096 bytes, which is all that Kubernetes keeps of a
-container.
+The end of the run, good or bad, is one JSON object, no longer than what Kubernetes keeps of the end of a container.
 """
 
 import argparse
 import base64
+import contextlib
 import hashlib
 import importlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
 import re
-import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import traceback
 import zipfile
 import zlib
@@ -39,13 +41,30 @@ MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 PROVIDER_TYPE = re.compile(r"(remote|inline)::[A-Za-z0-9][A-Za-z0-9_.-]*")
 # Distributions and packages of the servers themselves.
 SERVERS = {"llama-stack": "Llama Stack", "ogx": "OGX"}
+PACKAGES_OF_SERVERS = {"llama-stack": "llama_stack", "ogx": "ogx"}
 SERVER_DISTRIBUTIONS = ("llama-stack", "llama-stack-api", "ogx", "ogx-api")
 SERVER_PACKAGES = ("llama_stack", "llama_stack_api", "ogx", "ogx_api")
+# Older servers of Llama Stack take one spec from get_provider_spec(), and break at a list.
+FIRST_WITH_LISTS = "0.3.5"
 IMPORT_SECONDS = 180
-# What Kubernetes keeps of the end of a container.
+# What the import of a provider may report.
+RESULT_BYTES_MAX = 1 << 20
+# What Kubernetes keeps of the end of a container at most.
 REPORT_BYTES_MAX = 4096
+# Larger than in any real package; `provider check` has the same bounds.
+DESCRIPTION_BYTES_MAX = 64 * 1024
+DESCRIPTION_ALIASES_MAX = 20
+METADATA_BYTES_MAX = 4 << 20
+RECORD_BYTES_MAX = 32 << 20
+FILES_MAX = 65535
+# Of file systems on Linux.
+NAME_BYTES_MAX = 255
 MESSAGE_CHARACTERS_MAX = 1500
 WARNING_CHARACTERS_MAX = 240
+
+
+# What reading a zip archive raises that is not one, or not a whole one.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, LookupError, NotImplementedError, OSError, RuntimeError, ValueError)
 
 
 class Failure(Exception):
@@ -63,15 +82,20 @@ def main():
     parser.add_argument("--packages", required=True, help="folder for the packages")
     parser.add_argument("--config", required=True, help="folder for the final config.yaml")
     parser.add_argument("--report", required=True, help="file for the result")
+    parser.add_argument("--report-bytes", type=int, default=REPORT_BYTES_MAX, help="how long the result may be")
     paths = parser.parse_args()
+    # Texts of providers are shown, and may contain what UTF-8 cannot express.
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")
     report, code = run(paths)
-    text = bounded(report)
+    message = report.get("message")
+    text = bounded(report, min(paths.report_bytes, REPORT_BYTES_MAX))
     try:
-        with open(paths.report, "w") as file:
+        with open(paths.report, "wb") as file:
             file.write(text)
     except OSError as error:
         print(f"cannot write the result: {error}", file=sys.stderr)
-    print(report.get("message") or text)
+    print(message or text.decode())
     return code
 
 
@@ -114,15 +138,20 @@ def prepare(config, providers, paths):
     for provider in providers:
         with about(provider):
             warnings += provider.load(paths.packages, server)
+    check_types(config, providers, server, paths.packages)
     complete(config, providers)
     write_config(config, paths.config)
     # The unpacked packages are all that is needed from here on.
-    shutil.rmtree(paths.images, ignore_errors=True)
+    try:
+        remove(paths.images)
+    except OSError as error:
+        # Only disk is lost; the server can start.
+        print(f"the copies of the images cannot be removed: {error}", file=sys.stderr)
     return warnings
 
 
 class about:
-    """Says which provider a failure is about."""
+    """Says which provider a failure is about, also of a failure that nobody foresaw."""
 
     def __init__(self, provider):
         self.provider = provider
@@ -130,10 +159,16 @@ class about:
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, failure, trace):
-        if isinstance(failure, Failure) and not hasattr(failure, "provider"):
+    def __exit__(self, kind, error, trace):
+        if not isinstance(error, Exception):
+            return False
+        failure = error
+        if not isinstance(error, Failure):
+            traceback.print_exception(kind, error, trace)
+            failure = Failure("InstallationFailed", f"its files cannot be installed: {kind.__name__}: {error}")
+        if not hasattr(failure, "provider"):
             failure.provider = self.provider
-        return False
+        raise failure from None
 
 
 class Server:
@@ -150,7 +185,11 @@ class Server:
         if not found:
             raise Failure("ServerUnknown", "the server image has no package of Llama Stack or OGX")
         self.distribution = found[-1]
-        self.name = f"{SERVERS[self.distribution]} {self.installed[self.distribution].version}"
+        self.package = PACKAGES_OF_SERVERS[self.distribution]
+        version = self.installed[self.distribution].version
+        self.name = f"{SERVERS[self.distribution]} {version}"
+        parsed = packaging("version").Version
+        self.takes_lists = self.distribution != "llama-stack" or parsed(version) >= parsed(FIRST_WITH_LISTS)
         self.python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -164,19 +203,28 @@ class Provider:
 
     def has(self, path):
         """A file of the image, and no link to one of this container."""
-        real = os.path.realpath(os.path.join(self.folder, path))
-        return os.path.isfile(real) and real.startswith(os.path.realpath(self.folder) + os.sep)
+        try:
+            real = os.path.realpath(os.path.join(self.folder, path))
+            return os.path.isfile(real) and real.startswith(os.path.realpath(self.folder) + os.sep)
+        except (ValueError, OSError):
+            return False
 
     def read(self):
         path = os.path.join(self.folder, METADATA_FILE)
         if not self.has(METADATA_FILE):
             raise Failure("ProviderMetadataMissing", f"the image has no file {IMAGE_FOLDER}{METADATA_FILE}")
+        with open(path, "rb") as file:
+            text = file.read(DESCRIPTION_BYTES_MAX + 1)
+        if len(text) > DESCRIPTION_BYTES_MAX:
+            raise Failure(
+                "ProviderMetadataInvalid", f"{METADATA_FILE} is larger than {DESCRIPTION_BYTES_MAX} bytes"
+            )
         try:
-            with open(path) as file:
-                document = yaml.safe_load(file)
-        except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-            text = " ".join(str(error).split())
-            raise Failure("ProviderMetadataInvalid", f"{METADATA_FILE} is not valid YAML: {text}") from None
+            document = yaml.load(text.decode(), DescriptionLoader)
+        # PyYAML raises many kinds of errors for values that it cannot construct.
+        except Exception as error:
+            reason = " ".join(str(error).split())[:MESSAGE_CHARACTERS_MAX]
+            raise Failure("ProviderMetadataInvalid", f"{METADATA_FILE} is not valid YAML: {reason}") from None
         self.check_metadata(document)
         self.wheels = self.read_wheels()
 
@@ -186,13 +234,12 @@ class Provider:
             for key in path.split("."):
                 value = value.get(key) if isinstance(value, dict) else None
             # A version such as 1.0 is a number in YAML.
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if is_number(value):
                 value = str(value)
             valid = isinstance(value, str) and value != "" and (pattern is None or re.fullmatch(pattern, value))
             if not valid:
-                found = "nothing" if value is None else json.dumps(value, default=str)[:100]
                 raise Failure(
-                    "ProviderMetadataInvalid", f"{METADATA_FILE}: {path} must be {expected}, and is {found}"
+                    "ProviderMetadataInvalid", f"{METADATA_FILE}: {path} must be {expected}, and is {shown(value)}"
                 )
             return value
 
@@ -211,20 +258,29 @@ class Provider:
                 f"list it under {camel(api)}",
             )
         specified = document["spec"].get("wheelPath")
-        listed = document["spec"].get("dependencyWheels") or []
-        if not isinstance(listed, list):
-            raise Failure("ProviderMetadataInvalid", f"{METADATA_FILE}: spec.dependencyWheels must be a list of paths")
-        ignored = document["spec"].get("ignoredDependencies") or []
-        if not isinstance(ignored, list):
-            raise Failure("ProviderMetadataInvalid", f"{METADATA_FILE}: spec.ignoredDependencies must be a list of names")
-        self.ignored = {canonical(str(name)) for name in ignored}
+        if specified is not None and not isinstance(specified, str):
+            raise Failure("ProviderMetadataInvalid", f"{METADATA_FILE}: spec.wheelPath must be a path")
+        listed = self.texts(document, "dependencyWheels", "paths")
+        self.ignored = {canonical(name) for name in self.texts(document, "ignoredDependencies", "names")}
         for path in ([] if specified is None else [specified]) + listed:
-            if not self.has(str(path).removeprefix(IMAGE_FOLDER)):
-                raise Failure("ProviderPackagesMissing", f"the image has no file {path}, which {METADATA_FILE} names")
+            if not self.has(path.removeprefix(IMAGE_FOLDER).lstrip("/")):
+                raise Failure(
+                    "ProviderPackagesMissing", f"the image has no file {path[:200]}, which {METADATA_FILE} names"
+                )
+
+    def texts(self, document, name, of):
+        value = document["spec"].get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise Failure("ProviderMetadataInvalid", f"{METADATA_FILE}: spec.{name} must be a list of {of}")
+        return value
 
     def read_wheels(self):
         folder = os.path.join(self.folder, PACKAGES)
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".whl")) if os.path.isdir(folder) else []
+        inside = os.path.realpath(folder).startswith(os.path.realpath(self.folder) + os.sep)
+        names = os.listdir(folder) if inside and os.path.isdir(folder) else []
+        names = sorted(name for name in names if name.endswith(".whl"))
         if not names:
             raise Failure("ProviderPackagesMissing", f"the image has no wheel in {IMAGE_FOLDER}{PACKAGES}")
         wheels = []
@@ -277,6 +333,13 @@ class Provider:
             )
         if "error" in found:
             raise Failure("ProviderImportFailed", f"{where} cannot be loaded: {found['error']}")
+        if "wrong" in found:
+            raise Failure("ProviderSpecInvalid", f"get_provider_spec() of {where} {found['wrong']}")
+        if found["list"] and not server.takes_lists:
+            raise Failure(
+                "ProviderSpecInvalid",
+                f"get_provider_spec() of {where} returns a list, which {server.name} does not support; return one spec",
+            )
         specs = found["specs"]
         other = next((spec for spec in specs if spec["api"] != self.api), None)
         if other is not None:
@@ -294,6 +357,12 @@ class Provider:
                 f"which {METADATA_FILE} declares",
             )
         declared, self.type = self.type, types[0]
+        if not re.fullmatch(PROVIDER_TYPE, self.type):
+            raise Failure(
+                "ProviderSpecInvalid",
+                f"get_provider_spec() of {where} has the type {shown(self.type)}; "
+                "it must be such as remote::name or inline::name",
+            )
         return [warning(self, f"{METADATA_FILE} declares type {declared}; its code, which counts, has {self.type}")]
 
 
@@ -303,28 +372,86 @@ class Wheel:
         self.provider = provider
         self.file = os.path.basename(path)
         try:
-            name, version, _, self.tags = packaging("utils").parse_wheel_filename(self.file)
-            self.archive = zipfile.ZipFile(path)
-            names = self.archive.namelist()
-            info = [name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
-            if len(info) != 1:
-                raise ValueError("one .dist-info/METADATA is needed")
-            self.info = os.path.dirname(info[0])
-            self.metadata = HeaderParser().parsestr(self.archive.read(info[0]).decode())
-        except (ValueError, OSError, KeyError, zipfile.BadZipFile, NotImplementedError) as error:
+            self.read()
+        except DAMAGED as error:
             raise Failure("ProviderPackagesInvalid", f"{self.file} is not a valid wheel: {error}") from None
+        for name in self.archive.namelist():
+            self.check_place(name)
+
+    def read(self):
+        if not re.fullmatch(r"[^-]+-[^-]+(-\d[^-]*)?(-[A-Za-z0-9_.]+){3}\.whl", self.file):
+            raise ValueError("its name is not NAME-VERSION-PYTHON-ABI-PLATFORM.whl")
+        name, version, _, self.tags = packaging("utils").parse_wheel_filename(self.file)
         self.name = canonical(name)
         self.version = str(version)
-        self.checked_names(names)
+        self.archive = zipfile.ZipFile(self.path)
+        entries = self.archive.infolist()
+        if len(entries) > FILES_MAX:
+            raise ValueError(f"it has more than {FILES_MAX} files")
+        if any(entry.flag_bits & 1 for entry in entries):
+            raise ValueError("it is encrypted")
+        if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+            raise ValueError("it is compressed in an unknown way")
+        info = {entry.filename for entry in entries if re.fullmatch(r"[^/]+\.dist-info/METADATA", entry.filename)}
+        if len(info) != 1:
+            raise ValueError("one .dist-info/METADATA is needed")
+        self.info = os.path.dirname(min(info))
+        # Names of people may be in any encoding; what counts here is ASCII.
+        text = self.text("METADATA", METADATA_BYTES_MAX)
+        self.metadata = HeaderParser().parsestr(text)
+        inner = self.metadata.get("Name")
+        if inner is not None and canonical(str(inner)) != self.name:
+            raise ValueError(f"its METADATA is that of {str(inner)[:100]}")
 
-    def checked_names(self, names):
-        for name in names:
-            if name.startswith("/") or "\\" in name or ".." in name.split("/"):
-                raise Failure("ProviderPackagesInvalid", f"{self.file} has a file outside of its folder: {name[:100]}")
-            if self.name not in SERVER_DISTRIBUTIONS and name.split("/")[0] in SERVER_PACKAGES:
+    def text(self, name, most):
+        """What an archive says about the size of a file may be wrong."""
+        with self.archive.open(f"{self.info}/{name}") as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise ValueError(f"its {name} is too large")
+        return data.decode(errors="replace")
+
+    def check_place(self, name):
+        parts = name.removesuffix("/").split("/")
+        if "\\" in name or any(part in ("", ".", "..") for part in parts):
+            raise Failure("ProviderPackagesInvalid", f"{self.file} has a file outside of its folder: {name[:100]}")
+        if any(len(part.encode(errors="replace")) > NAME_BYTES_MAX for part in parts):
+            raise Failure("ProviderPackagesInvalid", f"{self.file} has a file whose name is too long: {name[:100]}")
+        target = target_of(name, self.info)
+        if target is None or self.name in SERVER_DISTRIBUTIONS:
+            return
+        if top_module(target) in SERVER_PACKAGES:
+            raise Failure("ProviderPackagesInvalid", f"{self.file} contains the package {top_module(target)} of the server")
+        top = target.split("/")[0]
+        if top.endswith(".dist-info") and top != self.info:
+            raise Failure("ProviderPackagesInvalid", f"{self.file} contains the metadata of another package: {top[:100]}")
+
+    def targets(self):
+        """Where its files belong, without those that are not installed."""
+        found = (target_of(entry.filename, self.info) for entry in self.archive.infolist() if not entry.is_dir())
+        return {target for target in found if target is not None}
+
+    def check_shadows(self, server):
+        """Packages come first on the path of the server: what has the name of one of its modules replaces that module."""
+        warnings = []
+        for top in sorted({top_module(target) for target in self.targets() if is_whole_module(target)}):
+            if top in sys.stdlib_module_names:
                 raise Failure(
-                    "ProviderPackagesInvalid", f"{self.file} contains the package {name.split('/')[0]} of the server"
+                    "ProviderPackagesInvalid", f"{self.file} contains {top}, a module of the standard library of Python"
                 )
+            owner = owner_of(top, server)
+            if owner is not None and owner != self.name:
+                warnings.append(warning(self.provider, f"{self.file} contains {top}, and replaces that of {owner} of the server"))
+        return warnings
+
+    def is_other_than(self, installed):
+        """Whether a package of this name in the server has none of its modules; names alone say little."""
+        if installed.files is None:
+            return False
+        own = {top_module(target) for target in self.targets()} - {None}
+        theirs = {top_module(str(path)) for path in installed.files}
+        module = self.provider.module.split(".")[0]
+        return bool(own) and (not own & theirs or module in own - theirs)
 
     def check_fit(self, server):
         """Interpreter and architecture, by the names of the wheel."""
@@ -362,11 +489,13 @@ def parsed_requirements(lines, extra, source):
     for line in lines:
         try:
             requirement = packaging("requirements").Requirement(line)
-        except ValueError:
+            marker = requirement.marker
+            plain = marker is None or marker.evaluate({"extra": ""})
+            wanted = plain if extra == "" else not plain and marker.evaluate({"extra": extra})
+        # A marker may compare what cannot be compared.
+        except (ValueError, LookupError, RecursionError):
             raise Failure("ProviderPackagesInvalid", f"{source} has an unreadable requirement: {line[:100]}") from None
-        marker = requirement.marker
-        plain = marker is None or marker.evaluate({"extra": ""})
-        if plain if extra == "" else not plain and marker.evaluate({"extra": extra}):
+        if wanted:
             requirement.marker = None
             found.append(requirement)
     return found
@@ -381,31 +510,36 @@ def chosen_wheels(providers, server):
                 demands.setdefault(canonical(requirement.name), []).append(requirement.specifier)
     wheels = {}
     for provider in providers:
-        for wheel in provider.wheels:
-            installed = server.installed.get(wheel.name)
-            asked = demands.get(wheel.name, [])
-            if installed is not None and (
-                installed.version == wheel.version
-                or asked and all(specifier.contains(installed.version, prereleases=True) for specifier in asked)
-            ):
-                continue
-            if wheel.name in SERVER_DISTRIBUTIONS:
-                failure = Failure(
-                    "ProviderServerMismatch",
-                    f"the image brings {wheel.name} {wheel.version}, but the server is {server.name}; remove that wheel",
-                )
-                failure.provider = provider
-                raise failure
-            other = wheels.setdefault(wheel.name, wheel)
-            if other.version != wheel.version:
-                failure = Failure(
-                    "ProviderConflict",
-                    f'the image brings {wheel.name} {wheel.version}, and that of external provider "{other.provider.id}" '
-                    f"({other.provider.image}) brings {wheel.name} {other.version}; build both with the same version",
-                )
-                failure.provider = provider
-                raise failure
+        with about(provider):
+            for wheel in provider.wheels:
+                choose(wheel, wheels, demands.get(wheel.name, []), server)
     return wheels
+
+
+def choose(wheel, wheels, asked, server):
+    installed = server.installed.get(wheel.name)
+    if installed is not None and (
+        installed.version == wheel.version
+        or asked and all(specifier.contains(installed.version, prereleases=True) for specifier in asked)
+    ):
+        if wheel.is_other_than(installed):
+            raise Failure(
+                "ProviderPackagesInvalid",
+                f"{wheel.file} has the name of the package {wheel.name} of the server, and another content; rename it",
+            )
+        return
+    if wheel.name in SERVER_DISTRIBUTIONS:
+        raise Failure(
+            "ProviderServerMismatch",
+            f"the image brings {wheel.name} {wheel.version}, but the server is {server.name}; remove that wheel",
+        )
+    other = wheels.setdefault(wheel.name, wheel)
+    if other.version != wheel.version:
+        raise Failure(
+            "ProviderConflict",
+            f'the image brings {wheel.name} {wheel.version}, and that of external provider "{other.provider.id}" '
+            f"({other.provider.image}) brings {wheel.name} {other.version}; build both with the same version",
+        )
 
 
 def check_dependencies(provider, wheels, server):
@@ -417,6 +551,8 @@ def check_dependencies(provider, wheels, server):
             warnings.append(
                 warning(provider, f"{wheel.name} {wheel.version} replaces {installed.version} of the server")
             )
+        if wheels.get(wheel.name) is wheel:
+            warnings += wheel.check_shadows(server)
     waiting = [(wheel, requirement) for wheel in provider.wheels for requirement in wheel.requirements("")]
     seen = set()
     missing = {}
@@ -458,10 +594,10 @@ def unpack(wheels, providers, folder):
         with about(wheel.provider):
             try:
                 warnings += unpack_wheel(wheel, folder, owners, own)
-            except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-                raise Failure("ProviderPackagesInvalid", f"{wheel.file} is damaged: {error}") from None
             except OSError as error:
                 raise Failure("InstallationFailed", f"{wheel.file} cannot be unpacked: {error.strerror}") from None
+            except DAMAGED as error:
+                raise Failure("ProviderPackagesInvalid", f"{wheel.file} is damaged: {error}") from None
     return warnings
 
 
@@ -501,6 +637,9 @@ def copied(archive, entry, path):
         while piece := source.read(1 << 20):
             digest.update(piece)
             target.write(piece)
+    # Zip archives made on Unix have the mode in the upper half.
+    if path is not None and entry.external_attr >> 16 & 0o111:
+        os.chmod(path, 0o755)
     return digest.digest()
 
 
@@ -513,10 +652,37 @@ def target_of(name, info):
     return rest if scheme in ("purelib", "platlib") and rest else None
 
 
+def top_module(target):
+    """The name under which Python imports a file, or its outermost package; None if it does not."""
+    top, _, rest = target.partition("/")
+    if rest:
+        return top
+    return top.split(".")[0] if re.search(r"\.(py|pyc|so)$", top) else None
+
+
+def is_whole_module(target):
+    """A module, or the file that makes a package of a folder; other folders may be shared by many packages."""
+    parts = target.split("/")
+    return top_module(target) is not None and (len(parts) == 1 or len(parts) == 2 and parts[1].split(".")[0] == "__init__")
+
+
+def owner_of(module, server):
+    """The package of the server that has the module; None if there is none."""
+    try:
+        if importlib.util.find_spec(module) is None:
+            return None
+    except (ValueError, ImportError):
+        return None
+    for name, distribution in server.installed.items():
+        if any(top_module(str(path)) == module for path in distribution.files or []):
+            return name
+    return None
+
+
 def recorded_digests(wheel):
     try:
-        lines = wheel.archive.read(f"{wheel.info}/RECORD").decode().splitlines()
-    except (KeyError, UnicodeDecodeError):
+        lines = wheel.text("RECORD", RECORD_BYTES_MAX).splitlines()
+    except KeyError:
         return {}
     digests = {}
     for line in lines:
@@ -526,64 +692,134 @@ def recorded_digests(wheel):
     return digests
 
 
-# Prints nothing but to the pipe: a provider may print whatever it likes.
-IMPORT = """
+# Writes nothing but its result to the file: a provider may print whatever it likes.
+TELL = """
 import importlib, json, os, sys
-out = os.fdopen(int(sys.argv[1]), "w")
 def tell(**result):
-    json.dump(result, out)
-    out.flush()
+    with os.fdopen(int(sys.argv[1]), "w") as out:
+        json.dump(result, out)
     os._exit(0)
+"""
+
+IMPORT = TELL + """
+def said(error):
+    return f"{type(error).__name__}: {error}"[:600]
 def load(name):
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        tell(missing=error.name or name)
+        tell(missing=str(error.name or name)[:200])
     except BaseException as error:
-        tell(error=f"{type(error).__name__}: {error}"[:600])
+        tell(error=said(error))
+def check_config_class(path):
+    # As the server finds it, when it reads the config.
+    try:
+        module, _, name = path.rpartition(".")
+        getattr(importlib.import_module(module), name)
+    except BaseException as error:
+        tell(wrong=f"has the config_class {path!s:.200}, which cannot be imported: {said(error)}")
 module = load(sys.argv[2] + ".provider")
 if not callable(getattr(module, "get_provider_spec", None)):
     tell(error="it has no function get_provider_spec")
 try:
-    specs = module.get_provider_spec()
-    specs = specs if isinstance(specs, list) else [specs]
+    found = module.get_provider_spec()
+    specs = found if isinstance(found, list) else [found]
     told = [{"api": str(getattr(s.api, "value", s.api)), "type": str(s.provider_type)} for s in specs]
 except BaseException as error:
-    tell(error=f"get_provider_spec() failed: {type(error).__name__}: {error}"[:600])
+    tell(error=f"get_provider_spec() failed: {said(error)}")
 for spec in specs:
-    name = getattr(spec, "module", None) or getattr(getattr(spec, "adapter", None), "module", None)
+    adapter = getattr(spec, "adapter", None)
+    name = getattr(spec, "module", None) or getattr(adapter, "module", None)
     implementation = load(name) if name else None
     if name and not any(hasattr(implementation, f) for f in ("get_adapter_impl", "get_provider_impl")):
         tell(error=f"{name} has neither get_adapter_impl nor get_provider_impl")
-tell(specs=told)
+    config_class = getattr(spec, "config_class", None) or getattr(adapter, "config_class", None)
+    if config_class:
+        check_config_class(config_class)
+tell(specs=told, list=isinstance(found, list))
+"""
+
+# The types that the server itself has, as it makes its registry.
+TYPES = TELL + """
+distribution = importlib.import_module(sys.argv[2] + ".core.distribution")
+tell(types={api.value: sorted(types) for api, types in distribution.get_provider_registry().items()})
 """
 
 
 def import_provider(module, packages):
-    reading, writing = os.pipe()
     path = os.pathsep.join(filter(None, [packages, os.environ.get("PYTHONPATH")]))
-    # The output of the provider belongs into the log of this container.
-    process = subprocess.Popen(
-        [sys.executable, "-c", IMPORT, str(writing), module],
-        env={**os.environ, "PYTHONPATH": path},
-        pass_fds=[writing],
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr,
-    )
-    os.close(writing)
+    found = told(IMPORT, module, {**os.environ, "PYTHONPATH": path}, packages)
+    if isinstance(found, str):
+        return {"error": found}
+    specs = found.get("specs")
+    sound = isinstance(specs, list) and all(isinstance(s, dict) and {"api", "type"} <= s.keys() for s in specs)
+    if sound and "list" in found or {"missing", "error", "wrong"} & found.keys():
+        return found
+    return {"error": "its import reported nothing that can be understood"}
+
+
+def told(code, argument, env, folder):
+    """The result of the code in a process of its own, or a sentence. A file in the folder takes the result: unlike a pipe,
+    it is never full, and is not kept open by processes that the code leaves behind."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, str(file.fileno()), argument],
+            env=env,
+            pass_fds=[file.fileno()],
+            stdin=subprocess.DEVNULL,
+            # The output of a provider belongs into the log of this container.
+            stdout=sys.stderr,
+            # A group of its own, so that what it left behind can be ended with it.
+            start_new_session=True,
+        )
+        try:
+            ended = process.wait(IMPORT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"its import takes longer than {IMPORT_SECONDS} s"
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        file.seek(0)
+        data = file.read(RESULT_BYTES_MAX + 1)
+    if len(data) > RESULT_BYTES_MAX:
+        return "its import reported too much"
     try:
-        code = process.wait(IMPORT_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        return {"error": f"its import takes longer than {IMPORT_SECONDS} s"}
-    finally:
-        with os.fdopen(reading, errors="replace") as pipe:
-            text = "" if process.poll() is None else pipe.read(65536)
-    try:
-        return json.loads(text)
-    except ValueError:
-        return {"error": f"its import ended the process with code {code}"}
+        found = json.loads(data.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return f"its import ended the process with code {ended}"
+    return found if isinstance(found, dict) else "its import reported nothing that can be understood"
+
+
+def check_types(config, providers, server, folder):
+    """The server knows an implementation by its API and type: a second one would replace the first without a word."""
+    found = told(TYPES, server.package, dict(os.environ), folder)
+    if isinstance(found, str):
+        print(f"the provider types of the server are not known: {found}", file=sys.stderr)
+        found = {}
+    ids = {provider.id for provider in providers}
+    seen = {}
+    for provider in providers:
+        with about(provider):
+            users = [
+                entry
+                for entry in config["providers"].get(provider.api) or []
+                if entry.get("provider_type") == provider.type and entry.get("provider_id") not in ids
+                and entry.get("module") != provider.module
+            ]
+            if users or provider.type in found.get("types", {}).get(provider.api, []):
+                by = "".join(f', which its provider "{entry.get("provider_id")}" uses' for entry in users[:1])
+                raise Failure(
+                    "ProviderConflict",
+                    f"its type {provider.type} is one of the server {server.name}{by}; give it a type of its own",
+                )
+            other = seen.setdefault((provider.api, provider.type), provider)
+            if other.module != provider.module:
+                raise Failure(
+                    "ProviderConflict",
+                    f'its type {provider.type} is that of external provider "{other.id}" ({other.image}) too, whose '
+                    "code is another one; give one of them a type of its own",
+                )
 
 
 def complete(config, providers):
@@ -613,26 +849,49 @@ def empty_folder(folder):
     """A mount point can be emptied, but not removed."""
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.remove(path)
+        remove(os.path.join(folder, name))
 
 
-def bounded(report):
-    """The least important parts go first."""
+def remove(path):
+    """Also folders without permission to write, as some images have them."""
+    if not os.path.isdir(path) or os.path.islink(path):
+        os.remove(path)
+        return
+    # Folders of the kubelet belong to root, and anyone may write them.
+    with contextlib.suppress(PermissionError):
+        os.chmod(path, 0o700)
+    for name in os.listdir(path):
+        remove(os.path.join(path, name))
+    os.rmdir(path)
+
+
+def bounded(report, most):
+    """The bytes of the report. The least important parts go first; id and reason never do."""
     steps = [
         lambda: None,
         lambda: report.update(warnings=report.get("warnings", [])[:4]),
         lambda: report.pop("warnings", None),
         lambda: report.update(providers=[{"id": p["id"], "version": p["version"][:16]} for p in report.get("providers", [])]),
         lambda: report.pop("providers", None),
-        lambda: report.update(message=report.get("message", "")[:500]),
+        # The status has the image anyway.
+        lambda: report.update(message=re.sub(r" \(image [^ ]*\)", "", report.get("message", ""), count=1)),
     ]
     for step in steps:
         step()
-        text = json.dumps(report, separators=(",", ":"))
-        if len(text) <= REPORT_BYTES_MAX:
+        text = encoded(report)
+        if len(text) <= most:
             return text
-    return json.dumps({"ok": report["ok"], "reason": report.get("reason", "")})
+    message = report["message"]
+    while len(text) > most and message:
+        # A character takes at most 6 bytes, those of an escape.
+        message = message[: -((len(text) - most) // 6 + 1)]
+        text = encoded({**report, "message": message})
+    return text
+
+
+def encoded(report):
+    # Without escapes, which take twice the room; what is no character becomes a question mark.
+    return json.dumps(report, separators=(",", ":"), ensure_ascii=False).encode(errors="replace")
 
 
 def warning(provider, text):
@@ -647,6 +906,40 @@ def packaging(module):
         except ImportError:
             continue
     raise Failure("ServerUnknown", "the server image has neither the Python package packaging nor pip")
+
+
+class DescriptionLoader(yaml.SafeLoader):
+    """Dates stay texts: a version may look like one. Aliases are bounded, as few of them can stand for millions of values."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    aliases = 0
+
+    def compose_node(self, parent, index):
+        if self.check_event(yaml.AliasEvent):
+            self.aliases += 1
+            if self.aliases > DESCRIPTION_ALIASES_MAX:
+                raise yaml.YAMLError(f"more than {DESCRIPTION_ALIASES_MAX} aliases")
+        return super().compose_node(parent, index)
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1 << 53
+
+
+def shown(value):
+    """Short, however large the value is."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return json.dumps(value[:100], ensure_ascii=False)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if is_number(value):
+        return str(value)
+    return "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else "another value"
 
 
 def canonical(name):

@@ -13,7 +13,8 @@ const DEFLATED = 8;
 /** Throws an Error with a sentence if it is no such archive. */
 export const readWheelParts = async (path: string): Promise<WheelParts> => {
   using file = await Deno.open(path, { read: true });
-  const { size } = await file.stat();
+  const { size, isFile } = await file.stat();
+  if (!isFile) throw new Error("it is not a file");
   const read = async (offset: number, bytes: number): Promise<DataView> => {
     if (offset < 0 || bytes < 0 || offset + bytes > size) throw new Error("it is not a zip archive");
     await file.seek(offset, Deno.SeekMode.Start);
@@ -29,6 +30,10 @@ export const readWheelParts = async (path: string): Promise<WheelParts> => {
   const end = endIn(await read(size - tailBytes, tailBytes));
   if (end.count > WHEEL_FILES_MAX) throw new Error(`it has more than ${WHEEL_FILES_MAX} files`);
   const entries = entriesIn(await read(end.offset, end.bytes), end.count);
+  if (entries.some(({ isEncrypted }) => isEncrypted)) throw new Error("it is encrypted");
+  if (entries.some(({ method }) => method !== STORED && method !== DEFLATED)) {
+    throw new Error("it is compressed in an unknown way");
+  }
   const metadata = new Map<string, string>();
   for (const entry of entries.filter(({ name }) => METADATA_FILE.test(name))) {
     if (entry.packed > WHEEL_METADATA_BYTES_MAX || entry.size > WHEEL_METADATA_BYTES_MAX) {
@@ -37,7 +42,6 @@ export const readWheelParts = async (path: string): Promise<WheelParts> => {
     const local = await read(entry.offset, LOCAL.bytes);
     const start = entry.offset + LOCAL.bytes + local.getUint16(26, true) + local.getUint16(28, true);
     const content = new Uint8Array((await read(start, entry.packed)).buffer);
-    if (entry.method !== STORED && entry.method !== DEFLATED) throw new Error("it is compressed in an unknown way");
     const plain = entry.method === STORED
       ? content
       : inflateRawSync(content, { maxOutputLength: WHEEL_METADATA_BYTES_MAX });
@@ -61,6 +65,7 @@ const endIn = (tail: DataView): { readonly count: number; readonly bytes: number
 
 interface Entry {
   readonly name: string;
+  readonly isEncrypted: boolean;
   readonly method: number;
   readonly packed: number;
   readonly size: number;
@@ -81,6 +86,7 @@ const entriesIn = (directory: DataView, count: number): ReadonlyArray<Entry> => 
     if (at + ENTRY.bytes + name > directory.byteLength) throw new Error("its list of files is damaged");
     found.push({
       name: new TextDecoder().decode(new Uint8Array(directory.buffer, at + ENTRY.bytes, name)),
+      isEncrypted: (directory.getUint16(at + 8, true) & 1) === 1,
       method: directory.getUint16(at + 10, true),
       packed: directory.getUint32(at + 20, true),
       size: directory.getUint32(at + 24, true),

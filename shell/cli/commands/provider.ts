@@ -10,6 +10,7 @@ import { FileUnreadable, readText } from "../files.ts";
 import { optionalText, serverVersion } from "../flags.ts";
 import { print } from "../print.ts";
 import { readWheelParts } from "../wheel_file.ts";
+import { FOLDER_DEPTH_MAX } from "../../limits.ts";
 
 const check = Command.make(
   "check",
@@ -101,6 +102,8 @@ const wheelAt = (path: string): Effect.Effect<Result.Result<Wheel, string>, File
   Effect.tryPromise({
     try: async () => {
       const file = path.slice(path.lastIndexOf("/") + 1);
+      // To open anything else may take for ever.
+      if (!(await Deno.stat(path)).isFile) return Result.fail(`${file} is not a valid wheel: it is not a file`);
       try {
         return wheelOf(await readWheelParts(path));
       } catch (cause) {
@@ -117,23 +120,45 @@ const wheelAt = (path: string): Effect.Effect<Result.Result<Wheel, string>, File
 
 /** A folder with the content of `/lls-provider`. */
 export const folderAt = Effect.fnUntraced(function* (name: string) {
-  const entries = (path: string) =>
-    Effect.tryPromise({
-      try: () => Array.fromAsync(Deno.readDir(path)),
-      catch: () => new FileUnreadable({ name: path, detail: "it is not a folder that can be read" }),
-    });
-  const top = yield* entries(name);
-  const packages = top.some((entry) => entry.name === "packages" && entry.isDirectory)
-    ? yield* entries(`${name}/packages`)
-    : [];
-  const wheels = packages.map((entry) => entry.name).filter((file) => file.endsWith(".whl")).sort();
+  const files = yield* Effect.tryPromise({
+    try: async () => await filesIn(await Deno.realPath(name), name, ""),
+    catch: () => new FileUnreadable({ name, detail: "it is not a folder that can be read" }),
+  });
   const folder: ProviderFolder = {
     name,
-    description: top.some((entry) => entry.name === DESCRIPTION_FILE)
+    description: files.some(({ path, isRegular }) => path === DESCRIPTION_FILE && isRegular)
       ? (yield* readText(`${name}/${DESCRIPTION_FILE}`)).text
       : undefined,
-    wheels: yield* Effect.forEach(wheels, (file) => wheelAt(`${name}/packages/${file}`)),
-    files: [...top.map((entry) => entry.name), ...packages.map((entry) => `packages/${entry.name}`)],
+    wheels: yield* Effect.forEach(
+      files.filter(({ path }) => /^packages\/[^/]+\.whl$/.test(path)),
+      ({ path, isRegular }) =>
+        isRegular ? wheelAt(`${name}/${path}`) : Effect.succeed(
+          Result.fail(`${path.slice("packages/".length)} is not a valid wheel: it is not a file of the image`),
+        ),
+    ),
+    files: files.filter(({ isRegular }) => isRegular).map(({ path }) => path),
   };
   return folder;
 });
+
+interface FoundFile {
+  /** Below the folder. */
+  readonly path: string;
+  /** Whether it is a file, and in the folder: a link may lead to one of this machine, which the image does not have. */
+  readonly isRegular: boolean;
+}
+
+/** In the order of their names. `root` is the folder without links, `below` ends with `/`. */
+const filesIn = async (root: string, name: string, below: string): Promise<ReadonlyArray<FoundFile>> => {
+  const entries = await Array.fromAsync(Deno.readDir(`${name}/${below}`));
+  const found: FoundFile[] = [];
+  for (const path of entries.map((entry) => `${below}${entry.name}`).sort()) {
+    const real = await Deno.realPath(`${name}/${path}`).catch(() => "");
+    const isInside = real.startsWith(`${root}/`);
+    const about = isInside ? await Deno.stat(real) : undefined;
+    const isFolder = about?.isDirectory === true && !path.endsWith(".whl");
+    if (!isFolder) found.push({ path, isRegular: about?.isFile === true });
+    else if (path.split("/").length < FOLDER_DEPTH_MAX) found.push(...await filesIn(root, name, `${path}/`));
+  }
+  return found;
+};
