@@ -144,8 +144,10 @@ const OPERATORS: ReadonlySet<string> = new Set([
   "BaseConfigRequired",
   "BaseUnreadable",
   "ImageLabelsAwaited",
+  "ImageLabelsUnread",
   "OverrideForOtherServerFamily",
   "UnsupportedConfigVersion",
+  "UnsupportedImageVersion",
   "UnsupportedServer",
 ]);
 

@@ -12,6 +12,7 @@ export type FailureReason =
   | "DeletionPending"
   | "EnvNameCollision"
   | "ImageLabelsAwaited"
+  | "ImageLabelsUnread"
   | "InvalidName"
   | "InvalidSpec"
   | "MissingProviderForResource"

@@ -2,7 +2,8 @@
 import * as Result from "effect/Result";
 import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { decodeResource } from "../api/decode.ts";
-import { IMAGE_DIGEST_ANNOTATION, labelsNeeded } from "../plan/image_question.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_labels.ts";
+import { labelsNeeded } from "../plan/image_question.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
@@ -27,14 +28,19 @@ export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string):
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
   const waiting = imageDigest === undefined ? waitingTemplate(snapshot) : Result.succeed(undefined);
-  if (Result.isFailure(waiting)) {
+  if (Result.isFailure(waiting) && moved?.isNew !== true) {
     const stderr = lines([
       `${label} has errors; its pod template cannot be generated:`,
       ...waiting.failure.map((text) => `  ${text}`),
+      ...(moved?.isRequested === true
+        ? [
+          `the annotation ${IMAGE_DIGEST_ANNOTATION} requests ${moved.digest}; --image-digest requests another digest`,
+        ]
+        : []),
     ]);
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
-  const digest = waiting.success;
+  const digest = Result.getOrUndefined(waiting);
   if (digest === undefined && moved !== undefined && moved.isNew) {
     return {
       write: annotated(resource, IMAGE_DIGEST_ANNOTATION, `${moved.image}@${moved.digest}`),
@@ -66,18 +72,23 @@ export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string):
 interface MovedTag {
   readonly image: string;
   readonly digest: string;
-  /** The server runs another one. */
+  /** Neither running nor requested. */
   readonly isNew: boolean;
+  /** The annotation of the resource asks for a digest already. */
+  readonly isRequested: boolean;
 }
 
 /** What the tag of an image with labels means now; undefined if that is not known, or it has none. */
 const movedTag = (snapshot: ClusterSnapshot, wanted: string | undefined): MovedTag | undefined => {
   const decoded = decodeResource(snapshot.resource, "lenient");
-  const recorded = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success)?.recorded;
-  const digest = wanted ?? stringAt(snapshot.resource, "status", "resolvedDistribution", "tagDigest");
-  return recorded === undefined || digest === undefined || recorded.image.includes("@")
-    ? undefined
-    : { image: recorded.image, digest, isNew: recorded.digest !== digest };
+  const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
+  const told = stringAt(snapshot.resource, "status", "resolvedDistribution", "tagDigest");
+  const digest = wanted ?? told ?? (needed?.isRequested === true ? needed.digest : undefined);
+  if (needed === undefined || digest === undefined || needed.image.includes("@")) return undefined;
+  // Nothing is known of an image whose labels were never read.
+  if (needed.digest === undefined && told === undefined && !needed.isHeld) return undefined;
+  const { image, isRequested } = needed;
+  return { image, digest, isNew: needed.digest !== digest, isRequested };
 };
 
 /**

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
 import { BASES } from "../config/servers/bases.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../plan/image_question.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_labels.ts";
 import { converged, edited, OPERATOR, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";
@@ -113,4 +113,26 @@ Deno.test("rolloutCommand() requests a digest that the caller names, where the i
   strictEqual(rolloutCommand(labelled(undefined), FIRST).write, undefined);
   const other = rolloutCommand(settled, SECOND);
   deepStrictEqual([other.write, other.outcome.code], [undefined, 1]);
+});
+
+Deno.test("rolloutCommand() replaces a requested digest that cannot be used", () => {
+  const before = labelled(SECOND);
+  const resource = put(before.resource, ["metadata", "annotations"], {
+    [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${SECOND}`,
+  }) as JsonObject;
+  const stuck: ClusterSnapshot = { ...before, resource, labels: { kind: "unreadable", detail: "registry is down" } };
+  const other = `sha256:${"c".repeat(64)}`;
+  for (const digest of [FIRST, other]) {
+    deepStrictEqual(objectAt(rolloutCommand(stuck, digest).write ?? null, "metadata", "annotations"), {
+      [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${digest}`,
+    });
+  }
+  const again = rolloutCommand(stuck);
+  strictEqual(again.write, undefined);
+  ok(again.outcome.stderr.includes("--image-digest requests another digest"), again.outcome.stderr);
+  const status = ["status", "resolvedDistribution", "tagDigest"];
+  const repaired = rolloutCommand({ ...stuck, resource: put(resource, status, other) as JsonObject });
+  deepStrictEqual(objectAt(repaired.write ?? null, "metadata", "annotations"), {
+    [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${other}`,
+  });
 });

@@ -124,7 +124,16 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   if (base === undefined) {
     const { image } = distribution;
     const mayBeLabelled = cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never";
-    return yield* reject(new BaseConfigRequired({ path, image, causes: source.causes, labels: cause, mayBeLabelled }));
+    return yield* reject(
+      new BaseConfigRequired({
+        path,
+        image,
+        causes: source.causes,
+        labels: cause,
+        mayBeLabelled,
+        config: spec.distribution.config,
+      }),
+    );
   }
   if (server === undefined) {
     return yield* reject(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));

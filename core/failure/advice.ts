@@ -45,6 +45,12 @@ export const adviceOnLabels: Advise<{ readonly image: string }> = ({ image }) =>
   command: shell`llama-stack-operator image ${image}`,
 });
 
+export const adviceOnUnreadLabels: Advise<{ readonly image: string }> = ({ image }) => ({
+  action:
+    `Make the image readable for the operator; it tries again, at the latest after 10 minutes. What the labels say:`,
+  command: shell`llama-stack-operator image ${image}`,
+});
+
 export const adviceOnOverride: Advise<unknown> = () => ({
   action:
     `Correct image-overrides in the settings of the operator, the ConfigMap llama-stack-operator-config; ${GOES_ON}`,

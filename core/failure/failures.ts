@@ -8,6 +8,7 @@
 import * as Data from "effect/Data";
 import { didYouMean } from "../data/closest.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_labels.ts";
 
 const list = (words: ReadonlyArray<string>): string => words.length === 0 ? "none" : words.join(", ");
 const quoted = (words: ReadonlyArray<string>): string => words.map((word) => `"${word}"`).join(" and ");
@@ -66,6 +67,8 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly labels: string | undefined;
   /** The operator reads the labels of the image, which are not known here. */
   readonly mayBeLabelled: boolean;
+  /** `spec.distribution.config`. */
+  readonly config: string | undefined;
 }> {
   override get message(): string {
     if (this.mayBeLabelled) {
@@ -75,9 +78,11 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
     }
     return `${formatPath(this.path)}: image "${this.image}" has no known base config, as is needed for ${
       list(this.causes)
-    }${
-      this.labels === undefined ? "" : ` (${this.labels})`
-    }; use spec.distribution.name, or a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
+    }${this.labels === undefined ? "" : ` (${this.labels})`}; ${
+      this.config !== undefined && this.labels?.includes("there is no such config in the image") === true
+        ? "correct or remove spec.distribution.config, or use"
+        : "use spec.distribution.name, or"
+    } a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
   }
 }
 
@@ -93,6 +98,51 @@ export class ImageLabelsAwaited extends Data.TaggedError("ImageLabelsAwaited")<{
       "base config";
   }
 }
+
+/** The labels are needed for a server that runs on them, or for a requested digest, and cannot be used. */
+export class ImageLabelsUnread extends Data.TaggedError("ImageLabelsUnread")<{
+  readonly path: FieldPath;
+  /** With the digest. */
+  readonly image: string;
+  readonly detail: string;
+  /** The ConfigMap that contained them, if it does not exist any more. */
+  readonly missing: string | undefined;
+  /** The annotation of the resource asks for this digest. */
+  readonly isRequested: boolean;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${
+      this.missing === undefined ? "" : `ConfigMap "${this.missing}" with the config of the server is missing, and `
+    }the labels of image ${this.image} cannot be used: ${this.detail}${
+      requestedHint(this.isRequested)
+    }. The running Deployment is unchanged`;
+  }
+}
+
+/** The labels of the image name a version of the server that is not supported. */
+export class UnsupportedImageVersion extends Data.TaggedError("UnsupportedImageVersion")<{
+  readonly path: FieldPath;
+  readonly image: string;
+  readonly version: string;
+  readonly supported: ReadonlyArray<string>;
+  /** The annotation of the resource asks for this digest. */
+  readonly isRequested: boolean;
+}> {
+  override get message(): string {
+    return `${
+      formatPath(this.path)
+    }: the labels of image ${this.image} name server version ${this.version}, which is ` +
+      `not supported; use an image with a supported version (${list(this.supported)}), or provide a complete config ` +
+      `with spec.overrideConfig${requestedHint(this.isRequested)}`;
+  }
+}
+
+/** How to leave a requested digest. */
+const requestedHint = (isRequested: boolean): string =>
+  isRequested
+    ? `; the annotation ${IMAGE_DIGEST_ANNOTATION} requests this digest: ` +
+      "`llama-stack-operator rollout NAME --image-digest sha256:DIGEST` requests another one"
+    : "";
 
 /** The server version is unknown or not supported. */
 export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
@@ -130,11 +180,15 @@ export class OverrideForOtherServerFamily extends Data.TaggedError("OverrideForO
   readonly distribution: string;
   readonly image: string;
   readonly pinned: string;
+  /** The annotation of the resource asks for the digest whose labels say so. */
+  readonly isRequested?: boolean;
 }> {
   override get message(): string {
     return `${formatPath(this.path)}: the operator's image override "${this.image}" for distribution ` +
       `"${this.distribution}" belongs to another server family than ${this.pinned}, so the config would not match; use an ` +
-      `image of the same family, or spec.distribution.image with serverVersion`;
+      `image of the same family, or spec.distribution.image with serverVersion${
+        requestedHint(this.isRequested === true)
+      }`;
   }
 }
 

@@ -21,6 +21,7 @@ import {
   adviceOnRefusal,
   adviceOnSecret,
   adviceOnSecretKey,
+  adviceOnUnreadLabels,
   adviceOnUpgrade,
   adviceOnWrite,
   type Advise,
@@ -95,6 +96,17 @@ export const FAILURES: Rows = {
     stalls: false,
     event: undefined,
     advice: adviceOnLabels,
+  },
+  ImageLabelsUnread: {
+    meaning: "the labels of the image that the server runs, or of a requested digest, cannot be used",
+    ...CONFIG,
+    reason: "ImageLabelsUnread",
+    advice: adviceOnUnreadLabels,
+  },
+  UnsupportedImageVersion: {
+    meaning: "the labels of the image name a server version that is not supported",
+    ...CONFIG,
+    reason: "UnsupportedConfigVersion",
   },
   UnsupportedServer: {
     meaning: "the server version is unknown or not supported",

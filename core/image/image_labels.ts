@@ -8,9 +8,35 @@ export type LabelUse = "Auto" | "Always" | "Never";
 export type ImageLabels =
   /** The registry has been asked, and has not answered yet. */
   | { readonly kind: "awaited" }
-  | { readonly kind: "unreadable"; readonly detail: string }
-  /** `tagDigest`: what the tag has come to mean since then, as far as it is known. */
-  | { readonly kind: "read"; readonly read: ReadLabels; readonly tagDigest?: string | undefined };
+  | {
+    readonly kind: "unreadable";
+    readonly detail: string;
+    /** Set if the server must be left as it is. */
+    readonly kept?: KeptServer | undefined;
+  }
+  | {
+    readonly kind: "read";
+    readonly read: ReadLabels;
+    /** What the tag has come to mean since then, as far as it is known. */
+    readonly tagDigest?: string | undefined;
+    /** The server runs on the embedded base; the labels count after the next edit, or `rollout`. */
+    readonly isHeld?: boolean | undefined;
+    /** The annotation of the resource asks for this digest. */
+    readonly isRequested?: boolean | undefined;
+  };
+
+/** A server that runs on labels, or for which a digest was requested: no failure of a registry changes it. */
+export interface KeptServer {
+  /** Whose labels are needed. */
+  readonly reference: string;
+  /** The ConfigMap that contained them, if it does not exist any more. */
+  readonly missing: string | undefined;
+  /** The annotation of the resource asks for this digest. */
+  readonly isRequested: boolean;
+}
+
+/** Annotation of the resource: `IMAGE@DIGEST`, what the tag of its image means from now on (`rollout`). */
+export const IMAGE_DIGEST_ANNOTATION = "llamastack.io/image-digest";
 
 export interface ReadLabels {
   /** As the resource or the operator's setting names it. */
@@ -43,6 +69,8 @@ export const originOf = (image: string, file: string): string => `${file} of ima
 /** Annotation of a generated ConfigMap: the labels that it was made from. The base is in a key of its own. */
 export const LABELS_ANNOTATION = "llamastack.io/image-labels";
 export const BASE_KEY = "base.yaml";
+/** HMAC over that annotation and the content: who can write ConfigMaps must not choose what the operator runs. */
+export const LABELS_PROOF_ANNOTATION = "llamastack.io/image-labels-proof";
 
 /** Longer ones do not fit into a ConfigMap beside the config; bytes. */
 const RECORDED_BYTES_MAX = 900 * 1024;
@@ -53,10 +81,13 @@ export interface LabelsRecord {
   readonly base: string | undefined;
 }
 
-/** What a generated ConfigMap keeps of them, so that no registry is asked again; `config` is its text. */
-export const recordOf = ({ image, digest, wanted, config }: ReadLabels, text: string): LabelsRecord | undefined => {
+/** What a generated ConfigMap keeps of them, so that no registry is asked again; `data` is its other content. */
+export const recordOf = (
+  { image, digest, wanted, config }: ReadLabels,
+  data: Readonly<Record<string, string>>,
+): LabelsRecord => {
   const base = config === undefined ? undefined : textOf(config.base);
-  if (base !== undefined && base.length + text.length > RECORDED_BYTES_MAX) return undefined;
+  const bytes = [base ?? "", ...Object.values(data)].reduce((sum, text) => sum + bytesOf(text), 0);
   const annotation = JSON.stringify({
     image,
     digest,
@@ -66,32 +97,38 @@ export const recordOf = ({ image, digest, wanted, config }: ReadLabels, text: st
       ...(config.serverVersion === undefined ? {} : { serverVersion: config.serverVersion }),
     }),
   });
-  return { annotation, base };
+  return { annotation, base: bytes > RECORDED_BYTES_MAX ? undefined : base };
 };
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 export const textOf = ({ content }: BaseSource): string =>
   typeof content === "string" ? content : new TextDecoder().decode(content);
 
-/** The labels that a generated ConfigMap was made from; undefined if it was made without, or another has changed it. */
-export const recordedIn = (configMap: JsonObject): ReadLabels | undefined => {
+/** What a generated ConfigMap says about the labels that it was made from. */
+export interface RecordedLabels {
+  readonly image: string;
+  readonly digest: string;
+  readonly wanted: string | undefined;
+  /** Undefined: the base was too long to be kept. */
+  readonly read: ReadLabels | undefined;
+}
+
+/** Undefined if it was made without, or another has changed it. */
+export const recordedIn = (configMap: JsonObject): RecordedLabels | undefined => {
   const text = stringAt(configMap, "metadata", "annotations", LABELS_ANNOTATION);
   const record = text === undefined ? undefined : parsed(text);
   const [image, digest] = ["image", "digest"].map((name) => stringAt(record, name));
   if (image === undefined || digest === undefined || !/^sha256:[0-9a-f]{64}$/.test(digest)) return undefined;
-  const wanted = stringAt(record, "wanted");
+  const named = { image, digest, wanted: stringAt(record, "wanted") };
   const file = stringAt(record, "file");
   const base = stringAt(configMap, "data", BASE_KEY);
-  if (file === undefined) return { image, digest, wanted, config: undefined };
-  return base === undefined ? undefined : {
-    image,
-    digest,
-    wanted,
-    config: {
-      file,
-      base: { origin: originOf(image, file), content: base },
-      serverVersion: stringAt(record, "serverVersion"),
-    },
-  };
+  if (file === undefined) return { ...named, read: { ...named, config: undefined } };
+  const serverVersion = stringAt(record, "serverVersion");
+  const config = base === undefined
+    ? undefined
+    : { file, base: { origin: originOf(image, file), content: base }, serverVersion };
+  return { ...named, read: config === undefined ? undefined : { ...named, config } };
 };
 
 const parsed = (text: string): JsonObject | undefined => {

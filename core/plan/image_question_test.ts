@@ -4,9 +4,9 @@ import { after, converged, edited, OPERATOR, planOf, snapshot } from "../../test
 import { BASES } from "../config/servers/bases.ts";
 import { decodeResource } from "../api/decode.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
-import { type ImageLabels, recordedIn } from "../image/image_labels.ts";
+import { IMAGE_DIGEST_ANNOTATION, type ImageLabels, recordedIn } from "../image/image_labels.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { IMAGE_DIGEST_ANNOTATION, labelsNeeded } from "./image_question.ts";
+import { labelsNeeded, withStanding } from "./image_question.ts";
 
 const IMAGE = "registry.example.com/ai/mine:1";
 const [FIRST, SECOND] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
@@ -121,13 +121,130 @@ Deno.test("a server on the embedded base is not disturbed while the labels of it
   deepStrictEqual(needed({ ...settled, operator, live: new Map() })?.meanwhile, { kind: "awaited" });
 });
 
-Deno.test("a record that others changed does not count", () => {
-  const { snapshot: settled } = converged(given(SPEC, answer(FIRST)));
-  const [config] = [...settled.live.values()].filter((object) => recordedIn(object) !== undefined);
+const configIn = (from: ClusterSnapshot): JsonObject => {
+  const [config] = [...from.live.values()].filter((object) => recordedIn(object) !== undefined);
   ok(config !== undefined);
+  return config;
+};
+
+Deno.test("a record that others changed does not count", () => {
+  const config = configIn(converged(given(SPEC, answer(FIRST))).snapshot);
   const annotation = ["metadata", "annotations", "llamastack.io/image-labels"];
   for (const text of ["", "[]", "{", JSON.stringify({ image: IMAGE, digest: "latest" })]) {
     strictEqual(recordedIn(put(config, annotation, text) as JsonObject), undefined);
   }
-  strictEqual(recordedIn(put(config, ["data", "base.yaml"], undefined) as JsonObject), undefined);
+  strictEqual(recordedIn(put(config, ["data", "base.yaml"], undefined) as JsonObject)?.read, undefined);
+});
+
+Deno.test("a record without the proof of the operator, for this resource and this content, does not count", () => {
+  const { snapshot: settled } = converged(given(SPEC, answer(FIRST)));
+  const config = configIn(settled);
+  const without = { ...settled, configs: [config] };
+  strictEqual(needed(without)?.recorded?.digest, FIRST);
+  const text = stringAt(config, "metadata", "annotations", "llamastack.io/image-labels") ?? "";
+  const changes: ReadonlyArray<readonly [ReadonlyArray<string>, string | undefined]> = [
+    [["metadata", "annotations", "llamastack.io/image-labels"], text.replace(FIRST, SECOND)],
+    [["metadata", "annotations", "llamastack.io/image-labels-proof"], undefined],
+    [["data", "base.yaml"], `${BASE}# changed\n`],
+    [["data", "config.yaml"], "changed"],
+  ];
+  for (const [path, value] of changes) {
+    const changed = needed({ ...settled, configs: [put(config, path, value) as JsonObject] });
+    deepStrictEqual([changed?.recorded, changed?.digest], [undefined, FIRST]);
+  }
+  const other = put(settled.resource, ["metadata", "name"], "other") as JsonObject;
+  strictEqual(needed({ ...without, resource: other })?.recorded, undefined);
+});
+
+Deno.test("the digest of an unchanged image is kept without a record: by the status, or by the Deployment without a status", () => {
+  const { snapshot: settled } = converged(given(SPEC, answer(FIRST)));
+  const restored = put(settled.resource, ["status"], undefined) as JsonObject;
+  const file = edited(settled, { ...SPEC, distribution: { image: IMAGE, config: "other.yaml" } });
+  for (const from of [{ ...settled, configs: [] }, { ...settled, configs: [], resource: restored }, seen(file)]) {
+    const found = needed(from);
+    strictEqual(found?.recorded, undefined);
+    strictEqual(found?.question().reference, `registry.example.com/ai/mine@${FIRST}`);
+  }
+  const other = edited({ ...settled, configs: [] }, { ...SPEC, distribution: { image: IMAGE.replace(":1", ":2") } });
+  strictEqual(needed(other)?.question().reference, IMAGE.replace(":1", ":2"));
+});
+
+Deno.test("a base that is too long to be kept leaves its digest in the record; the limit is in bytes", () => {
+  const long = answer(FIRST, `${BASE}# ${"\u00e4".repeat(500 * 1024)}\n`);
+  const { snapshot: settled } = converged(given(SPEC, long));
+  const config = configIn(settled);
+  strictEqual(stringAt(config, "data", "base.yaml"), undefined);
+  deepStrictEqual([recordedIn(config)?.digest, recordedIn(config)?.read], [FIRST, undefined]);
+  const found = needed({ ...settled, resource: put(settled.resource, ["status"], undefined) as JsonObject });
+  strictEqual(found?.question().reference, `registry.example.com/ai/mine@${FIRST}`);
+});
+
+const OVERRIDE = "mirror.example/ogx:mine";
+const overriding = {
+  ...asking,
+  surroundings: {
+    ...asking.surroundings,
+    overrides: { settings: new Map([["ogx-starter", OVERRIDE]]), related: new Map() },
+  },
+};
+const NAMED: JsonObject = { ...SPEC, distribution: { name: "ogx-starter" } };
+const overridden = (digest: string): ImageLabels => {
+  const labels = answer(digest) as Extract<ImageLabels, { kind: "read" }>;
+  return { ...labels, read: { ...labels.read, image: OVERRIDE } };
+};
+/** What the decision is given when the registry answers so. */
+const told = (from: ClusterSnapshot, labels: ImageLabels): ClusterSnapshot => {
+  const found = needed(from);
+  ok(found !== undefined);
+  return { ...from, labels: withStanding(found, labels) };
+};
+const DOWN: ImageLabels = { kind: "unreadable", detail: "registry mirror.example cannot be reached" };
+
+Deno.test("a registry that fails changes no server that runs on labels, and the condition says why", () => {
+  const { snapshot: settled } = converged(snapshot(NAMED, { operator: overriding, labels: overridden(FIRST) }));
+  strictEqual(image(settled), `mirror.example/ogx@${FIRST}`);
+  const other = edited(settled, { ...NAMED, distribution: { name: "ogx-starter", config: "other.yaml" } });
+  for (const from of [{ ...settled, configs: [] }, { ...other, configs: [] }]) {
+    const done = after(told(from, DOWN), planOf(told(from, DOWN)));
+    deepStrictEqual(done.live.get("Deployment/my"), settled.live.get("Deployment/my"));
+    const status = JSON.stringify(done.resource.status);
+    ok(/"ImageLabelsUnread"/.test(status) && /ConfigMap .* is missing/.test(status), status);
+    ok(/registry mirror.example cannot be reached/.test(status) && !/change of the operator/.test(status), status);
+  }
+});
+
+Deno.test("a server that started on the embedded base is not rolled until an edit, or a requested digest", () => {
+  const fresh = snapshot(NAMED, { operator: overriding });
+  const { snapshot: settled } = converged({ ...fresh, labels: DOWN });
+  strictEqual(image(settled), OVERRIDE);
+  const later = told(settled, overridden(FIRST));
+  const done = after(later, planOf(later));
+  strictEqual(image(done), OVERRIDE);
+  strictEqual(at(done.resource, "status", "resolvedDistribution", "tagDigest"), FIRST);
+  ok(JSON.stringify(at(done.resource, "status", "configGeneration", "warnings")).includes("can be read now"));
+  const change = edited(done, { ...NAMED, resources: { models: [{ name: "m1" }] } });
+  const next = told(change, overridden(FIRST));
+  strictEqual(image(after(next, planOf(next))), `mirror.example/ogx@${FIRST}`);
+  const asked = put(done.resource, ["metadata", "annotations"], { [IMAGE_DIGEST_ANNOTATION]: `${OVERRIDE}@${FIRST}` });
+  const rolled = told({ ...done, resource: asked as JsonObject }, overridden(FIRST));
+  strictEqual(image(after(rolled, planOf(rolled))), `mirror.example/ogx@${FIRST}`);
+});
+
+Deno.test("a requested digest that cannot be used leaves what runs, and the error says how to request another", () => {
+  const { snapshot: settled } = converged(given(SPEC, answer(FIRST)));
+  const asked = put(settled.resource, ["metadata", "annotations"], { [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${SECOND}` });
+  const { read } = answer(SECOND) as Extract<ImageLabels, { kind: "read" }>;
+  const version = read.config === undefined ? undefined : { ...read.config, serverVersion: "7.7.7" };
+  for (
+    const labels of [DOWN, { kind: "read", read: { ...read, config: version } }, {
+      kind: "read",
+      read: { ...read, config: undefined },
+    }] as ReadonlyArray<ImageLabels>
+  ) {
+    const from = told({ ...settled, resource: asked as JsonObject }, labels);
+    const done = after(from, planOf(from));
+    deepStrictEqual(done.live.get("Deployment/my"), settled.live.get("Deployment/my"));
+    const status = JSON.stringify(done.resource.status);
+    ok(status.includes(IMAGE_DIGEST_ANNOTATION) && status.includes("rollout NAME --image-digest"), status);
+  }
 });

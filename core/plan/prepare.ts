@@ -19,7 +19,10 @@ import { blueprintOf, configContentOf, type Place } from "../resources/of_resour
 import type { Warning } from "../failure/warning.ts";
 import { bundled } from "./ca_bundle.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
-import { secretsDigest } from "./rollout/keyed_digests.ts";
+import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
+import { keyOf } from "./rollout/upgrade_slots.ts";
+import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
+import type { ConfigContent } from "../resources/config_map.ts";
 import { ownConfigOf } from "./own_config.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures } from "./reference_failures.ts";
@@ -157,7 +160,7 @@ const preparedFrom = (
     },
   };
   const blueprint = blueprintOf(resource, derived, place);
-  const contents: Contents = { config: configContentOf(derived, place), connections, caBundlePem };
+  const contents: Contents = { config: proven(configContentOf(derived, place), sources), connections, caBundlePem };
   return {
     resource,
     derived,
@@ -169,6 +172,17 @@ const preparedFrom = (
     pins: pinsOf(derived),
     server: derived._tag === "Generated" ? derived.server.version : derived.distribution.server?.version,
   };
+};
+
+/** With the proof that the labels that it records were read by the operator. */
+const proven = (
+  content: ConfigContent | undefined,
+  { operator: { hmacKey }, resource }: Sources,
+): ConfigContent | undefined => {
+  const recorded = content?.annotations?.[LABELS_ANNOTATION];
+  if (content === undefined || recorded === undefined) return content;
+  const proof = labelsProof(hmacKey, keyOf(resource), recorded, content.data);
+  return { ...content, annotations: { ...content.annotations, [LABELS_PROOF_ANNOTATION]: proof } };
 };
 
 /** Annotation of the pod template: HMAC over the referenced Secret values; a change of it restarts the pods. */

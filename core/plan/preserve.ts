@@ -30,7 +30,7 @@ export const preserve = (
 
 /**
  * By cause: failures that come with the operator become one `UpgradeConfigFailure`, the others stay what they are. Missing
- * Secrets and ConfigMaps are never attributed to the operator.
+ * Secrets and ConfigMaps, and registries, are never attributed to the operator.
  */
 export const byCause = (
   snapshot: ClusterSnapshot,
@@ -40,7 +40,7 @@ export const byCause = (
 ): ReadonlyArray<ReconcileFailure> => {
   const from = operatorInputsBefore(snapshot, inputs);
   const isCause = (failure: PreparationFailure | DataFailure) =>
-    conditionOf(failure) === "ConfigGenerated" && failure._tag !== "ImageLabelsAwaited";
+    conditionOf(failure) === "ConfigGenerated" && !isOfLabels(failure);
   const causes = failures.filter(isCause);
   if (from === undefined || !isReadonlyArrayNonEmpty(causes)) return failures;
   const to = { version: snapshot.operator.version, pins };
@@ -49,3 +49,10 @@ export const byCause = (
     ...failures.filter((failure) => !isCause(failure)),
   ];
 };
+
+/** The registry, or a ConfigMap that somebody deleted, is the cause, and no release of the operator. */
+const isOfLabels = (failure: PreparationFailure | DataFailure): boolean =>
+  failure._tag === "ImageLabelsAwaited" || failure._tag === "ImageLabelsUnread" ||
+  failure._tag === "BaseConfigRequired" && failure.labels !== undefined ||
+  (failure._tag === "UnsupportedImageVersion" || failure._tag === "OverrideForOtherServerFamily") &&
+    failure.isRequested === true;

@@ -70,12 +70,12 @@ export const generatedName = (name: string, derived: Generated): string =>
 
 /** With the labels that it was made from; another image with the same config has another ConfigMap, so that both can be kept. */
 const generatedContent = onceForEach(({ config, distribution: { labels } }: Generated): ConfigContent => {
-  const record = labels === undefined ? undefined : recordOf(labels, config.yaml);
   const files = externalFiles(config.external);
   const data = { "config.yaml": config.yaml, ...files };
+  const record = labels === undefined ? undefined : recordOf(labels, data);
   const inputs = [
     ...(config.external.length === 0 ? [] : [files]),
-    ...(record?.base === undefined ? [] : [sha256Hex(record.base), labels?.digest ?? ""]),
+    ...(labels?.config === undefined ? [] : [sha256Hex(record?.base ?? ""), labels.digest]),
   ];
   return {
     data: record?.base === undefined ? data : { ...data, [BASE_KEY]: record.base },

@@ -23,7 +23,7 @@ import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { isWatched } from "../../core/plan/ownership.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
-import { labelsNeeded } from "../../core/plan/image_question.ts";
+import { labelsNeeded, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
@@ -107,16 +107,22 @@ const labelsOf = Effect.fnUntraced(function* (
   const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
   const { recorded } = needed ?? {};
   const generation = Number(at(snapshot.resource, "metadata", "generation") ?? 0);
-  if (needed === undefined || recorded !== undefined) yield* reader.labels(key, undefined, generation);
+  const isAsked = needed !== undefined && recorded === undefined;
+  const answer = yield* reader.labels(key, isAsked ? needed.question() : undefined, generation);
   if (needed === undefined) return undefined;
-  if (recorded === undefined) {
-    const isUnasked = reader.asksNobody && needed.hasBase;
-    return (yield* reader.labels(key, needed.question(), generation)) ?? (isUnasked ? undefined : needed.meanwhile);
+  const labels: ImageLabels | undefined = recorded === undefined
+    ? answer
+    : { kind: "read", read: reader.shared(recorded) };
+  if (labels === undefined) {
+    return reader.asksNobody && needed.hasBase && needed.kept === undefined ? undefined : needed.meanwhile;
+  }
+  // A tag that was asked for just now means what the answer says.
+  if (labels.kind !== "read" || recorded === undefined && needed.digest === undefined) {
+    return withStanding(needed, labels);
   }
   const asked = needed.checksTag ? needed.question() : undefined;
   const tagDigest = (yield* reader.tagDigest(key, asked, generation)) ?? needed.tagDigest;
-  const labels: ImageLabels = { kind: "read", read: reader.shared(recorded), tagDigest };
-  return labels;
+  return withStanding(needed, { ...labels, tagDigest });
 });
 
 /**

@@ -60,7 +60,9 @@ const updated = (cluster: ControlPlane, name: string, image: string): Promise<Js
     const resource = await read(cluster, `${RESOURCES}/${name}`);
     last = resource.status ?? null;
     const deployment = await read(cluster, `${DEPLOYMENTS}/${name}`);
+    // The status is written after the Deployment, and names the config of the same image.
     return imageOf(deployment) === image && isObserved(resource) &&
+        stringAt(resource, "status", "resolvedDistribution", "image") === image &&
         stringAt(condition(resource, "ConfigGenerated"), "status") === "True"
       ? resource
       : undefined;
@@ -71,7 +73,7 @@ const refused = (cluster: ControlPlane, name: string, why: RegExp): Promise<stri
   return eventually(`${name} has no base config: ${why}`, async () => {
     const found = condition(await read(cluster, `${RESOURCES}/${name}`), "ConfigGenerated");
     last = `${stringAt(found, "reason")}: ${stringAt(found, "message")}`;
-    return last.startsWith("BaseConfigRequired") && why.test(last) ? last : undefined;
+    return /^(BaseConfigRequired|ImageLabelsUnread)/.test(last) && why.test(last) ? last : undefined;
   }).catch((cause) => Promise.reject(new Error(`${cause.message}; last seen: ${last}`)));
 };
 
@@ -139,6 +141,7 @@ Deno.test("the operator reads base configs from the labels of images in a real r
             configSource: "oci-label",
             configHash: stringAt(resource, "status", "resolvedDistribution", "configHash"),
             digest: first,
+            namedImage: image("mine"),
             config: "config.yaml",
           });
           const config = await configOf(cluster, resource);
@@ -246,6 +249,13 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         strictEqual(imageOf(await read(cluster, `${DEPLOYMENTS}/mine`)), at("mine", first));
         const events = await read(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
         ok(listAt(events, "items").some((event) => stringAt(event, "reason") === "ImageTagMoved"));
+        const map = stringAt(told, "status", "configGeneration", "configMapName") ?? "";
+        await cluster.kubectl(["delete", "configmap", map, "-n", "default"]);
+        await eventually("the config is there again", async () => {
+          const items = listAt(await read(cluster, CONFIG_MAPS), "items");
+          return items.some((item) => stringAt(item, "metadata", "name") === map) || undefined;
+        });
+        strictEqual(imageOf(await read(cluster, `${DEPLOYMENTS}/mine`)), at("mine", first));
         const asked = await ended(program, ["rollout", "mine", "-n", "default", "--kubeconfig", cluster.kubeconfig], {
           env: { ...RUNTIME_ENV, HOME: folder },
         });

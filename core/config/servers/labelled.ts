@@ -1,7 +1,12 @@
 /** A distribution with the base that the labels of its image contain. */
 import * as Result from "effect/Result";
-import { ImageLabelsAwaited, OverrideForOtherServerFamily, UnsupportedServer } from "../../failure/failures.ts";
-import { atDigest, type ImageLabels, type LabelUse } from "../../image/image_labels.ts";
+import {
+  ImageLabelsAwaited,
+  ImageLabelsUnread,
+  OverrideForOtherServerFamily,
+  UnsupportedImageVersion,
+} from "../../failure/failures.ts";
+import { atDigest, type ImageLabels, type LabelUse, type ReadLabels } from "../../image/image_labels.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { ResolvedDistribution } from "./distribution.ts";
 import { serverOf, SUPPORTED_SERVERS } from "./families/families.ts";
@@ -21,7 +26,7 @@ export interface Labelled {
 export const labelled = (
   distribution: ResolvedDistribution,
   labels: ImageLabels | undefined,
-): Result.Result<Labelled, ImageLabelsAwaited | UnsupportedServer | OverrideForOtherServerFamily> => {
+): Result.Result<Labelled, ImageLabelsAwaited | ImageLabelsUnread | Unfit> => {
   const path = ["spec", "distribution", distribution.name === undefined ? "image" : "name"];
   const without = (cause: string | undefined, warnings: ReadonlyArray<Warning> = []) =>
     Result.succeed({ distribution, warnings, cause });
@@ -31,6 +36,10 @@ export const labelled = (
     case "awaited":
       return Result.fail(new ImageLabelsAwaited({ path, image: distribution.image }));
     case "unreadable":
+      if (labels.kept !== undefined) {
+        const { reference, ...rest } = labels.kept;
+        return Result.fail(new ImageLabelsUnread({ path, ...rest, image: reference, detail: labels.detail }));
+      }
       return without(
         labels.detail,
         distribution.base === undefined ? [] : [
@@ -43,16 +52,29 @@ export const labelled = (
         ],
       );
     case "read":
-      return Result.map(withRead(distribution, labels.read, path), (found) => ({
-        ...found,
-        warnings: movedWarnings(labels, path),
-      }));
+      return labels.isHeld === true && labels.read.config !== undefined
+        ? without(undefined, [heldWarning(labels.read, path)])
+        : Result.map(withRead(distribution, labels, path), (found) => ({
+          ...found,
+          warnings: movedWarnings(labels, path),
+        }));
   }
 };
 
+type Read = Extract<ImageLabels, { readonly kind: "read" }>;
+type Unfit = ImageLabelsUnread | UnsupportedImageVersion | OverrideForOtherServerFamily;
+
+const heldWarning = ({ image, digest }: ReadLabels, path: ReadonlyArray<string>): Warning =>
+  warning(
+    "ImageTagMoved",
+    path,
+    `the labels of image ${image} (${digest}) can be read now; the server runs on the base config that the operator has ` +
+      "for this name, until you edit the resource or run `llama-stack-operator rollout`",
+  );
+
 /** Followed only when somebody asks for it: config and image change together, and at a time that somebody chose. */
 const movedWarnings = (
-  { read, tagDigest }: Extract<ImageLabels, { readonly kind: "read" }>,
+  { read, tagDigest }: Read,
   path: ReadonlyArray<string>,
 ): ReadonlyArray<Warning> =>
   tagDigest === undefined || tagDigest === read.digest || read.config === undefined ? [] : [
@@ -66,10 +88,15 @@ const movedWarnings = (
 
 const withRead = (
   distribution: ResolvedDistribution,
-  read: Extract<ImageLabels, { readonly kind: "read" }>["read"],
+  { read, isRequested = false }: Read,
   path: ReadonlyArray<string>,
-): Result.Result<Labelled, UnsupportedServer | OverrideForOtherServerFamily> => {
+): Result.Result<Labelled, Unfit> => {
   const { config, digest } = read;
+  const reference = digest === "" ? distribution.image : atDigest(distribution.image, digest);
+  if (config === undefined && isRequested) {
+    const detail = "the image has no labels with a config";
+    return Result.fail(new ImageLabelsUnread({ path, image: reference, detail, missing: undefined, isRequested }));
+  }
   if (config === undefined) {
     return Result.succeed({
       distribution: { ...distribution, labels: read },
@@ -80,7 +107,9 @@ const withRead = (
   const version = config.serverVersion;
   const server = version === undefined ? distribution.server : serverOf(version);
   if (version !== undefined && server === undefined) {
-    return Result.fail(new UnsupportedServer({ path, version, supported: SUPPORTED_SERVERS }));
+    return Result.fail(
+      new UnsupportedImageVersion({ path, image: reference, version, supported: SUPPORTED_SERVERS, isRequested }),
+    );
   }
   // A name promises a server of its family: fields of the resource are read for that one.
   if (distribution.name !== undefined && server?.family !== distribution.server?.family) {
@@ -91,13 +120,14 @@ const withRead = (
         distribution: name,
         image,
         pinned: `server ${distribution.server?.version ?? "of this name"}`,
+        isRequested,
       }),
     );
   }
   return Result.succeed({
     distribution: {
       ...distribution,
-      image: digest === "" ? distribution.image : atDigest(distribution.image, digest),
+      image: reference,
       server,
       base: config.base,
       labels: read,

@@ -36,13 +36,22 @@ Deno.test("the label of the version counts before serverVersion, which counts wh
     "1.5",
   );
   const unknown = read({ config: { ...CONFIG, serverVersion: "99.1.0" } });
-  deepStrictEqual(failures(OWN, { labels: unknown }), ["UnsupportedServer at spec.distribution.image"]);
+  deepStrictEqual(failures(OWN, { labels: unknown }), ["UnsupportedImageVersion at spec.distribution.image"]);
+  const advice = rejected(OWN, { labels: unknown }).failures.map(({ message }) => message).join();
+  match(advice, /use an image with a supported version/);
+  ok(!advice.includes("serverVersion"));
 });
 
 Deno.test("without labels, or if they cannot be read, a config is refused with the cause", () => {
   const why = (labels: ImageLabels) => rejected(OWN, { labels }).failures.map(({ message }) => message).join();
   match(why(read({ config: undefined })), /\(the image has no labels with a config\); use spec\.distribution\.name/);
   match(why({ kind: "unreadable", detail: "registry a cannot be reached" }), /\(registry a cannot be reached\)/);
+  const missing = "label com.ogx.config.gone.yaml: there is no such config in the image; it has config.yaml";
+  const gone = { ...OWN, distribution: { image: IMAGE, config: "gone.yaml" } };
+  match(
+    rejected(gone, { labels: { kind: "unreadable", detail: missing } }).failures.map(({ message }) => message).join(),
+    /it has config\.yaml\); correct or remove spec\.distribution\.config/,
+  );
   deepStrictEqual(failures(OWN, { labels: { kind: "awaited" } }), ["ImageLabelsAwaited at spec.distribution.image"]);
 });
 

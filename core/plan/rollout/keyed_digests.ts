@@ -42,6 +42,18 @@ export const upgradeProof = (
 ): string =>
   hmacSha256Hex(Redacted.value(hmacKey), JSON.stringify(["upgrade", key, pins, started ?? "", rolledBack ?? ""]));
 
+/** Of the labels that a generated ConfigMap was made from (`annotation`), and of its content. */
+export const labelsProof = (
+  hmacKey: Redacted.Redacted<string>,
+  key: string,
+  annotation: string,
+  data: JsonObject,
+): string =>
+  hmacSha256Hex(
+    Redacted.value(hmacKey),
+    JSON.stringify(["labels", key, annotation, sha256Hex(JSON.stringify(sortedKeys(data)))]),
+  );
+
 /** Of a pod template as the API server stored it; `digest` is that of the template that the operator applied. */
 export const templateProof = (
   hmacKey: Redacted.Redacted<string>,
