@@ -2,7 +2,7 @@
 import * as Result from "effect/Result";
 import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { decodeResource } from "../api/decode.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_labels.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { labelsNeeded } from "../plan/image_question.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
@@ -82,11 +82,11 @@ interface MovedTag {
 const movedTag = (snapshot: ClusterSnapshot, wanted: string | undefined): MovedTag | undefined => {
   const decoded = decodeResource(snapshot.resource, "lenient");
   const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
-  const told = stringAt(snapshot.resource, "status", "resolvedDistribution", "tagDigest");
-  const digest = wanted ?? told ?? (needed?.isRequested === true ? needed.digest : undefined);
+  const movedDigest = stringAt(snapshot.resource, "status", "resolvedDistribution", "tagDigest");
+  const digest = wanted ?? movedDigest ?? (needed?.isRequested === true ? needed.digest : undefined);
   if (needed === undefined || digest === undefined || needed.image.includes("@")) return undefined;
   // Nothing is known of an image whose labels were never read.
-  if (needed.digest === undefined && told === undefined && !needed.isHeld) return undefined;
+  if (needed.digest === undefined && movedDigest === undefined && !needed.isHeld) return undefined;
   const { image, isRequested } = needed;
   return { image, digest, isNew: needed.digest !== digest, isRequested };
 };

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
 import { BASES } from "../config/servers/bases.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_labels.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { converged, edited, OPERATOR, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";

@@ -8,7 +8,7 @@
 import * as Data from "effect/Data";
 import { didYouMean } from "../data/closest.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_labels.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 
 const list = (words: ReadonlyArray<string>): string => words.length === 0 ? "none" : words.join(", ");
 const quoted = (words: ReadonlyArray<string>): string => words.map((word) => `"${word}"`).join(" and ");

@@ -35,9 +35,6 @@ export interface KeptServer {
   readonly isRequested: boolean;
 }
 
-/** Annotation of the resource: `IMAGE@DIGEST`, what the tag of its image means from now on (`rollout`). */
-export const IMAGE_DIGEST_ANNOTATION = "llamastack.io/image-digest";
-
 export interface ReadLabels {
   /** As the resource or the operator's setting names it. */
   readonly image: string;

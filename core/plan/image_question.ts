@@ -7,9 +7,9 @@ import { resolveDistribution } from "../config/servers/distribution.ts";
 import { chooseSource } from "../config/source.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { sha256Hex } from "../data/digest.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import {
   atDigest,
-  IMAGE_DIGEST_ANNOTATION,
   type ImageLabels,
   type KeptServer,
   LABELS_ANNOTATION,

@@ -3,7 +3,7 @@ import type { Resource } from "../api/decode.ts";
 import type { Derived } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { objectAt, put, sortedKeys, stringAt } from "../data/json.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_labels.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 

@@ -16,11 +16,11 @@ import { Cluster } from "../kubernetes/cluster.ts";
 import type { FoundConfig } from "../registry/image_config.ts";
 import { type Answer, lookedUp, lookupLimits } from "../registry/lookup.ts";
 import { credentialsDigest, credentialsOfImage, type PlaceCredentials } from "../registry/pull_credentials.ts";
+import { forgetLongest, forgetOldest, type Lookup } from "../registry/remembered_lookups.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import {
   ANSWER_AWAITED_MS,
   ANSWER_FRESH_MS,
-  ANSWERS_KEPT_MAX,
   CONFIGS_KEPT_MAX,
   CREDENTIALS_READ_MAX,
   LOOKUP_RETRY_MS,
@@ -84,18 +84,6 @@ interface Known {
   answer: ImageLabels | undefined;
   readonly first: Deferred.Deferred<void>;
   isAwaited: boolean;
-}
-
-/** One lookup, for all resources whose question and credentials are the same. */
-interface Lookup {
-  readonly answer: Deferred.Deferred<Answer>;
-  /** Failures in a row, this one included. */
-  failures: number;
-  /** By the monotonic clock; undefined while it runs. */
-  freshUntilMs: number | undefined;
-  answeredAtMs: number;
-  /** Of the config in the answer. */
-  characters: number;
 }
 
 /** Needs a scope, in which the requests live. */
@@ -296,25 +284,3 @@ const readLabels = ({ image, wanted }: ImageQuestion, { digest, config }: FoundC
     serverVersion: config.serverVersion,
   },
 });
-
-/** The newest answers are kept as long as their configs together are not too long. */
-const forgetLongest = (lookups: Map<string, Lookup>, newest: Lookup): void => {
-  let characters = 0;
-  for (const [id, lookup] of [...lookups].toReversed()) {
-    if (lookup.freshUntilMs === undefined) continue;
-    characters += lookup.characters;
-    if (characters > CONFIGS_KEPT_MAX && lookup !== newest) lookups.delete(id);
-  }
-};
-
-/** Those that are no longer fresh, and of the others the oldest. */
-const forgetOldest = (lookups: Map<string, Lookup>, nowMs: number): void => {
-  if (lookups.size < ANSWERS_KEPT_MAX) return;
-  for (const [id, { freshUntilMs }] of lookups) {
-    if (freshUntilMs !== undefined && freshUntilMs <= nowMs) lookups.delete(id);
-  }
-  for (const [id, { freshUntilMs }] of lookups) {
-    if (lookups.size < ANSWERS_KEPT_MAX) return;
-    if (freshUntilMs !== undefined) lookups.delete(id);
-  }
-};

@@ -47,7 +47,7 @@ export const lookupLimits = Effect.gen(function* () {
 });
 
 /** Nothing is asked for a text that no container runtime would pull, or whose digest nobody here can verify. */
-const refusalOf = (reference: string): Answer | undefined => {
+const rejectionOf = (reference: string): Answer | undefined => {
   if (!isImageReference(reference)) return { kind: "failed", detail: "it is not a reference that can be pulled" };
   const { digest } = imageName(reference);
   return digest === undefined || digest.startsWith("sha256:")
@@ -65,8 +65,8 @@ export const lookedUp = (
 ): Effect.Effect<Answer> =>
   Effect.gen(function* () {
     const { authorities, registries, wanted } = question;
-    const refusal = refusalOf(question.reference);
-    if (refusal !== undefined) return refusal;
+    const rejection = rejectionOf(question.reference);
+    if (rejection !== undefined) return rejection;
     const named = imageName(question.reference);
     const send = guardedFetch({ authorities, registries, forbidden });
     let detail = "";

@@ -102,7 +102,7 @@ const wheelAt = (path: string): Effect.Effect<Result.Result<Wheel, string>, File
   Effect.tryPromise({
     try: async () => {
       const file = path.slice(path.lastIndexOf("/") + 1);
-      // To open anything else may take for ever.
+      // To open anything else may take forever.
       if (!(await Deno.stat(path)).isFile) return Result.fail(`${file} is not a valid wheel: it is not a file`);
       try {
         return wheelOf(await readWheelParts(path));
