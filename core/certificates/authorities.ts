@@ -1,6 +1,6 @@
 /** The certificate authorities of the webhooks, as the Secret in the operator's namespace keeps them. */
 import { certificateFacts } from "../data/digest.ts";
-import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
+import { isObject, type Json, listAt, member, objectIn, stringAt } from "../data/json.ts";
 
 /** Key of the Secret: all authorities as JSON. */
 export const AUTHORITY_KEY = "authorities.json";
@@ -25,7 +25,7 @@ export interface Authorities {
 
 /** Undefined: there are none in it, or what is in it cannot be read. */
 export const authoritiesIn = (text: string | undefined): Authorities | undefined => {
-  const value = text === undefined ? undefined : parsed(text);
+  const value = objectIn(text);
   const current = authorityOf(member(value, "current"));
   if (!isObject(value) || current === undefined) return undefined;
   const next = authorityOf(value.next);
@@ -67,13 +67,4 @@ const authorityOf = (value: Json | undefined): Authority | undefined => {
   return certificate === undefined || key === undefined || certificateFacts(certificate) === undefined
     ? undefined
     : { certificate, key };
-};
-
-const parsed = (text: string): JsonObject | undefined => {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 };

@@ -1,5 +1,5 @@
 /** What the labels of a resource's image say: of the registry's answer, or of the record of an earlier one. */
-import { isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
+import { type JsonObject, objectIn, stringAt } from "../data/json.ts";
 import type { BaseSource } from "../config/servers/base.ts";
 
 /** Whether labels are read: for images without an embedded base and for overridden images, for every image, or for none. */
@@ -114,7 +114,7 @@ export interface RecordedLabels {
 /** Undefined if it was made without, or another has changed it. */
 export const recordedIn = (configMap: JsonObject): RecordedLabels | undefined => {
   const text = stringAt(configMap, "metadata", "annotations", LABELS_ANNOTATION);
-  const record = text === undefined ? undefined : parsed(text);
+  const record = objectIn(text);
   const [image, digest] = ["image", "digest"].map((name) => stringAt(record, name));
   if (image === undefined || digest === undefined || !/^sha256:[0-9a-f]{64}$/.test(digest)) return undefined;
   const named = { image, digest, wanted: stringAt(record, "wanted") };
@@ -126,13 +126,4 @@ export const recordedIn = (configMap: JsonObject): RecordedLabels | undefined =>
     ? undefined
     : { file, base: { origin: originOf(image, file), content: base }, serverVersion };
   return { ...named, read: config === undefined ? undefined : { ...named, config } };
-};
-
-const parsed = (text: string): JsonObject | undefined => {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 };

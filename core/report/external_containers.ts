@@ -3,7 +3,7 @@
  * object as their termination message, which may also be the end of a log. It comes from a pod, and is not trusted.
  */
 import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
-import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type Json, type JsonObject, listAt, member, objectAt, objectIn, stringAt } from "../data/json.ts";
 import { printable } from "../data/printable.ts";
 import { installedId, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import { CONFIG_REASONS, PULL_REASONS } from "./container_reasons.ts";
@@ -118,12 +118,4 @@ export const installedBy = (prepare: JsonObject | undefined, shown: (text: strin
 const VERSION_CHARACTERS_MAX = 64;
 const WARNINGS_MAX = 8;
 
-const reportIn = (text: string): JsonObject | undefined => {
-  if (!text.startsWith("{")) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-};
+const reportIn = (text: string): JsonObject | undefined => text.startsWith("{") ? objectIn(text) : undefined;

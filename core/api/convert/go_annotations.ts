@@ -1,5 +1,5 @@
 /** Values that the Go operators kept in annotations when they converted: read once, then removed. */
-import { isList, isObject, type Json, type JsonObject, member } from "../../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectIn } from "../../data/json.ts";
 import type { Leftover, Of } from "./leftovers.ts";
 
 export interface FromGo {
@@ -51,7 +51,7 @@ const PLACES: Readonly<Record<Of, Readonly<Record<string, ReadonlyArray<string>>
 
 /** The parts of v1alpha1 are looked for on objects of v1alpha2 and the other way round, as those operators wrote them. */
 export const fromGoAnnotations = (annotations: JsonObject, of: Of): FromGo => {
-  const found = parsed(member(annotations, BLOB[of])) ?? {};
+  const found = objectIn(member(annotations, BLOB[of])) ?? {};
   const blob = Object.keys(found).length > 0 &&
       Object.entries(found).every(([name, value]) => Object.hasOwn(PLACES[of], name) && isSound(name, value))
     ? found
@@ -74,20 +74,10 @@ export const fromGoAnnotations = (annotations: JsonObject, of: Of): FromGo => {
   };
 };
 
-const parsed = (text: Json | undefined): JsonObject | undefined => {
-  if (typeof text !== "string") return undefined;
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
 const singleValue = (name: string, text: Json | undefined): Json | undefined => {
   if (typeof text !== "string" || text === "") return undefined;
   if (name === "caBundleKeys") {
-    const keys = parsed(`{"keys":${text}}`)?.keys;
+    const keys = objectIn(`{"keys":${text}}`)?.keys;
     return keys !== undefined && isSound(name, keys) ? keys : undefined;
   }
   if (name !== "terminationGracePeriod") return text;
