@@ -6,12 +6,12 @@
  * - nginx in front of Debian's registry: 429 with Retry-After
  */
 import { join } from "node:path";
-import { freePorts, startInBackground, waitUntilReady } from "../../tools/cluster/background_process.ts";
+import { freePorts, startInBackground } from "../../tools/cluster/background_process.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { installProgram } from "../../tools/install/debian_packages.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { makeServerCertificate, type ServerCertificate } from "../../tools/server/certificate.ts";
-import { NAME, startProtectedRegistry, type Target } from "./protected_registry.ts";
+import { NAME, registryAnswers, startProtectedRegistry, type Target } from "./protected_registry.ts";
 
 export interface OtherRegistry {
   /** Host and port, as images name it. */
@@ -27,19 +27,10 @@ export interface OtherRegistry {
   readonly stop: () => Promise<void>;
 }
 
-const basic = `Basic ${btoa(`${NAME.username}:${NAME.password}`)}`;
+/** It may be busy already, or ask for credentials. */
+const IS_UP = (status: number): boolean => status < 500;
 
-const ready = async (process: Parameters<typeof waitUntilReady>[0], host: string, authority: string): Promise<void> => {
-  const client = Deno.createHttpClient({ caCerts: [authority] });
-  const answers = async () => {
-    const response = await fetch(`https://${host}/v2/`, { client }).catch(() => undefined);
-    await response?.body?.cancel();
-    return response !== undefined && response.status < 500;
-  };
-  const isReady = await waitUntilReady(process, answers, 20_000);
-  client.close();
-  if (!isReady) throw new Error(`the registry does not answer:\n${await process.log()}`);
-};
+const basic = `Basic ${btoa(`${NAME.username}:${NAME.password}`)}`;
 
 /** A server of this process with the same certificate. */
 const serve = (
@@ -89,7 +80,7 @@ export const startDistribution = async (folder: string): Promise<OtherRegistry> 
     logFile: join(folder, "registry.log"),
     stopWithinMs: 5_000,
   });
-  await ready(process, host, texts.cert);
+  await registryAnswers(process, host, texts.cert, IS_UP);
   return {
     host,
     target: {
@@ -184,7 +175,7 @@ export const startZot = async (folder: string): Promise<OtherRegistry> => {
   );
   const process = await startInBackground({ command: [program, "serve", config], logFile, stopWithinMs: 5_000 });
   const authority = await Deno.readTextFile(certificate.caFile);
-  await ready(process, host, authority);
+  await registryAnswers(process, host, authority, IS_UP);
   return {
     host,
     target: { host, authority, authorization: () => Promise.resolve(basic) },
@@ -255,7 +246,7 @@ http {
     stopWithinMs: 5_000,
   });
   const authority = await Deno.readTextFile(caFile);
-  await ready(process, host, authority);
+  await registryAnswers(process, host, authority, IS_UP);
   return {
     host,
     target: { host: behind.host, authority: behind.authority, authorization: () => Promise.resolve(basic) },

@@ -55,15 +55,7 @@ export const startProtectedRegistry = async (folder: string, address = "127.0.0.
       stopWithinMs: 5_000,
     });
     process = started;
-    const client = Deno.createHttpClient({ caCerts: [authority] });
-    const answers = async () => {
-      const response = await fetch(`https://${host}/v2/`, { client }).catch(() => undefined);
-      await response?.body?.cancel();
-      return response?.status === 401;
-    };
-    const isReady = await waitUntilReady(started, answers, 20_000);
-    client.close();
-    if (!isReady) throw new Error(`the registry does not answer:\n${await started.log()}`);
+    await registryAnswers(started, host, authority, (status) => status === 401);
   };
   await start();
   return {
@@ -90,6 +82,24 @@ export interface Target {
   readonly authorization: (repository: string) => Promise<string>;
 }
 
+/** Fails with the log of the registry if it does not answer in time. */
+export const registryAnswers = async (
+  process: BackgroundProcess,
+  host: string,
+  authority: string,
+  isUp: (status: number) => boolean,
+): Promise<void> => {
+  const client = Deno.createHttpClient({ caCerts: [authority] });
+  const answers = async () => {
+    const response = await fetch(`https://${host}/v2/`, { client }).catch(() => undefined);
+    await response?.body?.cancel();
+    return response !== undefined && isUp(response.status);
+  };
+  const isReady = await waitUntilReady(process, answers, 20_000);
+  client.close();
+  if (!isReady) throw new Error(`the registry does not answer:\n${await process.log()}`);
+};
+
 export interface ImagePart {
   readonly architecture: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -99,15 +109,23 @@ export interface ImagePart {
 
 const BUSY_MS = 300;
 
-const OCI = "application/vnd.oci.image";
+export const OCI = "application/vnd.oci.image";
 
-/** Pushes an image for each architecture and an index of them under a tag; the digest of the index. */
-export const pushIndex = async (
+export interface Pushing extends Disposable {
+  readonly blob: (digest: string, body: BodyInit) => Promise<void>;
+  /** Under a name, or without one under its digest. */
+  readonly manifest: (
+    name: string | undefined,
+    document: Readonly<Record<string, unknown>>,
+    mediaType: string,
+  ) => Promise<{ readonly mediaType: string; readonly digest: string; readonly size: number }>;
+}
+
+/** Requests that push to a repository; a registry that is busy is asked again. */
+export const pushTo = async (
   { host, authority, authorization: allowed }: Target,
   repository: string,
-  tag: string,
-  parts: ReadonlyArray<ImagePart>,
-): Promise<string> => {
+): Promise<Pushing> => {
   const client = Deno.createHttpClient({ caCerts: [authority] });
   const base = `https://${host}/v2/${repository}`;
   const authorization = await allowed(repository);
@@ -131,40 +149,50 @@ export const pushIndex = async (
     if (!response.ok) throw new Error(`${method} ${url}: ${response.status}`);
     return response.headers.get("location") ?? "";
   };
-  const blob = async (bytes: Uint8Array<ArrayBuffer>) => {
-    const digest = await digestOf(bytes);
-    const place = new URL(await send("POST", `${base}/blobs/uploads/`), base);
-    place.searchParams.set("digest", digest);
-    await send("PUT", place.href, bytes);
-    return { digest, size: bytes.length };
+  return {
+    blob: async (digest, body) => {
+      const place = new URL(await send("POST", `${base}/blobs/uploads/`), base);
+      place.searchParams.set("digest", digest);
+      await send("PUT", place.href, body);
+    },
+    manifest: async (name, document, mediaType) => {
+      const bytes = new TextEncoder().encode(JSON.stringify({ schemaVersion: 2, mediaType, ...document }));
+      const digest = await digestOf(bytes);
+      await send("PUT", `${base}/manifests/${name ?? digest}`, bytes, mediaType);
+      return { mediaType, digest, size: bytes.length };
+    },
+    [Symbol.dispose]: () => client.close(),
   };
-  const manifestOf = async (name: string | undefined, document: Readonly<Record<string, unknown>>, type: string) => {
-    const bytes = new TextEncoder().encode(JSON.stringify({ schemaVersion: 2, mediaType: type, ...document }));
+};
+
+/** Pushes an image for each architecture and an index of them under a tag; the digest of the index. */
+export const pushIndex = async (
+  target: Target,
+  repository: string,
+  tag: string,
+  parts: ReadonlyArray<ImagePart>,
+): Promise<string> => {
+  using pushing = await pushTo(target, repository);
+  const blob = async (bytes: Uint8Array<ArrayBuffer>, kind: string) => {
     const digest = await digestOf(bytes);
-    await send("PUT", `${base}/manifests/${name ?? digest}`, bytes, type);
-    return { digest, size: bytes.length, mediaType: type };
+    await pushing.blob(digest, bytes);
+    return { mediaType: `${OCI}.${kind}`, digest, size: bytes.length };
   };
-  try {
-    const manifests = [];
-    for (const { architecture, labels, layers = [] } of parts) {
-      const config = new TextEncoder().encode(JSON.stringify({
-        architecture,
-        os: "linux",
-        config: { Labels: labels },
-        rootfs: { type: "layers", diff_ids: [] },
-      }));
-      const found = await manifestOf(undefined, {
-        config: { mediaType: `${OCI}.config.v1+json`, ...await blob(config) },
-        layers: await Promise.all(
-          layers.map(async (layer) => ({ mediaType: `${OCI}.layer.v1.tar+gzip`, ...await blob(layer) })),
-        ),
-      }, `${OCI}.manifest.v1+json`);
-      manifests.push({ ...found, platform: { os: "linux", architecture } });
-    }
-    return (await manifestOf(tag, { manifests }, `${OCI}.index.v1+json`)).digest;
-  } finally {
-    client.close();
+  const manifests = [];
+  for (const { architecture, labels, layers = [] } of parts) {
+    const config = new TextEncoder().encode(JSON.stringify({
+      architecture,
+      os: "linux",
+      config: { Labels: labels },
+      rootfs: { type: "layers", diff_ids: [] },
+    }));
+    const found = await pushing.manifest(undefined, {
+      config: await blob(config, "config.v1+json"),
+      layers: await Promise.all(layers.map((layer) => blob(layer, "layer.v1.tar+gzip"))),
+    }, `${OCI}.manifest.v1+json`);
+    manifests.push({ ...found, platform: { os: "linux", architecture } });
   }
+  return (await pushing.manifest(tag, { manifests }, `${OCI}.index.v1+json`)).digest;
 };
 
 export const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
