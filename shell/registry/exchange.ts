@@ -85,13 +85,14 @@ export const requested = (
       const isLate = cause instanceof DOMException && cause.name === "TimeoutError";
       return new RegistryUnreachable({
         host,
-        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withoutQueries(withCauses(cause)),
+        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withoutSecrets(withCauses(cause)),
       });
     },
   });
 
-/** Redirects have signatures in their queries. */
-const withoutQueries = (text: string): string => text.replaceAll(/(https?:\/\/[^\s?)]*)\?[^\s)]*/g, "$1");
+/** Redirects have signatures in their queries, and proxies passwords before their host. */
+const withoutSecrets = (text: string): string =>
+  text.replaceAll(/(https?:\/\/)[^\s/?#)]*@/g, "$1").replaceAll(/(https?:\/\/[^\s?)]*)\?[^\s)]*/g, "$1");
 
 const answerOf = async (response: Response, host: string, bytesMax: number, signal: AbortSignal): Promise<Answer> => {
   // What a registry writes about an error is never shown, and not read.
