@@ -30,10 +30,16 @@ export const LAYERS_SEARCHED_MAX = 8;
 /** Longest time for the labels of one image in the operator, in milliseconds: an index with its platforms is ten requests. */
 export const LOOKUP_MS = 60_000;
 
-/** Images that are looked up at the same time: in all, of one namespace, and of one registry. */
-export const LOOKUPS_MAX = 4;
+/** Images that are looked up at the same time: in all, of one namespace, and of one registry. A slow one delays few others. */
+export const LOOKUPS_MAX = 128;
 export const LOOKUPS_PER_NAMESPACE_MAX = 2;
 export const LOOKUPS_PER_HOST_MAX = 2;
+
+/** Responses of this length, in bytes, are in memory without a limit of their number; a real config with its labels is shorter. */
+export const SHORT_BODY_BYTES_MAX = 256 * 1024;
+
+/** Lookups that have read a longer response, at the same time. */
+export const LONG_LOOKUPS_MAX = 4;
 
 /** Architectures of one image whose labels are compared. */
 export const ARCHITECTURES_MAX = 16;
