@@ -11,12 +11,12 @@ import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
 import * as Semaphore from "effect/Semaphore";
 import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
-import { answerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
+import { answerKey, askerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import type { FoundConfig } from "../registry/image_config.ts";
 import { type Answer, lookedUp, lookupLimits } from "../registry/lookup.ts";
 import { credentialsDigest, credentialsOfImage, type PlaceCredentials } from "../registry/pull_credentials.ts";
-import { forgetLongest, forgetOldest, type Lookup } from "../registry/remembered_lookups.ts";
+import { forgetLongest, forgetOldest, keepNewest, type Lookup } from "../registry/remembered_lookups.ts";
 import { nodeArchitectures } from "../registry/node_architectures.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import {
@@ -102,6 +102,8 @@ const reading = (options: LabelReaderOptions) =>
     const reads = new Map<string, Deferred.Deferred<PlaceCredentials>>();
     const reading = yield* Semaphore.make(CREDENTIALS_READ_MAX);
     const lookups = new Map<string, Lookup>();
+    /** The lookup that each asker was referred to. */
+    const allowed = new Map<string, string>();
     const known = new Map<string, Known>();
     const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
 
@@ -126,13 +128,20 @@ const reading = (options: LabelReaderOptions) =>
 
     /** `ageMs`: how old the answer to another resource may be. */
     const answerOf = Effect.fnUntraced(function* (question: ImageQuestion, ageMs = Infinity) {
+      const isFreshAt = (nowMs: number) => ({ freshUntilMs, answeredAtMs }: Lookup) =>
+        freshUntilMs === undefined || nowMs < freshUntilMs && nowMs - answeredAtMs <= ageMs;
+      // Resources of one namespace that name the same pull Secrets: what one of them has read, the others may read.
+      const asker = askerKey(question);
+      const earlier = lookups.get(allowed.get(asker) ?? "");
+      if (earlier?.failures === 0 && isFreshAt(yield* monotonicMs)(earlier)) {
+        return { lookup: earlier, answer: yield* Deferred.await(earlier.answer) };
+      }
       const credentials = yield* credentialsFor(question);
       const id = answerKey(question, yield* Effect.promise(() => credentialsDigest(credentials)));
+      keepNewest(allowed, asker, id);
       const nowMs = yield* monotonicMs;
       const before = lookups.get(id);
-      const isFresh = ({ freshUntilMs, answeredAtMs }: Lookup) =>
-        freshUntilMs === undefined || nowMs < freshUntilMs && nowMs - answeredAtMs <= ageMs;
-      if (before !== undefined && isFresh(before)) {
+      if (before !== undefined && isFreshAt(nowMs)(before)) {
         return { lookup: before, answer: yield* Deferred.await(before.answer) };
       }
       const lookup: Lookup = {
