@@ -27,11 +27,11 @@ export const METADATA_FILE = /^[^/]+\.dist-info\/METADATA$/;
 /** The failure is a sentence. */
 export const wheelOf = ({ file, files, metadata }: WheelParts): Result.Result<Wheel, string> => {
   const invalid = (why: string) => Result.fail(`${file} is not a valid wheel: ${why}`);
-  const [, name = "", version = ""] = FILE_NAME.exec(file) ?? [];
-  if (name === "") return invalid("its name is not NAME-VERSION-PYTHON-ABI-PLATFORM.whl");
+  const named = namedWheel(file);
+  if (Result.isFailure(named)) return Result.fail(named.failure);
+  const { name: normalized, version } = named.success;
   const [text, ...others] = [...metadata.values()];
   if (text === undefined || others.length > 0) return invalid("one .dist-info/METADATA is needed");
-  const normalized = canonical(name);
   const headers = text.split(/\r?\n\r?\n/)[0]?.split(/\r?\n/) ?? [];
   const valuesOf = (field: string) =>
     headers.flatMap((line) =>
@@ -53,6 +53,14 @@ export const wheelOf = ({ file, files, metadata }: WheelParts): Result.Result<Wh
     files: files.flatMap((path) => path.endsWith("/") ? [] : targetOf(path, info) ?? []),
     author: valuesOf("Author")[0] || undefined,
   });
+};
+
+/** What the name of the file says. The failure is a sentence. */
+export const namedWheel = (file: string): Result.Result<Pick<Wheel, "file" | "name" | "version">, string> => {
+  const [, name = "", version = ""] = FILE_NAME.exec(file) ?? [];
+  return name === ""
+    ? Result.fail(`${file} is not a valid wheel: its name is not NAME-VERSION-PYTHON-ABI-PLATFORM.whl`)
+    : Result.succeed({ file, name: canonical(name), version });
 };
 
 /** The end of a sentence about the file; undefined for one that may be installed. */
