@@ -17,6 +17,7 @@ import type { FoundConfig } from "../registry/image_config.ts";
 import { type Answer, lookedUp, lookupLimits } from "../registry/lookup.ts";
 import { credentialsDigest, credentialsOfImage, type PlaceCredentials } from "../registry/pull_credentials.ts";
 import { forgetLongest, forgetOldest, type Lookup } from "../registry/remembered_lookups.ts";
+import { nodeArchitectures } from "../registry/node_architectures.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import {
   ANSWER_AWAITED_MS,
@@ -97,6 +98,7 @@ const reading = (options: LabelReaderOptions) =>
     const checkers = yield* FiberMap.make<string>();
     const limits = yield* lookupLimits;
     const kept = configsKept();
+    const withNodes = yield* nodeArchitectures;
     const reads = new Map<string, Deferred.Deferred<PlaceCredentials>>();
     const reading = yield* Semaphore.make(CREDENTIALS_READ_MAX);
     const lookups = new Map<string, Lookup>();
@@ -146,7 +148,10 @@ const reading = (options: LabelReaderOptions) =>
       // Not a child of the resource that happened to ask first.
       yield* Effect.forkIn(
         Effect.gen(function* () {
-          const answer = yield* limits(question, lookedUp(question, credentials, options.forbidden, kept.of));
+          const answer = yield* limits(
+            question,
+            lookedUp(question, credentials, options.forbidden, kept.of, withNodes),
+          );
           const failed = answer.kind === "failed";
           if (!failed) kept.keep(question, answer.found);
           lookup.failures = failed ? lookup.failures + 1 : 0;

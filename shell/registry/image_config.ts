@@ -1,4 +1,4 @@
-/** The config that the labels of an image name, from its registry: one for all of its architectures. */
+/** The config that the labels of an image name, from its registry: one for all architectures that the cluster has. */
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { stringAt } from "../../core/data/json.ts";
@@ -10,10 +10,13 @@ import { type Descriptor, labelsOf, ManifestUnusable } from "../../core/image/ma
 import type { RegistryFailure } from "../../core/image/registry_failure.ts";
 import { TarUnusable } from "../../core/image/tar.ts";
 import { ARCHITECTURES_MAX, LAYERS_SEARCHED_MAX } from "./limits.ts";
+import type { WithNodes } from "./node_architectures.ts";
 import { openRegistry, type Registry, type RegistryAccess } from "./registry.ts";
 
 export interface FoundConfig {
   readonly digest: string;
+  /** Of the images that were read, in an index; empty without one. */
+  readonly architectures: ReadonlyArray<string>;
   /** Undefined: the image has no labels with a config. */
   readonly config: ConfigText | undefined;
 }
@@ -26,21 +29,24 @@ export const readImageConfig = (
   access: RegistryAccess,
   wanted: string | undefined,
   known: (digest: string) => FoundConfig | undefined,
+  withNodes: WithNodes,
 ): Effect.Effect<FoundConfig, ImageFailure> =>
   Effect.scoped(Effect.gen(function* () {
     const registry = yield* openRegistry(name, access);
     const { manifest, digest } = yield* registry.manifest(name.digest ?? name.tag ?? "");
     const before = known(digest);
-    if (before !== undefined) return before;
     if (manifest.kind === "image") {
-      const { config } = yield* platformConfig(registry, manifest, wanted);
-      return { digest, config };
+      return before ??
+        { digest, architectures: [], config: (yield* platformConfig(registry, manifest, wanted)).config };
     }
     if (manifest.platforms.length > ARCHITECTURES_MAX) {
       return yield* new ManifestUnusable({ detail: `its index has ${manifest.platforms.length} images for Linux` });
     }
+    const architectures = yield* withNodes(manifest.platforms.map(({ architecture }) => architecture));
+    if (before !== undefined && architectures.every((name) => before.architectures.includes(name))) return before;
     const platforms: Array<PlatformConfig> = [];
     for (const { digest: inner, architecture } of manifest.platforms) {
+      if (!architectures.includes(architecture)) continue;
       const found = yield* registry.manifest(inner);
       // An index inside an index is none that a container runtime accepts.
       if (found.manifest.kind === "index") {
@@ -48,7 +54,7 @@ export const readImageConfig = (
       }
       platforms.push({ ...yield* platformConfig(registry, found.manifest, wanted), architecture });
     }
-    return { digest, config: yield* Effect.fromResult(agreed(platforms)) };
+    return { digest, architectures, config: yield* Effect.fromResult(agreed(platforms)) };
   }));
 
 interface ImageManifest {

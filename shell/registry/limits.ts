@@ -38,6 +38,9 @@ export const LOOKUPS_PER_HOST_MAX = 2;
 /** Architectures of one image whose labels are compared. */
 export const ARCHITECTURES_MAX = 16;
 
+/** How long a cluster counts as having, or not having, nodes of an architecture, in milliseconds. */
+export const NODES_FRESH_MS = 60_000;
+
 /** Largest pull Secret that is read, in characters of Base64, and its entries; those of people have a few. */
 export const PULL_SECRET_CHARACTERS_MAX = 256 * 1024;
 export const PULL_SECRET_ENTRIES_MAX = 1000;

@@ -10,6 +10,7 @@ import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { guardedFetch, isListed } from "./guarded_fetch.ts";
 import type { PlaceCredentials } from "./pull_credentials.ts";
 import { type FoundConfig, readImageConfig } from "./image_config.ts";
+import type { WithNodes } from "./node_architectures.ts";
 import { LOOKUP_MS, LOOKUPS_MAX, LOOKUPS_PER_HOST_MAX, LOOKUPS_PER_NAMESPACE_MAX } from "./limits.ts";
 
 export type Answer =
@@ -62,6 +63,7 @@ export const lookedUp = (
   /** Hosts of the API server. */
   forbidden: ReadonlyArray<string>,
   known: (question: ImageQuestion, digest: string) => FoundConfig | undefined,
+  withNodes: WithNodes,
 ): Effect.Effect<Answer> =>
   Effect.gen(function* () {
     const { authorities, registries, wanted } = question;
@@ -80,6 +82,7 @@ export const lookedUp = (
           { credentials: credentials.get(repositoryOf(target)) ?? [], authorities: [], plainHttp, send },
           wanted,
           (digest) => known(question, digest),
+          withNodes,
         ),
         {
           onSuccess: (config): Answer => ({ kind: "found", found: config }),

@@ -13,6 +13,8 @@ import { watchedNamespaces } from "../../shell/runtime/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { scraped } from "../scraped.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
+import { serveIndex } from "../index_server.ts";
 import { eventually } from "./operator.ts";
 import {
   BARE,
@@ -48,6 +50,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       // As after a restore that lost its content.
       await cluster.kubectl(["create", "secret", "generic", HMAC_SECRET, "-n", NAMESPACE]);
       await lifeOfAServer(cluster, choices, "all");
+      await lifeOfALabelledServer(cluster, choices);
       await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(ROUTE_DEFINITION));
       // As after an upgrade from a release that stored the former version.
       await cluster.kubectl([
@@ -233,6 +236,23 @@ const metricsAreRead = async (cluster: ControlPlane, choices: Choices): Promise<
     }
     deepStrictEqual(statuses, [401, 401, 403, 200]);
     ok((await scraped(port, reader)).text.includes("controller_runtime_reconcile_total"));
+  } finally {
+    await operator.stop();
+  }
+};
+
+/** Its image is an index, so that the operator has to know the architectures of the cluster. */
+const lifeOfALabelledServer = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
+  await using registry = await serveIndex({ amd64: {}, arm64: {} });
+  const data = { "registries.plainHttp": `[${registry.host}]`, "registries.internal": `[${registry.host}]` };
+  await cluster.kubectl(["patch", "configmap", SETTINGS_CONFIG_MAP, "-n", NAMESPACE, "-p", JSON.stringify({ data })]);
+  const operator = await running(cluster, choices);
+  try {
+    await write(cluster, "labelled", { ...BARE, distribution: { image: `${registry.host}/a:1` } });
+    await eventually(
+      "the config of an image was read",
+      () => Promise.resolve(registry.requests.some((path) => path.includes("/blobs/")) || undefined),
+    );
   } finally {
     await operator.stop();
   }

@@ -81,6 +81,15 @@ const MIGRATION: ReadonlyArray<Permission> = [
   },
 ];
 
+/** Only where every namespace is watched: nodes belong to the whole cluster. */
+const NODES: ReadonlyArray<Permission> = [{
+  apiGroup: "",
+  resource: "nodes",
+  verbs: ["list"],
+  where: "cluster",
+  why: "read the labels of images only for architectures that the cluster has",
+}];
+
 /** Only where every namespace is watched, and the resources of the Go operator may be taken over. */
 const GO_OPERATOR: ReadonlyArray<Permission> = [{
   apiGroup: "rbac.authorization.k8s.io",
@@ -116,7 +125,7 @@ export const permissionsFor = (choices: Choices): ReadonlyArray<Permission> => [
       ? { ...permission, verbs: permission.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
       : permission
   ),
-  ...(watchesAll(choices) ? [...MIGRATION, ...GO_OPERATOR] : []),
+  ...(watchesAll(choices) ? [...MIGRATION, ...NODES, ...GO_OPERATOR] : []),
   ...(choices.webhooks && choices.certificates === "self-managed" ? CERTIFICATES : []),
 ];
 

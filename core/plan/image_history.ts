@@ -1,0 +1,136 @@
+/**
+ * What is known of a resource's image before a registry is asked: from the records in its configs, its annotation, its status
+ * and its Deployment.
+ */
+import * as Redacted from "effect/Redacted";
+import type { Resource } from "../api/decode.ts";
+import type { ResolvedDistribution } from "../config/servers/distribution.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
+import {
+  atDigest,
+  LABELS_ANNOTATION,
+  LABELS_PROOF_ANNOTATION,
+  type ReadLabels,
+  recordedIn,
+  type RecordedLabels,
+} from "../image/image_labels.ts";
+import { configMapsOf, imageOf, templateSpec } from "../resources/pod_spec.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { isOurs } from "./ownership.ts";
+import { labelsProof } from "./rollout/keyed_digests.ts";
+import { keyOf } from "./rollout/upgrade_slots.ts";
+
+type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs">;
+
+export interface ImageHistory {
+  /** What the tag means until somebody asks for another digest; undefined: what the registry says, or there is no tag. */
+  readonly digest: string | undefined;
+  /** The annotation of the resource asks for that digest. */
+  readonly isRequested: boolean;
+  /** The labels of that digest, or of any if none is known. */
+  readonly recorded: ReadLabels | undefined;
+  /** What the tag was last seen to mean. */
+  readonly tagDigest: string | undefined;
+  /** What the config of the running Deployment was made from. */
+  readonly runs: "labels" | "embedded" | "neither";
+  /** The ConfigMap of a server that runs on labels, if it does not exist any more. */
+  readonly missing: string | undefined;
+}
+
+/** `base`: the embedded one of the image, if the operator has one. */
+export const imageHistory = (
+  snapshot: Seen,
+  resource: Resource,
+  image: string,
+  base: ResolvedDistribution["base"],
+): ImageHistory => {
+  const deployment = snapshot.live.get(liveKey("Deployment", resource.name));
+  const records = recordsOf(snapshot, deployment);
+  const requested = requestedDigest(snapshot, image);
+  const digest = image.includes("@") ? undefined : requested ?? digestBefore(snapshot, deployment, records, image);
+  const wanted = resource.spec.distribution.config;
+  const recorded = records.find(({ read }) =>
+    read?.image === image && read.wanted === wanted && (digest === undefined || read.digest === digest)
+  )?.read;
+  const { configGeneration, resolvedDistribution } = objectAt(snapshot.resource, "status");
+  const before = stringAt(resolvedDistribution, "digest");
+  const running = imageOf(templateSpec(deployment));
+  const isLabelled = deployment !== undefined &&
+    (before !== undefined || records.some(({ runs }) => runs) || digestIn(running, image) !== undefined);
+  const config = stringAt(configGeneration, "configMapName");
+  const isMissing = !snapshot.configs.some((map) => stringAt(map, "metadata", "name") === config);
+  return {
+    digest,
+    isRequested: requested !== undefined,
+    recorded,
+    tagDigest: before !== undefined && before === (recorded?.digest ?? digest)
+      ? stringAt(resolvedDistribution, "tagDigest")
+      : undefined,
+    runs: isLabelled ? "labels" : base !== undefined && running === image ? "embedded" : "neither",
+    missing: isLabelled && isMissing ? config : undefined,
+  };
+};
+
+const requestedDigest = ({ resource }: Seen, image: string): string | undefined => {
+  const asked = stringAt(resource, "metadata", "annotations", IMAGE_DIGEST_ANNOTATION);
+  const digest = asked?.startsWith(`${image}@`) === true ? asked.slice(image.length + 1) : "";
+  return DIGEST.test(digest) ? digest : undefined;
+};
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** What the tag meant when it was last asked for: only an edit of the image, or `rollout`, asks again. */
+const digestBefore = (
+  { resource }: Seen,
+  deployment: JsonObject | undefined,
+  records: ReadonlyArray<FoundRecord>,
+  image: string,
+): string | undefined => {
+  const status = objectAt(resource, "status", "resolvedDistribution");
+  const named = stringAt(status, "namedImage");
+  const recorded = records.find((record) => record.runs && record.image === image)?.digest;
+  if (recorded !== undefined) return recorded;
+  if (named !== undefined) return named === image ? stringAt(status, "digest") : undefined;
+  // Without a status, as after a restore from a backup.
+  return stringAt(status, "image") === undefined
+    ? records.find((record) => record.image === image)?.digest ?? digestIn(imageOf(templateSpec(deployment)), image)
+    : undefined;
+};
+
+/** Digest of an image of the same repository that is named by a tag. */
+const digestIn = (running: string | undefined, image: string): string | undefined => {
+  const digest = running?.split("@")[1] ?? "";
+  return !image.includes("@") && DIGEST.test(digest) && running === atDigest(image, digest) ? digest : undefined;
+};
+
+interface FoundRecord extends RecordedLabels {
+  /** The Deployment mounts its ConfigMap. */
+  readonly runs: boolean;
+}
+
+/** Those of the operator. That of the config that runs comes first; after a rollback, a newer one may be the one that is asked for. */
+const recordsOf = (
+  { configs, resource, operator }: Seen,
+  deployment: JsonObject | undefined,
+): ReadonlyArray<FoundRecord> => {
+  const running = configMapsOf(templateSpec(deployment));
+  const uid = stringAt(resource, "metadata", "uid");
+  return configs
+    .filter((config) => isOurs(config, uid) && isProvenRecord(config, keyOf(resource), operator.hmacKey))
+    .flatMap((config) => {
+      const record = recordedIn(config);
+      return record === undefined
+        ? []
+        : [{ ...record, runs: running.includes(stringAt(config, "metadata", "name") ?? "") }];
+    })
+    .toSorted((a, b) => Number(b.runs) - Number(a.runs));
+};
+
+/** Without the key, which only the operator and administrators can read, the record is believed. */
+const isProvenRecord = (config: JsonObject, key: string, hmacKey: Redacted.Redacted<string>): boolean => {
+  const annotation = stringAt(config, "metadata", "annotations", LABELS_ANNOTATION);
+  return annotation !== undefined && (Redacted.value(hmacKey) === "" ||
+    stringAt(config, "metadata", "annotations", LABELS_PROOF_ANNOTATION) ===
+      labelsProof(hmacKey, key, annotation, objectAt(config, "data")));
+};
