@@ -116,16 +116,17 @@ const SERVER_PACKAGES: ReadonlyArray<string> = ["llama_stack", "llama_stack_api"
 /** As package indexes compare names. */
 export const canonical = (name: string): string => name.replaceAll(/[-_.]+/g, "-").toLowerCase();
 
-/** The name of the package that a requirement is about, unless an extra or a marker limits it. */
-export const unconditional = (requirement: string): string | undefined =>
-  requirement.includes(";") ? undefined : canonical(/^[A-Za-z0-9._-]+/.exec(requirement)?.[0] ?? "");
+/** The name of the package that a requirement is about. */
+export const packageIn = (requirement: string): string =>
+  canonical(/^\s*([A-Za-z0-9._-]+)/.exec(requirement)?.[1] ?? "");
 
-/** Which server a package is written for, by what it requires; undefined if it does not say. */
-export const productOf = ({ requires }: Wheel): "Llama Stack" | "OGX" | undefined => {
-  const names = requires.map(unconditional);
-  if (names.some((name) => name === "llama-stack" || name === "llama-stack-api")) return "Llama Stack";
-  return names.some((name) => name === "ogx" || name === "ogx-api") ? "OGX" : undefined;
-};
+/** The same, unless an extra or a marker limits the requirement. */
+export const unconditional = (requirement: string): string | undefined =>
+  requirement.includes(";") ? undefined : packageIn(requirement);
+
+/** The server that a distribution package belongs to; undefined for packages of others. */
+export const productOfPackage = (name: string): "Llama Stack" | "OGX" | undefined =>
+  !SERVER_DISTRIBUTIONS.includes(name) ? undefined : name.startsWith("ogx") ? "OGX" : "Llama Stack";
 
 /** Packages with a module `provider`, the shortest names first. */
 export const providerPackages = ({ files }: Wheel): ReadonlyArray<string> =>
