@@ -11,12 +11,14 @@ const LABELS = {
 const PROVIDERS = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 
 Deno.test("readLabelsFile() reads the output of skopeo and crane, and a plain map", () => {
-  deepStrictEqual(readLabelsFile(LABELS), { labels: LABELS, digest: undefined });
-  deepStrictEqual(readLabelsFile({ Name: "a", Digest: DIGEST, Labels: LABELS }), { labels: LABELS, digest: DIGEST });
-  deepStrictEqual(readLabelsFile({ architecture: "amd64", config: { Labels: LABELS } }), {
+  const unnamed = { labels: LABELS, digest: undefined, repository: undefined };
+  deepStrictEqual(readLabelsFile(LABELS), unnamed);
+  deepStrictEqual(readLabelsFile({ Name: "a", Digest: DIGEST, Labels: LABELS }), {
     labels: LABELS,
-    digest: undefined,
+    digest: DIGEST,
+    repository: "docker.io/library/a",
   });
+  deepStrictEqual(readLabelsFile({ architecture: "amd64", config: { Labels: LABELS } }), unnamed);
   strictEqual(readLabelsFile([]), undefined);
   strictEqual(readLabelsFile({ config: 1 }), undefined);
 });

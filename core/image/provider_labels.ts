@@ -13,6 +13,8 @@ export const DESCRIPTION_LABEL = "io.llamastack.provider.description";
 /** Base64 of JSON: a list of `{"file": NAME, "requires": [REQUIREMENT]}`, one for each wheel of the image. */
 export const WHEELS_LABEL = "io.llamastack.provider.wheels";
 
+export const PROVIDER_LABELS: ReadonlyArray<string> = [DESCRIPTION_LABEL, WHEELS_LABEL];
+
 /** A wheel as far as its name and its requirements say. */
 export type LabelledWheel = Pick<Wheel, "file" | "name" | "version" | "requires">;
 
@@ -50,7 +52,7 @@ export const providersAgreed = (
   const own = platforms.map(({ architecture, labels }) => ({
     architecture,
     labels: Object.fromEntries(
-      [DESCRIPTION_LABEL, WHEELS_LABEL].flatMap((label) => {
+      PROVIDER_LABELS.flatMap((label) => {
         const value = labels[label];
         return value === undefined ? [] : [[label, value]];
       }),

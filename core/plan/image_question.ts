@@ -107,7 +107,8 @@ export const withStanding = ({ kept, isHeld, isRequested }: LabelsNeeded, labels
 
 type Wish = Pick<ImageQuestion, "image" | "reference" | "wanted">;
 
-const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
+/** Asks for an image with which the pods of the resource run. */
+export const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
   const { overrides } = resource.spec.workload ?? {};
   const registries = snapshot.operator.registries ?? REGISTRIES_DEFAULT;
   return {

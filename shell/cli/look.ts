@@ -32,6 +32,7 @@ import { LiveSettings } from "../controller/operator_settings.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
 import { LabelReader, nobodyAsked } from "../controller/image_labels.ts";
+import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { reportedLabels } from "../../core/plan/image_question.ts";
 import { Store } from "../cache/store.ts";
@@ -46,6 +47,7 @@ export interface LookOptions {
   readonly relatedImages: ReadonlyMap<string, string>;
   /** Labels of images from a file; without, no registry is asked, and what the operator reported about them counts. */
   readonly labels?: (image: string, wanted: string | undefined) => ImageLabels;
+  readonly providerLabels?: LabelsOfProvider;
 }
 
 /** No such resource in the cluster. */
