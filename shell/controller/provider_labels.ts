@@ -8,9 +8,7 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
-import * as Option from "effect/Option";
 import * as Queue from "effect/Queue";
-import { providerLabelsIn } from "../../core/image/provider_labels.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import type { ProviderAnswer } from "../../core/snapshot/cluster_snapshot.ts";
 import {
@@ -21,12 +19,8 @@ import {
   PROVIDERS_KEPT_MAX,
   TAG_FRESH_MS,
 } from "../registry/limits.ts";
-import { monotonicMs } from "../runtime/monotonic_clock.ts";
-import { type RegistriesService, SharedRegistries } from "../registry/shared_answers.ts";
-
-/** By id of the provider. */
-export type ProviderAnswers = ReadonlyMap<string, ProviderAnswer>;
-export type ProviderQuestions = ReadonlyMap<string, ImageQuestion>;
+import { answersTo, type ProviderAnswers, type ProviderQuestions } from "../registry/provider_answers.ts";
+import { SharedRegistries } from "../registry/shared_answers.ts";
 
 export interface ProviderReader {
   /**
@@ -67,13 +61,15 @@ interface Asked {
 const reading = Effect.gen(function* () {
   const registries = yield* SharedRegistries;
   if (registries === undefined) return noProviderAsked;
+  const ask = (question: ImageQuestion) =>
+    Effect.map(registries.provider(question, TAG_FRESH_MS), ({ answer }) => answer);
   const changes = yield* Queue.unbounded<string>();
   const askers = yield* FiberMap.make<string>();
   const asked = new Map<string, Asked>();
   const forget = (key: string) => Effect.suspend(() => asked.delete(key) ? FiberMap.remove(askers, key) : Effect.void);
 
   const take = Effect.fnUntraced(function* (mine: Asked, questions: ProviderQuestions, otherwise: ProviderAnswers) {
-    const { found, characters } = yield* answersTo(registries, questions, PROVIDERS_AWAITED_MS);
+    const { found, characters } = yield* answersTo(ask, questions, PROVIDERS_AWAITED_MS);
     const before = JSON.stringify([...mine.answers]);
     mine.answers = new Map([...questions.keys()].map((id) => [id, found.get(id) ?? otherwise.get(id) ?? UNKNOWN]));
     mine.characters = Math.max(characters, found.size < questions.size ? mine.characters : 0);
@@ -144,28 +140,3 @@ const tooLong = (asked: ReadonlyMap<string, Asked>, newest: Asked): ReadonlyArra
     return characters > PROVIDERS_KEPT_MAX && item !== newest ? [key] : [];
   });
 };
-
-/** Those that come within the time. */
-export const answersTo = Effect.fnUntraced(function* (
-  registries: RegistriesService,
-  questions: ProviderQuestions,
-  ms: number,
-) {
-  const endMs = (yield* monotonicMs) + ms;
-  let characters = 0;
-  const found = new Map<string, ProviderAnswer>();
-  yield* Effect.forEach(questions, ([id, question]) =>
-    Effect.gen(function* () {
-      const leftMs = Math.max(0, endMs - (yield* monotonicMs));
-      const answered = yield* Effect.timeoutOption(
-        registries.provider(question, TAG_FRESH_MS),
-        Duration.millis(leftMs),
-      );
-      if (Option.isNone(answered) || answered.value.answer.kind === "failed") return;
-      const { labels } = answered.value.answer.found;
-      characters += Object.values(labels ?? {}).join("").length;
-      found.set(id, labels === undefined ? UNKNOWN : { kind: "read", labels: providerLabelsIn(labels) });
-    }), { concurrency: "unbounded", discard: true });
-  const answers: { readonly found: ProviderAnswers; readonly characters: number } = { found, characters };
-  return answers;
-});

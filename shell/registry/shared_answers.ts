@@ -38,6 +38,8 @@ interface Shared {
 export interface RegistriesService extends Shared {
   /** Labels of an image of an external provider. */
   readonly provider: Asking<FoundProvider>;
+  /** The same for one who asks alone: no lookup remains when he no longer waits. */
+  readonly providerNow: (question: ImageQuestion) => Effect.Effect<Answer<FoundProvider>>;
 }
 
 /** Those that the process asks; undefined where no registry is asked. */
@@ -78,13 +80,21 @@ export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOpt
     limits: yield* lookupLimits,
     withNodes: yield* nodeArchitectures,
   };
+  const ofProvider: Reading<FoundProvider> = {
+    read: (name, access) => readProviderImage(name, access, shared.withNodes),
+    ms: PROVIDER_LOOKUP_MS,
+  };
   const service: RegistriesService = {
     ...shared,
     provider: sharedAnswers(shared, {
-      read: (name, access) => readProviderImage(name, access, shared.withNodes),
-      ms: PROVIDER_LOOKUP_MS,
+      ...ofProvider,
       charactersOf: ({ labels }) => Object.values(labels ?? {}).join("").length,
     }),
+    providerNow: (question) =>
+      Effect.flatMap(
+        credentialsFor(question),
+        (credentials) => shared.limits(question, lookedUp(question, credentials, forbidden, ofProvider)),
+      ),
   };
   return service;
 });

@@ -13,6 +13,7 @@ import { conversionAnswer } from "../../core/admission/conversion_review.ts";
 import { readReview, writeReview } from "../../core/admission/exact_numbers.ts";
 import { depthOf } from "../../core/admission/review_slices.ts";
 import { type Found, judge, newReferences, referenceName } from "../../core/admission/judgement.ts";
+import { reviewedProviders } from "../../core/admission/reviewed_providers.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
@@ -29,6 +30,7 @@ import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
 import { counters } from "../runtime/metrics.ts";
+import { type ProviderReviews, providerReviews } from "./provider_reviews.ts";
 import { SETTINGS_FIELDS } from "../controller/operator_settings.ts";
 import type { Answer, Caller, Route } from "./webhook_server.ts";
 
@@ -45,6 +47,7 @@ export interface WebhookFacts {
  */
 export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, isProvable: () => boolean = () => true) {
   const settings = yield* freshSettings(facts.operatorNamespace);
+  const providers = yield* providerReviews;
   const unproven = yield* Semaphore.make(1);
   const large = yield* Semaphore.make(1);
   /**
@@ -76,7 +79,7 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
       withSlot(
         body.length,
         caller,
-        counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, caller))),
+        counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, providers, caller))),
       ),
   };
   const routes: Readonly<Record<string, Route<Cluster>>> = {
@@ -141,18 +144,26 @@ const admission = Effect.fnUntraced(function* (
   review: Json,
   { namespaces, relatedImages }: WebhookFacts,
   settings: Effect.Effect<Settings, never, Cluster>,
+  providers: ProviderReviews,
   caller: Caller,
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
-  const { imageOverrides, admissionReferences, allow, imageLabels } = yield* settings;
+  const read = yield* settings;
+  const { imageOverrides, admissionReferences, allow, imageLabels } = read;
   const surroundings = {
     allow,
     imageLabels,
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };
-  const verdict = judge(change, surroundings, admissionReferences, yield* lookedFor(change, surroundings, caller));
+  // Nobody else may make the operator ask registries.
+  const reviewed = caller === "API server" ? reviewedProviders(change, read) : [];
+  const [found, providerLabels] = yield* Effect.all(
+    [lookedFor(change, surroundings, caller), providers(reviewed)],
+    { concurrency: "unbounded" },
+  );
+  const verdict = judge(change, { ...surroundings, providerLabels }, admissionReferences, found);
   return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
 });
 
