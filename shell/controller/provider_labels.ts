@@ -61,15 +61,20 @@ interface Asked {
 const reading = Effect.gen(function* () {
   const registries = yield* SharedRegistries;
   if (registries === undefined) return noProviderAsked;
-  const ask = (question: ImageQuestion) =>
-    Effect.map(registries.provider(question, TAG_FRESH_MS), ({ answer }) => answer);
+  const askWithin = (ageMs: number) => (question: ImageQuestion) =>
+    Effect.map(registries.provider(question, ageMs), ({ answer }) => answer);
   const changes = yield* Queue.unbounded<string>();
   const askers = yield* FiberMap.make<string>();
   const asked = new Map<string, Asked>();
   const forget = (key: string) => Effect.suspend(() => asked.delete(key) ? FiberMap.remove(askers, key) : Effect.void);
 
-  const take = Effect.fnUntraced(function* (mine: Asked, questions: ProviderQuestions, otherwise: ProviderAnswers) {
-    const { found, characters } = yield* answersTo(ask, questions, PROVIDERS_AWAITED_MS);
+  const take = Effect.fnUntraced(function* (
+    mine: Asked,
+    questions: ProviderQuestions,
+    ageMs: number,
+    otherwise: ProviderAnswers,
+  ) {
+    const { found, characters } = yield* answersTo(askWithin(ageMs), questions, PROVIDERS_AWAITED_MS);
     const before = JSON.stringify([...mine.answers]);
     mine.answers = new Map([...questions.keys()].map((id) => [id, found.get(id) ?? otherwise.get(id) ?? UNKNOWN]));
     mine.characters = Math.max(characters, found.size < questions.size ? mine.characters : 0);
@@ -77,15 +82,15 @@ const reading = Effect.gen(function* () {
     return JSON.stringify([...mine.answers]) !== before;
   });
 
-  const follow = (key: string, mine: Asked, questions: ProviderQuestions) =>
+  const follow = (key: string, mine: Asked, questions: ProviderQuestions, ageMs: number) =>
     Effect.gen(function* () {
-      yield* take(mine, questions, new Map());
+      yield* take(mine, questions, ageMs, new Map());
       if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
       else yield* Queue.offer(changes, key);
       // As long as they are asked for, nothing is rolled out: whoever corrects the image need not edit the resource.
       for (let pauseMs = PROVIDER_AGAIN_MS;; pauseMs = Math.min(pauseMs * 2, LOOKUP_RETRY_MS_MAX)) {
         yield* Effect.sleep(Duration.millis(pauseMs));
-        if (yield* take(mine, questions, mine.answers)) yield* Queue.offer(changes, key);
+        if (yield* take(mine, questions, TAG_FRESH_MS, mine.answers)) yield* Queue.offer(changes, key);
       }
     });
 
@@ -107,7 +112,7 @@ const reading = Effect.gen(function* () {
       };
       asked.delete(key);
       asked.set(key, mine);
-      yield* FiberMap.run(askers, key, follow(key, mine, questions));
+      yield* FiberMap.run(askers, key, follow(key, mine, questions, current === undefined ? TAG_FRESH_MS : 0));
       yield* Deferred.await(mine.first).pipe(
         Effect.timeoutOption(Duration.millis(ANSWER_AWAITED_MS)),
         Effect.ensuring(Effect.sync(() => mine.isAwaited = false)),
