@@ -17,6 +17,7 @@ import {
 import { missingFile, otherServer, problemsOfWheels, twice } from "../image/provider_judgement.ts";
 import { type LabelledWheel, providerLabels } from "../image/provider_labels.ts";
 import { providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
+import { onOneLine } from "../data/printable.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
 /** The content of `/lls-provider`, as a folder. */
@@ -89,7 +90,7 @@ export const unsupportedServer = (version: string | undefined): string | undefin
     : `${version} is not a supported version; supported are ${SUPPORTED_SERVERS.join(", ")}`;
 
 export const problemsOutcome = (name: string, problems: ReadonlyArray<ProviderProblem>): Outcome => ({
-  stdout: lines(problems.map(({ message }) => `${name}: ${message}`)),
+  stdout: lines(problems.map(({ message }) => `${name}: ${shown(message)}`)),
   stderr: "",
   code: 1,
 });
@@ -105,11 +106,15 @@ export const summaryOf = (
     .filter((name) => !there.includes(name)).sort();
   const { name, version, api, providerType, packageName } = description;
   return [
-    `${image}: ${name} ${version} is a provider of the ${api} API: ${providerType} in ${packageName}`,
+    `${image}: ${shown(`${name} ${version}`)} is a provider of the ${api} API: ${providerType} in ${packageName}`,
     ...wheels.map((wheel) => `  ${wheel.file}`),
     ...(needed.length === 0 ? [] : [`The server must have: ${needed.join(", ")}`]),
   ];
 };
+
+/** An image may contain any text. */
+const shown = (text: string): string => onOneLine(text, SHOWN_CHARACTERS_MAX);
+const SHOWN_CHARACTERS_MAX = 2000;
 
 export interface PackOptions {
   readonly api: string;

@@ -1,6 +1,6 @@
 /** External providers that cannot be installed, as the labels of their images show. */
 import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
-import { printable } from "../data/printable.ts";
+import { onOneLine } from "../data/printable.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { ExternalProviderUnfit } from "../failure/failures.ts";
 import { conflictsBetween, problemsInLabels } from "../image/provider_judgement.ts";
@@ -29,8 +29,17 @@ export const unfitProviders = (
     ];
     const path = externalProviders(spec).find(({ provider }) => provider.providerId === id)?.path ??
       ["spec", "externalProviders"];
-    return problems.map(({ reason, message: detail }) =>
-      new ExternalProviderUnfit({ path, id, image, reason, detail })
+    return problems.slice(0, PROBLEMS_MAX).map(({ reason, message }) =>
+      new ExternalProviderUnfit({
+        path,
+        id,
+        image,
+        reason,
+        detail: onOneLine(message, EXTERNAL_MESSAGE_CHARACTERS_MAX),
+      })
     );
   });
 };
+
+/** Of one provider. */
+const PROBLEMS_MAX = 8;

@@ -1,8 +1,8 @@
 /** Which images of external providers are judged by their labels before a pod runs them, and what follows from the labels. */
 import { type ExternalEntry, externalProviders } from "../config/external_providers.ts";
 import { unfitProviders } from "../config/unfit_providers.ts";
-import { listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { type ExternalProviderUnfit, ProviderLabelsAwaited } from "../failure/failures.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { ExternalProviderUnfit, ProviderLabelsAwaited } from "../failure/failures.ts";
 import { installContainer } from "../resources/external_containers.ts";
 import { templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey, type ProviderAnswer } from "../snapshot/cluster_snapshot.ts";
@@ -58,13 +58,44 @@ export const providerFailures = (
   { derived, resource: { spec } }: Prepared,
 ): ReadonlyArray<ExternalProviderUnfit | ProviderLabelsAwaited> => {
   if (derived._tag !== "Generated" || providerLabels.size === 0) return [];
-  const answerFor = ({ id }: { readonly id: string }): ProviderAnswer | undefined => providerLabels.get(id);
-  const unfit = unfitProviders(spec, derived, (entry) => {
-    const answer = answerFor(entry);
+  const found = unfitProviders(spec, derived, ({ id }) => {
+    const answer = providerLabels.get(id);
     return answer?.kind === "read" ? answer.labels : undefined;
   });
+  const listed = externalProviders(spec).map(({ path, provider: { providerId: id, image } }) => ({
+    path,
+    id,
+    image,
+    answer: providerLabels.get(id),
+  }));
+  const reported = listed.flatMap(({ path, id, image, answer }) =>
+    answer?.kind === "reported"
+      ? [new ExternalProviderUnfit({ path, id, image, reason: answer.problem.reason, detail: answer.problem.message })]
+      : []
+  );
+  const unfit = [...found, ...reported];
   if (unfit.length > 0) return unfit;
-  return externalProviders(spec).flatMap(({ path, provider: { providerId: id, image } }) =>
-    answerFor({ id })?.kind === "awaited" ? [new ProviderLabelsAwaited({ path, image })] : []
+  return listed.flatMap(({ path, image, answer }) =>
+    answer?.kind === "awaited" ? [new ProviderLabelsAwaited({ path, image })] : []
   ).slice(0, 1);
+};
+
+/** What the running operator found in the labels of an image, as its status says; undefined if it does not. */
+export const reportedProvider = (
+  resource: JsonObject | undefined,
+  { id, image }: Pick<ExternalEntry, "id" | "image">,
+): ProviderAnswer | undefined => {
+  if (
+    member(objectAt(resource, "metadata"), "generation") !== member(objectAt(resource, "status"), "observedGeneration")
+  ) {
+    return undefined;
+  }
+  const state = listAt(resource, "status", "externalProviders").find((item) =>
+    stringAt(item, "providerId") === id && stringAt(item, "image") === image && stringAt(item, "phase") === "Failed"
+  );
+  const [reason, message] = ["reason", "message"].map((field) => stringAt(state, field));
+  const subject = new ExternalProviderUnfit({ path: [], id, image, reason: "", detail: "" }).sentence;
+  return reason === undefined || message?.startsWith(subject) !== true
+    ? undefined
+    : { kind: "reported", problem: { reason, message: message.slice(subject.length) } };
 };

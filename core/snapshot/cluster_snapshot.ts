@@ -45,7 +45,9 @@ export interface ClusterSnapshot {
 export type ProviderAnswer =
   | { readonly kind: "awaited" }
   | { readonly kind: "unknown" }
-  | { readonly kind: "read"; readonly labels: ReadProviderLabels };
+  | { readonly kind: "read"; readonly labels: ReadProviderLabels }
+  /** Without asking: what the running operator found in them. */
+  | { readonly kind: "reported"; readonly problem: { readonly reason: string; readonly message: string } };
 
 /** What the objects of a resource are made from; what exists already has no part in it. */
 export type Sources = Pick<
