@@ -13,7 +13,7 @@ import { OBJECT_RULES } from "./object_rules.ts";
 import type { Rejection } from "../config/pipeline.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
-import { RuleBroken } from "../failure/failures.ts";
+import { BaseConfigRequired, RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 
 /** Every rule that the resource breaks; a hostile one breaks very many, so their number is bounded. */
@@ -51,12 +51,18 @@ export const withChangeFindings = <A, R extends Rejection<{ readonly path: Field
   derived: Result.Result<A, R>,
 ): Result.Result<A, Rejection<R["failures"][number] | RuleBroken>> => {
   const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
-  const refused = failures.map(({ path }) => formatPath(path));
-  const more = changeFindings(resource).filter(({ path }) => !refused.includes(formatPath(path)));
+  const findings = changeFindings(resource);
+  // No registry will have labels of an image that cannot be pulled.
+  const kept = failures.filter((failure) => !(mayBeLabelled(failure) && findings.some(isAt(failure))));
+  const more = findings.filter((finding) => !kept.some(isAt(finding)));
   return Result.isSuccess(derived) && more.length === 0
     ? Result.succeed(derived.success)
-    : Result.fail({ failures: [...failures, ...more], warnings });
+    : Result.fail({ failures: [...kept, ...more], warnings });
 };
+
+type Placed = { readonly path: FieldPath };
+const isAt = ({ path }: Placed) => (other: Placed): boolean => formatPath(other.path) === formatPath(path);
+const mayBeLabelled = (failure: Placed): boolean => failure instanceof BaseConfigRequired && failure.mayBeLabelled;
 
 /** The same findings as warnings, for a stored resource: its server keeps running. */
 export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> => {

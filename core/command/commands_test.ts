@@ -296,6 +296,17 @@ Deno.test("lint names fields of v1alpha1 by their paths there, also beside an er
   ok(stdout.includes("set spec.distribution.serverVersion to"), stdout);
 });
 
+Deno.test("lint rejects an image that cannot be pulled, and does not ask for its labels", () => {
+  const document = manifest({
+    distribution: { image: "localhost./x:1" },
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] },
+  });
+  const surroundings = { ...SURROUNDINGS, imageLabels: "Auto" } as const;
+  const { stdout } = lintCommand([file(document)], surroundings, { format: "text", style: PLAIN });
+  ok(stdout.includes("error    spec.distribution.image: not an image reference"), stdout);
+  ok(stdout.includes("1 error, 0 warnings"), stdout);
+});
+
 Deno.test("lint warns of two resources with one name, which replace each other", () => {
   const found = findingsOf(GOOD);
   const { findings } = JSON.parse(lint([GOOD, manifest({}, "good"), manifest({}, "other")], "json").stdout) as {

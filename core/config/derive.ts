@@ -21,11 +21,16 @@ import { foldersOf } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
-import { type Generated, generation, type Rejection, rejection } from "./pipeline.ts";
+import { type Generated, generation, type PipelineFailure, type Rejection, rejection } from "./pipeline.ts";
 import { type LabelsOfProvider, unfitProviders } from "./unfit_providers.ts";
 import { chooseSource } from "./source.ts";
 import { GenerationFacts } from "./stage.ts";
-import { BaseConfigRequired, UnsupportedServer } from "../failure/failures.ts";
+import {
+  BaseConfigRequired,
+  BaseUnreadable,
+  UnsupportedConfigVersion,
+  UnsupportedServer,
+} from "../failure/failures.ts";
 
 /** What the outside knows: the operator's settings, or the flags of the command line. */
 export interface Surroundings {
@@ -120,8 +125,9 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const own = surroundings.base ?? distribution.base;
     return Derived.DistributionDefault({ distribution, env, warnings: cautionsOf(spec, server, own) });
   }
+  const labels = labelsFor(named, spec.distribution.config, surroundings);
   const { distribution, warnings: ofLabels, cause } = yield* Effect.catch(
-    Effect.fromResult(labelled(named, labelsFor(named, spec.distribution.config, surroundings))),
+    Effect.fromResult(labelled(named, labels)),
     reject,
   );
   const { server } = distribution;
@@ -148,6 +154,10 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   }
   const config = yield* generation(base).pipe(
     Effect.provideService(GenerationFacts, factsOf(name, spec, server)),
+    Effect.mapError(({ failures, warnings }) => ({
+      failures: labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures,
+      warnings,
+    })),
   );
   return Derived.Generated({
     distribution,
@@ -156,6 +166,15 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     env: containerEnv(spec, server.family, foldersOf(spec), config.env, true),
   });
 });
+
+/** The message then says how to leave the requested image. */
+const ofRequestedImage = (failure: PipelineFailure): PipelineFailure => {
+  if (failure instanceof BaseUnreadable) return new BaseUnreadable({ ...failure, isRequested: true });
+  if (failure instanceof UnsupportedConfigVersion) {
+    return new UnsupportedConfigVersion({ ...failure, isRequested: true });
+  }
+  return failure;
+};
 
 /** Warnings about combinations that also affect the image's own config, as far as it is known. */
 const cautionsOf = (

@@ -228,9 +228,11 @@ export class BaseUnreadable extends Data.TaggedError("BaseUnreadable")<{
   /** The source of the base config, e.g. `embedded base starter`. */
   readonly origin: string;
   readonly detail: string;
+  /** The annotation of the resource asks for the image that has it. */
+  readonly isRequested?: boolean;
 }> {
   override get message(): string {
-    return `Cannot read the base config (${this.origin}): ${this.detail}`;
+    return `Cannot read the base config (${this.origin}): ${this.detail}${requestedHint(this.isRequested === true)}`;
   }
 }
 
@@ -242,13 +244,16 @@ export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfi
   /** What the server would reject, e.g. `metadata_store at top level`. */
   readonly contradictions: ReadonlyArray<string>;
   readonly supported: ReadonlyArray<string>;
+  /** The annotation of the resource asks for the image that has it. */
+  readonly isRequested?: boolean;
 }> {
   override get message(): string {
+    const hint = requestedHint(this.isRequested === true);
     return this.contradictions.length === 0
       ? `Unsupported version ${this.version} of config.yaml in the base config (${this.origin}); supported ` +
-        `versions: ${list(this.supported)}`
+        `versions: ${list(this.supported)}${hint}`
       : `The base config (${this.origin}) does not fit the server: ${this.contradictions.join("; ")}; set ` +
-        `spec.distribution.serverVersion to the server version that it was written for`;
+        `spec.distribution.serverVersion to the server version that it was written for${hint}`;
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from "../../core/image/registry_failure.ts";
 import { withCauses } from "../kubernetes/cluster_error.ts";
 import { chunksOf, within } from "../kubernetes/http_client.ts";
-import { ATTEMPTS_MAX, PAUSE_MS, PAUSE_MS_MAX, REDIRECTS_MAX, REQUEST_MS } from "./limits.ts";
+import { ATTEMPTS_MAX, PAUSE_MS, PAUSE_MS_MAX, REDIRECTS_MAX, REQUEST_MS, SHORT_BODY_BYTES_MAX } from "./limits.ts";
 import type { Send } from "./guarded_fetch.ts";
 
 export interface Answer {
@@ -19,6 +19,12 @@ export interface Answer {
   readonly challenge: string;
   /** Seconds of the header Retry-After. */
   readonly retryAfter: number | undefined;
+}
+
+export interface BodyBounds {
+  readonly bytesMax: number;
+  /** Waits before a body that is not short is read on. */
+  readonly beforeLong: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Repeats a request that a busy registry rejects, after the time that it names or with backoff. */
@@ -49,7 +55,7 @@ export const requested = (
   host: string,
   from: string,
   headers: { readonly accept: string; readonly authorization: string | undefined },
-  bytesMax: number,
+  { bytesMax, beforeLong }: BodyBounds,
 ): Effect.Effect<Answer, RegistryFailure> =>
   Effect.tryPromise({
     try: (outer) =>
@@ -63,7 +69,7 @@ export const requested = (
           }, signal);
           const location = response.headers.get("location");
           if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
-            return await answerOf(response, host, bytesMax, signal);
+            return await answerOf(response, host, { bytesMax, beforeLong }, signal);
           }
           await response.body?.cancel();
           const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
@@ -85,19 +91,27 @@ export const requested = (
       const isLate = cause instanceof DOMException && cause.name === "TimeoutError";
       return new RegistryUnreachable({
         host,
-        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withoutQueries(withCauses(cause)),
+        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withoutSecrets(withCauses(cause)),
       });
     },
   });
 
-/** Redirects have signatures in their queries. */
-const withoutQueries = (text: string): string => text.replaceAll(/(https?:\/\/[^\s?)]*)\?[^\s)]*/g, "$1");
+/** Redirects have signatures in their queries, and proxies passwords before their host. */
+const withoutSecrets = (text: string): string =>
+  text.replaceAll(/(https?:\/\/)[^\s/?#)]*@/g, "$1").replaceAll(/(https?:\/\/[^\s?)]*)\?[^\s)]*/g, "$1");
 
-const answerOf = async (response: Response, host: string, bytesMax: number, signal: AbortSignal): Promise<Answer> => {
+const answerOf = async (
+  response: Response,
+  host: string,
+  bounds: BodyBounds,
+  signal: AbortSignal,
+): Promise<Answer> => {
   // What a registry writes about an error is never shown, and not read.
-  const bytes = response.status === 200 ? await bytesWithin(response, bytesMax, signal) : new Uint8Array();
+  const bytes = response.status === 200 ? await bytesWithin(response, bounds, signal) : new Uint8Array();
   if (response.status !== 200) await response.body?.cancel();
-  if (bytes === undefined) throw new RegistryMisbehaves({ host, detail: `a response has more than ${bytesMax} bytes` });
+  if (bytes === undefined) {
+    throw new RegistryMisbehaves({ host, detail: `a response has more than ${bounds.bytesMax} bytes` });
+  }
   const seconds = Number(response.headers.get("retry-after") ?? NaN);
   return {
     status: response.status,
@@ -110,14 +124,16 @@ const answerOf = async (response: Response, host: string, bytesMax: number, sign
 /** Undefined, and the rest unread, if it is longer. */
 const bytesWithin = async (
   response: Response,
-  bytesMax: number,
+  { bytesMax, beforeLong }: BodyBounds,
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> => {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let count = 0;
   for await (const chunk of chunksOf(response, signal)) {
+    const isShort = count <= SHORT_BODY_BYTES_MAX;
     count += chunk.length;
     if (count > bytesMax) return undefined;
+    if (isShort && count > SHORT_BODY_BYTES_MAX) await beforeLong(signal);
     parts.push(chunk);
   }
   return await new Blob(parts).bytes();

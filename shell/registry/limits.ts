@@ -43,15 +43,24 @@ export const PROVIDER_AGAIN_MS = 30_000;
 /** Labels of images of external providers that resources wait with, in characters; parsed they take up to eight times as much. */
 export const PROVIDERS_KEPT_MAX = 2 * 1024 * 1024;
 
-/** Images of one review that are looked up, reviews that look up at the same time, and the longest time of that, in milliseconds. */
+/** Images of one review that are looked up, and the longest time of that, in milliseconds. */
 export const REVIEWED_IMAGES_MAX = 8;
-export const REVIEWS_MAX = 4;
 export const REVIEWED_IMAGES_MS = 2000;
 
-/** Images that are looked up at the same time: in all, of one namespace, and of one registry. */
-export const LOOKUPS_MAX = 4;
+/** Reviews that look up images at the same time: in all, and of one namespace. A dry run leaves nothing behind that limits them. */
+export const REVIEWS_MAX = 32;
+export const REVIEWS_PER_NAMESPACE_MAX = 2;
+
+/** Images that are looked up at the same time: in all, of one namespace, and of one registry. A slow one delays few others. */
+export const LOOKUPS_MAX = 128;
 export const LOOKUPS_PER_NAMESPACE_MAX = 2;
 export const LOOKUPS_PER_HOST_MAX = 2;
+
+/** Responses of this length, in bytes, are in memory without a limit of their number; a real config with its labels is shorter. */
+export const SHORT_BODY_BYTES_MAX = 256 * 1024;
+
+/** Lookups that have read a longer response, at the same time. */
+export const LONG_LOOKUPS_MAX = 4;
 
 /** Architectures of one image whose labels are compared. */
 export const ARCHITECTURES_MAX = 16;

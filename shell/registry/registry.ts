@@ -21,6 +21,7 @@ import {
 import { type Answer, patiently, requested } from "./exchange.ts";
 import { IMAGE_CONFIG_BYTES_MAX, LAYER_BYTES_MAX, MANIFEST_BYTES_MAX, TOKEN_BYTES_MAX } from "./limits.ts";
 import type { Send } from "./guarded_fetch.ts";
+import { beforeLong } from "./long_lookups.ts";
 import { fileInLayer } from "./layer.ts";
 
 export interface RegistryAccess {
@@ -57,13 +58,14 @@ export const openRegistry = Effect.fn("openRegistry")(function* (
   const host = registryHost(name.registry);
   const client: Send = send ?? (yield* fetching(authorities));
   const base = `${plainHttp ? "http" : "https"}://${host}/v2/${name.repository}`;
+  const enter = yield* beforeLong;
   /** The header that worked last; one token serves all requests for a repository. */
   let accepted: string | undefined;
 
   const answer = (url: string, bytesMax: number, accept: string): Effect.Effect<Answer, RegistryFailure> =>
     Effect.gen(function* () {
       const get = (authorization: string | undefined) =>
-        patiently(host, requested(client, host, url, { accept, authorization }, bytesMax));
+        patiently(host, requested(client, host, url, { accept, authorization }, { bytesMax, beforeLong: enter }));
       let found = yield* get(accepted);
       if (found.status !== 401) return found;
       const challenge = challengeIn(found.challenge);
@@ -173,7 +175,8 @@ const authorizationFor = (
       host,
       url.href,
       { accept: "application/json", authorization: basic },
-      TOKEN_BYTES_MAX,
+      // Never long.
+      { bytesMax: TOKEN_BYTES_MAX, beforeLong: () => Promise.resolve() },
     );
     const found = yield* patiently(host, request);
     if (found.status !== 200) return undefined;

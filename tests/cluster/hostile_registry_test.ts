@@ -10,10 +10,12 @@ import { type Definition, installDefinition } from "../../tools/cluster/custom_r
 import { startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { manifest } from "../given.ts";
+import { serveIndex } from "../index_server.ts";
 import { eventually } from "./operator.ts";
 import { digestOf, hugeArchive } from "./protected_registry.ts";
 import { condition, read } from "./settled.ts";
 
+const STARTER = await Deno.readTextFile(new URL("../../configs/bases/starter-1.5.yaml", import.meta.url));
 const MIB = 1024 * 1024;
 const bytesOf = (value: unknown): Uint8Array<ArrayBuffer> =>
   new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
@@ -125,11 +127,14 @@ Deno.test("a hostile registry gets a typed failure for each trick, and disturbs 
   const rows = await rowsOf(`127.0.0.1:${thief.addr.port}`, cluster);
   const asked = new Set<string>();
   const ending = new AbortController();
+  let hanging = 0;
   const registry = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {}, signal: ending.signal },
+    // Every address of loopback.
+    { hostname: "0.0.0.0", port: 0, onListen: () => {}, signal: ending.signal },
     (request) => {
       const [, name = "", path = ""] = /^\/v2\/([^/]+)(\/.*)$/.exec(new URL(request.url).pathname) ?? [];
       asked.add(name);
+      if (name === "hangs") hanging++;
       return rows[name]?.serve(path, request) ?? new Response("", { status: 404 });
     },
   );
@@ -148,12 +153,13 @@ Deno.test("a hostile registry gets a typed failure for each trick, and disturbs 
       providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] },
     }, name);
   await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
-  await apply("default", {
+  const settings = (hosts: string): JsonObject => ({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: SETTINGS_CONFIG_MAP },
-    data: { "registries.plainHttp": `[${host}]`, "registries.internal": `[${host}]` },
+    data: { "registries.plainHttp": hosts, "registries.internal": hosts },
   });
+  await apply("default", settings(`[${host}]`));
   const operator = await startCompiledOperator(cluster, await compiledOperator(), { memoryBytes: 512 * MIB });
   try {
     // Each in a namespace of its own, so that a slow one delays no other.
@@ -170,6 +176,34 @@ Deno.test("a hostile registry gets a typed failure for each trick, and disturbs 
         return stringAt(found, "kind") === "Deployment" || undefined;
       });
       ok(performance.now() - startedMs < 5000);
+    });
+
+    await t.step("labels are read while registries of forty namespaces do not answer", async () => {
+      const places = Array.from({ length: 40 }, (_, index) => `slow-${index}`);
+      const items = places.flatMap((namespace, index) => [
+        { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+        ...["a", "b"].map((name) => {
+          const slow = resource(name, { image: `127.0.1.${index + 1}:${registry.addr.port}/hangs/${name}:1` });
+          return { ...slow, metadata: { name, namespace } };
+        }),
+      ]);
+      await cluster.kubectl(
+        ["apply", "--server-side", "-f", "-"],
+        JSON.stringify({ apiVersion: "v1", kind: "List", items }),
+      );
+      await using honest = await serveIndex({ amd64: inline(STARTER) });
+      const hosts = JSON.stringify([
+        host,
+        honest.host,
+        ...places.map((_, index) => `127.0.1.${index + 1}:${registry.addr.port}`),
+      ]);
+      await apply("default", settings(hosts));
+      await eventually("they are asked", () => Promise.resolve(hanging >= 60 || undefined), 20_000);
+      await apply("default", resource("honest", { image: `${honest.host}/ai/honest:1` }));
+      await eventually("the Deployment", async () => {
+        const found = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/honest");
+        return stringAt(found, "kind") === "Deployment" || undefined;
+      }, 10_000);
     });
 
     for (const [name, { message }] of Object.entries(rows)) {

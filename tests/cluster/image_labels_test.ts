@@ -280,6 +280,84 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         strictEqual(stringAt(resource, "status", "resolvedDistribution", "tagDigest"), undefined);
       });
 
+      await t.step(
+        "a digest that cannot be read leaves the server as it is, and is replaced by another request",
+        async () => {
+          const before = await stored(cluster, "mine");
+          const place = ["-n", "default", "--kubeconfig", cluster.kubeconfig];
+          const roll = async (digest: string) => {
+            const args = ["rollout", "mine", "--image-digest", digest, ...place];
+            strictEqual((await ended(program, args, { env: { ...RUNTIME_ENV, HOME: folder } })).code, 0);
+          };
+          const second = imageOf(await read(cluster, `${DEPLOYMENTS}/mine`)).split("@")[1] ?? "";
+          await roll(`sha256:${"0".repeat(64)}`);
+          const why = await refused(cluster, "mine", /no image ai\/mine@sha256:0+|ai\/mine@sha256:0+/);
+          match(why, /`llama-stack-operator rollout NAME --image-digest sha256:DIGEST` requests another one/);
+          strictEqual(await stored(cluster, "mine"), before);
+          await roll(first);
+          await updated(cluster, "mine", at("mine", first));
+          await roll(second);
+          await updated(cluster, "mine", at("mine", second));
+        },
+      );
+
+      await t.step("a record that somebody else has written is not believed", async () => {
+        const resource = await read(cluster, `${RESOURCES}/mine`);
+        const config = await configOf(cluster, resource);
+        const name = stringAt(config, "metadata", "name") ?? "";
+        const { labels, annotations, ownerReferences } = objectAt(config, "metadata");
+        const forged = {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: {
+            name,
+            labels: labels ?? {},
+            annotations: annotations ?? {},
+            ownerReferences: ownerReferences ?? [],
+          },
+          data: { ...objectAt(config, "data"), "base.yaml": `${STARTER}# forged\n` },
+        };
+        await operator?.stop();
+        operator = undefined;
+        await cluster.kubectl(["delete", "configmap", name, "-n", "default"]);
+        await apply(cluster, forged);
+        await restart();
+        await apply(cluster, running(image("mine"), "mine", { ...VLLM, resources: { models: [{ name: "m2" }] } }));
+        await eventually("the config is made from the image", async () => {
+          const found = await read(cluster, `${RESOURCES}/mine`);
+          const now = await configOf(cluster, found);
+          return stringAt(now, "metadata", "name") !== name &&
+              stringAt(now, "data", "base.yaml") === `${STARTER}# second\n` || undefined;
+        });
+      });
+
+      await t.step(
+        "a name with an overridden image uses its labels, and its own base config without them",
+        async () => {
+          const overridden = (tag: string) =>
+            settings({ ...reached, "image-overrides": `{ogx-starter: "${image("mine", tag)}"}` });
+          const named = (name: string) => manifest({ distribution: { name: "ogx-starter" }, ...VLLM }, name);
+          const second = imageOf(await read(cluster, `${DEPLOYMENTS}/mine`));
+          await apply(cluster, overridden("1"));
+          await apply(cluster, named("named"));
+          await updated(cluster, "named", second);
+          await registry.stop();
+          const before = await stored(cluster, "named");
+          await restart();
+          await apply(cluster, named("late"));
+          await updated(cluster, "late", image("mine"));
+          const late = await read(cluster, `${RESOURCES}/late`);
+          match(
+            JSON.stringify(objectAt(late, "status", "configGeneration").warnings),
+            /could not be read, and the base config/,
+          );
+          strictEqual(await stored(cluster, "named"), before);
+          await registry.start();
+          await apply(cluster, settings(reached));
+          await cluster.kubectl(["delete", "llsd", "named", "late", "-n", "default"]);
+        },
+      );
+
       await t.step("many resources with few images share their requests", async () => {
         for (const name of ["a", "b"]) {
           await pushIndex(registry, `ai/${name}`, "1", parts(labels(`${STARTER}# ${name}\n`)));

@@ -55,6 +55,17 @@ Deno.test("without labels, or if they cannot be read, a config is refused with t
   deepStrictEqual(failures(OWN, { labels: { kind: "awaited" } }), ["ImageLabelsAwaited at spec.distribution.image"]);
 });
 
+Deno.test("a config that cannot be used of a requested digest says how to request another one", () => {
+  const withContent = (content: string): ImageLabels => ({
+    ...read({ config: { ...CONFIG, base: { ...CONFIG.base, content } } }) as Extract<ImageLabels, { kind: "read" }>,
+    isRequested: true,
+  });
+  for (const content of ["[]", "version: 1"]) {
+    const [failure] = rejected(OWN, { labels: withContent(content) }).failures;
+    match(failure?.message ?? "", /the annotation llamastack\.io\/image-digest requests this digest/);
+  }
+});
+
 Deno.test("a name keeps its embedded base if the labels of its other image cannot be read, with a warning", () => {
   const named = { distribution: { name: "ogx-starter" }, ...PROVIDERS };
   const overrides = { settings: new Map([["ogx-starter", "mirror.example/ogx:mine"]]), related: new Map() };

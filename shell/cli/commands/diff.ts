@@ -78,12 +78,13 @@ const filesOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   return yield* Effect.forEach(files.flat(), readText);
 });
 
-const NO_KEY = "the operator's HMAC key cannot be read, so Secrets may be shown as changed although they are not: " +
+const NO_KEY =
+  "the operator's HMAC key cannot be read, so Secrets and the labels of images may be shown as changed although they are not: " +
   "set --operator-namespace to the namespace of the operator, or ask for permission to read its Secret llama-stack-operator-hmac";
 
-/** Only existing Deployments contain digests to compare with. */
+/** Only existing objects contain digests to compare with. */
 const dependsOnKey = ({ subject: { snapshot } }: Looked): boolean =>
-  Result.isSuccess(snapshot) && snapshot.success.secrets.size > 0 &&
+  Result.isSuccess(snapshot) && (snapshot.success.secrets.size > 0 || snapshot.success.labels?.kind === "read") &&
   [...snapshot.success.live.values()].some(({ kind }) => kind === "Deployment");
 
 const fromFile = Effect.fnUntraced(

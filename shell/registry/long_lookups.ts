@@ -1,0 +1,31 @@
+/** Lookups with long responses, which few images have: only some are in memory at the same time. Short ones never wait. */
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import * as Semaphore from "effect/Semaphore";
+import type { BodyBounds } from "./exchange.ts";
+import { LONG_LOOKUPS_MAX } from "./limits.ts";
+
+/** One for all lookups of the process. */
+const LongLookups: Context.Reference<Semaphore.Semaphore> = Context.Reference(
+  "llama-stack-operator/shell/LongLookups",
+  { defaultValue: () => Semaphore.makeUnsafe(LONG_LOOKUPS_MAX) },
+);
+
+/** For the requests of one lookup, which holds its place until its scope ends. */
+export const beforeLong = Effect.gen(function* () {
+  const places = yield* LongLookups;
+  let held = 0;
+  let isOver = false;
+  yield* Effect.addFinalizer(() => {
+    isOver = true;
+    return places.release(held);
+  });
+  const enter: BodyBounds["beforeLong"] = async (signal) => {
+    if (held > 0) return;
+    await Effect.runPromise(places.take(1), { signal });
+    // The lookup may have ended in the meantime.
+    if (isOver) await Effect.runPromise(places.release(1));
+    else held = 1;
+  };
+  return enter;
+});
