@@ -54,10 +54,17 @@ const newProviders = (
 
 /** Why the new pod template is not applied: what the labels show, else that they are awaited. */
 export const providerFailures = (
-  { providerLabels = NONE }: ClusterSnapshot,
-  { derived, resource: { spec } }: Prepared,
+  snapshot: ClusterSnapshot,
+  { derived, resource: { spec }, blueprint: { name } }: Prepared,
 ): ReadonlyArray<ExternalProviderUnfit | ProviderLabelsAwaited> => {
+  const { providerLabels = NONE, resource, live } = snapshot;
   if (derived._tag !== "Generated" || providerLabels.size === 0) return [];
+  const runs = live.has(liveKey("Deployment", name));
+  const answerFor = (entry: Pick<ExternalEntry, "id" | "image">): ProviderAnswer | undefined => {
+    const answer = providerLabels.get(entry.id);
+    // After a restart of the operator, a registry that is down must not replace a running server by what was found unfit.
+    return answer?.kind === "unknown" && runs ? reportedProvider(resource, entry) ?? answer : answer;
+  };
   const found = unfitProviders(spec, derived, ({ id }) => {
     const answer = providerLabels.get(id);
     return answer?.kind === "read" ? answer.labels : undefined;
@@ -66,7 +73,7 @@ export const providerFailures = (
     path,
     id,
     image,
-    answer: providerLabels.get(id),
+    answer: answerFor({ id, image }),
   }));
   const reported = listed.flatMap(({ path, id, image, answer }) =>
     answer?.kind === "reported"

@@ -86,6 +86,15 @@ Deno.test("after a restart of the operator, a failure stays in the status until 
   deepStrictEqual(planOf(waiting).steps.filter((step) => step._tag === "Announce"), []);
 });
 
+Deno.test("a registry that is down lets nothing replace a running server that its labels have shown not to fit", () => {
+  const kept = converged(told(edited(without, SPEC), WRONG)).snapshot;
+  deepStrictEqual(planOf(told(kept, { kind: "unknown" })).steps, []);
+  ok(writesDeployment(told(edited(kept, { ...SPEC, workload: { replicas: 2 } }), { kind: "unknown" })));
+  ok(writesDeployment(told(kept, { kind: "read", labels: Result.succeed(undefined) })));
+  // Nothing runs yet.
+  ok(writesDeployment(told(converged(told(asking(SPEC), WRONG)).snapshot, { kind: "unknown" })));
+});
+
 Deno.test("commands that ask nobody decide by what the operator reported", () => {
   const failed = converged(told(asking(SPEC), WRONG)).snapshot;
   const reported = reportedProvider(failed.resource, { id: "own", image: IMAGE });

@@ -41,7 +41,7 @@ export interface ClusterSnapshot {
   readonly providerLabels?: ReadonlyMap<string, ProviderAnswer> | undefined;
 }
 
-/** `awaited`: the registry has not answered yet, and may still do so in time. `unknown`: the pod judges the image. */
+/** `awaited`: the registry has not answered yet, and may still do so in time. `unknown`: it did not. */
 export type ProviderAnswer =
   | { readonly kind: "awaited" }
   | { readonly kind: "unknown" }

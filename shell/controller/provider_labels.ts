@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect";
 import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
+import { sha256Hex } from "../../core/data/digest.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import type { ProviderAnswer } from "../../core/snapshot/cluster_snapshot.ts";
 import {
@@ -49,6 +50,7 @@ export const ProviderReader: Context.Reference<ProviderReader> = Context.Referen
 export const providerReaderLayer = Layer.effect(ProviderReader, Effect.suspend(() => reading));
 
 interface Asked {
+  /** Digest of the questions. */
   readonly text: string;
   answers: ProviderAnswers;
   /** Of the labels in the answers. */
@@ -90,7 +92,7 @@ const reading = Effect.gen(function* () {
       // As long as they are asked for, nothing is rolled out: whoever corrects the image need not edit the resource.
       for (let pauseMs = PROVIDER_AGAIN_MS;; pauseMs = Math.min(pauseMs * 2, LOOKUP_RETRY_MS_MAX)) {
         yield* Effect.sleep(Duration.millis(pauseMs));
-        if (yield* take(mine, questions, TAG_FRESH_MS, mine.answers)) yield* Queue.offer(changes, key);
+        if (yield* take(mine, questions, Infinity, mine.answers)) yield* Queue.offer(changes, key);
       }
     });
 
@@ -128,14 +130,13 @@ const reading = Effect.gen(function* () {
 const AWAITED: ProviderAnswer = { kind: "awaited" };
 const UNKNOWN: ProviderAnswer = { kind: "unknown" };
 
-const textOf = (questions: ProviderQuestions, generation: number): string =>
-  JSON.stringify([
-    generation,
-    [...questions].map(([id, question]) => [
-      id,
-      { ...question, registries: { ...question.registries, mirrors: [...question.registries.mirrors] } },
-    ]),
-  ]);
+/** All questions of a resource differ in the image alone; authorities may be long. */
+const textOf = (questions: ProviderQuestions, generation: number): string => {
+  const [question] = [...questions.values()];
+  const mirrors = [...question?.registries.mirrors ?? []];
+  const shared = { ...question, image: "", reference: "", registries: { ...question?.registries, mirrors } };
+  return sha256Hex(JSON.stringify([generation, shared, [...questions].map(([id, { image }]) => [id, image])]));
+};
 
 /** Whose answers are dropped: they are asked for again by the next reconciliation. */
 const tooLong = (asked: ReadonlyMap<string, Asked>, newest: Asked): ReadonlyArray<string> => {

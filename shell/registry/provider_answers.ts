@@ -28,9 +28,10 @@ export const answersTo = Effect.fnUntraced(function* (
   const one = Effect.fnUntraced(function* (id: string, question: ImageQuestion) {
     const answer = yield* Effect.timeoutOption(ask(question), Duration.millis(ms));
     if (Option.isNone(answer) || answer.value.kind === "failed") return;
-    const { labels } = answer.value.found;
-    characters += Object.values(labels ?? {}).join("").length;
-    found.set(id, labels === undefined ? { kind: "unknown" } : { kind: "read", labels: providerLabelsIn(labels) });
+    // Those that differ say nothing.
+    const { labels = {} } = answer.value.found;
+    characters += Object.values(labels).join("").length;
+    found.set(id, { kind: "read", labels: providerLabelsIn(labels) });
   });
   yield* Effect.forEach(questions, ([id, question]) => one(id, question), { concurrency: "unbounded", discard: true });
   const answers: AnswersInTime = { found, characters };

@@ -143,13 +143,13 @@ const counted = <R>(path: string, answer: Effect.Effect<Answer, never, R>): Effe
 const admission = Effect.fnUntraced(function* (
   review: Json,
   { namespaces, relatedImages }: WebhookFacts,
-  settings: Effect.Effect<Settings, never, Cluster>,
+  settings: Effect.Effect<FreshSettings, never, Cluster>,
   providers: ProviderReviews,
   caller: Caller,
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
-  const read = yield* settings;
+  const { settings: read, isKnown } = yield* settings;
   const { imageOverrides, admissionReferences, allow, imageLabels } = read;
   const surroundings = {
     allow,
@@ -157,8 +157,8 @@ const admission = Effect.fnUntraced(function* (
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };
-  // Nobody else may make the operator ask registries.
-  const reviewed = caller === "API server" ? reviewedProviders(change, read) : [];
+  // Nobody else may make the operator ask registries, and nobody at all if the administrator does not want it.
+  const reviewed = caller === "API server" && isKnown ? reviewedProviders(change, read) : [];
   const [found, providerLabels] = yield* Effect.all(
     [lookedFor(change, surroundings, caller), providers(reviewed)],
     { concurrency: "unbounded" },
@@ -198,24 +198,32 @@ const presence = (object: JsonObject | undefined, key: string | undefined): Foun
     : "NoKey";
 };
 
+interface FreshSettings {
+  readonly settings: Settings;
+  /** False for the defaults, as long as the settings could not be read. */
+  readonly isKnown: boolean;
+}
+
 /** Read again when they are older than a few seconds; a replica that is not the leader follows nothing. */
 const freshSettings = Effect.fnUntraced(function* (namespace: string) {
   const kept = yield* Ref.make({ settings: SETTINGS_DEFAULT, readAtMs: Number.NEGATIVE_INFINITY });
   return Effect.gen(function* () {
     const { settings, readAtMs } = yield* Ref.get(kept);
     const nowMs = yield* Clock.currentTimeMillis;
-    if (nowMs - readAtMs < SETTINGS_FRESH_MS) return settings;
+    const before: FreshSettings = { settings, isKnown: Number.isFinite(readAtMs) };
+    if (nowMs - readAtMs < SETTINGS_FRESH_MS) return before;
     const cluster = yield* Cluster;
     const listed = yield* cluster.list({
       path: `/api/v1/namespaces/${namespace}/configmaps`,
       fields: SETTINGS_FIELDS,
     }).pipe(Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)), Effect.option);
-    if (listed._tag === "None" || listed.value._tag === "None") return settings;
+    if (listed._tag === "None" || listed.value._tag === "None") return before;
     const [map] = listed.value.value.items;
     const data = map === undefined ? undefined : settingsData(map);
     const next = readSettings(data, settings, [...EMBEDDED_DISTRIBUTIONS.keys()]).settings;
     yield* Ref.set(kept, { settings: next, readAtMs: nowMs });
-    return next;
+    const fresh: FreshSettings = { settings: next, isKnown: true };
+    return fresh;
   });
 });
 
