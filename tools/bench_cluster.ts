@@ -3,10 +3,12 @@
  *
  * The operator is the compiled program in its own process, as installed. The bare client writes the same objects, status
  * and Events without further logic: its time is that of the API server and the host. Figures are printed as rows of
- * Markdown; `--resources N` (1,000) sets the size, `--growth` also measures a reconciliation at 100 and 5,000.
+ * Markdown; `--resources N` (1,000) sets the size, `--growth` also measures a reconciliation at 100 and 5,000, `--labels`
+ * only compares configs from the labels of images with those of a pinned image.
  */
 import { bareOne } from "./bench_cluster/bare_client.ts";
 import { bareColdStart, type ColdStart, operatorColdStart } from "./bench_cluster/cold_starts.ts";
+import { LABELLED_IMAGES, labelledStart } from "./bench_cluster/labels.ts";
 import {
   ASKED_EVERY_MS,
   collection,
@@ -24,6 +26,7 @@ import { type OperatorProcess, startCompiledOperator } from "./cluster/operator_
 /** Of the bare client and the operator. */
 const ROUNDS = 9;
 const COLD_GOAL = 1.25;
+const LABELS_GOAL = 1.1;
 const SAMPLES = 100;
 /** Between two resources that are timed: the Service, the status and the Events of one are written after its Deployment. */
 const ALONE_MS = 200;
@@ -39,6 +42,7 @@ const option = (name: string, fallback: number): number => {
 const main = async (): Promise<void> => {
   const count = option("--resources", 1000);
   const program = await compiledOperator();
+  if (Deno.args.includes("--labels")) return await labels(program, count);
   const idle = await besideCluster((cluster) => residentIdle(cluster, program));
   await coldStarts(program, count);
   await besideCluster((cluster) => atWork(cluster, program, count, idle));
@@ -163,6 +167,23 @@ const coldStarts = async (program: string, count: number): Promise<void> => {
   row("of that of the servers", median(({ bare, operator }) => quotient(serversOf(operator), serversOf(bare))));
   row("all else as a part of the servers, bare client", median(({ bare }) => besideServers(bare)));
   row("the same, operator", median(({ operator }) => besideServers(operator)));
+};
+
+/** Pairs, alternating, for the same reason. */
+const labels = async (program: string, count: number): Promise<void> => {
+  const ratios: Array<number> = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { pinned, labelled, manifests } = await labelledStart(program, count, round % 2 === 0);
+    ratios.push(labelled.ms / pinned.ms);
+    row(`pinned image, ${count} resources cold, last Deployment`, seconds(pinned.ms), "", processorTime(pinned));
+    row(
+      `labels of ${LABELLED_IMAGES} images, the same`,
+      seconds(labelled.ms),
+      `${LABELS_GOAL} × pinned`,
+      `ratio ${(labelled.ms / pinned.ms).toFixed(2)}; ${processorTime(labelled)}; ${manifests} requests for manifests`,
+    );
+  }
+  row("median of these ratios", percentile(ratios, 50).toFixed(2), `${LABELS_GOAL}`);
 };
 
 const besideServers = ({ processorSeconds }: ColdStart): number | undefined =>

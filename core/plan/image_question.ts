@@ -163,3 +163,7 @@ export const answerKey = (question: ImageQuestion, credentials: string): string 
     question.registries.internal,
     credentials,
   ]));
+
+/** Questions with one key are answered with the same credentials, as long as nobody changes a Secret. */
+export const askerKey = (question: ImageQuestion): string =>
+  answerKey(question, JSON.stringify([question.namespace, question.serviceAccount ?? null, ...question.pullSecrets]));

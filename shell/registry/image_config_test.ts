@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import { imageName } from "../../core/image/image_name.ts";
-import { type IndexServer, serveIndex } from "../../tests/index_server.ts";
+import { type IndexServer, serveIndex } from "../../tools/cluster/index_server.ts";
 import { type FoundConfig, readImageConfig } from "./image_config.ts";
 
 const labels = (text: string) => ({

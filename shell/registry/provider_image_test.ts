@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import { imageName } from "../../core/image/image_name.ts";
-import { serveIndex } from "../../tests/index_server.ts";
+import { serveIndex } from "../../tools/cluster/index_server.ts";
 import { readProviderImage } from "./provider_image.ts";
 
 const labels = (value: string) => ({ "io.llamastack.provider.description": value, other: value });

@@ -36,3 +36,11 @@ export const forgetOldest = <A>(lookups: Map<string, Lookup<A>>, nowMs: number):
     if (freshUntilMs !== undefined) lookups.delete(id);
   }
 };
+
+/** The oldest entry goes if there are too many. */
+export const keepNewest = (entries: Map<string, string>, key: string, value: string): void => {
+  entries.delete(key);
+  entries.set(key, value);
+  const [oldest] = entries.keys();
+  if (entries.size > ANSWERS_KEPT_MAX && oldest !== undefined) entries.delete(oldest);
+};

@@ -4,7 +4,7 @@ import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import * as Semaphore from "effect/Semaphore";
-import { answerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
+import { answerKey, askerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import {
@@ -18,7 +18,7 @@ import { type Answer, lookedUp, lookupLimits, type Reading } from "./lookup.ts";
 import { nodeArchitectures, type WithNodes } from "./node_architectures.ts";
 import { type FoundProvider, readProviderImage } from "./provider_image.ts";
 import { credentialsDigest, credentialsOfImage, type PlaceCredentials } from "./pull_credentials.ts";
-import { forgetLongest, forgetOldest, type Lookup } from "./remembered_lookups.ts";
+import { forgetLongest, forgetOldest, keepNewest, type Lookup } from "./remembered_lookups.ts";
 
 export interface RegistriesOptions {
   readonly operatorNamespace: string;
@@ -117,14 +117,23 @@ export const sharedAnswers = <A>(
   },
 ): Asking<A> => {
   const lookups = new Map<string, Lookup<A>>();
+  /** The lookup that each asker was referred to. */
+  const allowed = new Map<string, string>();
   return Effect.fnUntraced(function* (question: ImageQuestion, ageMs = Infinity) {
+    const isFreshAt = (nowMs: number) => ({ freshUntilMs, answeredAtMs }: Lookup<A>) =>
+      freshUntilMs === undefined || nowMs < freshUntilMs && nowMs - answeredAtMs <= ageMs;
+    // Resources of one namespace that name the same pull Secrets: what one of them has read, the others may read.
+    const asker = askerKey(question);
+    const earlier = lookups.get(allowed.get(asker) ?? "");
+    if (earlier?.failures === 0 && isFreshAt(yield* monotonicMs)(earlier)) {
+      return { lookup: earlier, answer: yield* Deferred.await(earlier.answer) };
+    }
     const credentials = yield* credentialsFor(question);
     const id = answerKey(question, yield* Effect.promise(() => credentialsDigest(credentials)));
+    keepNewest(allowed, asker, id);
     const nowMs = yield* monotonicMs;
     const before = lookups.get(id);
-    const isFresh = ({ freshUntilMs, answeredAtMs }: Lookup<A>) =>
-      freshUntilMs === undefined || nowMs < freshUntilMs && nowMs - answeredAtMs <= ageMs;
-    if (before !== undefined && isFresh(before)) {
+    if (before !== undefined && isFreshAt(nowMs)(before)) {
       return { lookup: before, answer: yield* Deferred.await(before.answer) };
     }
     const lookup: Lookup<A> = {

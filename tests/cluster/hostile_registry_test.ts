@@ -10,7 +10,7 @@ import { type Definition, installDefinition } from "../../tools/cluster/custom_r
 import { startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { manifest } from "../given.ts";
-import { serveIndex } from "../index_server.ts";
+import { serveIndex } from "../../tools/cluster/index_server.ts";
 import { eventually } from "./operator.ts";
 import { digestOf, hugeArchive } from "./protected_registry.ts";
 import { condition, read } from "./settled.ts";

@@ -14,7 +14,7 @@ import { type AuditEvent, type ControlPlane, startControlPlane } from "../../too
 import { freePorts } from "../../tools/cluster/background_process.ts";
 import { scraped } from "../scraped.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
-import { serveIndex } from "../index_server.ts";
+import { serveIndex } from "../../tools/cluster/index_server.ts";
 import { eventually } from "./operator.ts";
 import {
   BARE,

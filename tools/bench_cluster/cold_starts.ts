@@ -3,6 +3,7 @@
  * Each uses a new API server of its own, so that neither is affected by the other's data.
  */
 import { strictEqual } from "node:assert/strict";
+import type { JsonObject } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../cluster/control_plane.ts";
 import { type OperatorProcess, startCompiledOperator } from "../cluster/operator_process.ts";
 import { plannedWrites, writeAll } from "./bare_client.ts";
@@ -30,13 +31,19 @@ const SETTLE_MS = 3_000;
 const TICKS_PER_SECOND = 100;
 
 export const bareColdStart = (count: number): Promise<ColdStart> =>
-  besideResources(count, async (cluster) => {
+  besideResources(count, {}, async (cluster) => {
     const planned = await plannedWrites(cluster, NAMESPACE);
     return await measured(cluster, () => writeAll(cluster, planned));
   });
 
-export const operatorColdStart = (program: string, count: number): Promise<ColdStart> =>
-  besideResources(count, async (cluster) => {
+/** What the resources run, and what they need in the cluster. */
+export interface Subject {
+  readonly distribution?: (index: number) => JsonObject;
+  readonly prepare?: (cluster: ControlPlane) => Promise<void>;
+}
+
+export const operatorColdStart = (program: string, count: number, subject: Subject = {}): Promise<ColdStart> =>
+  besideResources(count, subject, async (cluster) => {
     let operator: OperatorProcess | undefined;
     try {
       return await measured(cluster, async () => {
@@ -51,12 +58,14 @@ export const operatorColdStart = (program: string, count: number): Promise<ColdS
 
 const besideResources = async (
   count: number,
+  { distribution, prepare }: Subject,
   work: (cluster: ControlPlane) => Promise<ColdStart>,
 ): Promise<ColdStart> => {
   const cluster = await startControlPlane();
   try {
     await prepareCluster(cluster, [NAMESPACE]);
-    await createMany(cluster, NAMESPACE, 0, count);
+    await prepare?.(cluster);
+    await createMany(cluster, NAMESPACE, 0, count, distribution);
     await pause(SETTLE_MS);
     return await work(cluster);
   } finally {

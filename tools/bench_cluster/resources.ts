@@ -21,19 +21,26 @@ export const prepareCluster = async (cluster: ControlPlane, namespaces: Readonly
 };
 
 /** The resources `r<from>` up to, but without, `r<to>`. */
-export const createMany = (cluster: ControlPlane, namespace: string, from: number, to: number): Promise<void> =>
-  inParallel(
-    to - from,
-    IN_FLIGHT,
-    async (index) => void await post(cluster, collection(namespace), resource(namespace, `r${from + index}`)),
-  );
+export const createMany = (
+  cluster: ControlPlane,
+  namespace: string,
+  from: number,
+  to: number,
+  distribution: (index: number) => JsonObject = () => STARTER,
+): Promise<void> =>
+  inParallel(to - from, IN_FLIGHT, async (index) => {
+    const made = resource(namespace, `r${from + index}`, distribution(from + index));
+    await post(cluster, collection(namespace), made);
+  });
 
-export const resource = (namespace: string, name: string): JsonObject => ({
+const STARTER: JsonObject = { name: "starter" };
+
+export const resource = (namespace: string, name: string, distribution = STARTER): JsonObject => ({
   apiVersion: "llamastack.io/v1alpha2",
   kind: "LlamaStackDistribution",
   metadata: { name, namespace },
   spec: {
-    distribution: { name: "starter" },
+    distribution,
     // Each its own, so that nothing that was made for one serves another.
     providers: { inference: [{ provider: "vllm", endpoint: `http://${name}.${namespace}:8000` }] },
     workload: { storage: { size: "1Gi" } },
