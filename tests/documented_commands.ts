@@ -101,6 +101,11 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     why:
       "requires a container engine; tests/node/external_providers_test.ts does the same on a real node, and core/command/provider_test.ts compares the files",
   },
+  {
+    page: "docs/external-providers.md",
+    heading: "What is judged before a pod starts",
+    why: "names a registry of an example; tests/cluster/image_command_test.ts does the same with a real one",
+  },
   { page: "docs/backup.md", heading: "Back up one namespace", by: "tests/cluster/backup_test.ts" },
   { page: "docs/backup.md", heading: "Restore it", by: "tests/cluster/backup_test.ts" },
   { page: "docs/observability.md", heading: "Log", by: "tests/around/prometheus_test.ts" },

@@ -11,6 +11,7 @@ export type FailureReason =
   | "ConfigMapNotFound"
   | "DeletionPending"
   | "EnvNameCollision"
+  | "ExternalProviderFailed"
   | "ImageLabelsAwaited"
   | "ImageLabelsUnread"
   | "InvalidName"

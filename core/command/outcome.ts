@@ -2,8 +2,8 @@
 
 import { printable } from "../data/printable.ts";
 
-/** 0 success, 1 errors in the input, 2 usage error. */
-export type ExitCode = 0 | 1 | 2;
+/** 0 success, 1 errors in the input, 2 usage error, 3 the input says nothing about what was asked. */
+export type ExitCode = 0 | 1 | 2 | 3;
 
 export interface Outcome {
   readonly stdout: string;

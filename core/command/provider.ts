@@ -10,9 +10,14 @@ import {
   pathInFolder,
   PROVIDER_TYPE,
   type ProviderDescription,
+  type ProviderProblem,
+  type ReadDescription,
   readDescription,
 } from "../image/provider_description.ts";
-import { productOf, providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
+import { missingFile, otherServer, problemsOfWheels, twice } from "../image/provider_judgement.ts";
+import { type LabelledWheel, providerLabels } from "../image/provider_labels.ts";
+import { providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
+import { onOneLine } from "../data/printable.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
 /** The content of `/lls-provider`, as a folder. */
@@ -31,72 +36,85 @@ export interface CheckOptions {
   readonly serverVersion: string | undefined;
 }
 
-/** The text of what is wrong, without the name of the folder; empty if nothing is. */
-export const providerProblems = (folder: ProviderFolder, server: string | undefined): ReadonlyArray<string> => {
-  if (folder.description === undefined) return [`the image has no file ${IMAGE_FOLDER}${DESCRIPTION_FILE}`];
+/** What is wrong; empty if nothing is. */
+export const providerProblems = (
+  folder: ProviderFolder,
+  serverVersion: string | undefined,
+): ReadonlyArray<ProviderProblem> => {
+  if (folder.description === undefined) {
+    const message = `the image has no file ${IMAGE_FOLDER}${DESCRIPTION_FILE}`;
+    return [{ reason: "ProviderMetadataMissing", message }];
+  }
   const read = readDescription(folder.description);
   const wheels = folder.wheels.filter(Result.isSuccess).map(({ success }) => success);
-  const invalid = folder.wheels.filter(Result.isFailure).map(({ failure }) => failure);
   const general = [
-    ...(folder.wheels.length === 0 ? [`the image has no wheel in ${IMAGE_FOLDER}packages`] : []),
-    ...invalid,
-    ...twice(wheels),
-    ...wheels.flatMap((wheel) => otherProduct(wheel, server)),
+    ...problemsOfWheels(folder.wheels),
+    ...wheels.flatMap((wheel) => otherServer(wheel, serverVersion)),
   ];
-  if (Result.isFailure(read)) return [read.failure, ...general];
+  if (Result.isFailure(read)) return [{ reason: "ProviderMetadataInvalid", message: read.failure }, ...general];
   const { problems, paths, description: { packageName } } = read.success;
   return [
     ...problems,
-    ...paths.filter((path) => !folder.files.includes(pathInFolder(path))).map((path) =>
-      `the image has no file ${path.slice(0, 200)}, which ${DESCRIPTION_FILE} names`
-    ),
+    ...paths.filter((path) => !folder.files.includes(pathInFolder(path))).map(missingFile),
     ...general,
     // A wheel that cannot be read may contain it.
-    ...(packageName === "" || wheels.length === 0 || invalid.length > 0 ||
+    ...(packageName === "" || wheels.length === 0 || wheels.length < folder.wheels.length ||
         wheels.some((wheel) => providerPackages(wheel).includes(packageName))
       ? []
-      : [`its packages contain no module ${packageName}.provider`]),
+      : [
+        {
+          reason: "ProviderImportFailed",
+          message: `its packages contain no module ${packageName}.provider`,
+        } as const,
+      ]),
   ];
 };
 
-const twice = (wheels: ReadonlyArray<Wheel>): ReadonlyArray<string> =>
-  wheels.flatMap((wheel, index) => {
-    const other = wheels.slice(0, index).find(({ name }) => name === wheel.name);
-    return other === undefined
-      ? []
-      : [`the image has two wheels of ${wheel.name}: ${other.version} and ${wheel.version}; remove one of them`];
-  });
-
-const otherProduct = (wheel: Wheel, version: string | undefined): ReadonlyArray<string> => {
-  const [wanted, server] = [productOf(wheel), version === undefined ? undefined : serverOf(version)];
-  if (wanted === undefined || server === undefined || server.family.servers.startsWith(wanted)) return [];
-  return [`${wheel.file} is written for ${wanted}, and not for ${server.family.servers}`];
-};
-
 export const providerCheckCommand = (folder: ProviderFolder, { serverVersion }: CheckOptions): Outcome => {
-  if (serverVersion !== undefined && serverOf(serverVersion) === undefined) {
-    return failed(`${serverVersion} is not a supported version; supported are ${SUPPORTED_SERVERS.join(", ")}`);
-  }
+  const unsupported = unsupportedServer(serverVersion);
+  if (unsupported !== undefined) return failed(unsupported);
   const problems = providerProblems(folder, serverVersion);
-  if (problems.length > 0) {
-    return { stdout: lines(problems.map((problem) => `${folder.name}: ${problem}`)), stderr: "", code: 1 };
-  }
-  const { description, ignored } = Result.getOrThrow(readDescription(folder.description ?? ""));
-  const wheels = folder.wheels.map(Result.getOrThrow);
-  const there = [...wheels.map(({ name }) => name), ...canonicalNames(ignored)];
-  const needed = [...new Set(wheels.flatMap(({ requires }) => requires.flatMap((item) => unconditional(item) ?? [])))]
-    .filter((name) => !there.includes(name)).sort();
-  const { name, version, api, providerType, packageName } = description;
+  if (problems.length > 0) return problemsOutcome(folder.name, problems);
+  const read = Result.getOrThrow(readDescription(folder.description ?? ""));
   return {
-    stdout: lines([
-      `${folder.name}: ${name} ${version} is a provider of the ${api} API: ${providerType} in ${packageName}`,
-      ...wheels.map((wheel) => `  ${wheel.file}`),
-      ...(needed.length === 0 ? [] : [`The server must have: ${needed.join(", ")}`]),
-    ]),
+    stdout: lines(summaryOf(folder.name, read, folder.wheels.map(Result.getOrThrow))),
     stderr: "",
     code: 0,
   };
 };
+
+/** A sentence; undefined if no version is named, or a supported one. */
+export const unsupportedServer = (version: string | undefined): string | undefined =>
+  version === undefined || serverOf(version) !== undefined
+    ? undefined
+    : `${version} is not a supported version; supported are ${SUPPORTED_SERVERS.join(", ")}`;
+
+export const problemsOutcome = (name: string, problems: ReadonlyArray<ProviderProblem>): Outcome => ({
+  stdout: lines(problems.map(({ message }) => `${name}: ${shown(message)}`)),
+  stderr: "",
+  code: 1,
+});
+
+/** What an image contains, and what the server must have for it. */
+export const summaryOf = (
+  image: string,
+  { description, ignored }: ReadDescription,
+  wheels: ReadonlyArray<LabelledWheel>,
+): ReadonlyArray<string> => {
+  const there = [...wheels.map(({ name }) => name), ...canonicalNames(ignored)];
+  const needed = [...new Set(wheels.flatMap(({ requires }) => requires.flatMap((item) => unconditional(item) ?? [])))]
+    .filter((name) => !there.includes(name)).sort();
+  const { name, version, api, providerType, packageName } = description;
+  return [
+    `${image}: ${shown(`${name} ${version}`)} is a provider of the ${api} API: ${providerType} in ${packageName}`,
+    ...wheels.map((wheel) => `  ${wheel.file}`),
+    ...(needed.length === 0 ? [] : [`The server must have: ${needed.join(", ")}`]),
+  ];
+};
+
+/** An image may contain any text. */
+const shown = (text: string): string => onOneLine(text, SHOWN_CHARACTERS_MAX);
+const SHOWN_CHARACTERS_MAX = 2000;
 
 export interface PackOptions {
   readonly api: string;
@@ -126,7 +144,7 @@ export const providerPackCommand = (packed: ReadonlyArray<PackedWheel>, options:
   }
   const wheels = packed.map(({ wheel }) => Result.getOrThrow(wheel));
   const doubled = twice(wheels)[0];
-  if (doubled !== undefined) return failed(doubled);
+  if (doubled !== undefined) return failed(doubled.message);
   const candidates = wheels.flatMap((wheel) => providerPackages(wheel).map((name) => ({ wheel, name })));
   const chosen = options.packageName === undefined
     ? candidates.filter(({ name }) => name.split(".").length === candidates[0]?.name.split(".").length)
@@ -144,15 +162,19 @@ export const providerPackCommand = (packed: ReadonlyArray<PackedWheel>, options:
   }
   const { wheel } = main;
   const description = { name: wheel.name, version: wheel.version, vendor: options.vendor ?? wheel.author ?? "unknown" };
+  const text = descriptionText({ ...description, packageName: main.name, providerType, api });
+  if (format === "description") return { stdout: text, stderr: "", code: 0 };
+  const labels = providerLabels(text, wheels);
   return {
-    stdout: format === "description"
-      ? descriptionText({ ...description, packageName: main.name, providerType, api })
-      : lines([
-        `FROM ${base}`,
-        `COPY ${DESCRIPTION_FILE} ${IMAGE_FOLDER}`,
-        ...packed.map(({ path }) => `COPY ${path} ${IMAGE_FOLDER}packages/`),
-      ]),
-    stderr: "",
+    stdout: lines([
+      `FROM ${base}`,
+      `COPY ${DESCRIPTION_FILE} ${IMAGE_FOLDER}`,
+      ...packed.map(({ path }) => `COPY ${path} ${IMAGE_FOLDER}packages/`),
+      ...labels.map(([label, value]) => `LABEL ${label}="${value}"`),
+    ]),
+    stderr: labels.length < 2
+      ? lines(["the description or the wheels are too long for a label, which is left out"])
+      : "",
     code: 0,
   };
 };

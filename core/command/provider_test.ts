@@ -25,6 +25,9 @@ const GATEWAY = wheel("gateway_provider-0.1.0-py3-none-any.whl", [
   "Requires-Dist: httpx",
   'Requires-Dist: pytest; extra == "dev"',
 ]);
+const EXAMPLE = wheel("gateway_provider-0.1.0-py3-none-any.whl", ["gateway_provider/provider.py"], [
+  "Requires-Dist: ogx-api>=1.5",
+]);
 const HELPING = wheel("helping-2.0-cp313-cp313-manylinux_2_28_x86_64.whl", ["helping.py"]);
 
 const OPTIONS: PackOptions = {
@@ -50,8 +53,8 @@ const pack = (
 
 Deno.test("provider pack prints the two files of the documentation", async () => {
   const files = await exampleFiles();
-  deepStrictEqual(pack([GATEWAY]), { stdout: files.Containerfile, stderr: "", code: 0 });
-  strictEqual(pack([GATEWAY], { format: "description" }).stdout, files["lls-provider-spec.yaml"]);
+  deepStrictEqual(pack([EXAMPLE]), { stdout: files.Containerfile, stderr: "", code: 0 });
+  strictEqual(pack([EXAMPLE], { format: "description" }).stdout, files["lls-provider-spec.yaml"]);
 });
 
 Deno.test("provider pack copies every wheel, and finds the one of the provider", () => {
@@ -109,7 +112,7 @@ Deno.test("provider check shows what the image contains, and what the server mus
 Deno.test("provider check compares with a server version, and names the supported ones", async () => {
   const { stdout, code } = providerCheckCommand(await folder(), { serverVersion: "0.7.3" });
   strictEqual(code, 1);
-  match(stdout, /^image: gateway_provider-0\.1\.0-py3-none-any\.whl is written for OGX, and not for Llama Stack/);
+  match(stdout, /^image: it requires ogx-api>=1\.5, but the server is Llama Stack 0\.7\.3; use a version of/);
   match(providerCheckCommand(await folder(), { serverVersion: "9.9" }).stderr, /9\.9 is not a supported version/);
 });
 
@@ -121,7 +124,7 @@ Deno.test("provider check finds everything that is wrong at once", async () => {
   const found = providerProblems(
     await folder({ description: text.join("\n"), wheels: [wheel("a.whl", [])] }),
     undefined,
-  );
+  ).map(({ message }) => message);
   for (
     const says of [
       /apiVersion must be .*, and is nothing/,
@@ -135,9 +138,9 @@ Deno.test("provider check finds everything that is wrong at once", async () => {
     ]
   ) ok(found.some((problem) => says.test(problem)), `${says} of ${found.join("\n")}`);
   deepStrictEqual(providerProblems(await folder({ description: undefined }), undefined), [
-    "the image has no file /lls-provider/lls-provider-spec.yaml",
+    { reason: "ProviderMetadataMissing", message: "the image has no file /lls-provider/lls-provider-spec.yaml" },
   ]);
   deepStrictEqual(providerProblems(await folder({ wheels: [HELPING] }), undefined), [
-    "its packages contain no module gateway_provider.provider",
+    { reason: "ProviderImportFailed", message: "its packages contain no module gateway_provider.provider" },
   ]);
 });

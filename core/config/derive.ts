@@ -22,6 +22,7 @@ import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
 import { type Generated, generation, type PipelineFailure, type Rejection, rejection } from "./pipeline.ts";
+import { type LabelsOfProvider, unfitProviders } from "./unfit_providers.ts";
 import { chooseSource } from "./source.ts";
 import { GenerationFacts } from "./stage.ts";
 import {
@@ -45,6 +46,8 @@ export interface Surroundings {
   readonly imageLabels?: LabelUse;
   /** What they say for this resource; offline, for any that has this image and wants this file. */
   readonly labels?: ImageLabels | ((image: string, wanted: string | undefined) => ImageLabels);
+  /** What the labels of images of external providers say; unset where they count later, or not at all. */
+  readonly providerLabels?: LabelsOfProvider;
 }
 
 export type Derived = Data.TaggedEnum<{
@@ -84,8 +87,13 @@ export const derive = (
 export const derivation = Effect.fnUntraced(function* (resource: Resource, surroundings: Surroundings) {
   const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow ?? ALLOWANCES_DEFAULT);
   const derived = yield* Effect.result(derivedFrom(resource, surroundings));
-  if (Result.isSuccess(derived) && denied.length === 0) return derived.success;
-  const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
+  const unfit = Result.isFailure(derived) || derived.success._tag !== "Generated"
+    ? []
+    : unfitProviders(resource.spec, derived.success, surroundings.providerLabels);
+  if (Result.isSuccess(derived) && denied.length === 0 && unfit.length === 0) return derived.success;
+  const { failures, warnings } = Result.isFailure(derived)
+    ? derived.failure
+    : { failures: unfit, warnings: warningsOf(derived.success) };
   return yield* Effect.fail({ failures: [...denied, ...failures], warnings });
 });
 

@@ -8,6 +8,10 @@ const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\
 export const printable = (text: string): string =>
   text.replaceAll(UNPRINTABLE, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/** Without line breaks, and no longer than this. */
+export const onOneLine = (text: string, charactersMax: number): string =>
+  printable(text.replaceAll(/\s+/g, " ")).slice(0, charactersMax);
+
 /** One word of a POSIX shell, quoted where it needs to be. */
 export const shellWord = (text: string): string =>
   /^[A-Za-z0-9_.:,=@%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -51,6 +51,18 @@ export const adviceOnUnreadLabels: Advise<{ readonly image: string }> = ({ image
   command: shell`llama-stack-operator image ${image}`,
 });
 
+export const adviceOnProvider: Advise<{ readonly image: string }> = ({ image }) => ({
+  action:
+    "Correct the entry or the image, as the message says; the operator reads the labels of the image again, at the " +
+    "latest after 10 minutes. What the labels say:",
+  command: shell`llama-stack-operator provider check ${image}`,
+});
+
+export const adviceOnProviderLabels: Advise<{ readonly image: string }> = ({ image }) => ({
+  action: `Wait for the answer of the registry, at most a few seconds; ${GOES_ON}. What the labels say:`,
+  command: shell`llama-stack-operator provider check ${image}`,
+});
+
 export const adviceOnOverride: Advise<unknown> = () => ({
   action:
     `Correct image-overrides in the settings of the operator, the ConfigMap llama-stack-operator-config; ${GOES_ON}`,

@@ -119,6 +119,36 @@ export class ImageLabelsUnread extends Data.TaggedError("ImageLabelsUnread")<{
   }
 }
 
+/** Labels of the image of an external provider show that it cannot be installed. */
+export class ExternalProviderUnfit extends Data.TaggedError("ExternalProviderUnfit")<{
+  /** Of the entry in its list. */
+  readonly path: FieldPath;
+  readonly id: string;
+  readonly image: string;
+  /** As the installation in a pod would report it, e.g. `ProviderApiMismatch`. */
+  readonly reason: string;
+  readonly detail: string;
+}> {
+  /** As the installation in a pod would say it. */
+  get sentence(): string {
+    return `External provider "${this.id}" (image ${this.image}): ${this.detail}`;
+  }
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.sentence}`;
+  }
+}
+
+/** The labels of images of external providers are being read. */
+export class ProviderLabelsAwaited extends Data.TaggedError("ProviderLabelsAwaited")<{
+  /** Of the first of their entries. */
+  readonly path: FieldPath;
+  readonly image: string;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: the operator is reading the labels of image "${this.image}"`;
+  }
+}
+
 /** The labels of the image name a version of the server that is not supported. */
 export class UnsupportedImageVersion extends Data.TaggedError("UnsupportedImageVersion")<{
   readonly path: FieldPath;

@@ -18,6 +18,8 @@ import {
   adviceOnFamilyChange,
   adviceOnLabels,
   adviceOnOverride,
+  adviceOnProvider,
+  adviceOnProviderLabels,
   adviceOnRefusal,
   adviceOnSecret,
   adviceOnSecretKey,
@@ -102,6 +104,24 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "ImageLabelsUnread",
     advice: adviceOnUnreadLabels,
+  },
+  ExternalProviderUnfit: {
+    meaning: "the labels of the image of an external provider show that it cannot be installed",
+    ...CONFIG,
+    condition: "ExternalProvidersReady",
+    reason: "ExternalProviderFailed",
+    // The report of the state of each provider has it.
+    event: undefined,
+    advice: adviceOnProvider,
+  },
+  ProviderLabelsAwaited: {
+    meaning: "the registry has not yet answered a request for the labels of the image of an external provider",
+    ...CONFIG,
+    condition: "ExternalProvidersReady",
+    reason: "ImageLabelsAwaited",
+    stalls: false,
+    event: undefined,
+    advice: adviceOnProviderLabels,
   },
   UnsupportedImageVersion: {
     meaning: "the labels of the image name a server version that is not supported",

@@ -51,6 +51,7 @@ const item = {
   running: "Llama Stack 0.7.1",
   ours: "Llama Stack 0.2.14",
   max: 1,
+  reason: "ProviderApiMismatch",
 } as const;
 
 const RETRIED = ["ObjectRefused", "OwnershipConflict", "DeletionPending", "WriteFailed"];

@@ -1,7 +1,8 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { generated } from "../../tests/given.ts";
 import { BASES } from "../config/servers/bases.ts";
-import { labelsInFile, readLabelsFile } from "./labels_file.ts";
+import * as Result from "effect/Result";
+import { labelsInFile, providerLabelsInFiles, readLabelsFile, sortedFiles } from "./labels_file.ts";
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
 const LABELS = {
@@ -11,12 +12,14 @@ const LABELS = {
 const PROVIDERS = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 
 Deno.test("readLabelsFile() reads the output of skopeo and crane, and a plain map", () => {
-  deepStrictEqual(readLabelsFile(LABELS), { labels: LABELS, digest: undefined });
-  deepStrictEqual(readLabelsFile({ Name: "a", Digest: DIGEST, Labels: LABELS }), { labels: LABELS, digest: DIGEST });
-  deepStrictEqual(readLabelsFile({ architecture: "amd64", config: { Labels: LABELS } }), {
+  const unnamed = { labels: LABELS, digest: undefined, repository: undefined };
+  deepStrictEqual(readLabelsFile(LABELS), unnamed);
+  deepStrictEqual(readLabelsFile({ Name: "a", Digest: DIGEST, Labels: LABELS }), {
     labels: LABELS,
-    digest: undefined,
+    digest: DIGEST,
+    repository: "docker.io/library/a",
   });
+  deepStrictEqual(readLabelsFile({ architecture: "amd64", config: { Labels: LABELS } }), unnamed);
   strictEqual(readLabelsFile([]), undefined);
   strictEqual(readLabelsFile({ config: 1 }), undefined);
 });
@@ -43,4 +46,32 @@ Deno.test("labelsInFile() reports a config that is not in the file", () => {
   };
   match(detail(layer), /is in a layer of the image, at a\.yaml; use --base$/);
   match(detail(LABELS, "other.yaml"), /there is no such config in the image; it has config\.yaml$/);
+});
+
+const OWN = { "io.llamastack.provider.wheels": btoa("[]") };
+const provider = (digest: string | undefined, name = "registry.example.com/own") =>
+  Result.getOrThrow(Result.fromNullishOr(
+    readLabelsFile({ Name: name, Labels: OWN, ...(digest === undefined ? {} : { Digest: digest }) }),
+    () => "none",
+  ));
+
+Deno.test("sortedFiles() tells the file of the server from those of providers, which must name their image", () => {
+  const server = { labels: LABELS, digest: undefined, repository: undefined };
+  const sorted = Result.getOrThrow(sortedFiles([provider(DIGEST), server]));
+  deepStrictEqual(sorted, { ofServer: server, ofProviders: [provider(DIGEST)] });
+  const why = (files: Parameters<typeof sortedFiles>[0]) =>
+    Result.match(sortedFiles(files), { onFailure: (text) => text, onSuccess: () => "" });
+  match(why([server, server]), /two files without labels of an external provider/);
+  match(why([{ ...server, labels: OWN }]), /must name its image, as skopeo inspect does/);
+});
+
+Deno.test("providerLabelsInFiles() finds the file by repository and digest, and none where two of them differ", () => {
+  const known = (image: string, ...files: ReadonlyArray<ReturnType<typeof provider>>) =>
+    providerLabelsInFiles(files)({ image }) !== undefined;
+  const other = `sha256:${"b".repeat(64)}`;
+  strictEqual(known("registry.example.com/own:1", provider(DIGEST)), true);
+  strictEqual(known(`registry.example.com/own@${DIGEST}`, provider(DIGEST), provider(other)), true);
+  strictEqual(known(`registry.example.com/own@${other}`, provider(DIGEST)), false);
+  strictEqual(known("registry.example.com/own:1", provider(DIGEST), provider(other)), false);
+  strictEqual(known("registry.example.com/else:1", provider(DIGEST)), false);
 });

@@ -3,8 +3,9 @@
  * judges the file again when a pod starts; tests/server/prepare_providers_test.ts compares the two.
  */
 import * as Result from "effect/Result";
-import { EXTERNAL_LISTS } from "../api/api_names.ts";
+import { camelCase, EXTERNAL_LISTS } from "../api/api_names.ts";
 import { at, isList, isObject, type Json } from "../data/json.ts";
+import { printable } from "../data/printable.ts";
 import { readYaml11 } from "../data/yaml.ts";
 import { canonical } from "./wheel.ts";
 
@@ -27,8 +28,7 @@ export const PROVIDER_TYPE = /^(remote|inline)::[A-Za-z0-9][A-Za-z0-9_.-]*$/;
 export const DESCRIBED_APIS: ReadonlyArray<string> = [...EXTERNAL_LISTS.map(({ api }) => api), "responses"];
 
 export interface ReadDescription {
-  /** Sentences. */
-  readonly problems: ReadonlyArray<string>;
+  readonly problems: ReadonlyArray<ProviderProblem>;
   readonly description: ProviderDescription;
   /** Paths that must exist in the image, as they are written. */
   readonly paths: ReadonlyArray<string>;
@@ -36,19 +36,39 @@ export interface ReadDescription {
   readonly ignored: ReadonlyArray<string>;
 }
 
-export const readDescription = (text: string): Result.Result<ReadDescription, string> => {
+/** Why a provider cannot be installed: a reason and the sentence of prepare_providers.py. */
+export interface ProviderProblem {
+  readonly reason: ProviderReason;
+  readonly message: string;
+}
+
+/** Those that can be decided without the Python of the server. */
+export type ProviderReason =
+  | "ProviderApiMismatch"
+  | "ProviderConflict"
+  | "ProviderImportFailed"
+  | "ProviderMetadataInvalid"
+  | "ProviderMetadataMissing"
+  | "ProviderPackagesInvalid"
+  | "ProviderPackagesMissing"
+  | "ProviderServerMismatch";
+
+/** `listedUnder`: the API as the config of the server calls it; undefined where the image is in no resource. */
+export const readDescription = (text: string, listedUnder?: string): Result.Result<ReadDescription, string> => {
   if (new TextEncoder().encode(text).length > DESCRIPTION_BYTES_MAX) {
     return Result.fail(`${DESCRIPTION_FILE} is larger than ${DESCRIPTION_BYTES_MAX} bytes`);
   }
   const read = readYaml11(text);
   if (Result.isFailure(read)) return Result.fail(`${DESCRIPTION_FILE} is not valid YAML: ${read.failure.detail}`);
   const document = read.success;
-  const problems: string[] = [];
+  const problems: ProviderProblem[] = [];
+  const invalid = (message: string): void =>
+    void problems.push({ reason: "ProviderMetadataInvalid", message: `${DESCRIPTION_FILE}: ${message}` });
   const field = (path: string, expected: string, fits: (value: string) => boolean): string => {
     const found = at(document, ...path.split("."));
     const value = isNumber(found) ? String(found) : found;
     if (typeof value === "string" && value !== "" && fits(value)) return value;
-    problems.push(`${DESCRIPTION_FILE}: ${path} must be ${expected}, and is ${shown(value)}`);
+    invalid(`${path} must be ${expected}, and is ${shown(value)}`);
     return "";
   };
   const any = () => true;
@@ -65,17 +85,27 @@ export const readDescription = (text: string): Result.Result<ReadDescription, st
       "such as remote::name or inline::name",
       (value) => PROVIDER_TYPE.test(value),
     ),
-    api: field("spec.api", `one of ${DESCRIBED_APIS.join(", ")}`, (value) => DESCRIBED_APIS.includes(value)),
+    api: listedUnder === undefined
+      ? field("spec.api", `one of ${DESCRIBED_APIS.join(", ")}`, (value) => DESCRIBED_APIS.includes(value))
+      : field("spec.api", "a text", any),
   };
+  const { api } = description;
+  if (listedUnder !== undefined && api !== "" && listedUnder !== api && listedUnder !== RENAMED_APIS[api]) {
+    problems.push({
+      reason: "ProviderApiMismatch",
+      message: `the image contains a provider of the ${shownApi(api)} API, but it is listed under ${listedUnder}; ` +
+        `list it under ${shownApi(fieldOf(api))}`,
+    });
+  }
   const listOf = (name: string, of: string): ReadonlyArray<string> => {
     const value = at(document, "spec", name) ?? [];
     if (isList(value) && value.every((item) => typeof item === "string")) return value;
-    problems.push(`${DESCRIPTION_FILE}: spec.${name} must be a list of ${of}`);
+    invalid(`spec.${name} must be a list of ${of}`);
     return [];
   };
   const wheelPath = at(document, "spec", "wheelPath") ?? undefined;
   if (wheelPath !== undefined && typeof wheelPath !== "string") {
-    problems.push(`${DESCRIPTION_FILE}: spec.wheelPath must be a path`);
+    invalid("spec.wheelPath must be a path");
   }
   return Result.succeed({
     problems,
@@ -89,6 +119,17 @@ export const readDescription = (text: string): Result.Result<ReadDescription, st
 };
 
 const DESCRIPTION_BYTES_MAX = 64 * 1024;
+
+/** The name of an API in the description, where servers call it otherwise. */
+const RENAMED_APIS: Readonly<Record<string, string>> = { agents: "responses" };
+
+/** The list of the resource for an API of the description. */
+const fieldOf = (api: string): string =>
+  EXTERNAL_LISTS.find((list) => list.api === api || RENAMED_APIS[list.api] === api)?.field ?? camelCase(api);
+
+/** Whoever makes an image may write anything there. */
+const shownApi = (api: string): string => printable(api.replaceAll(/\s/g, " ")).slice(0, API_CHARACTERS_SHOWN);
+const API_CHARACTERS_SHOWN = 100;
 
 /** A version such as 1.0 is a number in YAML; larger ones are written in more ways than one. */
 const isNumber = (value: Json | undefined): value is number =>

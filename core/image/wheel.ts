@@ -27,11 +27,11 @@ export const METADATA_FILE = /^[^/]+\.dist-info\/METADATA$/;
 /** The failure is a sentence. */
 export const wheelOf = ({ file, files, metadata }: WheelParts): Result.Result<Wheel, string> => {
   const invalid = (why: string) => Result.fail(`${file} is not a valid wheel: ${why}`);
-  const [, name = "", version = ""] = FILE_NAME.exec(file) ?? [];
-  if (name === "") return invalid("its name is not NAME-VERSION-PYTHON-ABI-PLATFORM.whl");
+  const named = namedWheel(file);
+  if (Result.isFailure(named)) return Result.fail(named.failure);
+  const { name: normalized, version } = named.success;
   const [text, ...others] = [...metadata.values()];
   if (text === undefined || others.length > 0) return invalid("one .dist-info/METADATA is needed");
-  const normalized = canonical(name);
   const headers = text.split(/\r?\n\r?\n/)[0]?.split(/\r?\n/) ?? [];
   const valuesOf = (field: string) =>
     headers.flatMap((line) =>
@@ -53,6 +53,14 @@ export const wheelOf = ({ file, files, metadata }: WheelParts): Result.Result<Wh
     files: files.flatMap((path) => path.endsWith("/") ? [] : targetOf(path, info) ?? []),
     author: valuesOf("Author")[0] || undefined,
   });
+};
+
+/** What the name of the file says. The failure is a sentence. */
+export const namedWheel = (file: string): Result.Result<Pick<Wheel, "file" | "name" | "version">, string> => {
+  const [, name = "", version = ""] = FILE_NAME.exec(file) ?? [];
+  return name === ""
+    ? Result.fail(`${file} is not a valid wheel: its name is not NAME-VERSION-PYTHON-ABI-PLATFORM.whl`)
+    : Result.succeed({ file, name: canonical(name), version });
 };
 
 /** The end of a sentence about the file; undefined for one that may be installed. */
@@ -108,16 +116,17 @@ const SERVER_PACKAGES: ReadonlyArray<string> = ["llama_stack", "llama_stack_api"
 /** As package indexes compare names. */
 export const canonical = (name: string): string => name.replaceAll(/[-_.]+/g, "-").toLowerCase();
 
-/** The name of the package that a requirement is about, unless an extra or a marker limits it. */
-export const unconditional = (requirement: string): string | undefined =>
-  requirement.includes(";") ? undefined : canonical(/^[A-Za-z0-9._-]+/.exec(requirement)?.[0] ?? "");
+/** The name of the package that a requirement is about. */
+export const packageIn = (requirement: string): string =>
+  canonical(/^\s*([A-Za-z0-9._-]+)/.exec(requirement)?.[1] ?? "");
 
-/** Which server a package is written for, by what it requires; undefined if it does not say. */
-export const productOf = ({ requires }: Wheel): "Llama Stack" | "OGX" | undefined => {
-  const names = requires.map(unconditional);
-  if (names.some((name) => name === "llama-stack" || name === "llama-stack-api")) return "Llama Stack";
-  return names.some((name) => name === "ogx" || name === "ogx-api") ? "OGX" : undefined;
-};
+/** The same, unless an extra or a marker limits the requirement. */
+export const unconditional = (requirement: string): string | undefined =>
+  requirement.includes(";") ? undefined : packageIn(requirement);
+
+/** The server that a distribution package belongs to; undefined for packages of others. */
+export const productOfPackage = (name: string): "Llama Stack" | "OGX" | undefined =>
+  !SERVER_DISTRIBUTIONS.includes(name) ? undefined : name.startsWith("ogx") ? "OGX" : "Llama Stack";
 
 /** Packages with a module `provider`, the shortest names first. */
 export const providerPackages = ({ files }: Wheel): ReadonlyArray<string> =>

@@ -17,6 +17,7 @@ import { isTemplateForeign } from "./field_owners.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { slotOf } from "./rollout/upgrade_slots.ts";
+import { providerFailures } from "./provider_question.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
@@ -57,6 +58,8 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     ? newerServer(prepared, live, snapshot)
     : undefined;
   if (newer !== undefined) return preserve(snapshot, [olderServer(newer)], { warnings, prepared });
+  const unfit = rollout.kind === "apply" ? providerFailures(snapshot, prepared) : [];
+  if (unfit.length > 0) return preserve(snapshot, unfit, { warnings, prepared });
   return withoutContested({
     kind: "rollout",
     ...objectSteps(snapshot, prepared, rollout),

@@ -107,15 +107,20 @@ export const withStanding = ({ kept, isHeld, isRequested }: LabelsNeeded, labels
 
 type Wish = Pick<ImageQuestion, "image" | "reference" | "wanted">;
 
-const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
+/** Names of the Secrets that the resource names. */
+export const pullSecretsOf = ({ workload }: Resource["spec"]): ReadonlyArray<string> =>
+  listAt((workload?.overrides ?? {}) as unknown as JsonObject, "imagePullSecrets")
+    .flatMap((reference) => stringAt(reference, "name") ?? []);
+
+/** Asks for an image with which the pods of the resource run. */
+export const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
   const { overrides } = resource.spec.workload ?? {};
   const registries = snapshot.operator.registries ?? REGISTRIES_DEFAULT;
   return {
     ...wish,
     namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",
     serviceAccount: overrides?.serviceAccountName ?? ownAccount(snapshot, resource.name),
-    pullSecrets: listAt((overrides ?? {}) as unknown as JsonObject, "imagePullSecrets")
-      .flatMap((reference) => stringAt(reference, "name") ?? []),
+    pullSecrets: pullSecretsOf(resource.spec),
     authorities: [registries.authorities, authoritiesOf(snapshot, resource)].filter((pem) => pem !== "").join("\n"),
     registries,
   };

@@ -4,7 +4,7 @@
  */
 import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, listAt, member, objectAt, objectIn, stringAt } from "../data/json.ts";
-import { printable } from "../data/printable.ts";
+import { onOneLine as shortened } from "../data/printable.ts";
 import { installedId, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import { CONFIG_REASONS, PULL_REASONS } from "./container_reasons.ts";
 
@@ -67,8 +67,7 @@ const lacksShell = (id: string | undefined, text: string): boolean =>
   id !== undefined && text.includes('"/bin/sh"') && text.includes("no such file");
 
 /** Without control characters, and no longer than a message may be. */
-export const onOneLine = (text: string): string =>
-  printable(text.replaceAll(/\s+/g, " ")).slice(0, EXTERNAL_MESSAGE_CHARACTERS_MAX);
+export const onOneLine = (text: string): string => shortened(text, EXTERNAL_MESSAGE_CHARACTERS_MAX);
 
 /** Those of prepare_providers.py and of the containers that copy. */
 const REPORTED_REASONS = [

@@ -21,7 +21,7 @@ export interface ExternalStates {
 /** In the order of installation; empty without external providers. */
 export const externalStates = (
   snapshot: ClusterSnapshot,
-  { prepared, rollout }: Decided,
+  { prepared, rollout, failures }: Decided,
   deployment: JsonObject | undefined,
 ): ExternalStates => {
   const wanted = EXTERNAL_LISTS.flatMap(({ field }) => listAt(snapshot.resource, "spec", "externalProviders", field))
@@ -44,9 +44,21 @@ export const externalStates = (
       .map((pod) => podState(pod, wanted.map(({ id }) => id), shown));
   return {
     states: wanted.map((item) => {
+      const unfit = failures.find((failure) => failure._tag === "ExternalProviderUnfit" && failure.id === item.id);
+      if (unfit?._tag === "ExternalProviderUnfit") {
+        return {
+          providerId: item.id,
+          image: item.image,
+          phase: "Failed",
+          reason: unfit.reason,
+          message: unfit.sentence,
+        };
+      }
       const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
       const state = PHASES.flatMap((phase) => seen.find((found) => found.phase === phase) ?? [])[0];
-      const kept = !isObserved || isRolledBack ? known(item) : undefined;
+      // What the labels of an image say is not known yet, as after a restart of the operator.
+      const isAwaited = failures.some(({ _tag }) => _tag === "ProviderLabelsAwaited");
+      const kept = !isObserved || isRolledBack || isAwaited ? known(item) : undefined;
       return (isRolledBack ? kept ?? state : state ?? kept) ?? waiting(item);
     }),
     warnings: pods.find(({ installed }) => installed.warnings.length > 0)?.installed.warnings ?? [],

@@ -56,7 +56,11 @@ export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, re
       const { warnings, prepared } = decision;
       const status = summarise(done, { ...UNKNOWN, failures, warnings, prepared });
       return {
-        steps: [...announcements(snapshot, failures, status), ...statusSteps(snapshot, status)],
+        steps: [
+          ...externalAnnouncements(snapshot, status),
+          ...announcements(snapshot, failures, status),
+          ...statusSteps(snapshot, status),
+        ],
         lookAgainMs: unwatchedMs(done),
         failures,
       };

@@ -60,10 +60,16 @@ for (
       "the image has no file",
     ],
     [
-      "cli provider check exits 2 without the folder",
-      ["provider", "check", "nope"],
+      "cli provider check exits 2 for what is neither a folder nor an image",
+      ["provider", "check", "./nope"],
       2,
-      "not a folder that can be read",
+      "Cannot read ./nope: neither a folder nor a reference of an image",
+    ],
+    [
+      "cli provider check exits 1 without the folder, and without an image of the name",
+      ["provider", "check", "nope"],
+      1,
+      "nope: there is no such folder, and as an image it cannot be read: ",
     ],
     [
       "cli provider pack exits 2 without the wheel",

@@ -29,10 +29,13 @@ export const base = optionalText(
   "Base config.yaml to use instead of the distribution's own; required for images without a known base config",
 );
 
-export const imageLabels = optionalText(
-  "image-labels",
-  "FILE",
-  "Labels of the image, as skopeo inspect or crane config print them: the base config that the operator would read from the registry",
+export const imageLabels = Flag.String("image-labels").pipe(
+  Flag.withMetavar("FILE"),
+  Flag.withDescription(
+    "Labels of the image, as skopeo inspect or crane config print them: the base config that the operator would read from the " +
+      "registry. Can be repeated for images of external providers, as skopeo inspect prints them",
+  ),
+  Flag.atLeast(0),
 );
 
 export const settings = optionalText(

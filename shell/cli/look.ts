@@ -22,7 +22,7 @@ import {
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/snapshot/kinds.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
-import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
+import type { ClusterSnapshot, ProviderAnswer } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
 import { pathOf } from "../kubernetes/object_path.ts";
@@ -32,6 +32,9 @@ import { LiveSettings } from "../controller/operator_settings.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
 import { LabelReader, nobodyAsked } from "../controller/image_labels.ts";
+import { noProviderAsked, ProviderReader } from "../controller/provider_labels.ts";
+import { reportedProvider } from "../../core/plan/provider_question.ts";
+import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { reportedLabels } from "../../core/plan/image_question.ts";
 import { Store } from "../cache/store.ts";
@@ -46,6 +49,7 @@ export interface LookOptions {
   readonly relatedImages: ReadonlyMap<string, string>;
   /** Labels of images from a file; without, no registry is asked, and what the operator reported about them counts. */
   readonly labels?: (image: string, wanted: string | undefined) => ImageLabels;
+  readonly providerLabels?: LabelsOfProvider;
 }
 
 /** No such resource in the cluster. */
@@ -70,6 +74,7 @@ export const looking = <A, E>(
     const settings = yield* settingsNow(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
     return yield* program.pipe(
       Effect.provideServiceEffect(LabelReader, knownLabels(options)),
+      Effect.provideServiceEffect(ProviderReader, knownProviders(options)),
       Effect.provide(Store.layer),
       Effect.provideService(OperatorFacts, facts),
       Effect.provideServiceEffect(LiveSettings, Ref.make(settings)),
@@ -102,6 +107,25 @@ const knownLabels = ({ labels }: LookOptions) =>
         return labels?.(question.image, question.wanted) ?? reportedLabels((yield* store.resource(key))?.object);
       }),
   }));
+
+const knownProviders = ({ providerLabels }: LookOptions) =>
+  Effect.map(Store, (store): ProviderReader => ({
+    ...noProviderAsked,
+    answers: Effect.fnUntraced(function* (key, questions) {
+      const resource = questions.size === 0 ? undefined : (yield* store.resource(key))?.object;
+      return new Map(
+        [...questions].map(([id, { image }]): readonly [string, ProviderAnswer] => {
+          const labels = providerLabels?.({ id, image });
+          return [
+            id,
+            labels === undefined ? reportedProvider(resource, { id, image }) ?? UNKNOWN : { kind: "read", labels },
+          ];
+        }),
+      );
+    }),
+  }));
+
+const UNKNOWN: ProviderAnswer = { kind: "unknown" };
 
 /** Empty where it cannot be read; digests of Secret values are then others than the operator's. */
 const knownHmacKey = Effect.fnUntraced(function* (namespace: string) {

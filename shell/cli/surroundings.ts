@@ -10,7 +10,7 @@ import type { JsonObject } from "../../core/data/json.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
 import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { readManifests } from "../../core/data/yaml.ts";
-import { labelsInFile, readLabelsFile } from "../../core/image/labels_file.ts";
+import { labelsInFile, providerLabelsInFiles, readLabelsFile, sortedFiles } from "../../core/image/labels_file.ts";
 import { manifestFiles, readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
 import { Ended, usageError } from "./print.ts";
@@ -57,7 +57,20 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   return settings;
 });
 
-export const labelsIn = Effect.fnUntraced(function* (file: string) {
+/** What labels in files say: as the operator would know it from registries. */
+export const labelsIn = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
+  const read = yield* Effect.forEach(files, labelsFile);
+  const sorted = sortedFiles(read);
+  if (Result.isFailure(sorted)) return yield* usageError(`--image-labels: ${sorted.failure}`);
+  const { ofServer, ofProviders } = sorted.success;
+  const found: Pick<Surroundings, "providerLabels"> & { readonly labels?: ReturnType<typeof labelsInFile> } = {
+    ...(ofServer === undefined ? {} : { labels: labelsInFile(ofServer) }),
+    ...(ofProviders.length === 0 ? {} : { providerLabels: providerLabelsInFiles(ofProviders) }),
+  };
+  return found;
+});
+
+const labelsFile = Effect.fnUntraced(function* (file: string) {
   const { text } = yield* readText(file);
   const [document = null] = Result.getOrElse(readManifests(text), () => []);
   return readLabelsFile(document) ??
@@ -67,7 +80,7 @@ export const labelsIn = Effect.fnUntraced(function* (file: string) {
 export const surroundings = Effect.fn("surroundings")(function* (
   version: Option.Option<string>,
   baseFile: Option.Option<string>,
-  labelsFile: Option.Option<string> = Option.none(),
+  labelsFiles: ReadonlyArray<string> = [],
 ) {
   if (Option.isSome(version) && serverOf(version.value) === undefined) {
     return yield* usageError(
@@ -75,12 +88,11 @@ export const surroundings = Effect.fn("surroundings")(function* (
     );
   }
   const document = Option.isNone(baseFile) ? undefined : yield* readBytes(baseFile.value);
-  const labels = Option.isNone(labelsFile) ? undefined : yield* labelsIn(labelsFile.value);
   const found: Surroundings = {
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: NO_OVERRIDES,
     ...(Option.isNone(version) ? {} : { serverVersion: version.value }),
-    ...(labels === undefined ? {} : { labels: labelsInFile(labels) }),
+    ...yield* labelsIn(labelsFiles),
     ...(document === undefined ? {} : { base: { origin: Option.getOrElse(baseFile, () => "-"), content: document } }),
   };
   return found;

@@ -9,26 +9,13 @@ import * as Effect from "effect/Effect";
 import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
-import * as Semaphore from "effect/Semaphore";
 import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
-import { answerKey, askerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
-import { Cluster } from "../kubernetes/cluster.ts";
-import type { FoundConfig } from "../registry/image_config.ts";
-import { type Answer, lookedUp, lookupLimits } from "../registry/lookup.ts";
-import { credentialsDigest, credentialsOfImage, type PlaceCredentials } from "../registry/pull_credentials.ts";
-import { forgetLongest, forgetOldest, keepNewest, type Lookup } from "../registry/remembered_lookups.ts";
-import { nodeArchitectures } from "../registry/node_architectures.ts";
+import type { ImageQuestion } from "../../core/plan/image_question.ts";
+import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";
+import type { Lookup } from "../registry/remembered_lookups.ts";
+import { sharedAnswers, SharedRegistries } from "../registry/shared_answers.ts";
 import { configsKept } from "../registry/configs_kept.ts";
-import {
-  ANSWER_AWAITED_MS,
-  ANSWER_FRESH_MS,
-  CONFIGS_KEPT_MAX,
-  CREDENTIALS_READ_MAX,
-  LOOKUP_RETRY_MS,
-  LOOKUP_RETRY_MS_MAX,
-  TAG_ATTEMPTS_MAX,
-  TAG_FRESH_MS,
-} from "../registry/limits.ts";
+import { ANSWER_AWAITED_MS, CONFIGS_KEPT_MAX, LOOKUP_MS, TAG_ATTEMPTS_MAX, TAG_FRESH_MS } from "../registry/limits.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { Store } from "../cache/store.ts";
 
@@ -71,13 +58,8 @@ export const LabelReader: Context.Reference<LabelReader> = Context.Reference("ll
   defaultValue: () => nobodyAsked,
 });
 
-export interface LabelReaderOptions {
-  readonly operatorNamespace: string;
-  /** Hosts of the API server. */
-  readonly forbidden: ReadonlyArray<string>;
-}
-
-export const labelReaderLayer = (options: LabelReaderOptions) => Layer.effect(LabelReader, reading(options));
+/** Needs `SharedRegistries`. */
+export const labelReaderLayer = Layer.effect(LabelReader, Effect.suspend(() => reading));
 
 interface Known {
   readonly question: string;
@@ -87,178 +69,109 @@ interface Known {
   isAwaited: boolean;
 }
 
-/** Needs a scope, in which the requests live. */
-const reading = (options: LabelReaderOptions) =>
-  Effect.gen(function* () {
-    const store = yield* Store;
-    const cluster = yield* Cluster;
-    const scope = yield* Effect.scope;
-    const changes = yield* Queue.unbounded<string>();
-    const askers = yield* FiberMap.make<string>();
-    const checkers = yield* FiberMap.make<string>();
-    const limits = yield* lookupLimits;
-    const kept = configsKept();
-    const withNodes = yield* nodeArchitectures;
-    const reads = new Map<string, Deferred.Deferred<PlaceCredentials>>();
-    const reading = yield* Semaphore.make(CREDENTIALS_READ_MAX);
-    const lookups = new Map<string, Lookup>();
-    /** The lookup that each asker was referred to. */
-    const allowed = new Map<string, string>();
-    const known = new Map<string, Known>();
-    const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
+/** Needs a scope, in which resources wait for answers. */
+const reading = Effect.gen(function* () {
+  const store = yield* Store;
+  const registries = yield* SharedRegistries;
+  if (registries === undefined) return nobodyAsked;
+  const changes = yield* Queue.unbounded<string>();
+  const askers = yield* FiberMap.make<string>();
+  const checkers = yield* FiberMap.make<string>();
+  const kept = configsKept();
+  const answerOf = sharedAnswers(registries, {
+    read: (name, access, question) =>
+      readImageConfig(name, access, question.wanted, (digest) => kept.of(question, digest), registries.withNodes),
+    ms: LOOKUP_MS,
+    charactersOf: ({ config }) => config?.text.length ?? 0,
+    keep: kept.keep,
+  });
+  const known = new Map<string, Known>();
+  const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
 
-    /** Resources that ask at the same time share the reads; afterwards nothing of them is kept. */
-    const credentialsFor = Effect.fnUntraced(function* (question: ImageQuestion) {
-      const { namespace, serviceAccount, pullSecrets, reference, authorities } = question;
-      const id = JSON.stringify([namespace, serviceAccount ?? null, pullSecrets, reference, authorities]);
-      const before = reads.get(id);
-      if (before !== undefined) return yield* Deferred.await(before);
-      const read = yield* Deferred.make<PlaceCredentials>();
-      reads.set(id, read);
-      yield* Effect.forkIn(
-        Effect.gen(function* () {
-          const found = yield* reading.withPermit(credentialsOfImage(question, options.operatorNamespace));
-          reads.delete(id);
-          yield* Deferred.succeed(read, found);
-        }),
-        scope,
-      );
-      return yield* Deferred.await(read);
+  const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
+    Effect.gen(function* () {
+      let ageMs = firstAgeMs;
+      const mine = known.get(key);
+      while (mine !== undefined && known.get(key) === mine && (yield* store.knows(key))) {
+        const { lookup, answer } = yield* answerOf(question, ageMs);
+        ageMs = Infinity;
+        const before = JSON.stringify(mine.answer);
+        mine.answer = answer.kind === "failed"
+          ? { kind: "unreadable", detail: answer.detail }
+          : { kind: "read", read: kept.shared(readLabels(question, answer.found)) };
+        dropOldest(known, mine);
+        // The reconciliation that asked may still be waiting for it.
+        if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
+        else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
+        if (answer.kind === "found") return;
+        yield* stale(lookup);
+      }
     });
 
-    /** `ageMs`: how old the answer to another resource may be. */
-    const answerOf = Effect.fnUntraced(function* (question: ImageQuestion, ageMs = Infinity) {
-      const isFreshAt = (nowMs: number) => ({ freshUntilMs, answeredAtMs }: Lookup) =>
-        freshUntilMs === undefined || nowMs < freshUntilMs && nowMs - answeredAtMs <= ageMs;
-      // Resources of one namespace that name the same pull Secrets: what one of them has read, the others may read.
-      const asker = askerKey(question);
-      const earlier = lookups.get(allowed.get(asker) ?? "");
-      if (earlier?.failures === 0 && isFreshAt(yield* monotonicMs)(earlier)) {
-        return { lookup: earlier, answer: yield* Deferred.await(earlier.answer) };
-      }
-      const credentials = yield* credentialsFor(question);
-      const id = answerKey(question, yield* Effect.promise(() => credentialsDigest(credentials)));
-      keepNewest(allowed, asker, id);
-      const nowMs = yield* monotonicMs;
-      const before = lookups.get(id);
-      if (before !== undefined && isFreshAt(nowMs)(before)) {
-        return { lookup: before, answer: yield* Deferred.await(before.answer) };
-      }
-      const lookup: Lookup = {
-        answer: yield* Deferred.make<Answer>(),
-        failures: before?.failures ?? 0,
-        freshUntilMs: undefined,
-        answeredAtMs: nowMs,
-        characters: 0,
-      };
-      forgetOldest(lookups, nowMs);
-      lookups.delete(id);
-      lookups.set(id, lookup);
-      // Not a child of the resource that happened to ask first.
-      yield* Effect.forkIn(
-        Effect.gen(function* () {
-          const answer = yield* limits(
-            question,
-            lookedUp(question, credentials, options.forbidden, kept.of, withNodes),
-          );
-          const failed = answer.kind === "failed";
-          if (!failed) kept.keep(question, answer.found);
-          lookup.failures = failed ? lookup.failures + 1 : 0;
-          lookup.answeredAtMs = yield* monotonicMs;
-          lookup.freshUntilMs = lookup.answeredAtMs + (failed ? pauseMs(lookup.failures) : ANSWER_FRESH_MS);
-          lookup.characters = failed ? 0 : answer.found.config?.text.length ?? 0;
-          forgetLongest(lookups, lookup);
-          yield* Deferred.succeed(lookup.answer, answer);
-        }),
-        scope,
-      );
-      return { lookup, answer: yield* Deferred.await(lookup.answer) };
-    }, Effect.provideService(Cluster, cluster));
-
-    const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
-      Effect.gen(function* () {
-        let ageMs = firstAgeMs;
-        const mine = known.get(key);
-        while (mine !== undefined && known.get(key) === mine && (yield* store.knows(key))) {
-          const { lookup, answer } = yield* answerOf(question, ageMs);
-          ageMs = Infinity;
-          const before = JSON.stringify(mine.answer);
-          mine.answer = answer.kind === "failed"
-            ? { kind: "unreadable", detail: answer.detail }
-            : { kind: "read", read: kept.shared(readLabels(question, answer.found)) };
-          dropOldest(known, mine);
-          // The reconciliation that asked may still be waiting for it.
-          if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
-          else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
-          if (answer.kind === "found") return;
-          yield* stale(lookup);
+  const check = (key: string, question: ImageQuestion) =>
+    Effect.gen(function* () {
+      const mine = tags.get(key);
+      for (let attempt = 0; attempt < TAG_ATTEMPTS_MAX && mine !== undefined && tags.get(key) === mine; attempt++) {
+        const { lookup, answer } = yield* answerOf({ ...question, reference: question.image }, TAG_FRESH_MS);
+        if (answer.kind === "found") {
+          mine.digest = answer.found.digest;
+          return yield* Queue.offer(changes, key);
         }
-      });
+        yield* stale(lookup);
+      }
+    });
 
-    const check = (key: string, question: ImageQuestion) =>
+  const reader: LabelReader = {
+    asksNobody: false,
+    labels: (key, question, generation) =>
       Effect.gen(function* () {
-        const mine = tags.get(key);
-        for (let attempt = 0; attempt < TAG_ATTEMPTS_MAX && mine !== undefined && tags.get(key) === mine; attempt++) {
-          const { lookup, answer } = yield* answerOf({ ...question, reference: question.image }, TAG_FRESH_MS);
-          if (answer.kind === "found") {
-            mine.digest = answer.found.digest;
-            return yield* Queue.offer(changes, key);
-          }
-          yield* stale(lookup);
-        }
-      });
-
-    const reader: LabelReader = {
-      asksNobody: false,
-      labels: (key, question, generation) =>
-        Effect.gen(function* () {
-          const current = known.get(key);
-          if (question === undefined) {
-            if (current === undefined) return undefined;
-            known.delete(key);
-            yield* FiberMap.remove(askers, key);
-            return undefined;
-          }
-          const text = questionText(question);
-          if (current?.question === text && current.generation === generation) return current.answer;
-          const isEdit = current?.question === text;
-          const mine: Known = {
-            question: text,
-            generation,
-            answer: isEdit ? current.answer : undefined,
-            first: yield* Deferred.make<void>(),
-            isAwaited: true,
-          };
-          known.set(key, mine);
-          yield* FiberMap.run(askers, key, follow(key, question, isEdit ? TAG_FRESH_MS : Infinity));
-          yield* Deferred.await(mine.first).pipe(
-            Effect.timeoutOption(Duration.millis(ANSWER_AWAITED_MS)),
-            Effect.ensuring(Effect.sync(() => mine.isAwaited = false)),
-          );
-          return mine.answer;
-        }),
-      tagDigest: (key, question, generation) =>
-        Effect.gen(function* () {
-          const current = tags.get(key);
-          if (question === undefined) return current?.digest;
-          const text = `${generation} ${question.image}`;
-          if (current?.question === text) return current.digest;
-          tags.set(key, { question: text, digest: undefined });
-          yield* FiberMap.run(checkers, key, check(key, question));
-          return undefined;
-        }),
-      shared: kept.shared,
-      forget: (key) =>
-        Effect.gen(function* () {
+        const current = known.get(key);
+        if (question === undefined) {
+          if (current === undefined) return undefined;
           known.delete(key);
-          tags.delete(key);
           yield* FiberMap.remove(askers, key);
-          yield* FiberMap.remove(checkers, key);
-        }),
-      changed: Queue.take(changes),
-    };
-    return reader;
-  });
+          return undefined;
+        }
+        const text = questionText(question);
+        if (current?.question === text && current.generation === generation) return current.answer;
+        const isEdit = current?.question === text;
+        const mine: Known = {
+          question: text,
+          generation,
+          answer: isEdit ? current.answer : undefined,
+          first: yield* Deferred.make<void>(),
+          isAwaited: true,
+        };
+        known.set(key, mine);
+        yield* FiberMap.run(askers, key, follow(key, question, isEdit ? TAG_FRESH_MS : Infinity));
+        yield* Deferred.await(mine.first).pipe(
+          Effect.timeoutOption(Duration.millis(ANSWER_AWAITED_MS)),
+          Effect.ensuring(Effect.sync(() => mine.isAwaited = false)),
+        );
+        return mine.answer;
+      }),
+    tagDigest: (key, question, generation) =>
+      Effect.gen(function* () {
+        const current = tags.get(key);
+        if (question === undefined) return current?.digest;
+        const text = `${generation} ${question.image}`;
+        if (current?.question === text) return current.digest;
+        tags.set(key, { question: text, digest: undefined });
+        yield* FiberMap.run(checkers, key, check(key, question));
+        return undefined;
+      }),
+    shared: kept.shared,
+    forget: (key) =>
+      Effect.gen(function* () {
+        known.delete(key);
+        tags.delete(key);
+        yield* FiberMap.remove(askers, key);
+        yield* FiberMap.remove(checkers, key);
+      }),
+    changed: Queue.take(changes),
+  };
+  return reader;
+});
 
 /**
  * Answers are held until the config is written. Where other failures keep many resources from that, the oldest answers are
@@ -277,7 +190,7 @@ const dropOldest = (known: Map<string, Known>, newest: Known): void => {
 };
 
 /** Waits until the answer may be asked for again. */
-const stale = ({ freshUntilMs = 0 }: Lookup) =>
+const stale = ({ freshUntilMs = 0 }: Pick<Lookup<FoundConfig>, "freshUntilMs">) =>
   Effect.flatMap(monotonicMs, (nowMs) => Effect.sleep(Duration.millis(Math.max(1, freshUntilMs - nowMs))));
 
 const questionText = (question: ImageQuestion): string =>
@@ -285,8 +198,6 @@ const questionText = (question: ImageQuestion): string =>
     ...question,
     registries: { ...question.registries, mirrors: [...question.registries.mirrors] },
   });
-
-const pauseMs = (failures: number): number => Math.min(LOOKUP_RETRY_MS * 2 ** (failures - 1), LOOKUP_RETRY_MS_MAX);
 
 const readLabels = ({ image, wanted }: ImageQuestion, { digest, config }: FoundConfig): ReadLabels => ({
   image,

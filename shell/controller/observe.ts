@@ -25,6 +25,8 @@ import { Cluster } from "../kubernetes/cluster.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { labelsNeeded, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
+import { providerQuestions } from "../../core/plan/provider_question.ts";
+import { ProviderReader } from "./provider_labels.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
@@ -93,9 +95,17 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     ? questionOf({ resource, live, secrets }, decoded.success.spec)
     : undefined;
   const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
-  const observed: Observed = { snapshot: { ...sources, live, server }, prepared };
+  const snapshot: ClusterSnapshot = { ...sources, live, server };
+  const questions = Result.isSuccess(prepared) ? providerQuestions(snapshot, prepared.success) : new Map();
+  const providerLabels = yield* (yield* ProviderReader).answers(key, questions, generationOf(resource));
+  const observed: Observed = {
+    snapshot: providerLabels.size === 0 ? snapshot : { ...snapshot, providerLabels },
+    prepared,
+  };
   return observed;
 });
+
+const generationOf = (resource: JsonObject): number => Number(at(resource, "metadata", "generation") ?? 0);
 
 /** What the labels of the image say, as far as the decision needs them: from the record of the config, else from the registry. */
 const labelsOf = Effect.fnUntraced(function* (
@@ -106,7 +116,7 @@ const labelsOf = Effect.fnUntraced(function* (
   const reader = yield* LabelReader;
   const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
   const { recorded } = needed ?? {};
-  const generation = Number(at(snapshot.resource, "metadata", "generation") ?? 0);
+  const generation = generationOf(snapshot.resource);
   const isAsked = needed !== undefined && recorded === undefined;
   const answer = yield* reader.labels(key, isAsked ? needed.question() : undefined, generation);
   if (needed === undefined) return undefined;

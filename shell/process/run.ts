@@ -22,8 +22,10 @@ import { Scope } from "../controller/watches.ts";
 import { SecretPolling } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { labelReaderLayer } from "../controller/image_labels.ts";
+import { providerReaderLayer } from "../controller/provider_labels.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
+import { newRegistries, SharedRegistries } from "../registry/shared_answers.ts";
 import { collectAtRest, ownMemory } from "./rest.ts";
 import { type Route, ServerProbe } from "../controller/server_answers.ts";
 import { migrateStorage } from "../controller/storage_migration.ts";
@@ -71,7 +73,13 @@ export const operator = (options: RunOptions) =>
     };
     yield* serveHealth({ ...options, notReady });
     yield* serveMetrics(options);
-    const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options });
+    const registries = yield* newRegistries({
+      operatorNamespace: options.operatorNamespace,
+      forbidden: [new URL(options.connection.url).hostname, ...API_SERVER_NAMES],
+    });
+    const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options }).pipe(
+      Effect.provideService(SharedRegistries, registries),
+    );
     callable = webhooks.isReady;
     const memory = ownMemory();
     if (memory !== undefined) yield* Effect.forkScoped(collectAtRest(memory, passesEnded));
@@ -85,7 +93,7 @@ export const operator = (options: RunOptions) =>
         openshift: groups.includes(OPENSHIFT),
       }),
     );
-    const program = working(options, groups);
+    const program = Effect.provideService(working(options, groups), SharedRegistries, registries);
     const work = !options.leaderElect ? anewAfterRestores(program) : leading(program, {
       namespace: options.operatorNamespace,
       identity: `${options.replica}_${crypto.randomUUID()}`,
@@ -112,10 +120,6 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
   if (options.namespaces.length === 0) {
     yield* copyGoOperatorSettings(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
   }
-  const labelOptions = {
-    operatorNamespace: options.operatorNamespace,
-    forbidden: [new URL(options.connection.url).hostname, ...API_SERVER_NAMES],
-  };
   // If only some namespaces are watched, the resources of others must not be written.
   const migration = options.namespaces.length === 0 ? migrateStorage : Effect.void;
   return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
@@ -126,7 +130,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideService(Scope, options.namespaces),
     Effect.provide(
       Layer.fresh(Layer.provideMerge(
-        Layer.mergeAll(ServerProbe.layer(options.connection, options.route), labelReaderLayer(labelOptions)),
+        Layer.mergeAll(ServerProbe.layer(options.connection, options.route), labelReaderLayer, providerReaderLayer),
         Store.layer,
       )),
     ),

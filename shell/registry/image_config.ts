@@ -3,14 +3,15 @@ import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { stringAt } from "../../core/data/json.ts";
 import { BASE_BYTES_MAX } from "../../core/data/limits.ts";
-import { agreed, type ConfigText, type PlatformConfig, type PlatformsDiffer } from "../../core/image/agreement.ts";
+import { agreed, type ConfigText, type PlatformsDiffer } from "../../core/image/agreement.ts";
 import type { ImageName } from "../../core/image/image_name.ts";
 import { configsIn, LabelUnusable } from "../../core/image/labels.ts";
-import { type Descriptor, labelsOf, ManifestUnusable } from "../../core/image/manifest.ts";
+import { type Descriptor, labelsOf, type ManifestUnusable } from "../../core/image/manifest.ts";
 import type { RegistryFailure } from "../../core/image/registry_failure.ts";
-import { TarUnusable } from "../../core/image/tar.ts";
-import { ARCHITECTURES_MAX, LAYERS_SEARCHED_MAX } from "./limits.ts";
+import type { TarUnusable } from "../../core/image/tar.ts";
+import { LAYERS_SEARCHED_MAX } from "./limits.ts";
 import type { WithNodes } from "./node_architectures.ts";
+import { architecturesToRead, type ImageManifest, readPlatforms } from "./platforms.ts";
 import { openRegistry, type Registry, type RegistryAccess } from "./registry.ts";
 
 export interface FoundConfig {
@@ -34,33 +35,17 @@ export const readImageConfig = (
   Effect.scoped(Effect.gen(function* () {
     const registry = yield* openRegistry(name, access);
     const { manifest, digest } = yield* registry.manifest(name.digest ?? name.tag ?? "");
+    const architectures = yield* architecturesToRead(manifest, withNodes);
     const before = known(digest);
-    if (manifest.kind === "image") {
-      return before ??
-        { digest, architectures: [], config: (yield* platformConfig(registry, manifest, wanted)).config };
-    }
-    if (manifest.platforms.length > ARCHITECTURES_MAX) {
-      return yield* new ManifestUnusable({ detail: `its index has ${manifest.platforms.length} images for Linux` });
-    }
-    const architectures = yield* withNodes(manifest.platforms.map(({ architecture }) => architecture));
     if (before !== undefined && architectures.every((name) => before.architectures.includes(name))) return before;
-    const platforms: Array<PlatformConfig> = [];
-    for (const { digest: inner, architecture } of manifest.platforms) {
-      if (!architectures.includes(architecture)) continue;
-      const found = yield* registry.manifest(inner);
-      // An index inside an index is none that a container runtime accepts.
-      if (found.manifest.kind === "index") {
-        return yield* new ManifestUnusable({ detail: "its index contains an index" });
-      }
-      platforms.push({ ...yield* platformConfig(registry, found.manifest, wanted), architecture });
-    }
+    const platforms = yield* readPlatforms(
+      registry,
+      manifest,
+      architectures,
+      (inner) => platformConfig(registry, inner, wanted),
+    );
     return { digest, architectures, config: yield* Effect.fromResult(agreed(platforms)) };
   }));
-
-interface ImageManifest {
-  readonly config: Descriptor;
-  readonly layers: ReadonlyArray<Descriptor>;
-}
 
 const platformConfig = Effect.fnUntraced(function* (
   registry: Registry,

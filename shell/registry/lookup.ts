@@ -4,18 +4,28 @@ import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import * as Semaphore from "effect/Semaphore";
 import { isImageReference } from "../../core/api/image_reference.ts";
-import { imageName, repositoryOf } from "../../core/image/image_name.ts";
+import { type ImageName, imageName, repositoryOf } from "../../core/image/image_name.ts";
 import { placesOf } from "../../core/operator/registries.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { guardedFetch, isListed } from "./guarded_fetch.ts";
 import type { PlaceCredentials } from "./pull_credentials.ts";
-import { type FoundConfig, readImageConfig } from "./image_config.ts";
-import type { WithNodes } from "./node_architectures.ts";
-import { LOOKUP_MS, LOOKUPS_MAX, LOOKUPS_PER_HOST_MAX, LOOKUPS_PER_NAMESPACE_MAX } from "./limits.ts";
+import type { ImageFailure } from "./image_config.ts";
+import type { RegistryAccess } from "./registry.ts";
+import { LOOKUPS_MAX, LOOKUPS_PER_HOST_MAX, LOOKUPS_PER_NAMESPACE_MAX } from "./limits.ts";
 
-export type Answer =
-  | { readonly kind: "found"; readonly found: FoundConfig }
+export type Answer<A> =
+  | { readonly kind: "found"; readonly found: A }
   | { readonly kind: "failed"; readonly detail: string };
+
+/** What is read of an image, and how long it may take, in milliseconds. */
+export interface Reading<A> {
+  readonly read: (
+    name: ImageName,
+    access: RegistryAccess,
+    question: ImageQuestion,
+  ) => Effect.Effect<A, ImageFailure>;
+  readonly ms: number;
+}
 
 /** As many as are used or waited for now. */
 type Seats = Map<string, { readonly free: Semaphore.Semaphore; users: number }>;
@@ -48,7 +58,7 @@ export const lookupLimits = Effect.gen(function* () {
 });
 
 /** Nothing is asked for a text that no container runtime would pull, or whose digest nobody here can verify. */
-const rejectionOf = (reference: string): Answer | undefined => {
+const rejectionOf = (reference: string): Answer<never> | undefined => {
   if (!isImageReference(reference)) return { kind: "failed", detail: "it is not a reference that can be pulled" };
   const { digest } = imageName(reference);
   return digest === undefined || digest.startsWith("sha256:")
@@ -57,16 +67,15 @@ const rejectionOf = (reference: string): Answer | undefined => {
 };
 
 /** From the first place that has the image; the failure of the last one, which is its own registry. */
-export const lookedUp = (
+export const lookedUp = <A>(
   question: ImageQuestion,
   credentials: PlaceCredentials,
   /** Hosts of the API server. */
   forbidden: ReadonlyArray<string>,
-  known: (question: ImageQuestion, digest: string) => FoundConfig | undefined,
-  withNodes: WithNodes,
-): Effect.Effect<Answer> =>
+  { read, ms }: Reading<A>,
+): Effect.Effect<Answer<A>> =>
   Effect.gen(function* () {
-    const { authorities, registries, wanted } = question;
+    const { authorities, registries } = question;
     const rejection = rejectionOf(question.reference);
     if (rejection !== undefined) return rejection;
     const named = imageName(question.reference);
@@ -77,37 +86,35 @@ export const lookedUp = (
       const name = { ...named, registry: target.registry, repository: target.repository };
       const plainHttp = isListed(registries.plainHttp, `http://${name.registry}`);
       const found = yield* Effect.match(
-        readImageConfig(
+        read(
           name,
           { credentials: credentials.get(repositoryOf(target)) ?? [], authorities: [], plainHttp, send },
-          wanted,
-          (digest) => known(question, digest),
-          withNodes,
+          question,
         ),
         {
-          onSuccess: (config): Answer => ({ kind: "found", found: config }),
-          onFailure: ({ message }): Answer => ({ kind: "failed", detail: message }),
+          onSuccess: (value): Answer<A> => ({ kind: "found", found: value }),
+          onFailure: ({ message }): Answer<A> => ({ kind: "failed", detail: message }),
         },
       );
       if (found.kind === "found") return found;
       detail = found.detail;
     }
-    const failed: Answer = { kind: "failed", detail };
+    const failed: Answer<A> = { kind: "failed", detail };
     return failed;
   }).pipe(
     Effect.timeoutOrElse({
-      duration: Duration.millis(LOOKUP_MS),
+      duration: Duration.millis(ms),
       orElse: () =>
-        Effect.succeed<Answer>({
+        Effect.succeed<Answer<A>>({
           kind: "failed",
-          detail: `registry ${imageName(question.image).registry} did not send them within ${LOOKUP_MS / 1000} s`,
+          detail: `registry ${imageName(question.image).registry} did not send them within ${ms / 1000} s`,
         }),
     }),
     // A defect is a failure of this image, not of the operator.
     Effect.catchDefect((defect) =>
       Effect.as(
         Effect.logError("labels of an image could not be read").pipe(Effect.annotateLogs({ cause: String(defect) })),
-        { kind: "failed", detail: "its labels could not be read" } satisfies Answer,
+        { kind: "failed", detail: "its labels could not be read" } satisfies Answer<A>,
       )
     ),
   );

@@ -1,22 +1,22 @@
-/** Answers of registries in memory, bounded by their number and by the length of their configs. */
+/** Answers of registries in memory, bounded by their number and by the length of their texts. */
 import type * as Deferred from "effect/Deferred";
 import { ANSWERS_KEPT_MAX, CONFIGS_KEPT_MAX } from "./limits.ts";
 import type { Answer } from "./lookup.ts";
 
 /** One lookup, for all resources whose question and credentials are the same. */
-export interface Lookup {
-  readonly answer: Deferred.Deferred<Answer>;
+export interface Lookup<A> {
+  readonly answer: Deferred.Deferred<Answer<A>>;
   /** Failures in a row, this one included. */
   failures: number;
   /** By the monotonic clock; undefined while it runs. */
   freshUntilMs: number | undefined;
   answeredAtMs: number;
-  /** Of the config in the answer. */
+  /** Of the texts in the answer. */
   characters: number;
 }
 
-/** The newest answers are kept as long as their configs together are not too long. */
-export const forgetLongest = (lookups: Map<string, Lookup>, newest: Lookup): void => {
+/** The newest answers are kept as long as their texts together are not too long. */
+export const forgetLongest = <A>(lookups: Map<string, Lookup<A>>, newest: Lookup<A>): void => {
   let characters = 0;
   for (const [id, lookup] of [...lookups].toReversed()) {
     if (lookup.freshUntilMs === undefined) continue;
@@ -26,7 +26,7 @@ export const forgetLongest = (lookups: Map<string, Lookup>, newest: Lookup): voi
 };
 
 /** Those that are no longer fresh, and of the others the oldest. */
-export const forgetOldest = (lookups: Map<string, Lookup>, nowMs: number): void => {
+export const forgetOldest = <A>(lookups: Map<string, Lookup<A>>, nowMs: number): void => {
   if (lookups.size < ANSWERS_KEPT_MAX) return;
   for (const [id, { freshUntilMs }] of lookups) {
     if (freshUntilMs !== undefined && freshUntilMs <= nowMs) lookups.delete(id);

@@ -13,6 +13,7 @@ import { conversionAnswer } from "../../core/admission/conversion_review.ts";
 import { readReview, writeReview } from "../../core/admission/exact_numbers.ts";
 import { depthOf } from "../../core/admission/review_slices.ts";
 import { type Found, judge, newReferences, referenceName } from "../../core/admission/judgement.ts";
+import { reviewedProviders } from "../../core/admission/reviewed_providers.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
@@ -29,6 +30,7 @@ import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
 import { counters } from "../runtime/metrics.ts";
+import { type ProviderReviews, providerReviews } from "./provider_reviews.ts";
 import { SETTINGS_FIELDS } from "../controller/operator_settings.ts";
 import type { Answer, Caller, Route } from "./webhook_server.ts";
 
@@ -45,6 +47,7 @@ export interface WebhookFacts {
  */
 export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, isProvable: () => boolean = () => true) {
   const settings = yield* freshSettings(facts.operatorNamespace);
+  const providers = yield* providerReviews;
   const unproven = yield* Semaphore.make(1);
   const large = yield* Semaphore.make(1);
   /**
@@ -76,7 +79,7 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
       withSlot(
         body.length,
         caller,
-        counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, caller))),
+        counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, providers, caller))),
       ),
   };
   const routes: Readonly<Record<string, Route<Cluster>>> = {
@@ -140,19 +143,27 @@ const counted = <R>(path: string, answer: Effect.Effect<Answer, never, R>): Effe
 const admission = Effect.fnUntraced(function* (
   review: Json,
   { namespaces, relatedImages }: WebhookFacts,
-  settings: Effect.Effect<Settings, never, Cluster>,
+  settings: Effect.Effect<FreshSettings, never, Cluster>,
+  providers: ProviderReviews,
   caller: Caller,
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
-  const { imageOverrides, admissionReferences, allow, imageLabels } = yield* settings;
+  const { settings: read, isKnown } = yield* settings;
+  const { imageOverrides, admissionReferences, allow, imageLabels } = read;
   const surroundings = {
     allow,
     imageLabels,
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };
-  const verdict = judge(change, surroundings, admissionReferences, yield* lookedFor(change, surroundings, caller));
+  // Nobody else may make the operator ask registries, and nobody at all if the administrator does not want it.
+  const reviewed = caller === "API server" && isKnown ? reviewedProviders(change, read) : [];
+  const [found, providerLabels] = yield* Effect.all(
+    [lookedFor(change, surroundings, caller), providers(reviewed)],
+    { concurrency: "unbounded" },
+  );
+  const verdict = judge(change, { ...surroundings, providerLabels }, admissionReferences, found);
   return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
 });
 
@@ -187,24 +198,32 @@ const presence = (object: JsonObject | undefined, key: string | undefined): Foun
     : "NoKey";
 };
 
+interface FreshSettings {
+  readonly settings: Settings;
+  /** False for the defaults, as long as the settings could not be read. */
+  readonly isKnown: boolean;
+}
+
 /** Read again when they are older than a few seconds; a replica that is not the leader follows nothing. */
 const freshSettings = Effect.fnUntraced(function* (namespace: string) {
   const kept = yield* Ref.make({ settings: SETTINGS_DEFAULT, readAtMs: Number.NEGATIVE_INFINITY });
   return Effect.gen(function* () {
     const { settings, readAtMs } = yield* Ref.get(kept);
     const nowMs = yield* Clock.currentTimeMillis;
-    if (nowMs - readAtMs < SETTINGS_FRESH_MS) return settings;
+    const before: FreshSettings = { settings, isKnown: Number.isFinite(readAtMs) };
+    if (nowMs - readAtMs < SETTINGS_FRESH_MS) return before;
     const cluster = yield* Cluster;
     const listed = yield* cluster.list({
       path: `/api/v1/namespaces/${namespace}/configmaps`,
       fields: SETTINGS_FIELDS,
     }).pipe(Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)), Effect.option);
-    if (listed._tag === "None" || listed.value._tag === "None") return settings;
+    if (listed._tag === "None" || listed.value._tag === "None") return before;
     const [map] = listed.value.value.items;
     const data = map === undefined ? undefined : settingsData(map);
     const next = readSettings(data, settings, [...EMBEDDED_DISTRIBUTIONS.keys()]).settings;
     yield* Ref.set(kept, { settings: next, readAtMs: nowMs });
-    return next;
+    const fresh: FreshSettings = { settings: next, isKnown: true };
+    return fresh;
   });
 });
 

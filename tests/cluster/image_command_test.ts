@@ -7,6 +7,8 @@ import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { containers } from "../../tools/release/containers.ts";
 import { startLocalRegistry } from "../../tools/release/local_registry.ts";
 import { inFolder } from "../folder.ts";
+import { manifest } from "../given.ts";
+import { makeWheel, providerFiles } from "../provider_wheel.ts";
 
 const BASES = new URL("../../configs/bases/", import.meta.url);
 
@@ -72,6 +74,58 @@ Deno.test("image and label on a real registry", (t) =>
       deepStrictEqual(configs, []);
       ok(problems[0].includes("spec.overrideConfig"), problems[0]);
     });
+
+    await t.step(
+      "an image with the labels of provider pack is checked without its content, and offline by skopeo",
+      async () => {
+        await Deno.mkdir(join(folder, "dist"));
+        const files = providerFiles("own", { server: "ogx_api" });
+        const wheel = await makeWheel(join(folder, "dist"), {
+          name: "own",
+          files,
+          metadata: ["Requires-Dist: ogx-api"],
+        });
+        const pack = await cli("provider", "pack", `dist/${wheel}`, "--api", "inference", "--type", "remote::own");
+        strictEqual(pack.code, 0, pack.stderr);
+        const lines = pack.stdout.split("\n").filter((line) => line.startsWith("LABEL "));
+        const { image, digest } = await publish("own", `${lines.join("\n")}\n`);
+        const check = (...args: ReadonlyArray<string>) => cli("provider", "check", ...args, "--plain-http");
+        const fine = await check(image, "--server-version", "1.5.0");
+        strictEqual(fine.code, 0, fine.stderr);
+        match(
+          fine.stdout,
+          /: own 1\.0 is a provider of the inference API: remote::own in own\n {2}own-1\.0-py3-none-any\.whl\n/,
+        );
+        const other = await check(image, "--server-version", "0.7.3");
+        strictEqual(other.code, 1);
+        match(other.stdout, /it requires ogx-api, but the server is Llama Stack 0\.7\.3/);
+        strictEqual((await check(`${registry.host}/ai/bare:1`)).code, 3);
+        match(
+          (await check(`${registry.host}/ai/gone:1`)).stderr,
+          /no such folder, and as an image it cannot be read: registry/,
+        );
+
+        const labels = Object.fromEntries(lines.map((line) => {
+          const [, label = "", value = ""] = /^LABEL (\S+)="(.*)"$/.exec(line) ?? [];
+          return [label, value];
+        }));
+        await Deno.writeTextFile(
+          join(folder, "own.json"),
+          JSON.stringify({ Name: `${registry.host}/ai/own`, Digest: digest, Labels: labels }),
+        );
+        const spec = { externalProviders: { eval: [{ providerId: "own", image }] } };
+        await Deno.writeTextFile(join(folder, "mine.yaml"), JSON.stringify(manifest(spec)));
+        const lint = await cli("lint", "-f", "mine.yaml", "--image-labels", "own.json", "-o", "json");
+        strictEqual(lint.code, 1, lint.stderr);
+        deepStrictEqual(
+          JSON.parse(lint.stdout).findings.map((
+            { code, reason, path }: Record<string, string>,
+          ) => [code, reason, path]),
+          Array(2).fill(["ExternalProviderUnfit", "ExternalProviderFailed", "spec.externalProviders.eval[0]"]),
+        );
+        strictEqual((await cli("render", "-f", "mine.yaml", "--image-labels", "own.json")).code, 1);
+      },
+    );
 
     await t.step("architectures with different configs are rejected by name", async () => {
       const { image } = await publish(

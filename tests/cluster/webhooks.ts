@@ -8,6 +8,7 @@ import { type Json, type JsonObject, put } from "../../core/data/json.ts";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
+import { newRegistries, SharedRegistries } from "../../shell/registry/shared_answers.ts";
 import { webhookRoutes } from "../../shell/webhooks/webhooks.ts";
 import { webhookServer } from "../../shell/webhooks/webhook_server.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -29,7 +30,10 @@ const SEGMENT = "0123456789abcdef0123456789abcdef";
 
 export const startWebhooks = async (
   cluster: Pick<ControlPlane, "url" | "adminToken" | "caPem">,
-  { namespaces = [] }: { readonly namespaces?: ReadonlyArray<string> } = {},
+  { namespaces = [], asksRegistries = false }: {
+    readonly namespaces?: ReadonlyArray<string>;
+    readonly asksRegistries?: boolean;
+  } = {},
 ): Promise<RunningWebhooks> => {
   const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
   const authority = await makeAuthority(validity);
@@ -45,7 +49,12 @@ export const startWebhooks = async (
   const server = await Effect.runPromise(
     Effect.gen(function* () {
       const context = yield* Layer.build(Cluster.layer(connection));
-      const routes = yield* webhookRoutes({ operatorNamespace: "default", namespaces, relatedImages: new Map() });
+      const registries = asksRegistries
+        ? yield* newRegistries({ operatorNamespace: "default", forbidden: [] }).pipe(Effect.provide(context))
+        : undefined;
+      const routes = yield* webhookRoutes({ operatorNamespace: "default", namespaces, relatedImages: new Map() }).pipe(
+        Effect.provideService(SharedRegistries, registries),
+      );
       return yield* webhookServer({
         hostname: "127.0.0.1",
         port: 0,

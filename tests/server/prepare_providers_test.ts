@@ -2,8 +2,12 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
 import { load } from "js-yaml";
 import { providerProblems } from "../../core/command/provider.ts";
+import { conflictsBetween, problemsInLabels } from "../../core/image/provider_judgement.ts";
+import type { ProviderProblem } from "../../core/image/provider_description.ts";
+import { providerLabels, providerLabelsIn } from "../../core/image/provider_labels.ts";
 import { folderAt } from "../../shell/cli/commands/provider.ts";
 import { installServer, type ServerVersion } from "../../tools/install/python_server.ts";
 import { ended, must } from "../../tools/install/run_program.ts";
@@ -49,7 +53,7 @@ const CONFIG = {
 const prepared = async (
   server: ServerVersion,
   images: Readonly<Record<string, Image>>,
-  test: (run: Run, again: () => Promise<Run>) => void | Promise<void>,
+  test: (run: Run, again: () => Promise<Run>, checked: ReadonlyMap<string, Checked>) => void | Promise<void>,
 ): Promise<void> => {
   const folder = await Deno.makeTempDir();
   try {
@@ -69,24 +73,52 @@ const prepared = async (
       JSON.stringify({ providers: listed }),
     );
     for (const [id, image] of Object.entries(images)) await writeImage(join(folder, "images", id), id, image);
-    const checked = await problemsIn(join(folder, "images"));
+    const checked = await checkedIn(join(folder, "images"), listed, server.split(" ")[1] ?? "");
     const run = () => runScript(python, folder);
     const first = await run();
     compare(first.report, checked);
-    await test(first, run);
+    await test(first, run, checked);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 };
 
-/** What `provider check` says of each image. */
-const problemsIn = async (images: string): Promise<ReadonlyMap<string, ReadonlyArray<string>>> => {
-  const found = new Map<string, ReadonlyArray<string>>();
-  for await (const { name } of Deno.readDir(images)) {
-    found.set(name, providerProblems(await Effect.runPromise(folderAt(join(images, name))), undefined));
-  }
-  return found;
+interface Checked {
+  /** What `provider check` says of the folder. */
+  readonly problems: ReadonlyArray<string>;
+  /** What is judged by the labels that `provider pack` would give the image. */
+  readonly ofLabels: ReadonlyArray<ProviderProblem>;
+}
+
+/** By id, in the order of installation. */
+const checkedIn = async (
+  images: string,
+  listed: ReadonlyArray<{ readonly id: string; readonly api: string; readonly image: string }>,
+  serverVersion: string,
+): Promise<ReadonlyMap<string, Checked>> => {
+  const folders = await Promise.all(listed.map(({ id }) => Effect.runPromise(folderAt(join(images, id)))));
+  const providers = listed.map((entry, index) => {
+    const { description = "", wheels = [] } = folders[index] ?? {};
+    const labels = Object.fromEntries(providerLabels(description, wheels.flatMap((wheel) => wheelOf(wheel))));
+    return { ...entry, labels: providerLabelsIn(wheels.some(Result.isFailure) ? {} : labels) };
+  });
+  const conflicts = conflictsBetween(providers);
+  return new Map(providers.map(({ id, api, labels }, index) => {
+    const folder = folders[index];
+    const problems = folder === undefined ? [] : providerProblems(folder, undefined).map(({ message }) => message);
+    const ofLabels = [
+      ...problemsInLabels(folder?.description === undefined ? Result.succeed(undefined) : labels, {
+        api,
+        serverVersion,
+      }),
+      ...conflicts.filter((conflict) => conflict.id === id).map(({ problem }) => problem),
+    ];
+    return [id, { problems, ofLabels }];
+  }));
 };
+
+const wheelOf = <A>(wheel: Result.Result<A, string>): ReadonlyArray<A> =>
+  Result.isSuccess(wheel) ? [wheel.success] : [];
 
 /** Reasons that need no Python, and sentences whose end is that of another YAML or zip reader. */
 const DECIDABLE = [
@@ -100,18 +132,24 @@ const UNDECIDABLE =
   / is damaged: | standard library of Python|has the name of the package|has an unreadable requirement/;
 const OWN_END = /^(.* is not valid YAML|.* is not a valid wheel): .*/;
 
-/** Both judge the same images in the same words, each as far as it can. */
+/** All judge the same images in the same words, each as far as it can. */
 const compare = (
   { ok: isInstalled, id = "", reason = "", message = "" }: Report,
-  checked: Awaited<ReturnType<typeof problemsIn>>,
+  checked: Awaited<ReturnType<typeof checkedIn>>,
 ) => {
   if (isInstalled) {
-    deepStrictEqual([...checked.values()].flat(), []);
+    deepStrictEqual([...checked.values()].flatMap(({ problems, ofLabels }) => [...problems, ...ofLabels]), []);
     return;
   }
-  if (!DECIDABLE.includes(reason) || UNDECIDABLE.test(message)) return;
   const text = message.replace(/^External provider "[^"]*" \(image [^)]*\): /, "").replace(OWN_END, "$1");
-  const problems = (checked.get(id) ?? []).map((problem) => problem.replace(OWN_END, "$1"));
+  const [first] = checked.get(id)?.ofLabels ?? [];
+  if (first !== undefined && !UNDECIDABLE.test(message)) {
+    const said = first.message.replace(OWN_END, "$1");
+    strictEqual(first.reason, reason);
+    if (![text, said].some((each) => each.endsWith(" is not valid YAML"))) strictEqual(said, text);
+  }
+  if (!DECIDABLE.includes(reason) || UNDECIDABLE.test(message)) return;
+  const problems = (checked.get(id)?.problems ?? []).map((problem) => problem.replace(OWN_END, "$1"));
   const isYaml = [text, ...problems].every((problem) => !problem.endsWith(" is not valid YAML"));
   // What one YAML reader refuses, the other may read, and find useless.
   ok(isYaml ? problems.includes(text) : problems.length > 0, `${text}\n${problems.join("\n")}`);
@@ -862,6 +900,16 @@ Deno.test("two entries may use one provider, each with a config of its own", () 
     deepStrictEqual(report.providers?.map(({ type }) => type), ["remote::own", "remote::own"]);
   }));
 
+Deno.test("two versions of one provider are a conflict, which the labels of their images show", () =>
+  prepared(LLAMA_STACK, {
+    a: { description: { packageName: "own", providerType: "remote::own" }, wheels: [own("own")] },
+    b: { description: { packageName: "own", providerType: "remote::own" }, wheels: [own("own", { version: "2.0" })] },
+  }, ({ report }, _again, checked) => {
+    strictEqual(report.reason, "ProviderConflict");
+    match(report.message ?? "", /the image brings own 2\.0, and that of external provider "a"/);
+    deepStrictEqual(checked.get("b")?.ofLabels.map(({ reason }) => reason), ["ProviderConflict"]);
+  }));
+
 Deno.test("provider check and the script do not follow links out of the image, and wait for no pipe", async () => {
   const folder = await Deno.makeTempDir();
   try {
@@ -871,7 +919,8 @@ Deno.test("provider check and the script do not follow links out of the image, a
     const wheel = "own-1.0-py3-none-any.whl";
     await Deno.symlink(join(folder, "other", "packages", wheel), join(image, "packages", wheel));
     await must("mkfifo", [join(image, "packages", "pipe-1.0-py3-none-any.whl")]);
-    const problems = async () => providerProblems(await Effect.runPromise(folderAt(image)), undefined);
+    const problems = async () =>
+      providerProblems(await Effect.runPromise(folderAt(image)), undefined).map(({ message }) => message);
     deepStrictEqual(await problems(), [
       `${wheel} is not a valid wheel: it is not a file of the image`,
       "pipe-1.0-py3-none-any.whl is not a valid wheel: it is not a file of the image",

@@ -1,6 +1,5 @@
 /** `diff`: flags and help; reads the cluster once and lets core/command/diff.ts report the changes. */
 import * as Effect from "effect/Effect";
-import * as Option from "effect/Option";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { Argument, Command } from "effect/cli";
@@ -11,7 +10,6 @@ import { intended, looking, ResourceNotFound, resourceOf, snapshotOf } from "../
 import { OperatorFacts } from "../../runtime/operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, imageLabels, textOutput } from "../flags.ts";
-import { labelsInFile } from "../../../core/image/labels_file.ts";
 import { labelsIn } from "../surroundings.ts";
 import { manifestFiles, readText } from "../files.ts";
 import { print, styleFor, usageError } from "../print.ts";
@@ -41,11 +39,7 @@ export const diff = Command.make(
       return yield* usageError("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
     const { resources, skipped, converted } = readInputs(yield* filesOf(input.filename));
-    const labels = Option.isNone(input.imageLabels) ? undefined : yield* labelsIn(input.imageLabels.value);
-    const look = {
-      ...yield* lookOptions(input),
-      ...(labels === undefined ? {} : { labels: labelsInFile(labels) }),
-    };
+    const look = { ...yield* lookOptions(input), ...yield* labelsIn(input.imageLabels) };
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
       const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home));

@@ -3,38 +3,59 @@ import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import * as Result from "effect/Result";
 import { Argument, Command, Flag } from "effect/cli";
+import { isImageReference } from "../../../core/api/image_reference.ts";
 import { providerCheckCommand, type ProviderFolder, providerPackCommand } from "../../../core/command/provider.ts";
+import { providerImageCommand, providerUnread } from "../../../core/command/provider_image.ts";
 import { DESCRIPTION_FILE } from "../../../core/image/provider_description.ts";
 import { type Wheel, wheelOf } from "../../../core/image/wheel.ts";
 import { FileUnreadable, readText } from "../files.ts";
 import { optionalText, serverVersion } from "../flags.ts";
 import { print } from "../print.ts";
+import { imageFacts, registryFlags } from "../registry_image.ts";
 import { readWheelParts } from "../wheel_file.ts";
 import { FOLDER_DEPTH_MAX } from "../../limits.ts";
 
 const check = Command.make(
   "check",
   {
-    folder: Argument.String("FOLDER").pipe(
-      Argument.withDescription("What the image has as /lls-provider"),
+    target: Argument.String("FOLDER|IMAGE").pipe(
+      Argument.withDescription("What the image has as /lls-provider, or the reference of an image with labels"),
     ),
     serverVersion,
+    ...registryFlags,
   },
-  Effect.fn("provider check")(function* ({ folder, serverVersion }) {
-    const content = yield* folderAt(folder.replace(/(.)\/+$/, "$1"));
-    yield* print(providerCheckCommand(content, { serverVersion: Option.getOrUndefined(serverVersion) }));
+  Effect.fn("provider check")(function* ({ target, serverVersion, ...registry }) {
+    const options = { serverVersion: Option.getOrUndefined(serverVersion) };
+    const folder = target.replace(/(.)\/+$/, "$1");
+    const isFolder = yield* Effect.promise(() => Deno.stat(folder).then((found) => found.isDirectory, () => false));
+    if (isFolder) return yield* print(providerCheckCommand(yield* folderAt(folder), options));
+    if (!isImageReference(target)) {
+      return yield* new FileUnreadable({ name: target, detail: "neither a folder nor a reference of an image" });
+    }
+    const facts = yield* Effect.result(imageFacts(target, registry));
+    if (Result.isSuccess(facts)) return yield* print(providerImageCommand(facts.success, options));
+    // Of the flags.
+    if (facts.failure._tag === "FileUnreadable") return yield* facts.failure;
+    yield* print(providerUnread(target, facts.failure.message));
   }),
 ).pipe(
   Command.withDescription(
     "Check what an image of an external provider contains, without starting it: the description, the wheels, and what they " +
-      "require. The same rules apply when a pod starts; there the provider is also imported. Exit codes: 0 no problem, 1 " +
-      "problems, 2 usage error.",
+      "require. The same rules apply when a pod starts; there the provider is also imported. Of an image, only its labels " +
+      "are read, with your own credentials. Exit codes: 0 no problem, 1 problems, 2 usage error, 3 the image has no labels " +
+      "that say what it contains.",
   ),
   Command.withShortDescription("Check the content of an image of an external provider"),
-  Command.withExamples([{
-    command: "llama-stack-operator provider check lls-provider --server-version 1.5.0",
-    description: "Check a folder for OGX 1.5.0",
-  }]),
+  Command.withExamples([
+    {
+      command: "llama-stack-operator provider check lls-provider --server-version 1.5.0",
+      description: "Check a folder for OGX 1.5.0",
+    },
+    {
+      command: "llama-stack-operator provider check registry.example.com/team/gateway-provider:0.1.0",
+      description: "Check the labels of an image",
+    },
+  ]),
 );
 
 const pack = Command.make(
@@ -83,7 +104,7 @@ const pack = Command.make(
 ).pipe(
   Command.withDescription(
     "Print the two files from which an image of an external provider is built: the Containerfile, and with -o description the " +
-      "description that it copies.",
+      "description that it copies. Use the same flags for both: labels of the Containerfile repeat the description.",
   ),
   Command.withShortDescription("Print the Containerfile of an image of an external provider"),
   Command.withExamples([{

@@ -1,0 +1,45 @@
+/** External providers that cannot be installed, as the labels of their images show. */
+import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
+import { onOneLine } from "../data/printable.ts";
+import type { Spec } from "../api/v1alpha2.ts";
+import { ExternalProviderUnfit } from "../failure/failures.ts";
+import { conflictsBetween, problemsInLabels } from "../image/provider_judgement.ts";
+import type { ReadProviderLabels } from "../image/provider_labels.ts";
+import { type ExternalEntry, externalProviders } from "./external_providers.ts";
+import type { Generated } from "./pipeline.ts";
+import type { Server } from "./servers/families/families.ts";
+
+/** Undefined: nothing is known of the image, and the pod judges it. */
+export type LabelsOfProvider = (entry: Pick<ExternalEntry, "id" | "image">) => ReadProviderLabels | undefined;
+
+export const unfitProviders = (
+  spec: Spec,
+  { config: { external }, server }: { readonly config: Pick<Generated, "external">; readonly server: Server },
+  labelsOf: LabelsOfProvider | undefined,
+): ReadonlyArray<ExternalProviderUnfit> => {
+  const known = external.flatMap((entry) => {
+    const labels = labelsOf?.(entry);
+    return labels === undefined ? [] : [{ ...entry, labels }];
+  });
+  const conflicts = conflictsBetween(known);
+  return known.flatMap(({ id, api, image, labels }) => {
+    const problems = [
+      ...problemsInLabels(labels, { api, serverVersion: server.version }),
+      ...conflicts.filter((conflict) => conflict.id === id).map(({ problem }) => problem),
+    ];
+    const path = externalProviders(spec).find(({ provider }) => provider.providerId === id)?.path ??
+      ["spec", "externalProviders"];
+    return problems.slice(0, PROBLEMS_MAX).map(({ reason, message }) =>
+      new ExternalProviderUnfit({
+        path,
+        id,
+        image,
+        reason,
+        detail: onOneLine(message, EXTERNAL_MESSAGE_CHARACTERS_MAX),
+      })
+    );
+  });
+};
+
+/** Of one provider. */
+const PROBLEMS_MAX = 8;

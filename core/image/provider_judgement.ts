@@ -1,0 +1,179 @@
+/**
+ * Why providers cannot be installed, as far as the labels of their images say it: the rules, reasons and sentences of
+ * prepare_providers.py. What depends on what is installed in the server image is left to it: the Python, and packages that
+ * the server may have in a version that is good enough. The type is too, since that of the code counts.
+ */
+import * as Result from "effect/Result";
+import { productOf, serverName } from "../config/servers/families/families.ts";
+import {
+  DESCRIPTION_FILE,
+  IMAGE_FOLDER,
+  pathInFolder,
+  type ProviderProblem,
+  type ProviderReason,
+  readDescription,
+} from "./provider_description.ts";
+import type { LabelledWheel, ReadProviderLabels } from "./provider_labels.ts";
+import { packageIn, productOfPackage, unconditional } from "./wheel.ts";
+
+export interface JudgedFor {
+  /** As the config of the server calls it; undefined where the image is in no resource. */
+  readonly api: string | undefined;
+  /** Undefined: any server. */
+  readonly serverVersion: string | undefined;
+}
+
+/** Of one image; empty if it says nothing. */
+export const problemsInLabels = (
+  labels: ReadProviderLabels,
+  { api, serverVersion }: JudgedFor,
+): ReadonlyArray<ProviderProblem> => {
+  if (Result.isFailure(labels)) return [problem("ProviderMetadataInvalid", labels.failure.message)];
+  const { description, wheels } = labels.success ?? {};
+  return [
+    ...(description === undefined ? [] : ofDescription(description, api, wheels?.map(fileOf))),
+    ...(wheels === undefined ? [] : problemsOfWheels(wheels)),
+    ...(wheels ?? []).filter(Result.isSuccess).flatMap(({ success }) => otherServer(success, serverVersion)),
+  ];
+};
+
+const problem = (reason: ProviderReason, message: string): ProviderProblem => ({ reason, message });
+
+const ofDescription = (
+  text: string,
+  api: string | undefined,
+  /** Names of the wheels; undefined: they are not known. */
+  files: ReadonlyArray<string> | undefined,
+): ReadonlyArray<ProviderProblem> =>
+  Result.match(readDescription(text, api), {
+    onFailure: (message) => [problem("ProviderMetadataInvalid", message)],
+    onSuccess: ({ problems, paths }) => [
+      ...problems,
+      ...paths.filter((path) => {
+        const [, file] = /^packages\/([^/]+\.whl)$/.exec(pathInFolder(path)) ?? [];
+        return file !== undefined && files !== undefined && !files.includes(file);
+      }).map(missingFile),
+    ],
+  });
+
+/** Of a path in the description. */
+export const missingFile = (path: string): ProviderProblem =>
+  problem("ProviderPackagesMissing", `the image has no file ${path.slice(0, 200)}, which ${DESCRIPTION_FILE} names`);
+
+type Named = Pick<LabelledWheel, "name" | "version">;
+
+/** Of all wheels of one image; failures are sentences. */
+export const problemsOfWheels = (
+  wheels: ReadonlyArray<Result.Result<Named, string>>,
+): ReadonlyArray<ProviderProblem> => [
+  ...(wheels.length === 0
+    ? [problem("ProviderPackagesMissing", `the image has no wheel in ${IMAGE_FOLDER}packages`)]
+    : []),
+  ...wheels.filter(Result.isFailure).map(({ failure }) => problem("ProviderPackagesInvalid", failure)),
+  ...twice(wheels.filter(Result.isSuccess).map(({ success }) => success)),
+];
+
+/** Wheels of one package. */
+export const twice = (wheels: ReadonlyArray<Named>): ReadonlyArray<ProviderProblem> =>
+  wheels.flatMap((wheel, index) => {
+    const other = wheels.slice(0, index).find(({ name }) => name === wheel.name);
+    return other === undefined ? [] : [
+      problem(
+        "ProviderPackagesInvalid",
+        `the image has two wheels of ${wheel.name}: ${other.version} and ${wheel.version}; remove one of them`,
+      ),
+    ];
+  });
+
+const fileOf = (wheel: Result.Result<LabelledWheel, string>): string =>
+  Result.match(wheel, {
+    onFailure: (text) => text.split(" is not a valid wheel: ")[0] ?? "",
+    onSuccess: ({ file }) => file,
+  });
+
+/** What is written for the other product: a server has the packages of one of them only. */
+export const otherServer = (
+  { name, version, requires }: Pick<LabelledWheel, "name" | "version" | "requires">,
+  serverVersion: string | undefined,
+): ReadonlyArray<ProviderProblem> => {
+  if (serverVersion === undefined) return [];
+  const isOther = (packageName: string) => {
+    const product = productOfPackage(packageName);
+    return product !== undefined && product !== productOf(serverVersion);
+  };
+  const server = serverName(serverVersion);
+  const requirement = requires.find((text) => isOther(unconditional(text) ?? ""));
+  if (requirement !== undefined) {
+    return [
+      problem(
+        "ProviderServerMismatch",
+        `it requires ${
+          shownRequirement(requirement)
+        }, but the server is ${server}; use a version of the provider for ` +
+          "this server",
+      ),
+    ];
+  }
+  return isOther(name)
+    ? [
+      problem(
+        "ProviderServerMismatch",
+        `the image brings ${name} ${version}, but the server is ${server}; remove that wheel`,
+      ),
+    ]
+    : [];
+};
+
+/** As Python writes it: without spaces, the conditions in order. */
+const shownRequirement = (text: string): string => {
+  const [, name, extras = "", versions = ""] = /^\s*([\w.-]+)\s*(\[[^\]]*\])?\s*\(?([^()@]*)\)?\s*$/.exec(text) ?? [];
+  if (name === undefined) return text.trim().slice(0, REQUIREMENT_CHARACTERS_SHOWN);
+  const sorted = versions.split(",").map((each) => each.replaceAll(/\s+/g, "")).toSorted().join(",");
+  return `${name}${extras}${sorted}`.slice(0, REQUIREMENT_CHARACTERS_SHOWN);
+};
+
+const REQUIREMENT_CHARACTERS_SHOWN = 200;
+
+/** A provider of a resource with the labels of its image. */
+export interface JudgedProvider {
+  readonly id: string;
+  readonly image: string;
+  readonly labels: ReadProviderLabels;
+}
+
+/**
+ * Two providers with different versions of a package, by the id of the later one. Only of packages that none of the images
+ * requires, as those of the providers themselves: a server may have any other one in a version that is good enough for all,
+ * and then none of the wheels is installed.
+ */
+export const conflictsBetween = (
+  providers: ReadonlyArray<JudgedProvider>,
+): ReadonlyArray<{ readonly id: string; readonly problem: ProviderProblem }> => {
+  const all = providers.flatMap(({ id, image, labels }) =>
+    (Result.getOrUndefined(labels)?.wheels ?? []).filter(Result.isSuccess).map(({ success }) => ({
+      id,
+      image,
+      wheel: success,
+    }))
+  );
+  const required = new Set(all.flatMap(({ wheel }) => wheel.requires.map(packageIn)));
+  const first = new Map<string, typeof all[number]>();
+  return all.flatMap((brought) => {
+    const { id, wheel: { name, version } } = brought;
+    const other = first.get(name) ?? brought;
+    first.set(name, other);
+    const isSure = !required.has(name) && NORMAL_VERSION.test(version) && NORMAL_VERSION.test(other.wheel.version);
+    return !isSure || other.id === id || other.wheel.version === version ? [] : [{
+      id,
+      problem: problem(
+        "ProviderConflict",
+        `the image brings ${name} ${version}, and that of external provider "${other.id}" (${other.image}) brings ` +
+          `${name} ${other.wheel.version}; build both with the same version`,
+      ),
+    }];
+  });
+};
+
+/** A version that can be written in one way only (PEP 440). */
+const NORMAL_VERSION =
+  /^(0|[1-9]\d*)(\.(0|[1-9]\d*))*((a|b|rc)(0|[1-9]\d*))?(\.post(0|[1-9]\d*))?(\.dev(0|[1-9]\d*))?$/;

@@ -1,0 +1,34 @@
+/** What the labels of an image of an external provider say, from its registry: for all architectures that the cluster has. */
+import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
+import { stringAt } from "../../core/data/json.ts";
+import type { ImageName } from "../../core/image/image_name.ts";
+import type { Labels } from "../../core/image/labels.ts";
+import { labelsOf } from "../../core/image/manifest.ts";
+import { providersAgreed } from "../../core/image/provider_labels.ts";
+import type { ImageFailure } from "./image_config.ts";
+import type { WithNodes } from "./node_architectures.ts";
+import { architecturesToRead, readPlatforms } from "./platforms.ts";
+import { openRegistry, type RegistryAccess } from "./registry.ts";
+
+export interface FoundProvider {
+  /** Undefined: the architectures differ, and the pod judges its own. */
+  readonly labels: Labels | undefined;
+}
+
+export const readProviderImage = (
+  name: ImageName,
+  access: RegistryAccess,
+  withNodes: WithNodes,
+): Effect.Effect<FoundProvider, ImageFailure> =>
+  Effect.scoped(Effect.gen(function* () {
+    const registry = yield* openRegistry(name, access);
+    const { manifest } = yield* registry.manifest(name.digest ?? name.tag ?? "");
+    const architectures = yield* architecturesToRead(manifest, withNodes);
+    const platforms = yield* readPlatforms(registry, manifest, architectures, ({ config }) =>
+      Effect.map(registry.config(config.digest), (document) => ({
+        architecture: stringAt(document, "architecture") ?? "unknown",
+        labels: labelsOf(document),
+      })));
+    return { labels: Result.getOrUndefined(providersAgreed(platforms)) };
+  }));

@@ -1,0 +1,167 @@
+/** Lookups of images, one for all who ask the same with the same credentials; their answers are shared for a short time. */
+import * as Context from "effect/Context";
+import * as Deferred from "effect/Deferred";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import * as Semaphore from "effect/Semaphore";
+import { answerKey, askerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
+import { Cluster } from "../kubernetes/cluster.ts";
+import { monotonicMs } from "../runtime/monotonic_clock.ts";
+import {
+  ANSWER_FRESH_MS,
+  CREDENTIALS_READ_MAX,
+  LOOKUP_RETRY_MS,
+  LOOKUP_RETRY_MS_MAX,
+  PROVIDER_LOOKUP_MS,
+} from "./limits.ts";
+import { type Answer, lookedUp, lookupLimits, type Reading } from "./lookup.ts";
+import { nodeArchitectures, type WithNodes } from "./node_architectures.ts";
+import { type FoundProvider, readProviderImage } from "./provider_image.ts";
+import { credentialsDigest, credentialsOfImage, type PlaceCredentials } from "./pull_credentials.ts";
+import { forgetLongest, forgetOldest, keepNewest, type Lookup } from "./remembered_lookups.ts";
+
+export interface RegistriesOptions {
+  readonly operatorNamespace: string;
+  /** Hosts of the API server. */
+  readonly forbidden: ReadonlyArray<string>;
+}
+
+/** What all lookups of the process share. */
+interface Shared {
+  readonly scope: Scope.Scope;
+  readonly forbidden: ReadonlyArray<string>;
+  readonly credentialsFor: (question: ImageQuestion) => Effect.Effect<PlaceCredentials>;
+  readonly limits: Effect.Success<typeof lookupLimits>;
+  readonly withNodes: WithNodes;
+}
+
+export interface RegistriesService extends Shared {
+  /** Labels of an image of an external provider. */
+  readonly provider: Asking<FoundProvider>;
+  /** The same for one who asks alone: no lookup remains when he no longer waits. */
+  readonly providerNow: (question: ImageQuestion) => Effect.Effect<Answer<FoundProvider>>;
+}
+
+/** Those that the process asks; undefined where no registry is asked. */
+export const SharedRegistries: Context.Reference<RegistriesService | undefined> = Context.Reference(
+  "llama-stack-operator/shell/SharedRegistries",
+  { defaultValue: (): RegistriesService | undefined => undefined },
+);
+
+/** For the scope in which the lookups live. */
+export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOptions) {
+  const cluster = yield* Cluster;
+  const scope = yield* Effect.scope;
+  const reads = new Map<string, Deferred.Deferred<PlaceCredentials>>();
+  const reading = yield* Semaphore.make(CREDENTIALS_READ_MAX);
+  /** Those who ask at the same time share the reads; afterwards nothing of them is kept. */
+  const credentialsFor = Effect.fnUntraced(function* (question: ImageQuestion) {
+    const { namespace, serviceAccount, pullSecrets, reference, authorities } = question;
+    const id = JSON.stringify([namespace, serviceAccount ?? null, pullSecrets, reference, authorities]);
+    const before = reads.get(id);
+    if (before !== undefined) return yield* Deferred.await(before);
+    const read = yield* Deferred.make<PlaceCredentials>();
+    reads.set(id, read);
+    yield* Effect.forkIn(
+      Effect.gen(function* () {
+        const found = yield* reading.withPermit(credentialsOfImage(question, options.operatorNamespace));
+        reads.delete(id);
+        yield* Deferred.succeed(read, found);
+      }),
+      scope,
+    );
+    return yield* Deferred.await(read);
+  }, Effect.provideService(Cluster, cluster));
+  const { forbidden } = options;
+  const shared: Shared = {
+    scope,
+    forbidden,
+    credentialsFor,
+    limits: yield* lookupLimits,
+    withNodes: yield* nodeArchitectures,
+  };
+  const ofProvider: Reading<FoundProvider> = {
+    read: (name, access) => readProviderImage(name, access, shared.withNodes),
+    ms: PROVIDER_LOOKUP_MS,
+  };
+  const service: RegistriesService = {
+    ...shared,
+    provider: sharedAnswers(shared, {
+      ...ofProvider,
+      charactersOf: ({ labels }) => Object.values(labels ?? {}).join("").length,
+    }),
+    providerNow: (question) =>
+      Effect.flatMap(
+        credentialsFor(question),
+        (credentials) => shared.limits(question, lookedUp(question, credentials, forbidden, ofProvider)),
+      ),
+  };
+  return service;
+});
+
+export interface SharedAnswer<A> {
+  readonly lookup: Lookup<A>;
+  readonly answer: Answer<A>;
+}
+
+/** `ageMs`: how old the answer to another question may be. */
+export type Asking<A> = (question: ImageQuestion, ageMs?: number) => Effect.Effect<SharedAnswer<A>>;
+
+/** The lookups live in the scope of the registries, and not in that of those who happened to ask first. */
+export const sharedAnswers = <A>(
+  { scope, forbidden, credentialsFor, limits }: Shared,
+  reading: Reading<A> & {
+    /** Of the texts in it. */
+    readonly charactersOf: (found: A) => number;
+    readonly keep?: (question: ImageQuestion, found: A) => void;
+  },
+): Asking<A> => {
+  const lookups = new Map<string, Lookup<A>>();
+  /** The lookup that each asker was referred to. */
+  const allowed = new Map<string, string>();
+  return Effect.fnUntraced(function* (question: ImageQuestion, ageMs = Infinity) {
+    const isFreshAt = (nowMs: number) => ({ freshUntilMs, answeredAtMs }: Lookup<A>) =>
+      freshUntilMs === undefined || nowMs < freshUntilMs && nowMs - answeredAtMs <= ageMs;
+    // Resources of one namespace that name the same pull Secrets: what one of them has read, the others may read.
+    const asker = askerKey(question);
+    const earlier = lookups.get(allowed.get(asker) ?? "");
+    if (earlier?.failures === 0 && isFreshAt(yield* monotonicMs)(earlier)) {
+      return { lookup: earlier, answer: yield* Deferred.await(earlier.answer) };
+    }
+    const credentials = yield* credentialsFor(question);
+    const id = answerKey(question, yield* Effect.promise(() => credentialsDigest(credentials)));
+    keepNewest(allowed, asker, id);
+    const nowMs = yield* monotonicMs;
+    const before = lookups.get(id);
+    if (before !== undefined && isFreshAt(nowMs)(before)) {
+      return { lookup: before, answer: yield* Deferred.await(before.answer) };
+    }
+    const lookup: Lookup<A> = {
+      answer: yield* Deferred.make<Answer<A>>(),
+      failures: before?.failures ?? 0,
+      freshUntilMs: undefined,
+      answeredAtMs: nowMs,
+      characters: 0,
+    };
+    forgetOldest(lookups, nowMs);
+    lookups.delete(id);
+    lookups.set(id, lookup);
+    yield* Effect.forkIn(
+      Effect.gen(function* () {
+        const answer = yield* limits(question, lookedUp(question, credentials, forbidden, reading));
+        const failed = answer.kind === "failed";
+        if (!failed) reading.keep?.(question, answer.found);
+        lookup.failures = failed ? lookup.failures + 1 : 0;
+        lookup.answeredAtMs = yield* monotonicMs;
+        lookup.freshUntilMs = lookup.answeredAtMs + (failed ? pauseMs(lookup.failures) : ANSWER_FRESH_MS);
+        lookup.characters = failed ? 0 : reading.charactersOf(answer.found);
+        forgetLongest(lookups, lookup);
+        yield* Deferred.succeed(lookup.answer, answer);
+      }),
+      scope,
+    );
+    return { lookup, answer: yield* Deferred.await(lookup.answer) };
+  });
+};
+
+const pauseMs = (failures: number): number => Math.min(LOOKUP_RETRY_MS * 2 ** (failures - 1), LOOKUP_RETRY_MS_MAX);
