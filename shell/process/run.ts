@@ -76,6 +76,7 @@ export const operator = (options: RunOptions) =>
     const registries = yield* newRegistries({
       operatorNamespace: options.operatorNamespace,
       forbidden: [new URL(options.connection.url).hostname, ...API_SERVER_NAMES],
+      mayListNodes: options.namespaces.length === 0,
     });
     const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options }).pipe(
       Effect.provideService(SharedRegistries, registries),

@@ -24,7 +24,7 @@ export const nodeArchitectures = Effect.gen(function* () {
   const withNodes: WithNodes = (architectures) =>
     Effect.filter(KUBELET_ARCHITECTURES.filter((name) => architectures.includes(name)), hasNode).pipe(
       Effect.map((found) => found.length === 0 ? architectures : found),
-      // The permission is missing where only some namespaces are watched.
+      // As where somebody has removed the permission.
       Effect.catch(() => Effect.succeed(architectures)),
     );
   return withNodes;

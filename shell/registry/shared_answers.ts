@@ -24,6 +24,8 @@ export interface RegistriesOptions {
   readonly operatorNamespace: string;
   /** Hosts of the API server. */
   readonly forbidden: ReadonlyArray<string>;
+  /** An operator that watches only some namespaces may not: all architectures of an image then count. */
+  readonly mayListNodes: boolean;
 }
 
 /** What all lookups of the process share. */
@@ -78,7 +80,7 @@ export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOpt
     forbidden,
     credentialsFor,
     limits: yield* lookupLimits,
-    withNodes: yield* nodeArchitectures,
+    withNodes: options.mayListNodes ? yield* nodeArchitectures : Effect.succeed,
   };
   const ofProvider: Reading<FoundProvider> = {
     read: (name, access) => readProviderImage(name, access, shared.withNodes),

@@ -92,6 +92,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
         const untrusted = JSON.stringify([{ op: "remove", path }]);
         await cluster.kubectl(["patch", "customresourcedefinition", CRD_NAME, "--type=json", "-p", untrusted]);
         await livesInBoth(cluster, choices);
+        await lifeOfALabelledServer(cluster, choices);
         const events = await own(cluster, before);
         deepStrictEqual(refused(events), []);
         ok(listsOfSecrets(events).length > 0);
@@ -248,7 +249,8 @@ const lifeOfALabelledServer = async (cluster: ControlPlane, choices: Choices): P
   await cluster.kubectl(["patch", "configmap", SETTINGS_CONFIG_MAP, "-n", NAMESPACE, "-p", JSON.stringify({ data })]);
   const operator = await running(cluster, choices);
   try {
-    await write(cluster, "labelled", { ...BARE, distribution: { image: `${registry.host}/a:1` } });
+    const name = choices.watched.length === 0 ? "labelled" : "labelled-too";
+    await write(cluster, name, { ...BARE, distribution: { image: `${registry.host}/a:1` } });
     await eventually(
       "the config of an image was read",
       () => Promise.resolve(registry.requests.some((path) => path.includes("/blobs/")) || undefined),

@@ -50,7 +50,9 @@ export const startWebhooks = async (
     Effect.gen(function* () {
       const context = yield* Layer.build(Cluster.layer(connection));
       const registries = asksRegistries
-        ? yield* newRegistries({ operatorNamespace: "default", forbidden: [] }).pipe(Effect.provide(context))
+        ? yield* newRegistries({ operatorNamespace: "default", forbidden: [], mayListNodes: true }).pipe(
+          Effect.provide(context),
+        )
         : undefined;
       const routes = yield* webhookRoutes({ operatorNamespace: "default", namespaces, relatedImages: new Map() }).pipe(
         Effect.provideService(SharedRegistries, registries),

@@ -40,6 +40,8 @@ export const bareColdStart = (count: number): Promise<ColdStart> =>
 export interface Subject {
   readonly distribution?: (index: number) => JsonObject;
   readonly prepare?: (cluster: ControlPlane) => Promise<void>;
+  /** The operator watches the whole cluster, and not only the namespace of the resources. */
+  readonly everywhere?: boolean;
 }
 
 export const operatorColdStart = (program: string, count: number, subject: Subject = {}): Promise<ColdStart> =>
@@ -48,7 +50,9 @@ export const operatorColdStart = (program: string, count: number, subject: Subje
     try {
       return await measured(cluster, async () => {
         const started = Date.now();
-        operator = await startCompiledOperator(cluster, program, { namespaces: [NAMESPACE] });
+        operator = await startCompiledOperator(cluster, program, {
+          namespaces: subject.everywhere === true ? [] : [NAMESPACE],
+        });
         return await lastDeployment(cluster, operator, count) - started;
       });
     } finally {

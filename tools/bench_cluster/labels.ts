@@ -19,9 +19,11 @@ export const labelledStart = async (program: string, count: number, pinnedFirst:
   const labels = { "com.ogx.config.config.yaml": base.toBase64(), "com.ogx.distribution.version": "1.5.0" };
   await using registry = await serveIndex({ amd64: labels, arm64: labels });
   const hosts = `[${registry.host}]`;
-  const pinned = () => operatorColdStart(program, count, { distribution: () => ({ name: "ogx-starter" }) });
+  const pinned = () =>
+    operatorColdStart(program, count, { distribution: () => ({ name: "ogx-starter" }), everywhere: true });
   const labelled = () =>
     operatorColdStart(program, count, {
+      everywhere: true,
       distribution: (index) => ({ image: `${registry.host}/ai/server-${index % LABELLED_IMAGES}:1` }),
       prepare: async (cluster) => {
         await post(cluster, "/api/v1/nodes", {
