@@ -1,6 +1,6 @@
 /** `provider check IMAGE`: what the labels of an image of an external provider say of it, without pulling it. */
 import * as Result from "effect/Result";
-import { problemsInLabels } from "../image/provider_judgement.ts";
+import { problemsInLabels, unusableLabels } from "../image/provider_judgement.ts";
 import { DESCRIPTION_LABEL, providerLabelsIn, providersAgreed, WHEELS_LABEL } from "../image/provider_labels.ts";
 import { readDescription } from "../image/provider_description.ts";
 import { labelsOf } from "../image/manifest.ts";
@@ -32,7 +32,7 @@ export const providerImageCommand = ({ name, platforms }: ImageFacts, { serverVe
     };
   }
   const labels = providerLabelsIn(agreed.success);
-  const problems = problemsInLabels(labels, { api: undefined, serverVersion });
+  const problems = [...unusableLabels(labels), ...problemsInLabels(labels, { api: undefined, serverVersion })];
   if (problems.length > 0) return problemsOutcome(name, problems);
   const { description, wheels = [] } = Result.getOrThrow(labels) ?? {};
   if (description === undefined) {

@@ -28,14 +28,30 @@ export const problemsInLabels = (
   labels: ReadProviderLabels,
   { api, serverVersion }: JudgedFor,
 ): ReadonlyArray<ProviderProblem> => {
-  if (Result.isFailure(labels)) return [problem("ProviderMetadataInvalid", labels.failure.message)];
+  // The image itself may be in order.
+  if (Result.isFailure(labels)) return [];
   const { description, wheels } = labels.success ?? {};
   return [
     ...(description === undefined ? [] : ofDescription(description, api, wheels?.map(fileOf))),
-    ...(wheels === undefined ? [] : problemsOfWheels(wheels)),
+    ...(wheels === undefined ? [] : problemsOfWheels(wheels).filter(({ message }) => ASCII.test(message))),
     ...(wheels ?? []).filter(Result.isSuccess).flatMap(({ success }) => otherServer(success, serverVersion)),
   ];
 };
+
+/** What whoever builds the image should mend, although the pod may accept it: it reads no labels, and YAML and names as Python. */
+export const unusableLabels = (labels: ReadProviderLabels): ReadonlyArray<ProviderProblem> => {
+  if (Result.isFailure(labels)) return [problem("ProviderMetadataInvalid", labels.failure.message)];
+  const { description, wheels } = labels.success ?? {};
+  const read = description === undefined ? undefined : readDescription(description, undefined);
+  return [
+    ...(read === undefined || Result.isSuccess(read) ? [] : [problem("ProviderMetadataInvalid", read.failure)]),
+    ...(wheels === undefined ? [] : problemsOfWheels(wheels).filter(({ message }) => !ASCII.test(message))),
+  ];
+};
+
+/** Python also accepts other letters in names of wheels. */
+// deno-lint-ignore no-control-regex
+const ASCII = /^[\x00-\x7f]*$/;
 
 const problem = (reason: ProviderReason, message: string): ProviderProblem => ({ reason, message });
 
@@ -46,7 +62,8 @@ const ofDescription = (
   files: ReadonlyArray<string> | undefined,
 ): ReadonlyArray<ProviderProblem> =>
   Result.match(readDescription(text, api), {
-    onFailure: (message) => [problem("ProviderMetadataInvalid", message)],
+    // Python's reader accepts more: duplicate keys, further tags, deeper nesting.
+    onFailure: () => [],
     onSuccess: ({ problems, paths }) => [
       ...problems,
       ...paths.filter((path) => {
@@ -124,14 +141,16 @@ export const otherServer = (
     : [];
 };
 
-/** As Python writes it: without spaces, the conditions in order. */
+/** As Python writes it: without spaces, the conditions in order. The text is a label's, and may be anything. */
 const shownRequirement = (text: string): string => {
-  const [, name, extras = "", versions = ""] = /^\s*([\w.-]+)\s*(\[[^\]]*\])?\s*\(?([^()@]*)\)?\s*$/.exec(text) ?? [];
+  const short = text.slice(0, REQUIREMENT_CHARACTERS_READ).replaceAll(/\s+/g, "");
+  const [, name, extras = "", versions = ""] = /^([\w.-]+)(\[[^\]]*\])?\(?([^()@]*)\)?$/.exec(short) ?? [];
   if (name === undefined) return text.trim().slice(0, REQUIREMENT_CHARACTERS_SHOWN);
-  const sorted = versions.split(",").map((each) => each.replaceAll(/\s+/g, "")).toSorted().join(",");
-  return `${name}${extras}${sorted}`.slice(0, REQUIREMENT_CHARACTERS_SHOWN);
+  return `${name}${extras}${versions.split(",").toSorted().join(",")}`.slice(0, REQUIREMENT_CHARACTERS_SHOWN);
 };
 
+/** Real ones are shorter; the rest of a longer one is not read. */
+const REQUIREMENT_CHARACTERS_READ = 1000;
 const REQUIREMENT_CHARACTERS_SHOWN = 200;
 
 /** A provider of a resource with the labels of its image. */

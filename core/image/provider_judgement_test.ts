@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { conflictsBetween, type JudgedFor, problemsInLabels } from "./provider_judgement.ts";
+import { conflictsBetween, type JudgedFor, problemsInLabels, unusableLabels } from "./provider_judgement.ts";
 import { providerLabelsIn, type ReadProviderLabels } from "./provider_labels.ts";
 
 const base64 = (text: string) => new TextEncoder().encode(text).toBase64();
@@ -74,9 +74,27 @@ Deno.test("wheels are judged by their names, and the description by their list",
   deepStrictEqual(judged(labels(TEXT("inference", path), undefined)), []);
 });
 
-Deno.test("a label that cannot be read is a problem of the metadata", () => {
-  const [problem] = judged(providerLabelsIn({ "io.llamastack.provider.wheels": "%" }));
-  strictEqual(problem?.reason, "ProviderMetadataInvalid");
+Deno.test("labels that cannot be read say nothing about an image that may work, and are shown to who builds it", () => {
+  const says = (read: ReadProviderLabels) => {
+    deepStrictEqual(judged(read), []);
+    return unusableLabels(read).map(({ reason, message }) => `${reason}: ${message}`).join();
+  };
+  match(says(providerLabelsIn({ "io.llamastack.provider.wheels": "%" })), /^ProviderMetadataInvalid: label/);
+  // Python takes the last one of two equal keys, and knows more tags.
+  match(says(labels(`${TEXT("inference")}kind: ProviderPackage\n`, OWN)), /duplicated mapping key/);
+  match(says(labels(`${TEXT("inference")}icon: !!binary aGVsbG8=\n`, OWN)), /unknown scalar tag/);
+  match(says(labels(undefined, { "ö-1.0-py3-none-any.whl": [] })), /^ProviderPackagesInvalid: ö/);
+  deepStrictEqual(judged(labels(undefined, { "own-1.0": Array(2000).fill("a") })), []);
+});
+
+Deno.test("a requirement of any form is judged in time that grows with its length", () => {
+  const startedMs = performance.now();
+  for (const filler of [" ", "[", "(", ".-", "a", "\t"]) {
+    const requirement = `ogx-api${filler.repeat(20_000 / filler.length)}@`;
+    judged(labels(undefined, { "own-1.0": [requirement] }), { serverVersion: "0.7.3" });
+  }
+  // Backtracking would take years.
+  strictEqual(performance.now() - startedMs < 5000, true);
 });
 
 const provider = (id: string, wheels: Wheels) => ({ id, image: `${id}:1`, labels: labels(undefined, wheels) });

@@ -87,10 +87,6 @@ export const providerLabels = (
 /** Of the text in one label; in Base64 it then still fits into a line of a Containerfile, which has at most 64 KiB. */
 const LABEL_BYTES_MAX = 48_000;
 
-/** Of one image, and requirements of one wheel; real ones have a tenth of it. */
-const WHEELS_MAX = 500;
-const REQUIREMENTS_MAX = 500;
-
 const unusable = (label: string, detail: string) => Result.fail(new LabelUnusable({ label, detail }));
 
 const decoded = (label: string, value: string): Result.Result<string, LabelUnusable> => {
@@ -108,9 +104,7 @@ const decoded = (label: string, value: string): Result.Result<string, LabelUnusa
 
 const wheelsIn = (text: string): Result.Result<NonNullable<ProviderLabels["wheels"]>, LabelUnusable> => {
   const list = Result.getOrUndefined(Result.try(() => JSON.parse(text) as Json));
-  if (!isList(list) || list.length > WHEELS_MAX) {
-    return unusable(WHEELS_LABEL, `expected a list of at most ${WHEELS_MAX} wheels in JSON`);
-  }
+  if (!isList(list)) return unusable(WHEELS_LABEL, "expected a list of wheels in JSON");
   const wheels = list.map(wheelIn);
   const known = wheels.filter((wheel) => wheel !== undefined);
   return known.length < wheels.length
@@ -120,7 +114,7 @@ const wheelsIn = (text: string): Result.Result<NonNullable<ProviderLabels["wheel
 
 const wheelIn = (entry: Json): Result.Result<LabelledWheel, string> | undefined => {
   const { file, requires } = isObject(entry) ? entry : {};
-  if (typeof file !== "string" || !FILE.test(file) || !isList(requires) || requires.length > REQUIREMENTS_MAX) {
+  if (typeof file !== "string" || !FILE.test(file) || !isList(requires)) {
     return undefined;
   }
   const texts = requires.filter((item) => typeof item === "string");
