@@ -2,9 +2,11 @@
 import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
 import { externalProviders } from "../config/external_providers.ts";
-import type { JsonObject } from "../data/json.ts";
+import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Settings } from "../operator/settings.ts";
 import { type ImageQuestion, pullSecretsOf } from "../plan/image_question.ts";
+import { installContainer } from "../resources/external_containers.ts";
+import { templateSpec } from "../resources/pod_spec.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
 import type { Change } from "./change.ts";
 
@@ -43,6 +45,19 @@ export const reviewedProviders = (
         registries,
       },
     }),
+  );
+};
+
+/** Without those that the Deployment of the resource has already, as after a restore: what runs is not judged again. */
+export const notRunning = (
+  reviewed: ReadonlyArray<ReviewedProvider>,
+  deployment: JsonObject | undefined,
+): ReadonlyArray<ReviewedProvider> => {
+  const containers = listAt(templateSpec(deployment), "initContainers");
+  return reviewed.filter(({ id, image }) =>
+    !containers.some((container) =>
+      stringAt(container, "name") === installContainer(id) && stringAt(container, "image") === image
+    )
   );
 };
 

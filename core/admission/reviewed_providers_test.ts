@@ -5,7 +5,7 @@ import { providerLabelsIn } from "../image/provider_labels.ts";
 import { SETTINGS_DEFAULT } from "../operator/settings.ts";
 import type { Change } from "./change.ts";
 import { judge } from "./judgement.ts";
-import { reviewedProviders } from "./reviewed_providers.ts";
+import { notRunning, reviewedProviders } from "./reviewed_providers.ts";
 
 const resource = (lists: JsonObject, more: JsonObject = {}) => manifest({ externalProviders: lists, ...more });
 const change = (object: JsonObject, before?: JsonObject): Change => ({
@@ -51,4 +51,16 @@ Deno.test("judge() rejects an entry at its field, but not one that is unchanged"
   match(found.message, /^spec\.externalProviders\.eval\[0\]: External provider "a" .*the image has no wheel/);
   const edit = resource({ eval: [A] }, { workload: { replicas: 2 } });
   strictEqual(judged(edit, resource({ eval: [A] })).length, 0);
+});
+
+Deno.test("notRunning() leaves out what the Deployment of the resource has, and nothing else", () => {
+  const reviewed = reviewedProviders(change(resource({ eval: [A] })), SETTINGS_DEFAULT);
+  const [{ id = "", image = "" } = {}] = reviewed;
+  const running = (of: string, name = `install-provider-${id}`) => ({
+    spec: { template: { spec: { initContainers: [{ name, image: of }] } } },
+  });
+  deepStrictEqual(notRunning(reviewed, running(image)), []);
+  for (const other of [undefined, running("other:1"), running(image, "install-provider-other")]) {
+    deepStrictEqual(notRunning(reviewed, other), reviewed);
+  }
 });

@@ -10,15 +10,20 @@ import type { Generated } from "./pipeline.ts";
 import type { Server } from "./servers/families/families.ts";
 
 /** Undefined: nothing is known of the image, and the pod judges it. */
-export type LabelsOfProvider = (entry: Pick<ExternalEntry, "id" | "image">) => ReadProviderLabels | undefined;
+export type LabelsOfProvider = (
+  entry: Pick<ExternalEntry, "id" | "image">,
+  /** Of all providers of the resource. */
+  images: ReadonlyArray<string>,
+) => ReadProviderLabels | undefined;
 
 export const unfitProviders = (
   spec: Spec,
   { config: { external }, server }: { readonly config: Pick<Generated, "external">; readonly server: Server },
   labelsOf: LabelsOfProvider | undefined,
 ): ReadonlyArray<ExternalProviderUnfit> => {
+  const images = external.map(({ image }) => image);
   const known = external.flatMap((entry) => {
-    const labels = labelsOf?.(entry);
+    const labels = labelsOf?.(entry, images);
     return labels === undefined ? [] : [{ ...entry, labels }];
   });
   const conflicts = conflictsBetween(known);
@@ -35,7 +40,7 @@ export const unfitProviders = (
         id,
         image,
         reason,
-        detail: onOneLine(message, EXTERNAL_MESSAGE_CHARACTERS_MAX),
+        detail: onOneLine(`${message}, as its labels io.llamastack.provider.* say`, EXTERNAL_MESSAGE_CHARACTERS_MAX),
       })
     );
   });

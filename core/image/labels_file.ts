@@ -4,7 +4,7 @@ import { isImageReference } from "../api/image_reference.ts";
 import { isObject, type Json, objectAt, stringAt } from "../data/json.ts";
 import { type ImageLabels, originOf } from "./image_labels.ts";
 import { imageName, repositoryOf } from "./image_name.ts";
-import { PROVIDER_LABELS, providerLabelsIn } from "./provider_labels.ts";
+import { PROVIDER_LABELS, providerLabelsIn, type ReadProviderLabels } from "./provider_labels.ts";
 import { configsIn, type Labels } from "./labels.ts";
 
 export interface LabelsFile {
@@ -49,18 +49,26 @@ export const sortedFiles = (files: ReadonlyArray<LabelsFile>): Result.Result<Sor
     : Result.succeed({ ofServer, ofProviders });
 };
 
-/** By repository, and by digest where both say it; nothing is known of an image with two different files. */
-export const providerLabelsInFiles = (files: ReadonlyArray<LabelsFile>) => ({ image }: { readonly image: string }) => {
-  if (!isImageReference(image)) return undefined;
-  const name = imageName(image);
-  const fit = files.filter(({ repository, digest }) =>
-    repository === repositoryOf(name) && (name.digest === undefined || digest === undefined || name.digest === digest)
-  );
-  const [found] = fit;
-  return found === undefined || fit.some(({ digest }) => digest !== found.digest)
-    ? undefined
-    : providerLabelsIn(found.labels);
-};
+/**
+ * By repository, and by digest where both say it. Nothing is known of an image with two different files, and of two images of one
+ * repository: a file does not say its tag.
+ */
+export const providerLabelsInFiles =
+  (files: ReadonlyArray<LabelsFile>) =>
+  ({ image }: { readonly image: string }, images: ReadonlyArray<string> = [image]): ReadProviderLabels | undefined => {
+    if (!isImageReference(image)) return undefined;
+    const name = imageName(image);
+    const isOther = (other: string) =>
+      other !== image && isImageReference(other) && repositoryOf(imageName(other)) === repositoryOf(name);
+    if (name.digest === undefined && images.some(isOther)) return undefined;
+    const fit = files.filter(({ repository, digest }) =>
+      repository === repositoryOf(name) && (name.digest === undefined || digest === undefined || name.digest === digest)
+    );
+    const [found] = fit;
+    return found === undefined || fit.some(({ digest }) => digest !== found.digest)
+      ? undefined
+      : providerLabelsIn(found.labels);
+  };
 
 /** What they say for a resource with this image. */
 export const labelsInFile =

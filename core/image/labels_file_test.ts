@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { generated } from "../../tests/given.ts";
 import { BASES } from "../config/servers/bases.ts";
 import * as Result from "effect/Result";
@@ -74,4 +74,14 @@ Deno.test("providerLabelsInFiles() finds the file by repository and digest, and 
   strictEqual(known(`registry.example.com/own@${other}`, provider(DIGEST)), false);
   strictEqual(known("registry.example.com/own:1", provider(DIGEST), provider(other)), false);
   strictEqual(known("registry.example.com/else:1", provider(DIGEST)), false);
+});
+
+Deno.test("a file does not speak for two tags of its repository, which it does not name", () => {
+  const labels = Object.fromEntries(
+    [["io.llamastack.provider.description", new TextEncoder().encode("kind: ProviderPackage\n").toBase64()]],
+  );
+  const read = providerLabelsInFiles([{ labels, digest: undefined, repository: "registry.example.com/prov" }]);
+  const [one, two] = ["registry.example.com/prov:1", "registry.example.com/prov:2"] as const;
+  ok(read({ image: one }, [one, "registry.example.com/other:1"]) !== undefined);
+  strictEqual(read({ image: one }, [one, two]), undefined);
 });

@@ -57,13 +57,18 @@ export const externalStates = (
       const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
       const state = PHASES.flatMap((phase) => seen.find((found) => found.phase === phase) ?? [])[0];
       // What the labels of an image say is not known yet, as after a restart of the operator.
-      const isAwaited = failures.some(({ _tag }) => _tag === "ProviderLabelsAwaited");
+      const isAwaited = isObservedSpec(snapshot.resource) &&
+        failures.some(({ _tag }) => _tag === "ProviderLabelsAwaited");
       const kept = !isObserved || isRolledBack || isAwaited ? known(item) : undefined;
       return (isRolledBack ? kept ?? state : state ?? kept) ?? waiting(item);
     }),
     warnings: pods.find(({ installed }) => installed.warnings.length > 0)?.installed.warnings ?? [],
   };
 };
+
+/** What was found before an edit does not count after it. */
+const isObservedSpec = (resource: JsonObject | undefined): boolean =>
+  member(objectAt(resource, "metadata"), "generation") === member(objectAt(resource, "status"), "observedGeneration");
 
 interface Wanted {
   readonly id: string;

@@ -113,9 +113,10 @@ const knownProviders = ({ providerLabels }: LookOptions) =>
     ...noProviderAsked,
     answers: Effect.fnUntraced(function* (key, questions) {
       const resource = questions.size === 0 ? undefined : (yield* store.resource(key))?.object;
+      const images = [...questions.values()].map(({ image }) => image);
       return new Map(
         [...questions].map(([id, { image }]): readonly [string, ProviderAnswer] => {
-          const labels = providerLabels?.({ id, image });
+          const labels = providerLabels?.({ id, image }, images);
           return [
             id,
             labels === undefined ? reportedProvider(resource, { id, image }) ?? UNKNOWN : { kind: "read", labels },

@@ -143,6 +143,7 @@ const tooLong = (asked: ReadonlyMap<string, Asked>, newest: Asked): ReadonlyArra
   let characters = 0;
   return [...asked].toReversed().flatMap(([key, item]) => {
     characters += item.characters;
-    return characters > PROVIDERS_KEPT_MAX && item !== newest ? [key] : [];
+    // Those that have no answer yet take no place, and somebody waits for it.
+    return characters > PROVIDERS_KEPT_MAX && item !== newest && item.characters > 0 ? [key] : [];
   });
 };

@@ -72,7 +72,7 @@ export const NODES_FRESH_MS = 60_000;
 export const PULL_SECRET_CHARACTERS_MAX = 256 * 1024;
 export const PULL_SECRET_ENTRIES_MAX = 1000;
 
-/** Images whose pull Secrets are read at the same time. */
+/** Sets of pull Secrets that are read at the same time. */
 export const CREDENTIALS_READ_MAX = 2;
 
 /** Credentials that are tried for one image. */

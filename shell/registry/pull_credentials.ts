@@ -16,11 +16,11 @@ import { CREDENTIALS_MAX, PULL_SECRET_CHARACTERS_MAX, PULL_SECRET_ENTRIES_MAX } 
 /** Credentials for each place of an image: its own registry and mirrors, as `host/path`. */
 export type PlaceCredentials = ReadonlyMap<string, ReadonlyArray<Credential>>;
 
-/**
- * What cannot be read gives none, as with the kubelet. Only those that apply to the image are kept: a tenant chooses how
- * much his Secrets contain.
- */
-export const credentialsOfImage = Effect.fnUntraced(function* (question: ImageQuestion, operatorNamespace: string) {
+/** Of each Secret that counts for a question, whatever its image is; they may hold very many entries. */
+export type Keyrings = ReadonlyArray<ReturnType<typeof keyringOf>>;
+
+/** What cannot be read gives none, as with the kubelet. */
+export const keyringsFor = Effect.fnUntraced(function* (question: ImageQuestion, operatorNamespace: string) {
   const { namespace, serviceAccount, pullSecrets } = question;
   const ofPods = pullSecrets.length > 0 || serviceAccount === undefined
     ? pullSecrets
@@ -28,24 +28,30 @@ export const credentialsOfImage = Effect.fnUntraced(function* (question: ImageQu
   const usual = serviceAccount === DEFAULT_ACCOUNT ? [] : yield* secretsOf(namespace, DEFAULT_ACCOUNT);
   const names = [
     ...[...new Set([...ofPods, ...usual])].slice(0, SECRETS_MAX).map((name) => ({ namespace, name })),
-    ...(question.authorities === question.registries.authorities
-      ? [{ namespace: operatorNamespace, name: REGISTRY_SECRET }]
-      // Whoever vouches for the registry by a CA bundle of his own does not get the operator's passwords.
-      : []),
+    // Whoever vouches for the registry by a CA bundle of his own does not get the operator's passwords.
+    ...(vouches(question) ? [] : [{ namespace: operatorNamespace, name: REGISTRY_SECRET }]),
   ];
-  const named = imageName(question.reference);
-  const places = placesOf(repositoryOf(named), question.registries).map(imageName);
-  const found = new Map<string, ReadonlyArray<Credential>>(places.map((place) => [repositoryOf(place), []]));
-  for (const name of names) {
-    const keyring = keyringOf([(yield* entriesIn(name)) ?? new Map()]);
-    for (const place of places) {
-      const id = repositoryOf(place);
-      found.set(id, [...found.get(id) ?? [], ...credentialsOf(place, keyring)].slice(0, CREDENTIALS_MAX));
-    }
-  }
-  const credentials: PlaceCredentials = found;
-  return credentials;
+  const keyrings: Keyrings = yield* Effect.forEach(
+    names,
+    (name) => Effect.map(entriesIn(name), (entries) => keyringOf([entries ?? new Map()])),
+  );
+  return keyrings;
 });
+
+/** Questions with one key have the same keyrings. */
+export const keyringsKey = (question: ImageQuestion): string =>
+  JSON.stringify([question.namespace, question.serviceAccount ?? null, question.pullSecrets, vouches(question)]);
+
+const vouches = ({ authorities, registries }: ImageQuestion): boolean => authorities !== registries.authorities;
+
+/** Only those that apply to the image are kept: a tenant chooses how much his Secrets contain. */
+export const credentialsIn = (keyrings: Keyrings, question: ImageQuestion): PlaceCredentials => {
+  const places = placesOf(repositoryOf(imageName(question.reference)), question.registries).map(imageName);
+  return new Map(places.map((place) => [
+    repositoryOf(place),
+    keyrings.flatMap((keyring) => credentialsOf(place, keyring)).slice(0, CREDENTIALS_MAX),
+  ]));
+};
 
 const DEFAULT_ACCOUNT = "default";
 

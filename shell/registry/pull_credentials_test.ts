@@ -4,7 +4,7 @@ import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { REGISTRIES_DEFAULT } from "../../core/operator/registries.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
-import { credentialsDigest, credentialsOfImage } from "./pull_credentials.ts";
+import { credentialsDigest, credentialsIn, keyringsFor } from "./pull_credentials.ts";
 
 const QUESTION: ImageQuestion = {
   image: "reg.example.com/team/a:1",
@@ -27,7 +27,8 @@ const found = async (secrets: Readonly<Record<string, JsonObject>>, question: Pa
   const get = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
     Effect.succeed(secrets[`${namespace}/${name}`]);
   const credentials = await Effect.runPromise(
-    credentialsOfImage({ ...QUESTION, ...question }, "operator").pipe(
+    keyringsFor({ ...QUESTION, ...question }, "operator").pipe(
+      Effect.map((keyrings) => credentialsIn(keyrings, { ...QUESTION, ...question })),
       Effect.provideService(Cluster, { get } as unknown as Cluster["Service"]),
     ),
   );
@@ -37,7 +38,7 @@ const found = async (secrets: Readonly<Record<string, JsonObject>>, question: Pa
 const MINE = secretOf({ "reg.example.com": { username: "mine", password: "p" } });
 const OPERATORS = secretOf({ "reg.example.com": { username: "operator", password: "p" } });
 
-Deno.test("credentialsOfImage() keeps those that apply to the image, the operator's own last", async () => {
+Deno.test("credentialsIn() keeps those that apply to the image, the operator's own last", async () => {
   const secrets = {
     "team/pull": secretOf({ "other.example": { username: "other", password: "p" } }),
     "team/more": MINE,
@@ -47,13 +48,13 @@ Deno.test("credentialsOfImage() keeps those that apply to the image, the operato
   deepStrictEqual(users, [["reg.example.com/team/a", ["mine", "operator"]]]);
 });
 
-Deno.test("credentialsOfImage() gives the operator's own to nobody who vouches for the registry himself", async () => {
+Deno.test("keyringsFor() gives the operator's own to nobody who vouches for the registry himself", async () => {
   const secrets = { "team/pull": MINE, "operator/llama-stack-operator-registries": OPERATORS };
   const { users } = await found(secrets, { authorities: "PEM of a tenant" });
   deepStrictEqual(users, [["reg.example.com/team/a", ["mine"]]]);
 });
 
-Deno.test("credentialsOfImage() reads no Secret of a size that only an attacker has", async () => {
+Deno.test("keyringsFor() reads no Secret of a size that only an attacker has", async () => {
   const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [String(index), {}]));
   const { users } = await found({ "team/pull": secretOf({ ...many, "reg.example.com": { username: "mine" } }) });
   deepStrictEqual(users, [["reg.example.com/team/a", []]]);

@@ -3,7 +3,7 @@ import * as Context from "effect/Context";
 import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import * as Semaphore from "effect/Semaphore";
+import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import { answerKey, askerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
@@ -17,7 +17,14 @@ import {
 import { type Answer, lookedUp, lookupLimits, type Reading } from "./lookup.ts";
 import { nodeArchitectures, type WithNodes } from "./node_architectures.ts";
 import { type FoundProvider, readProviderImage } from "./provider_image.ts";
-import { credentialsDigest, credentialsOfImage, type PlaceCredentials } from "./pull_credentials.ts";
+import {
+  credentialsDigest,
+  credentialsIn,
+  type Keyrings,
+  keyringsFor,
+  keyringsKey,
+  type PlaceCredentials,
+} from "./pull_credentials.ts";
 import { forgetLongest, forgetOldest, keepNewest, type Lookup } from "./remembered_lookups.ts";
 
 export interface RegistriesOptions {
@@ -54,19 +61,19 @@ export const SharedRegistries: Context.Reference<RegistriesService | undefined> 
 export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOptions) {
   const cluster = yield* Cluster;
   const scope = yield* Effect.scope;
-  const reads = new Map<string, Deferred.Deferred<PlaceCredentials>>();
-  const reading = yield* Semaphore.make(CREDENTIALS_READ_MAX);
-  /** Those who ask at the same time share the reads; afterwards nothing of them is kept. */
-  const credentialsFor = Effect.fnUntraced(function* (question: ImageQuestion) {
-    const { namespace, serviceAccount, pullSecrets, reference, authorities } = question;
-    const id = JSON.stringify([namespace, serviceAccount ?? null, pullSecrets, reference, authorities]);
+  const reads = new Map<string, Deferred.Deferred<Keyrings>>();
+  const reading = yield* PartitionedSemaphore.make<string>({ permits: CREDENTIALS_READ_MAX });
+  /** Those who ask at the same time share the reads, for all of their images; afterwards nothing of them is kept. */
+  const keyringsOf = Effect.fnUntraced(function* (question: ImageQuestion) {
+    const id = keyringsKey(question);
     const before = reads.get(id);
     if (before !== undefined) return yield* Deferred.await(before);
-    const read = yield* Deferred.make<PlaceCredentials>();
+    const read = yield* Deferred.make<Keyrings>();
     reads.set(id, read);
     yield* Effect.forkIn(
       Effect.gen(function* () {
-        const found = yield* reading.withPermit(credentialsOfImage(question, options.operatorNamespace));
+        // Namespaces alternate, however many reads one of them wants.
+        const found = yield* reading.withPermit(question.namespace)(keyringsFor(question, options.operatorNamespace));
         reads.delete(id);
         yield* Deferred.succeed(read, found);
       }),
@@ -74,6 +81,8 @@ export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOpt
     );
     return yield* Deferred.await(read);
   }, Effect.provideService(Cluster, cluster));
+  const credentialsFor = (question: ImageQuestion) =>
+    Effect.map(keyringsOf(question), (keyrings) => credentialsIn(keyrings, question));
   const { forbidden } = options;
   const shared: Shared = {
     scope,

@@ -41,7 +41,7 @@ Deno.test("few reviews of one namespace ask registries at a time, and those of o
   await tick();
   strictEqual(asking, REVIEWS_PER_NAMESPACE_MAX);
   const labelsOf = await Effect.runPromise(reviews(reviewed("one")));
-  strictEqual(labelsOf({ id: "own", image: "registry.example.com/own:1" }), undefined);
+  strictEqual(labelsOf({ id: "own", image: "registry.example.com/own:1" }, []), undefined);
   waiting.push(begin("two"));
   await tick();
   strictEqual(asking, REVIEWS_PER_NAMESPACE_MAX + 1);
@@ -57,5 +57,5 @@ Deno.test("few reviews of one namespace ask registries at a time, and those of o
 Deno.test("no registry is asked where there is none to ask", async () => {
   const reviews = await Effect.runPromise(providerReviews);
   const labelsOf = await Effect.runPromise(reviews(reviewed("one")));
-  strictEqual(labelsOf({ id: "own", image: "registry.example.com/own:1" }), undefined);
+  strictEqual(labelsOf({ id: "own", image: "registry.example.com/own:1" }, []), undefined);
 });

@@ -13,7 +13,7 @@ import { conversionAnswer } from "../../core/admission/conversion_review.ts";
 import { readReview, writeReview } from "../../core/admission/exact_numbers.ts";
 import { depthOf } from "../../core/admission/review_slices.ts";
 import { type Found, judge, newReferences, referenceName } from "../../core/admission/judgement.ts";
-import { reviewedProviders } from "../../core/admission/reviewed_providers.ts";
+import { notRunning, reviewedProviders } from "../../core/admission/reviewed_providers.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
@@ -158,13 +158,25 @@ const admission = Effect.fnUntraced(function* (
     overrides: { settings: imageOverrides, related: relatedImages },
   };
   // Nobody else may make the operator ask registries, and nobody at all if the administrator does not want it.
-  const reviewed = caller === "API server" && isKnown ? reviewedProviders(change, read) : [];
+  const written = caller === "API server" && isKnown ? reviewedProviders(change, read) : [];
+  const reviewed = change.before === undefined && written.length > 0
+    ? notRunning(written, yield* deploymentOf(change))
+    : written;
   const [found, providerLabels] = yield* Effect.all(
     [lookedFor(change, surroundings, caller), providers(reviewed)],
     { concurrency: "unbounded" },
   );
   const verdict = judge(change, { ...surroundings, providerLabels }, admissionReferences, found);
   return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
+});
+
+/** Undefined too if it cannot be read in time. */
+const deploymentOf = Effect.fnUntraced(function* ({ object, namespace }: Change) {
+  const name = stringAt(object, "metadata", "name") ?? "";
+  return yield* (yield* Cluster).get({ apiVersion: "apps/v1", kind: "Deployment", namespace, name }).pipe(
+    Effect.timeout(Duration.millis(ADMISSION_LOOK_MS)),
+    Effect.orElseSucceed(() => undefined),
+  );
 });
 
 /**
