@@ -153,6 +153,12 @@ Deno.test("labels of images of external providers are judged before a pod starts
       );
       match(await failed(cluster, "good", "own"), /^ProviderServerMismatch/);
       strictEqual(await spec("good"), before);
+      // After an edit the result is that of a new resource.
+      registry.mode = "failing";
+      const env = [{ name: "B", value: "c" }];
+      await running("good", { eval: [own("ogx")] }, { workload: { overrides: { env } } });
+      await rolledOut(cluster, "good", [image("ogx")]);
+      registry.mode = "serving";
       await running("good", { eval: [own("good")] });
       await rolledOut(cluster, "good", [image("good")]);
     });
@@ -244,6 +250,29 @@ Deno.test("admission rejects external providers whose labels show that they do n
         });
       strictEqual((await put({ workload: { replicas: 2 } })).status, 200);
       strictEqual(registry.requests.length, before);
+    });
+
+    await t.step("nor what the Deployment of the resource runs, as after a restore", async () => {
+      const container = { name: "server", image: "server:1" };
+      const [entry] = listAt(resource("bad"), "spec", "externalProviders", "eval");
+      const answer = await call(cluster, "POST", DEPLOYMENTS, {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "restored" },
+        spec: {
+          selector: { matchLabels: { app: "restored" } },
+          template: {
+            metadata: { labels: { app: "restored" } },
+            spec: {
+              containers: [container],
+              initContainers: [{ name: "install-provider-own", image: stringAt(entry, "image") ?? "" }],
+            },
+          },
+        },
+      });
+      strictEqual(answer.status, 201, JSON.stringify(answer.body));
+      strictEqual((await create(resource("bad", {}, "restored"))).status, 201);
+      strictEqual((await create(resource("bad", {}, "another"))).status, 422);
     });
 
     await t.step("and admits what it cannot know in time", async () => {
