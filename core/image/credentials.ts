@@ -4,6 +4,7 @@
  */
 import * as Redacted from "effect/Redacted";
 import { isObject, type Json } from "../data/json.ts";
+import { onceForEach } from "../data/once_for_each.ts";
 import { DOCKER_HUB, type ImageName, repositoryOf } from "./image_name.ts";
 
 export interface Credential {
@@ -87,12 +88,23 @@ export const credentialsFor = (image: string, keyring: Keyring): ReadonlyArray<C
 const matching = (image: string, keyring: Keyring): ReadonlyArray<Credential> => {
   const target = partsOf(image);
   if (target === undefined) return [];
-  const keys = [...keyring.keys()].toSorted((a, b) => a < b ? 1 : -1);
-  return keys.filter((key) => {
-    const glob = partsOf(key);
-    return glob !== undefined && matches(glob, target);
-  }).flatMap((key) => keyring.get(key) ?? []);
+  const given = target.host.split(".");
+  return globsOf(keyring).filter((glob) => matches(glob, target, given)).flatMap(({ key }) => keyring.get(key) ?? []);
 };
+
+interface Glob extends Parts {
+  readonly key: string;
+  /** Of the host, between its dots. */
+  readonly wanted: ReadonlyArray<string>;
+}
+
+/** Once for each keyring, which may have thousands of keys and be asked for as many images. */
+const globsOf = onceForEach((keyring: Keyring): ReadonlyArray<Glob> =>
+  [...keyring.keys()].toSorted((a, b) => a < b ? 1 : -1).flatMap((key) => {
+    const parts = partsOf(key);
+    return parts === undefined ? [] : [{ ...parts, key, wanted: parts.host.split(".") }];
+  })
+);
 
 const HUB_KEY = "index.docker.io";
 
@@ -121,11 +133,9 @@ const partsOf = (text: string): Parts | undefined => {
   return { authority, host, port, path };
 };
 
-const matches = (glob: Parts, target: Parts): boolean => {
-  const [wanted, given] = [glob.host.split("."), target.host.split(".")];
-  return glob.port === target.port && wanted.length === given.length && target.path.startsWith(glob.path) &&
-    wanted.every((part, index) => matchesPart(part, given[index] ?? ""));
-};
+const matches = ({ port, path, wanted }: Glob, target: Parts, given: ReadonlyArray<string>): boolean =>
+  port === target.port && wanted.length === given.length && target.path.startsWith(path) &&
+  wanted.every((part, index) => matchesPart(part, given[index] ?? ""));
 
 /**
  * A star stands for any text within one part of the host; other signs of globs are not valid in hosts. Each piece between
