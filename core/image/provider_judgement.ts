@@ -38,7 +38,7 @@ export const problemsInLabels = (
   ];
 };
 
-/** What whoever builds the image should mend, although the pod may accept it: it reads no labels, and YAML and names as Python. */
+/** What whoever builds the image should correct, although the pod may accept it: Python reads more YAML, and more names of wheels. */
 export const unusableLabels = (labels: ReadProviderLabels): ReadonlyArray<ProviderProblem> => {
   if (Result.isFailure(labels)) return [problem("ProviderMetadataInvalid", labels.failure.message)];
   const { description, wheels } = labels.success ?? {};
