@@ -2,11 +2,10 @@
 import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
 import { externalProviders } from "../config/external_providers.ts";
-import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import type { JsonObject } from "../data/json.ts";
 import type { Settings } from "../operator/settings.ts";
 import { type ImageQuestion, pullSecretsOf } from "../plan/image_question.ts";
-import { installContainer } from "../resources/external_containers.ts";
-import { templateSpec } from "../resources/pod_spec.ts";
+import { installsProvider } from "../resources/external_containers.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
 import type { Change } from "./change.ts";
 
@@ -52,14 +51,7 @@ export const reviewedProviders = (
 export const notRunning = (
   reviewed: ReadonlyArray<ReviewedProvider>,
   deployment: JsonObject | undefined,
-): ReadonlyArray<ReviewedProvider> => {
-  const containers = listAt(templateSpec(deployment), "initContainers");
-  return reviewed.filter(({ id, image }) =>
-    !containers.some((container) =>
-      stringAt(container, "name") === installContainer(id) && stringAt(container, "image") === image
-    )
-  );
-};
+): ReadonlyArray<ReviewedProvider> => reviewed.filter((provider) => !installsProvider(deployment, provider));
 
 const entriesIn = (resource: JsonObject) =>
   Result.match(decodeResource(resource, "lenient"), {

@@ -4,7 +4,7 @@ import type { Resource } from "../api/decode.ts";
 import { readsLabels } from "../config/servers/labelled.ts";
 import { resolveDistribution } from "../config/servers/distribution.ts";
 import { chooseSource } from "../config/source.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { atDigest, type ImageLabels, type KeptServer, type ReadLabels } from "../image/image_labels.ts";
 import { type Registries, REGISTRIES_DEFAULT } from "../operator/registries.ts";
@@ -12,6 +12,7 @@ import { imageHistory } from "./image_history.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
 import { bundled } from "./ca_bundle.ts";
 import { referencesOf } from "../snapshot/references.ts";
+import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
 
@@ -65,8 +66,7 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
   const { image, base } = distribution;
   const wanted = resource.spec.distribution.config;
   const { digest, isRequested, recorded, tagDigest, runs, missing } = imageHistory(snapshot, resource, image, base);
-  const isEdited = member(objectAt(snapshot.resource, "metadata"), "generation") !==
-    objectAt(snapshot.resource, "status").observedGeneration;
+  const isEdited = !isObservedSpec(snapshot.resource);
   const reference = digest === undefined ? image : atDigest(image, digest);
   return {
     question: () => questionOf(snapshot, resource, { image, reference, wanted }),

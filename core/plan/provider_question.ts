@@ -3,8 +3,8 @@ import { type ExternalEntry, externalProviders } from "../config/external_provid
 import { unfitProviders } from "../config/unfit_providers.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { ExternalProviderUnfit, ProviderLabelsAwaited } from "../failure/failures.ts";
-import { installContainer } from "../resources/external_containers.ts";
-import { templateSpec } from "../resources/pod_spec.ts";
+import { installsProvider } from "../resources/external_containers.ts";
+import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import { type ClusterSnapshot, liveKey, type ProviderAnswer } from "../snapshot/cluster_snapshot.ts";
 import { type ImageQuestion, questionOf } from "./image_question.ts";
 import type { Prepared } from "./prepare.ts";
@@ -41,13 +41,11 @@ const newProviders = (
   { derived, blueprint: { name } }: Prepared,
 ): ReadonlyArray<ExternalEntry> => {
   if (derived._tag !== "Generated") return [];
-  const containers = listAt(templateSpec(live.get(liveKey("Deployment", name))), "initContainers");
+  const deployment = live.get(liveKey("Deployment", name));
   const installed = listAt(resource, "status", "externalProviders")
     .filter((state) => stringAt(state, "phase") === "Ready");
   return derived.config.external.filter(({ id, image }) =>
-    !containers.some((container) =>
-      stringAt(container, "name") === installContainer(id) && stringAt(container, "image") === image
-    ) &&
+    !installsProvider(deployment, { id, image }) &&
     !installed.some((state) => stringAt(state, "providerId") === id && stringAt(state, "image") === image)
   );
 };
@@ -92,11 +90,7 @@ export const reportedProvider = (
   resource: JsonObject | undefined,
   { id, image }: Pick<ExternalEntry, "id" | "image">,
 ): ProviderAnswer | undefined => {
-  if (
-    member(objectAt(resource, "metadata"), "generation") !== member(objectAt(resource, "status"), "observedGeneration")
-  ) {
-    return undefined;
-  }
+  if (!isObservedSpec(resource)) return undefined;
   const state = listAt(resource, "status", "externalProviders").find((item) =>
     stringAt(item, "providerId") === id && stringAt(item, "image") === image && stringAt(item, "phase") === "Failed"
   );

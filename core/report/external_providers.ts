@@ -7,6 +7,7 @@ import { newestFirst } from "../data/newest_first.ts";
 import { observedTemplate, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import type { Decided } from "./decided.ts";
 import { externalFailure, type Installed, installedBy, onOneLine } from "./external_containers.ts";
 import { disclosureOf } from "./trouble.ts";
@@ -56,7 +57,8 @@ export const externalStates = (
       }
       const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
       const state = PHASES.flatMap((phase) => seen.find((found) => found.phase === phase) ?? [])[0];
-      // What the labels of an image say is not known yet, as after a restart of the operator.
+      // What the labels of an image say is not known yet, as after a restart of the operator. What was found before an edit
+      // does not count after it.
       const isAwaited = isObservedSpec(snapshot.resource) &&
         failures.some(({ _tag }) => _tag === "ProviderLabelsAwaited");
       const kept = !isObserved || isRolledBack || isAwaited ? known(item) : undefined;
@@ -65,10 +67,6 @@ export const externalStates = (
     warnings: pods.find(({ installed }) => installed.warnings.length > 0)?.installed.warnings ?? [],
   };
 };
-
-/** What was found before an edit does not count after it. */
-const isObservedSpec = (resource: JsonObject | undefined): boolean =>
-  member(objectAt(resource, "metadata"), "generation") === member(objectAt(resource, "status"), "observedGeneration");
 
 interface Wanted {
   readonly id: string;
