@@ -3,7 +3,7 @@ import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { ExternalProviderUnfit } from "../failure/failures.ts";
-import { conflictsBetween, problemsInLabels } from "../image/provider_judgement.ts";
+import { problemsInLabels } from "../image/provider_judgement.ts";
 import type { ReadProviderLabels } from "../image/provider_labels.ts";
 import { type ExternalEntry, externalProviders } from "./external_providers.ts";
 import type { Generated } from "./pipeline.ts";
@@ -26,12 +26,8 @@ export const unfitProviders = (
     const labels = labelsOf?.(entry, images);
     return labels === undefined ? [] : [{ ...entry, labels }];
   });
-  const conflicts = conflictsBetween(known);
   return known.flatMap(({ id, api, image, labels }) => {
-    const problems = [
-      ...problemsInLabels(labels, { api, serverVersion: server.version }),
-      ...conflicts.filter((conflict) => conflict.id === id).map(({ problem }) => problem),
-    ];
+    const problems = problemsInLabels(labels, { api, serverVersion: server.version });
     const path = externalProviders(spec).find(({ provider }) => provider.providerId === id)?.path ??
       ["spec", "externalProviders"];
     return problems.slice(0, PROBLEMS_MAX).map(({ reason, message }) =>

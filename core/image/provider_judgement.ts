@@ -1,7 +1,8 @@
 /**
  * Why providers cannot be installed, as far as the labels of their images say it: the rules, reasons and sentences of
- * prepare_providers.py. What depends on what is installed in the server image is left to it: the Python, and packages that
- * the server may have in a version that is good enough. The type is too, since that of the code counts.
+ * prepare_providers.py. What depends on what is installed in the server image is left to it: the Python, and whether packages
+ * of two providers conflict, since none of them is installed if the server has one that is good enough. The type is too,
+ * since that of the code counts.
  */
 import * as Result from "effect/Result";
 import { productOf, serverName } from "../config/servers/families/families.ts";
@@ -14,7 +15,7 @@ import {
   readDescription,
 } from "./provider_description.ts";
 import type { LabelledWheel, ReadProviderLabels } from "./provider_labels.ts";
-import { packageIn, productOfPackage, unconditional } from "./wheel.ts";
+import { productOfPackage, unconditional } from "./wheel.ts";
 
 export interface JudgedFor {
   /** As the config of the server calls it; undefined where the image is in no resource. */
@@ -152,47 +153,3 @@ const shownRequirement = (text: string): string => {
 /** Real ones are shorter; the rest of a longer one is not read. */
 const REQUIREMENT_CHARACTERS_READ = 1000;
 const REQUIREMENT_CHARACTERS_SHOWN = 200;
-
-/** A provider of a resource with the labels of its image. */
-export interface JudgedProvider {
-  readonly id: string;
-  readonly image: string;
-  readonly labels: ReadProviderLabels;
-}
-
-/**
- * Two providers with different versions of a package, by the id of the later one. Only of packages that none of the images
- * requires, as those of the providers themselves: a server may have any other one in a version that is good enough for all,
- * and then none of the wheels is installed.
- */
-export const conflictsBetween = (
-  providers: ReadonlyArray<JudgedProvider>,
-): ReadonlyArray<{ readonly id: string; readonly problem: ProviderProblem }> => {
-  const all = providers.flatMap(({ id, image, labels }) =>
-    (Result.getOrUndefined(labels)?.wheels ?? []).filter(Result.isSuccess).map(({ success }) => ({
-      id,
-      image,
-      wheel: success,
-    }))
-  );
-  const required = new Set(all.flatMap(({ wheel }) => wheel.requires.map(packageIn)));
-  const first = new Map<string, typeof all[number]>();
-  return all.flatMap((brought) => {
-    const { id, wheel: { name, version } } = brought;
-    const other = first.get(name) ?? brought;
-    first.set(name, other);
-    const isSure = !required.has(name) && NORMAL_VERSION.test(version) && NORMAL_VERSION.test(other.wheel.version);
-    return !isSure || other.id === id || other.wheel.version === version ? [] : [{
-      id,
-      problem: problem(
-        "ProviderConflict",
-        `the image brings ${name} ${version}, and that of external provider "${other.id}" (${other.image}) brings ` +
-          `${name} ${other.wheel.version}; build both with the same version`,
-      ),
-    }];
-  });
-};
-
-/** A version that can be written in one way only (PEP 440). */
-const NORMAL_VERSION =
-  /^(0|[1-9]\d*)(\.(0|[1-9]\d*))*((a|b|rc)(0|[1-9]\d*))?(\.post(0|[1-9]\d*))?(\.dev(0|[1-9]\d*))?$/;

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { conflictsBetween, type JudgedFor, problemsInLabels, unusableLabels } from "./provider_judgement.ts";
+import { type JudgedFor, problemsInLabels, unusableLabels } from "./provider_judgement.ts";
 import { providerLabelsIn, type ReadProviderLabels } from "./provider_labels.ts";
 
 const base64 = (text: string) => new TextEncoder().encode(text).toBase64();
@@ -97,34 +97,8 @@ Deno.test("a requirement of any form is judged in time that grows with its lengt
   strictEqual(performance.now() - startedMs < 5000, true);
 });
 
-const provider = (id: string, wheels: Wheels) => ({ id, image: `${id}:1`, labels: labels(undefined, wheels) });
-
-Deno.test("two versions of a provider's own package are a conflict of the later one, with both names", () => {
-  const [found, ...others] = conflictsBetween([provider("a", OWN), provider("b", { "own-2.0": [] })]);
-  deepStrictEqual(others, []);
-  strictEqual(found?.id, "b");
-  deepStrictEqual(found.problem, {
-    reason: "ProviderConflict",
-    message:
-      'the image brings own 2.0, and that of external provider "a" (a:1) brings own 1.0; build both with the same version',
-  });
-});
-
-for (
-  const [why, first, second] of [
-    ["the same version", OWN, OWN],
-    ["a package that the server may have", { "own-1.0": ["lib"], "lib-1.0": [] }, { "lib-2.0": [] }],
-    ["one image", { "own-1.0": [], "own-2.0": [] }, {}],
-    ["a version that can be written in another way", { "own-1.0.post1": [] }, { "own-1.0.post01": [] }],
-  ] as const
-) {
-  Deno.test(`there is no certain conflict with ${why}`, () => {
-    deepStrictEqual(conflictsBetween([provider("a", first), provider("b", second)]), []);
-  });
-}
-
-Deno.test("nothing is known of an image whose labels cannot be read", () => {
-  const broken = { id: "b", image: "b:1", labels: providerLabelsIn({ "io.llamastack.provider.wheels": "%" }) };
-  deepStrictEqual(conflictsBetween([provider("a", OWN), broken]), []);
-  strictEqual(Result.isFailure(broken.labels), true);
+Deno.test("nothing is judged where labels cannot be read", () => {
+  const broken = providerLabelsIn({ "io.llamastack.provider.wheels": "%" });
+  strictEqual(Result.isFailure(broken), true);
+  deepStrictEqual(problemsInLabels(broken, { api: "eval", serverVersion: "0.7.3" }), []);
 });
