@@ -221,7 +221,12 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
         "60 s",
         "",
       );
-      await eventually("the operator follows again", edit, 60_000);
+      // The API server fills its caches after its start, and is as slow for everyone until then.
+      await eventually(
+        "edits are followed as fast as before",
+        async () => await edit() <= EDIT_MS_MAX || undefined,
+        60_000,
+      );
       await judged("lists in the former version");
     });
     await t.step("admission of every resource of it answers in time", async () => {

@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { TLS_CERTIFICATE, TLS_KEY } from "../../core/config/stages/server.ts";
 import { member } from "../../core/data/json.ts";
-import { boot } from "../../tools/server/boot.ts";
+import { bootWorkers } from "../../tools/server/boot.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 
 for (const name of ["starter", "ogx-starter"]) {
@@ -21,7 +21,7 @@ for (const name of ["starter", "ogx-starter"]) {
           workload: { workers: 2 },
         },
       };
-      await using stack = await boot(manifest, { certificate });
+      await using stack = await bootWorkers(manifest, { certificate, folder });
       ok(stack.url.startsWith("https://"));
       strictEqual((await stack.get("/v1/health")).status, 200);
       deepStrictEqual(member(stack.derived.config.tree, "server"), {

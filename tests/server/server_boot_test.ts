@@ -6,7 +6,7 @@ import { manifest } from "../given.ts";
 import { objectOf } from "../objects.ts";
 import { inFolder } from "../folder.ts";
 import { listedProviders } from "./asked.ts";
-import { boot, type Booted } from "../../tools/server/boot.ts";
+import { boot, type Booted, bootWorkers } from "../../tools/server/boot.ts";
 import { eventually } from "./eventually.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { startModelServer } from "../../tools/model_server.ts";
@@ -79,14 +79,8 @@ Deno.test("two workers of every server serve HTTPS on the port of the resource",
       try {
         const certificate = await makeServerCertificate(folder);
         const spec = { networking: { tls: { enabled: true, secretName: "tls" } }, workload: { workers: 2 } };
-        // With one folder for both starts, like the claim of a pod: the second finds the tables that the first made.
-        const start = () =>
-          boot(resource(server, withModels(spec, models.baseUrl)), { ...server.options, certificate, folder });
-        // Workers make their tables at the same moment; the one that comes second may end, and the server with it. The
-        // kubelet then starts the container again, and so does this test, once.
-        await using stack = await start().catch((cause) =>
-          /failed to start, stopping the parent/.test(String(cause)) ? start() : Promise.reject(cause)
-        );
+        const wanted = resource(server, withModels(spec, models.baseUrl));
+        await using stack = await bootWorkers(wanted, { ...server.options, certificate, folder });
         match(stack.url, /^https:/);
         strictEqual((await stack.post("/v1/chat/completions", chat)).status, 200);
         // One worker is enough to be healthy; the other one may still be on its way.

@@ -18,7 +18,7 @@ import { freePorts } from "../cluster/background_process.ts";
 import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { ServerCertificate } from "./certificate.ts";
-import { type LlamaStack, startServer } from "./llama_stack.ts";
+import { type LlamaStack, ServerDidNotStart, startServer } from "./llama_stack.ts";
 
 type GeneratedConfig = Derived & { readonly _tag: "Generated" };
 
@@ -93,6 +93,20 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
     throw cause;
   }
 };
+
+/**
+ * As `boot`, but for more than one worker. Workers make their tables at the same moment; the one that comes second may end,
+ * and the server with it. The kubelet then starts the container again, with the data of the first start, and so does this.
+ */
+export const bootWorkers = (
+  manifest: JsonObject,
+  options: BootOptions & { readonly folder: string },
+): Promise<Booted> =>
+  boot(manifest, options).catch((cause) =>
+    cause instanceof ServerDidNotStart && /failed to start, stopping the parent/.test(cause.log)
+      ? boot(manifest, options)
+      : Promise.reject(cause)
+  );
 
 /** The operator has no config for the resource, and reports why. */
 export class NoConfig extends Error {
