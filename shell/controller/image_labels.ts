@@ -12,7 +12,7 @@ import * as Queue from "effect/Queue";
 import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";
-import type { Lookup } from "../registry/remembered_lookups.ts";
+import { beyondLength, type Lookup } from "../registry/remembered_lookups.ts";
 import { sharedAnswers, SharedRegistries } from "../registry/shared_answers.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import { ANSWER_AWAITED_MS, CONFIGS_KEPT_MAX, LOOKUP_MS, TAG_ATTEMPTS_MAX, TAG_FRESH_MS } from "../registry/limits.ts";
@@ -99,7 +99,7 @@ const reading = Effect.gen(function* () {
         mine.answer = answer.kind === "failed"
           ? { kind: "unreadable", detail: answer.detail }
           : { kind: "read", read: kept.shared(readLabels(question, answer.found)) };
-        dropOldest(known, mine);
+        for (const oldest of beyondLength(known, mine, CONFIGS_KEPT_MAX, heldBy)) known.delete(oldest);
         // The reconciliation that asked may still be waiting for it.
         if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
         else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
@@ -177,16 +177,9 @@ const reading = Effect.gen(function* () {
  * Answers are held until the config is written. Where other failures keep many resources from that, the oldest answers are
  * asked for again.
  */
-const dropOldest = (known: Map<string, Known>, newest: Known): void => {
-  const bases = new Map<object, number>();
-  let characters = 0;
-  for (const [key, item] of [...known].toReversed()) {
-    const base = item.answer?.kind === "read" ? item.answer.read.config?.base : undefined;
-    if (base === undefined || bases.has(base)) continue;
-    characters += base.content.length;
-    bases.set(base, characters);
-    if (characters > CONFIGS_KEPT_MAX && item !== newest) known.delete(key);
-  }
+const heldBy = ({ answer }: Known) => {
+  const base = answer?.kind === "read" ? answer.read.config?.base : undefined;
+  return base === undefined ? undefined : { held: base, characters: base.content.length };
 };
 
 /** Waits until the answer may be asked for again. */

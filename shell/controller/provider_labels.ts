@@ -21,6 +21,7 @@ import {
   TAG_FRESH_MS,
 } from "../registry/limits.ts";
 import { answersTo, type ProviderAnswers, type ProviderQuestions } from "../registry/provider_answers.ts";
+import { beyondLength } from "../registry/remembered_lookups.ts";
 import { SharedRegistries } from "../registry/shared_answers.ts";
 
 export interface ProviderReader {
@@ -80,7 +81,8 @@ const reading = Effect.gen(function* () {
     const before = JSON.stringify([...mine.answers]);
     mine.answers = new Map([...questions.keys()].map((id) => [id, found.get(id) ?? otherwise.get(id) ?? UNKNOWN]));
     mine.characters = Math.max(characters, found.size < questions.size ? mine.characters : 0);
-    for (const key of tooLong(asked, mine)) yield* forget(key);
+    // They are asked for again by the next reconciliation. Those without an answer take no place, and somebody waits for it.
+    for (const key of beyondLength(asked, mine, PROVIDERS_KEPT_MAX, heldBy)) yield* forget(key);
     return JSON.stringify([...mine.answers]) !== before;
   });
 
@@ -127,6 +129,8 @@ const reading = Effect.gen(function* () {
   return reader;
 });
 
+const heldBy = (asked: Asked) => ({ held: asked, characters: asked.characters });
+
 const AWAITED: ProviderAnswer = { kind: "awaited" };
 const UNKNOWN: ProviderAnswer = { kind: "unknown" };
 
@@ -136,14 +140,4 @@ const textOf = (questions: ProviderQuestions, generation: number): string => {
   const mirrors = [...question?.registries.mirrors ?? []];
   const shared = { ...question, image: "", reference: "", registries: { ...question?.registries, mirrors } };
   return sha256Hex(JSON.stringify([generation, shared, [...questions].map(([id, { image }]) => [id, image])]));
-};
-
-/** Whose answers are dropped: they are asked for again by the next reconciliation. */
-const tooLong = (asked: ReadonlyMap<string, Asked>, newest: Asked): ReadonlyArray<string> => {
-  let characters = 0;
-  return [...asked].toReversed().flatMap(([key, item]) => {
-    characters += item.characters;
-    // Those that have no answer yet take no place, and somebody waits for it.
-    return characters > PROVIDERS_KEPT_MAX && item !== newest && item.characters > 0 ? [key] : [];
-  });
 };

@@ -1,18 +1,21 @@
-/** Lookups with long responses, which few images have: only some are in memory at the same time. Short ones never wait. */
+/**
+ * Lookups with long responses, which few images have: only some are in memory at the same time, and namespaces alternate.
+ * Short ones never wait.
+ */
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
-import * as Semaphore from "effect/Semaphore";
+import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import type { BodyBounds } from "./exchange.ts";
 import { LONG_LOOKUPS_MAX } from "./limits.ts";
 
 /** One for all lookups of the process. */
-const LongLookups: Context.Reference<Semaphore.Semaphore> = Context.Reference(
+const LongLookups: Context.Reference<PartitionedSemaphore.PartitionedSemaphore<string>> = Context.Reference(
   "llama-stack-operator/shell/LongLookups",
-  { defaultValue: () => Semaphore.makeUnsafe(LONG_LOOKUPS_MAX) },
+  { defaultValue: () => PartitionedSemaphore.makeUnsafe<string>({ permits: LONG_LOOKUPS_MAX }) },
 );
 
 /** For the requests of one lookup, which holds its place until its scope ends. */
-export const beforeLong = Effect.gen(function* () {
+export const beforeLong = Effect.fnUntraced(function* (namespace: string) {
   const places = yield* LongLookups;
   let held = 0;
   let isOver = false;
@@ -22,7 +25,7 @@ export const beforeLong = Effect.gen(function* () {
   });
   const enter: BodyBounds["beforeLong"] = async (signal) => {
     if (held > 0) return;
-    await Effect.runPromise(places.take(1), { signal });
+    await Effect.runPromise(places.take(namespace, 1), { signal });
     // The lookup may have ended in the meantime.
     if (isOver) await Effect.runPromise(places.release(1));
     else held = 1;

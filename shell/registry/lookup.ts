@@ -88,7 +88,13 @@ export const lookedUp = <A>(
       const found = yield* Effect.match(
         read(
           name,
-          { credentials: credentials.get(repositoryOf(target)) ?? [], authorities: [], plainHttp, send },
+          {
+            credentials: credentials.get(repositoryOf(target)) ?? [],
+            authorities: [],
+            plainHttp,
+            send,
+            namespace: question.namespace,
+          },
           question,
         ),
         {

@@ -33,6 +33,8 @@ export interface RegistryAccess {
   readonly plainHttp: boolean;
   /** Undefined: to any address, which the person at the command line has chosen. */
   readonly send?: Send;
+  /** Of the resource; undefined at the command line. */
+  readonly namespace?: string;
 }
 
 export interface Registry {
@@ -53,12 +55,12 @@ export interface Registry {
 /** The client is closed with the scope. */
 export const openRegistry = Effect.fn("openRegistry")(function* (
   name: ImageName,
-  { credentials, authorities, plainHttp, send }: RegistryAccess,
+  { credentials, authorities, plainHttp, send, namespace = "" }: RegistryAccess,
 ) {
   const host = registryHost(name.registry);
   const client: Send = send ?? (yield* fetching(authorities));
   const base = `${plainHttp ? "http" : "https"}://${host}/v2/${name.repository}`;
-  const enter = yield* beforeLong;
+  const enter = yield* beforeLong(namespace);
   /** The header that worked last; one token serves all requests for a repository. */
   let accepted: string | undefined;
 
