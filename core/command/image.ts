@@ -173,6 +173,11 @@ export const labelCommand = (
   if (server === undefined) {
     return failed(`${serverVersion} is not a supported version; supported are ${SUPPORTED_SERVERS.join(", ")}`);
   }
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(distribution)) {
+    return failed(
+      `--name: the name of a distribution has letters, digits, ., _ and -, not ${JSON.stringify(distribution)}`,
+    );
+  }
   const names = files.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) return failed(`there are two files with the name ${twice}`);

@@ -76,6 +76,9 @@ const findingsOf = (
 };
 
 const findingText = ({ level, path, message }: LintFinding, style: Style): string =>
-  level === "error" ? `${style.error("error")}    ${message}` : `${style.warning("warning")}  ${path}: ${message}`;
+  level === "error"
+    ? `${style.error("error")}    ${message}`
+    // The message of a failure has its path already.
+    : `${style.warning("warning")}  ${message.startsWith(`${path}: `) ? message : `${path}: ${message}`}`;
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

@@ -31,65 +31,104 @@ export const readLabelsFile = (document: Json): LabelsFile | undefined => {
   };
 };
 
-/** Those that say something about a provider are of the images of providers, the other one is of the server's. */
 export interface SortedFiles {
-  /** Undefined: there is none. */
-  readonly ofServer: LabelsFile | undefined;
+  /** Of images of servers: at most one of them does not name its image. */
+  readonly ofServers: ReadonlyArray<LabelsFile>;
+  /** Those that say something about a provider. */
   readonly ofProviders: ReadonlyArray<LabelsFile>;
 }
 
 /** The failure is a sentence. */
 export const sortedFiles = (files: ReadonlyArray<LabelsFile>): Result.Result<SortedFiles, string> => {
   const isOfProvider = ({ labels }: LabelsFile) => PROVIDER_LABELS.some((label) => Object.hasOwn(labels, label));
+  const isNameless = ({ repository }: LabelsFile) => repository === undefined;
   const ofProviders = files.filter(isOfProvider);
-  const [ofServer, ...others] = files.filter((file) => !isOfProvider(file));
-  if (others.length > 0) return Result.fail("there are two files without labels of an external provider; use one");
-  return ofProviders.some(({ repository }) => repository === undefined)
+  const ofServers = files.filter((file) => !isOfProvider(file));
+  if (ofServers.length > 1 && ofServers.some(isNameless)) {
+    return Result.fail("of several files, each must name its image, as skopeo inspect does");
+  }
+  return ofProviders.some(isNameless)
     ? Result.fail("a file with labels of an external provider must name its image, as skopeo inspect does")
-    : Result.succeed({ ofServer, ofProviders });
+    : Result.succeed({ ofServers, ofProviders });
+};
+
+const isOf = (image: string) => {
+  const name = imageName(image);
+  return ({ repository, digest }: LabelsFile): boolean =>
+    repository === repositoryOf(name) && (name.digest === undefined || digest === undefined || name.digest === digest);
 };
 
 /**
  * By repository, and by digest where both say it. Nothing is known of an image with two different files, and of two images of one
  * repository: a file does not say its tag.
  */
+const fileOf = (
+  files: ReadonlyArray<LabelsFile>,
+  image: string,
+  /** All that are asked about. */
+  images: ReadonlyArray<string>,
+): LabelsFile | undefined => {
+  if (!isImageReference(image)) return undefined;
+  const name = imageName(image);
+  const isOther = (other: string) =>
+    other !== image && isImageReference(other) && repositoryOf(imageName(other)) === repositoryOf(name);
+  if (name.digest === undefined && images.some(isOther)) return undefined;
+  const [found, ...others] = files.filter(isOf(image));
+  return others.some(({ digest }) => digest !== found?.digest) ? undefined : found;
+};
+
 export const providerLabelsInFiles =
   (files: ReadonlyArray<LabelsFile>) =>
   ({ image }: { readonly image: string }, images: ReadonlyArray<string> = [image]): ReadProviderLabels | undefined => {
-    if (!isImageReference(image)) return undefined;
-    const name = imageName(image);
-    const isOther = (other: string) =>
-      other !== image && isImageReference(other) && repositoryOf(imageName(other)) === repositoryOf(name);
-    if (name.digest === undefined && images.some(isOther)) return undefined;
-    const fit = files.filter(({ repository, digest }) =>
-      repository === repositoryOf(name) && (name.digest === undefined || digest === undefined || name.digest === digest)
-    );
-    const [found] = fit;
-    return found === undefined || fit.some(({ digest }) => digest !== found.digest)
-      ? undefined
-      : providerLabelsIn(found.labels);
+    const found = fileOf(files, image, images);
+    return found === undefined ? undefined : providerLabelsIn(found.labels);
   };
 
-/** What they say for a resource with this image. */
-export const labelsInFile =
-  ({ labels, digest }: Pick<LabelsFile, "labels" | "digest">) =>
-  (image: string, wanted: string | undefined): ImageLabels => {
-    const configs = configsIn(labels, wanted);
-    if (Result.isFailure(configs)) return { kind: "unreadable", detail: configs.failure.message };
-    const { chosen = "", serverVersion } = configs.success ?? {};
-    const source = configs.success?.configs.get(chosen);
-    if (source?.kind === "layer") {
-      return { kind: "unreadable", detail: `${chosen} is in a layer of the image, at ${source.path}; use --base` };
-    }
-    return {
-      kind: "read",
-      read: {
-        image,
-        digest: digest ?? "",
-        wanted,
-        config: source === undefined
-          ? undefined
-          : { file: chosen, base: { origin: originOf(image, chosen), content: source.text }, serverVersion },
-      },
-    };
+/** Sentences on files that say nothing about any external provider, since a wrong file would otherwise look like a good image. */
+export const unusedFiles = (
+  files: ReadonlyArray<LabelsFile>,
+  /** Of the external providers of each resource. */
+  images: ReadonlyArray<ReadonlyArray<string>>,
+): ReadonlyArray<string> => {
+  const used = new Set(images.flatMap((together) => together.map((image) => fileOf(files, image, together))));
+  return files.filter((file) => !used.has(file)).map((file) =>
+    images.flat().some((image) => isImageReference(image) && isOf(image)(file))
+      ? `the labels of ${
+        shown(file)
+      } are not used: several files or images are of this repository, so name the images by digest`
+      : `the labels of ${shown(file)} are not used: it is not the image of an external provider`
+  );
+};
+
+const shown = ({ repository = "an unnamed image", digest }: LabelsFile): string =>
+  digest === undefined ? repository : `${repository}@${digest}`;
+
+/** What the file of an image says for a resource with it. */
+export const labelsInFiles =
+  (files: ReadonlyArray<LabelsFile>) => (image: string, wanted: string | undefined): ImageLabels => {
+    const found = files.find(({ repository }) => repository === undefined) ?? files.find(isOf(image));
+    return found === undefined
+      ? { kind: "unreadable", detail: `the given labels are of image ${files.map(shown).join(", ")}` }
+      : labelsOf(found, image, wanted);
   };
+
+const labelsOf = ({ labels, digest }: LabelsFile, image: string, wanted: string | undefined): ImageLabels => {
+  const configs = configsIn(labels, wanted);
+  if (Result.isFailure(configs)) return { kind: "unreadable", detail: configs.failure.message };
+  const { chosen = "", serverVersion } = configs.success ?? {};
+  const source = configs.success?.configs.get(chosen);
+  if (source?.kind === "layer") {
+    return { kind: "unreadable", detail: `${chosen} is in a layer of the image, at ${source.path}; use --base` };
+  }
+  return {
+    kind: "read",
+    read: {
+      image,
+      digest: digest ?? "",
+      wanted,
+      config: source === undefined
+        ? undefined
+        : { file: chosen, base: { origin: originOf(image, chosen), content: source.text }, serverVersion },
+    },
+  };
+};

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { generated } from "../../tests/given.ts";
 import { BASES } from "../config/servers/bases.ts";
 import * as Result from "effect/Result";
-import { labelsInFile, providerLabelsInFiles, readLabelsFile, sortedFiles } from "./labels_file.ts";
+import { labelsInFiles, providerLabelsInFiles, readLabelsFile, sortedFiles, unusedFiles } from "./labels_file.ts";
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
 const LABELS = {
@@ -27,21 +27,24 @@ Deno.test("readLabelsFile() reads the output of skopeo and crane, and a plain ma
 Deno.test("labels of a file generate the same config as those of a registry; the image keeps its tag without a digest", () => {
   const spec = { distribution: { image: "registry.example.com/a:1" }, ...PROVIDERS };
   const of = (digest: string | undefined) =>
-    generated(spec, { imageLabels: "Auto", labels: labelsInFile({ labels: LABELS, digest }) });
+    generated(spec, {
+      imageLabels: "Auto",
+      labels: labelsInFiles([{ labels: LABELS, digest, repository: undefined }]),
+    });
   strictEqual(of(DIGEST).distribution.image, `registry.example.com/a@${DIGEST}`);
   strictEqual(of(undefined).distribution.image, "registry.example.com/a:1");
   strictEqual(of(DIGEST).server.version, "1.5.0");
   const named = generated({ distribution: { name: "ogx-starter" }, ...PROVIDERS }, {
     imageLabels: "Auto",
-    labels: labelsInFile({ labels: LABELS, digest: DIGEST }),
+    labels: labelsInFiles([{ labels: LABELS, digest: DIGEST, repository: undefined }]),
   });
   strictEqual(named.distribution.labels, undefined);
 });
 
-Deno.test("labelsInFile() reports a config that is not in the file", () => {
+Deno.test("labelsInFiles() reports a config that is not in the file", () => {
   const layer = { "io.llamastack.config.layer": DIGEST, "io.llamastack.config.path": "a.yaml" };
   const detail = (labels: Record<string, string>, wanted?: string) => {
-    const found = labelsInFile({ labels, digest: undefined })("a", wanted);
+    const found = labelsInFiles([{ labels, digest: undefined, repository: undefined }])("a", wanted);
     return found.kind === "unreadable" ? found.detail : found.kind;
   };
   match(detail(layer), /is in a layer of the image, at a\.yaml; use --base$/);
@@ -58,10 +61,11 @@ const provider = (digest: string | undefined, name = "registry.example.com/own")
 Deno.test("sortedFiles() tells the file of the server from those of providers, which must name their image", () => {
   const server = { labels: LABELS, digest: undefined, repository: undefined };
   const sorted = Result.getOrThrow(sortedFiles([provider(DIGEST), server]));
-  deepStrictEqual(sorted, { ofServer: server, ofProviders: [provider(DIGEST)] });
+  deepStrictEqual(sorted, { ofServers: [server], ofProviders: [provider(DIGEST)] });
   const why = (files: Parameters<typeof sortedFiles>[0]) =>
     Result.match(sortedFiles(files), { onFailure: (text) => text, onSuccess: () => "" });
-  match(why([server, server]), /two files without labels of an external provider/);
+  match(why([server, { ...server, repository: "a" }]), /of several files, each must name its image/);
+  strictEqual(why([{ ...server, repository: "b" }, { ...server, repository: "a" }]), "");
   match(why([{ ...server, labels: OWN }]), /must name its image, as skopeo inspect does/);
 });
 
@@ -84,4 +88,32 @@ Deno.test("a file does not speak for two tags of its repository, which it does n
   const [one, two] = ["registry.example.com/prov:1", "registry.example.com/prov:2"] as const;
   ok(read({ image: one }, [one, "registry.example.com/other:1"]) !== undefined);
   strictEqual(read({ image: one }, [one, two]), undefined);
+});
+
+Deno.test("labelsInFiles() uses the file of the image, and none of another one", () => {
+  const file = (repository: string) => ({ labels: LABELS, digest: DIGEST, repository });
+  const read = (image: string) =>
+    labelsInFiles([file("registry.example.com/a"), file("registry.example.com/b")])(image, undefined);
+  strictEqual(read("registry.example.com/b:1").kind, "read");
+  strictEqual(read(`registry.example.com/b:1@${DIGEST}`).kind, "read");
+  for (const image of ["registry.example.com/c:1", `registry.example.com/a@sha256:${"b".repeat(64)}`]) {
+    const other = read(image);
+    match(
+      other.kind === "unreadable" ? other.detail : "",
+      /^the given labels are of image registry\.example\.com\/a@sha256:a/,
+    );
+  }
+});
+
+Deno.test("unusedFiles() tells of files that no external provider has, and of those that cannot be told apart", () => {
+  const own = "registry.example.com/own:1";
+  const other = `sha256:${"b".repeat(64)}`;
+  deepStrictEqual(unusedFiles([provider(DIGEST)], [[own], ["registry.example.com/else:1"]]), []);
+  const [foreign] = unusedFiles([provider(DIGEST, "registry.example.com/typo")], [[own]]);
+  match(foreign ?? "", /^the labels of registry\.example\.com\/typo@sha256:a+ are not used: it is not the image of an/);
+  match(unusedFiles([provider(DIGEST)], [[`registry.example.com/own@${other}`]]).join(), /it is not the image of an/);
+  const both = unusedFiles([provider(DIGEST), provider(other)], [[own]]);
+  strictEqual(both.length, 2);
+  match(both.join(), /several files or images are of this repository/);
+  match(unusedFiles([provider(DIGEST)], [[own, "registry.example.com/own:2"]]).join(), /several files or images/);
 });

@@ -1,13 +1,16 @@
 /** Which images of external providers are judged by their labels before a pod runs them, and what follows from the labels. */
 import { type ExternalEntry, externalProviders } from "../config/external_providers.ts";
+import { productOf } from "../config/servers/families/families.ts";
 import { unfitProviders } from "../config/unfit_providers.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { ExternalProviderUnfit, ProviderLabelsAwaited } from "../failure/failures.ts";
-import { installsProvider } from "../resources/external_containers.ts";
+import { installedFor, installsProvider } from "../resources/external_containers.ts";
+import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import { type ClusterSnapshot, liveKey, type ProviderAnswer } from "../snapshot/cluster_snapshot.ts";
 import { type ImageQuestion, questionOf } from "./image_question.ts";
 import type { Prepared } from "./prepare.ts";
+import { SERVER_ANNOTATION } from "./rollout/record.ts";
 import { rolloutOf } from "./rollout/rollout.ts";
 
 /** By id. Empty if nothing is rolled out: nothing is asked for a server that runs. */
@@ -35,19 +38,33 @@ const ASKED_MAX = 32;
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** Those that neither the Deployment has, nor pods have installed: what runs is not judged again when its tag moves. */
+/**
+ * Those that the Deployment does not have, or pods had not installed before it was deleted: what runs is not judged again when
+ * its tag moves. For another API, or on a server of the other product, it is.
+ */
 const newProviders = (
   { live, resource }: ClusterSnapshot,
   { derived, blueprint: { name } }: Prepared,
 ): ReadonlyArray<ExternalEntry> => {
   if (derived._tag !== "Generated") return [];
+  const { config: { external }, server } = derived;
   const deployment = live.get(liveKey("Deployment", name));
-  const installed = listAt(resource, "status", "externalProviders")
-    .filter((state) => stringAt(state, "phase") === "Ready");
-  return derived.config.external.filter(({ id, image }) =>
-    !installsProvider(deployment, { id, image }) &&
-    !installed.some((state) => stringAt(state, "providerId") === id && stringAt(state, "image") === image)
-  );
+  if (deployment === undefined) {
+    const installed = isObservedSpec(resource) ? listAt(resource, "status", "externalProviders") : [];
+    return external.filter(({ id, image }) =>
+      !installed.some((state) =>
+        stringAt(state, "providerId") === id && stringAt(state, "image") === image &&
+        stringAt(state, "phase") === "Ready"
+      )
+    );
+  }
+  const version = stringAt(deployment, "metadata", "annotations", SERVER_ANNOTATION) ?? server.version;
+  if (productOf(version) !== productOf(server.version)) return external;
+  const configMaps = configMapsOf(templateSpec(deployment)).map((map) => live.get(liveKey("ConfigMap", map)));
+  return external.filter(({ id, image, api }) => {
+    const apis = configMaps.flatMap((map) => installedFor(map, id) ?? []);
+    return !installsProvider(deployment, { id, image }) || apis.some((other) => other !== api);
+  });
 };
 
 /** Why the new pod template is not applied: what the labels show, else that they are awaited. */

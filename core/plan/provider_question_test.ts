@@ -46,11 +46,26 @@ Deno.test("images of a new server and of an edit are asked for, and none that th
   deepStrictEqual(questions(edited(running, { ...SPEC, externalProviders: next })), ["own registry.example.com/own:2"]);
 });
 
+Deno.test("an image that the Deployment has is asked for again for another API, and for a server of the other product", () => {
+  const own = { providerId: "own", image: IMAGE };
+  deepStrictEqual(questions(edited(running, { ...SPEC, externalProviders: { safety: [own] } })), ASKED);
+  const inference = { ...SPEC, externalProviders: { inference: [own] } };
+  const llamaStack = converged(asking(inference)).snapshot;
+  deepStrictEqual(questions(edited(llamaStack, { ...inference, distribution: { name: "ogx-starter" } })), ASKED);
+  const other = { ...SPEC, distribution: { name: "starter", serverVersion: "0.6" } };
+  deepStrictEqual(questions(edited(running, other)), []);
+  // What the pods run for is not known any more.
+  const maps = new Map([...running.live].filter(([key]) => !key.startsWith("ConfigMap/")));
+  deepStrictEqual(questions(edited({ ...running, live: maps }, SPEC)), []);
+});
+
 Deno.test("nothing is asked for what pods have installed, for a deleted resource, or against the setting", () => {
   const lost = { ...running, live: new Map([...running.live].filter(([key]) => key !== "Deployment/my")) };
   deepStrictEqual(questions(lost), ASKED);
   const installed = [{ providerId: "own", image: IMAGE, phase: "Ready" }];
-  deepStrictEqual(questions({ ...lost, resource: put(lost.resource, ["status", "externalProviders"], installed) }), []);
+  const ready = put(lost.resource, ["status", "externalProviders"], installed);
+  deepStrictEqual(questions({ ...lost, resource: ready }), []);
+  deepStrictEqual(questions(edited({ ...lost, resource: ready }, { ...SPEC, workload: { replicas: 2 } })), ASKED);
   const deleted = put(lost.resource, ["metadata", "deletionTimestamp"], "2026-01-01T00:00:00Z");
   deepStrictEqual(questions({ ...lost, resource: deleted }), []);
   deepStrictEqual(questions({ ...lost, operator: use("Never") }), []);

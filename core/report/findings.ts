@@ -75,9 +75,13 @@ export const findingsOf = (
 const NOT_FAILING: ReadonlySet<Reason> = new Set(["UpgradeQueued", "ScaledToZero"]);
 
 const failingPart = ({ secrets, config, updated, available, objects }: Parts): Finding | undefined =>
-  [secrets, config, updated, available, ...objects].find(({ status, type, reason }) =>
-    status === "False" && type !== "HealthCheck" && !NOT_FAILING.has(reason)
-  );
+  // Without a provider there are no pods, and not the other way round.
+  [
+    ...[secrets, config, updated, ...objects.filter(isOfProviders), available],
+    ...objects.filter((finding) => !isOfProviders(finding)),
+  ].find(({ status, type, reason }) => status === "False" && type !== "HealthCheck" && !NOT_FAILING.has(reason));
+
+const isOfProviders = ({ type }: Finding): boolean => type === "ExternalProvidersReady";
 
 const readyFinding = (
   { suspended }: Decided,
@@ -213,7 +217,9 @@ const updatedFinding = (
       : conditionUnknown(
         "DeploymentUpdated",
         "Unchanged",
-        "The running Deployment is unchanged until the errors of the resource are fixed",
+        `The running Deployment is unchanged until the errors of the resource are fixed${
+          lostConfig(snapshot, deployment)
+        }`,
       );
   }
   switch (rollout.kind) {
@@ -231,6 +237,14 @@ const updatedFinding = (
         ? conditionFalse("DeploymentUpdated", "UpgradeFailed", upgradeStopped(snapshot, deployment, prepared))
         : updatedWith(prepared.blueprint.configFile?.configMapName);
   }
+};
+
+/** Nobody can make the config of a former spec again. */
+const lostConfig = ({ live }: ClusterSnapshot, deployment: JsonObject): string => {
+  const name = configIn(deployment);
+  return name === undefined || live.has(liveKey("ConfigMap", name))
+    ? ""
+    : `. Its ConfigMap ${name} was deleted, so that new pods of it cannot start: fix the errors soon, or restore the ConfigMap`;
 };
 
 const updatedWith = (config: string | undefined): Finding =>

@@ -2,6 +2,9 @@
 import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import * as Result from "effect/Result";
+import { type InputFile, type InputResource, readInputs } from "../../core/command/input.ts";
+import { lines } from "../../core/command/outcome.ts";
+import { externalProviders } from "../../core/config/external_providers.ts";
 import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { serverOf, SUPPORTED_SERVERS } from "../../core/config/servers/families/families.ts";
@@ -10,7 +13,13 @@ import type { JsonObject } from "../../core/data/json.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
 import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { readManifests } from "../../core/data/yaml.ts";
-import { labelsInFile, providerLabelsInFiles, readLabelsFile, sortedFiles } from "../../core/image/labels_file.ts";
+import {
+  labelsInFiles,
+  providerLabelsInFiles,
+  readLabelsFile,
+  sortedFiles,
+  unusedFiles,
+} from "../../core/image/labels_file.ts";
 import { manifestFiles, readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
 import { Ended, usageError } from "./print.ts";
@@ -57,18 +66,26 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   return settings;
 });
 
-/** What labels in files say: as the operator would know it from registries. */
-export const labelsIn = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
+/** What labels in files say: as the operator would know it from registries. Warns of files that say nothing about the resources. */
+export const labelsIn = Effect.fnUntraced(function* (
+  files: ReadonlyArray<string>,
+  resources: ReadonlyArray<InputResource>,
+) {
   const read = yield* Effect.forEach(files, labelsFile);
   const sorted = sortedFiles(read);
   if (Result.isFailure(sorted)) return yield* usageError(`--image-labels: ${sorted.failure}`);
-  const { ofServer, ofProviders } = sorted.success;
-  const found: Pick<Surroundings, "providerLabels"> & { readonly labels?: ReturnType<typeof labelsInFile> } = {
-    ...(ofServer === undefined ? {} : { labels: labelsInFile(ofServer) }),
+  const { ofServers, ofProviders } = sorted.success;
+  const unused = unusedFiles(ofProviders, resources.map(providerImages));
+  write(Deno.stderr, lines(unused.map((sentence) => `--image-labels: ${sentence}`)));
+  const found: Pick<Surroundings, "providerLabels"> & { readonly labels?: ReturnType<typeof labelsInFiles> } = {
+    ...(ofServers.length === 0 ? {} : { labels: labelsInFiles(ofServers) }),
     ...(ofProviders.length === 0 ? {} : { providerLabels: providerLabelsInFiles(ofProviders) }),
   };
   return found;
 });
+
+const providerImages = ({ resource }: InputResource): ReadonlyArray<string> =>
+  Result.isFailure(resource) ? [] : externalProviders(resource.success.spec).map(({ provider }) => provider.image);
 
 const labelsFile = Effect.fnUntraced(function* (file: string) {
   const { text } = yield* readText(file);
@@ -81,6 +98,7 @@ export const surroundings = Effect.fn("surroundings")(function* (
   version: Option.Option<string>,
   baseFile: Option.Option<string>,
   labelsFiles: ReadonlyArray<string> = [],
+  manifests: ReadonlyArray<InputFile> = [],
 ) {
   if (Option.isSome(version) && serverOf(version.value) === undefined) {
     return yield* usageError(
@@ -92,7 +110,7 @@ export const surroundings = Effect.fn("surroundings")(function* (
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: NO_OVERRIDES,
     ...(Option.isNone(version) ? {} : { serverVersion: version.value }),
-    ...yield* labelsIn(labelsFiles),
+    ...(labelsFiles.length === 0 ? {} : yield* labelsIn(labelsFiles, readInputs(manifests).resources)),
     ...(document === undefined ? {} : { base: { origin: Option.getOrElse(baseFile, () => "-"), content: document } }),
   };
   return found;

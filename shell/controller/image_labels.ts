@@ -10,12 +10,22 @@ import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
 import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
+import { REGISTRY_SECRET } from "../../core/operator/own_objects.ts";
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";
 import { beyondLength, type Lookup } from "../registry/remembered_lookups.ts";
 import { sharedAnswers, SharedRegistries } from "../registry/shared_answers.ts";
 import { configsKept } from "../registry/configs_kept.ts";
-import { ANSWER_AWAITED_MS, CONFIGS_KEPT_MAX, LOOKUP_MS, TAG_ATTEMPTS_MAX, TAG_FRESH_MS } from "../registry/limits.ts";
+import {
+  ANSWER_AWAITED_MS,
+  CONFIGS_KEPT_MAX,
+  LOOKUP_MS,
+  SECRETS_SETTLE_MS,
+  TAG_ATTEMPTS_MAX,
+  TAG_FRESH_MS,
+} from "../registry/limits.ts";
+import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { Store } from "../cache/store.ts";
 
@@ -39,6 +49,8 @@ export interface LabelReader {
   ) => Effect.Effect<string | undefined>;
   /** Recorded labels with the one copy of their base that all resources share. */
   readonly shared: (read: ReadLabels) => ReadLabels;
+  /** A Secret `namespace/name` was written: with it, registries may answer that have refused to so far. */
+  readonly secretChanged: (name: string) => Effect.Effect<void>;
   readonly forget: (key: string) => Effect.Effect<void>;
   /** Waits for a resource `namespace/name` for which an answer came. */
   readonly changed: Effect.Effect<string>;
@@ -50,6 +62,7 @@ export const nobodyAsked: LabelReader = {
   labels: () => Effect.succeed(undefined),
   tagDigest: () => Effect.succeed(undefined),
   shared: (read) => read,
+  secretChanged: () => Effect.void,
   forget: () => Effect.void,
   changed: Effect.never,
 };
@@ -86,6 +99,16 @@ const reading = Effect.gen(function* () {
     keep: kept.keep,
   });
   const known = new Map<string, Known>();
+  const { platform: { operatorNamespace } } = yield* OperatorFacts;
+  /** By namespace; for failed lookups. */
+  const secretChanges = new Map<string, Deferred.Deferred<void>>();
+  const secretChange = Effect.fnUntraced(function* (namespace: string) {
+    const change = secretChanges.get(namespace) ?? (yield* Deferred.make<void>());
+    secretChanges.set(namespace, change);
+    yield* Deferred.await(change);
+    // Whoever creates one Secret often creates more.
+    yield* Effect.sleep(Duration.millis(SECRETS_SETTLE_MS));
+  });
   const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
 
   const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
@@ -104,7 +127,8 @@ const reading = Effect.gen(function* () {
         if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
         else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
         if (answer.kind === "found") return;
-        yield* stale(lookup);
+        // With the same credentials, the answer stays that of the lookup until it is stale.
+        yield* Effect.race(stale(lookup), secretChange(question.namespace));
       }
     });
 
@@ -161,6 +185,15 @@ const reading = Effect.gen(function* () {
         return undefined;
       }),
     shared: kept.shared,
+    secretChanged: (name) =>
+      Effect.suspend(() => {
+        const namespaces = name === `${operatorNamespace}/${REGISTRY_SECRET}`
+          ? [...secretChanges.keys()]
+          : [namespaceOf(name)];
+        const changes = namespaces.flatMap((namespace) => secretChanges.get(namespace) ?? []);
+        for (const namespace of namespaces) secretChanges.delete(namespace);
+        return Effect.forEach(changes, (change) => Deferred.succeed(change, undefined), { discard: true });
+      }),
     forget: (key) =>
       Effect.gen(function* () {
         known.delete(key);

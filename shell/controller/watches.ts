@@ -196,6 +196,7 @@ const ownObjects = Effect.fnUntraced(function* (
 const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: string) {
   const named = yield* ReferenceIndex;
   const store = yield* Store;
+  const labels = yield* LabelReader;
   const isBundle = (object: JsonObject) =>
     kind === "ConfigMap" && stringAt(object, "metadata", "name") === TRUSTED_BUNDLE;
   return {
@@ -208,6 +209,7 @@ const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: stri
           yield* addAll(queue, named.bundleSeen(nameOf(object), how !== "gone", yield* store.keys));
         }
         yield* addAll(queue, named.dependants(kind, nameOf(object)));
+        if (kind === "Secret" && how !== "listed") yield* labels.secretChanged(nameOf(object));
       }),
     // A referenced object that is missing may have been deleted between watches. Each of the two lists of a kind covers
     // a part; an unnecessary reconciliation writes nothing.

@@ -97,6 +97,9 @@ export const TAG_ATTEMPTS_MAX = 5;
 export const LOOKUP_RETRY_MS = 5000;
 export const LOOKUP_RETRY_MS_MAX = 600_000;
 
+/** Pause after a Secret was written until failed lookups of its namespace are repeated, in milliseconds. */
+export const SECRETS_SETTLE_MS = 1000;
+
 /** Configs of images in memory, in characters: one copy for all resources with the same image. */
 export const CONFIGS_KEPT_MAX = 8 * 1024 * 1024;
 

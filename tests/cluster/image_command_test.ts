@@ -155,6 +155,9 @@ Deno.test("image and label on a real registry", (t) =>
       strictEqual(code, 1, stderr);
       match(stderr, /bad\.yaml/);
       strictEqual((await cli("label", "config.yaml", "--name", "mine", "--server-version", "9.9.9")).code, 1);
+      // Both forms of the output are commands for others.
+      const odd = await cli("label", "config.yaml", "--name", 'a"\nRUN id', "--server-version", "1.5.0");
+      deepStrictEqual([odd.code, odd.stdout], [1, ""]);
       strictEqual((await cli("label", "--name", "mine", "--server-version", "1.5.0")).code, 2);
     });
     await ended("rm", ["--recursive", "--force", join(folder, "storage")]);

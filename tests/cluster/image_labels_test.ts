@@ -108,6 +108,12 @@ Deno.test("the operator reads base configs from the labels of images in a real r
       first = await pushIndex(registry, "ai/mine", "1", parts(labels(STARTER)));
       await restart();
 
+      const applyElsewhere = ({ metadata, ...object }: JsonObject) =>
+        cluster.kubectl(
+          ["apply", "--server-side", "-f", "-"],
+          JSON.stringify({ ...object, metadata: { ...(metadata as JsonObject), namespace: "elsewhere" } }),
+        );
+
       await t.step("a registry on loopback is not asked until the administrator allows it", async () => {
         await apply(cluster, running(image("mine"), "mine"));
         await refused(
@@ -123,6 +129,9 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         await refused(cluster, "mine", /cannot be reached: .*certificate/i);
         await apply(cluster, settings(reached));
         await refused(cluster, "mine", /does not allow to read ai\/mine: there are no credentials for it/);
+        await cluster.kubectl(["create", "namespace", "elsewhere"]);
+        const early = { ...VLLM, workload: { overrides: { imagePullSecrets: [{ name: "pull" }] } } };
+        await applyElsewhere(running(image("mine"), "early", early));
       });
 
       await t.step(
@@ -378,6 +387,22 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         const asked = (await registry.requests()).slice(before).filter((path) => /\/ai\/[ab]\/manifests\//.test(path));
         // The index and its image for the nodes; the first request is made without credentials as well.
         ok(asked.length <= 2 * 3, asked.join("\n"));
+      });
+
+      await t.step("a pull Secret that is created later is used at once, however long it was missing", async () => {
+        const config = async () => {
+          const path = RESOURCES.replace("default", "elsewhere");
+          return condition(await read(cluster, `${path}/early`), "ConfigGenerated");
+        };
+        match(stringAt(await config(), "message") ?? "", /there are no credentials for it/);
+        await applyElsewhere(pullSecret(registry));
+        const createdMs = performance.now();
+        await eventually(
+          "its config is generated",
+          async () => stringAt(await config(), "status") === "True" || undefined,
+        );
+        // Lookups that have failed for a minute are only repeated after another one.
+        ok(performance.now() - createdMs < 10_000);
       });
 
       await t.step("no password of the registry is in any object or message", async () => {

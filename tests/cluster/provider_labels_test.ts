@@ -102,7 +102,7 @@ Deno.test("labels of images of external providers are judged before a pod starts
       "whether two providers conflict is left to the pod, which knows the packages of the server",
       async () => {
         await running("both", { eval: [own("first")], scoring: [own("next", "later")] });
-        await rolledOut(cluster, "both", [image("first"), image("next")]);
+        await rolledOut(cluster, "both", [image("next"), image("first")]);
       },
     );
 

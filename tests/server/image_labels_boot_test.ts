@@ -3,7 +3,7 @@
  * workflow of OGX writes them: a resource with such an image runs on the real server of that release.
  */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { labelsInFile } from "../../core/image/labels_file.ts";
+import { labelsInFiles } from "../../core/image/labels_file.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { installServer, type ServerVersion } from "../../tools/install/python_server.ts";
 import { must } from "../../tools/install/run_program.ts";
@@ -29,7 +29,7 @@ const publishedLabels = async (server: ServerVersion) => {
   for (const name of files) {
     labels[`com.ogx.config.${name}`] = (await Deno.readFile(`${folder}/${name}`)).toBase64();
   }
-  return { files, surroundings: { labels: labelsInFile({ labels, digest: undefined }) } };
+  return { files, surroundings: { labels: labelsInFiles([{ labels, digest: undefined, repository: undefined }]) } };
 };
 
 Deno.test("an image with the labels of a published release runs with its config, on the server of that release", () =>

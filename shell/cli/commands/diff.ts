@@ -39,7 +39,7 @@ export const diff = Command.make(
       return yield* usageError("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
     const { resources, skipped, converted } = readInputs(yield* filesOf(input.filename));
-    const look = { ...yield* lookOptions(input), ...yield* labelsIn(input.imageLabels) };
+    const look = { ...yield* lookOptions(input), ...yield* labelsIn(input.imageLabels, resources) };
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
       const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home));

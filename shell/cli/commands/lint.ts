@@ -24,7 +24,7 @@ export const lint = Command.make(
   },
   Effect.fn("lint")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);
-    const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels);
+    const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
     const { overrides, allow, imageLabels: use } = yield* clusterFacts(input.settings, false);
     yield* printAdvice(
       lintCommand(files, { ...known, overrides, allow, imageLabels: use }, {

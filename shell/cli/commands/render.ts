@@ -37,7 +37,7 @@ export const render = Command.make(
   },
   Effect.fn("render")(function* (input) {
     const files = yield* readFiles(input.filename, input.moreFiles);
-    const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels);
+    const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
     const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings, input.openshift);
     yield* print(renderCommand(files, { ...known, overrides, allow, imageLabels: use }, {
       namespace: Option.getOrUndefined(input.namespace),
