@@ -100,7 +100,7 @@ const summaryOf = (
     problems: [
       ...(configs === undefined ? [NONE] : []),
       ...(configs !== undefined && version === undefined
-        ? ["the labels do not name the version of the server; set spec.distribution.serverVersion"]
+        ? ["the labels name no version of the server, such as 1.5.0; set spec.distribution.serverVersion"]
         : []),
       ...(version !== undefined && server === undefined
         ? [`${serverName(version)} is not supported; supported are ${SUPPORTED_SERVERS.join(", ")}`]

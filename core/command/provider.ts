@@ -1,6 +1,6 @@
 /** `provider check` and `provider pack`: images of external providers, for those who build them. */
 import * as Result from "effect/Result";
-import { serverOf, SUPPORTED_SERVERS } from "../config/servers/families/families.ts";
+import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/families/families.ts";
 import {
   canonicalNames,
   DESCRIBED_APIS,
@@ -13,6 +13,7 @@ import {
   type ProviderProblem,
   type ReadDescription,
   readDescription,
+  tabProblems,
 } from "../image/provider_description.ts";
 import { missingFile, otherServer, problemsOfWheels, twice } from "../image/provider_judgement.ts";
 import { type LabelledWheel, providerLabels } from "../image/provider_labels.ts";
@@ -55,6 +56,8 @@ export const providerProblems = (
   const { problems, paths, description: { packageName } } = read.success;
   return [
     ...problems,
+    ...tabProblems(folder.description),
+    ...apiProblems(read.success, serverVersion),
     ...paths.filter((path) => !folder.files.includes(pathInFolder(path))).map(missingFile),
     ...general,
     // A wheel that cannot be read may contain it.
@@ -68,6 +71,21 @@ export const providerProblems = (
         } as const,
       ]),
   ];
+};
+
+/** What the pod would only find when it imports the provider. */
+export const apiProblems = (
+  { description: { api } }: ReadDescription,
+  serverVersion: string | undefined,
+): ReadonlyArray<ProviderProblem> => {
+  const server = serverVersion === undefined ? undefined : serverOf(serverVersion);
+  if (server === undefined || api === "") return [];
+  const { catalogue, family } = server;
+  const isServed = [api, family.apiAliases[api] ?? api].some((name) => Object.hasOwn(catalogue.apis, name));
+  return isServed ? [] : [{
+    reason: "ProviderServerMismatch",
+    message: `it is a provider of the ${api} API, which ${serverName(server.version)} does not have`,
+  }];
 };
 
 export const providerCheckCommand = (folder: ProviderFolder, { serverVersion }: CheckOptions): Outcome => {
@@ -138,6 +156,7 @@ export const providerPackCommand = (packed: ReadonlyArray<PackedWheel>, options:
   if (broken !== undefined) return failed(broken.failure);
   if (!DESCRIBED_APIS.includes(api)) return failed(`--api ${api}: use one of ${DESCRIBED_APIS.join(", ")}`);
   if (!PROVIDER_TYPE.test(providerType)) return failed(`--type ${providerType}: use remote::NAME or inline::NAME`);
+  if (options.vendor?.trim() === "") return failed("--vendor: the name of a vendor is not empty");
   const outside = packed.find(({ path }) => !/^[A-Za-z0-9_.+!/-]+$/.test(path) || /^\/|(^|\/)\.\.(\/|$)/.test(path));
   if (outside !== undefined) {
     return failed(`${outside.path}: name wheels by a relative path below the folder of the Containerfile`);

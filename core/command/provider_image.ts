@@ -6,7 +6,7 @@ import { readDescription } from "../image/provider_description.ts";
 import { labelsOf } from "../image/manifest.ts";
 import type { ImageFacts } from "./image.ts";
 import { lines, type Outcome } from "./outcome.ts";
-import { type CheckOptions, problemsOutcome, summaryOf, unsupportedServer } from "./provider.ts";
+import { apiProblems, type CheckOptions, problemsOutcome, summaryOf, unsupportedServer } from "./provider.ts";
 
 /** Exit code for an image that says nothing. */
 const UNKNOWN = 3;
@@ -32,7 +32,15 @@ export const providerImageCommand = ({ name, platforms }: ImageFacts, { serverVe
     };
   }
   const labels = providerLabelsIn(agreed.success);
-  const problems = [...unusableLabels(labels), ...problemsInLabels(labels, { api: undefined, serverVersion })];
+  const described = Result.getOrUndefined(labels)?.description;
+  const problems = [
+    ...unusableLabels(labels),
+    ...problemsInLabels(labels, { api: undefined, serverVersion }),
+    ...described === undefined ? [] : Result.match(readDescription(described), {
+      onFailure: () => [],
+      onSuccess: (read) => apiProblems(read, serverVersion),
+    }),
+  ];
   if (problems.length > 0) return problemsOutcome(name, problems);
   const { description, wheels = [] } = Result.getOrThrow(labels) ?? {};
   if (description === undefined) {

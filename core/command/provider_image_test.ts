@@ -5,7 +5,7 @@ import { providerImageCommand } from "./provider_image.ts";
 const TEXT = `apiVersion: llamastack.io/v1alpha1
 kind: ProviderPackage
 metadata: { name: own, version: "1.2", vendor: "x\\nforged: line" }
-spec: { packageName: own, providerType: "remote::own", api: eval }
+spec: { packageName: own, providerType: "remote::own", api: vector_io }
 `;
 const WHEEL = {
   file: "own-1.2-py3-none-any.whl",
@@ -28,7 +28,7 @@ Deno.test("provider check shows what the labels of an image say, and what the se
   const { stdout, code } = checked([LABELS, LABELS], "1.5.0");
   strictEqual(code, 0, stdout);
   deepStrictEqual(stdout.trimEnd().split("\n"), [
-    "registry.example.com/own@sha256:1: own 1.2 is a provider of the eval API: remote::own in own",
+    "registry.example.com/own@sha256:1: own 1.2 is a provider of the vector_io API: remote::own in own",
     "  own-1.2-py3-none-any.whl",
     "The server must have: httpx, ogx-api",
   ]);
@@ -40,6 +40,10 @@ Deno.test("provider check exits 1 for problems in the labels of an image", () =>
   match(stdout, /^registry\.example\.com\/own@sha256:1: it requires ogx-api, but the server is Llama Stack 0\.7\.3/);
   strictEqual(checked([{ "io.llamastack.provider.wheels": "%" }]).code, 1);
   match(checked([LABELS], "9.9").stderr, /9\.9 is not a supported version/);
+  const other = { ...WHEEL, author: undefined };
+  const evaluation = Object.fromEntries(providerLabels(TEXT.replace("vector_io", "eval"), [other]));
+  strictEqual(checked([evaluation]).code, 0);
+  match(checked([evaluation], "1.5.0").stdout, /it is a provider of the eval API, which OGX 1\.5\.0 does not have\n$/);
 });
 
 Deno.test("provider check exits 3 for an image that says nothing, and tells what to do", () => {

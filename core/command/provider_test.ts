@@ -21,12 +21,12 @@ const GATEWAY = wheel("gateway_provider-0.1.0-py3-none-any.whl", [
   "gateway_provider/provider.py",
 ], [
   "Name: gateway-provider",
-  "Requires-Dist: ogx-api>=1.5",
+  "Requires-Dist: ogx-api>=1.4",
   "Requires-Dist: httpx",
   'Requires-Dist: pytest; extra == "dev"',
 ]);
 const EXAMPLE = wheel("gateway_provider-0.1.0-py3-none-any.whl", ["gateway_provider/provider.py"], [
-  "Requires-Dist: ogx-api>=1.5",
+  "Requires-Dist: ogx-api>=1.4",
 ]);
 const HELPING = wheel("helping-2.0-cp313-cp313-manylinux_2_28_x86_64.whl", ["helping.py"]);
 
@@ -112,7 +112,7 @@ Deno.test("provider check shows what the image contains, and what the server mus
 Deno.test("provider check compares with a server version, and names the supported ones", async () => {
   const { stdout, code } = providerCheckCommand(await folder(), { serverVersion: "0.7.3" });
   strictEqual(code, 1);
-  match(stdout, /^image: it requires ogx-api>=1\.5, but the server is Llama Stack 0\.7\.3; use a version of/);
+  match(stdout, /^image: it requires ogx-api>=1\.4, but the server is Llama Stack 0\.7\.3; use a version of/);
   match(providerCheckCommand(await folder(), { serverVersion: "9.9" }).stderr, /9\.9 is not a supported version/);
 });
 

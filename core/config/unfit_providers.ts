@@ -36,7 +36,10 @@ export const unfitProviders = (
         id,
         image,
         reason,
-        detail: onOneLine(`${message}, as its labels io.llamastack.provider.* say`, EXTERNAL_MESSAGE_CHARACTERS_MAX),
+        detail: onOneLine(
+          `${message} (according to its labels io.llamastack.provider.*)`,
+          EXTERNAL_MESSAGE_CHARACTERS_MAX,
+        ),
       })
     );
   });

@@ -17,7 +17,8 @@ export interface LabelsFile {
 
 /** Undefined: there are no labels in it. */
 export const readLabelsFile = (document: Json): LabelsFile | undefined => {
-  if (!isObject(document)) return undefined;
+  // A manifest has no labels, but texts.
+  if (!isObject(document) || document.schemaVersion !== undefined) return undefined;
   const found = [objectAt(document, "Labels"), objectAt(document, "config", "Labels"), document]
     .find((labels) => Object.values(labels).some((value) => typeof value === "string"));
   if (found === undefined) return undefined;
@@ -91,13 +92,20 @@ export const unusedFiles = (
   images: ReadonlyArray<ReadonlyArray<string>>,
 ): ReadonlyArray<string> => {
   const used = new Set(images.flatMap((together) => together.map((image) => fileOf(files, image, together))));
-  return files.filter((file) => !used.has(file)).map((file) =>
+  const unreadable = [...used].flatMap((file) => {
+    const labels = file === undefined ? undefined : providerLabelsIn(file.labels);
+    return file === undefined || labels === undefined || Result.isSuccess(labels)
+      ? []
+      : [`the labels of ${shown(file)} are not used: ${labels.failure.message}`];
+  });
+  const unused = files.filter((file) => !used.has(file)).map((file) =>
     images.flat().some((image) => isImageReference(image) && isOf(image)(file))
       ? `the labels of ${
         shown(file)
       } are not used: several files or images are of this repository, so name the images by digest`
       : `the labels of ${shown(file)} are not used: it is not the image of an external provider`
   );
+  return [...unused, ...unreadable];
 };
 
 const shown = ({ repository = "an unnamed image", digest }: LabelsFile): string =>

@@ -21,6 +21,7 @@ Deno.test("readLabelsFile() reads the output of skopeo and crane, and a plain ma
   });
   deepStrictEqual(readLabelsFile({ architecture: "amd64", config: { Labels: LABELS } }), unnamed);
   strictEqual(readLabelsFile([]), undefined);
+  strictEqual(readLabelsFile({ schemaVersion: 2, mediaType: "application/vnd.oci.image.manifest.v1+json" }), undefined);
   strictEqual(readLabelsFile({ config: 1 }), undefined);
 });
 
@@ -109,6 +110,15 @@ Deno.test("unusedFiles() tells of files that no external provider has, and of th
   const own = "registry.example.com/own:1";
   const other = `sha256:${"b".repeat(64)}`;
   deepStrictEqual(unusedFiles([provider(DIGEST)], [[own], ["registry.example.com/else:1"]]), []);
+  const broken = {
+    labels: { "io.llamastack.provider.wheels": "%" },
+    digest: DIGEST,
+    repository: "registry.example.com/own",
+  };
+  match(
+    unusedFiles([broken], [[own]]).join(),
+    /^the labels of registry\.example\.com\/own@sha256:a+ are not used: label /,
+  );
   const [foreign] = unusedFiles([provider(DIGEST, "registry.example.com/typo")], [[own]]);
   match(foreign ?? "", /^the labels of registry\.example\.com\/typo@sha256:a+ are not used: it is not the image of an/);
   match(unusedFiles([provider(DIGEST)], [[`registry.example.com/own@${other}`]]).join(), /it is not the image of an/);

@@ -94,7 +94,7 @@ export const readDescription = (text: string, listedUnder?: string): Result.Resu
     problems.push({
       reason: "ProviderApiMismatch",
       message: `the image contains a provider of the ${shownApi(api)} API, but it is listed under ${listedUnder}; ` +
-        `list it under ${shownApi(fieldOf(api))}`,
+        (DESCRIBED_APIS.includes(api) ? `list it under ${fieldOf(api)}` : "correct spec.api in the image"),
     });
   }
   const listOf = (name: string, of: string): ReadonlyArray<string> => {
@@ -130,6 +130,15 @@ const fieldOf = (api: string): string =>
 /** Whoever makes an image may write anything there. */
 const shownApi = (api: string): string => printable(api.replaceAll(/\s/g, " ")).slice(0, API_CHARACTERS_SHOWN);
 const API_CHARACTERS_SHOWN = 100;
+
+/** Python's YAML reader accepts tabs in quotes and comments only. */
+export const tabProblems = (text: string): ReadonlyArray<ProviderProblem> => {
+  const line = text.split("\n").findIndex((line) => /^[^"'#]*\t/.test(line));
+  return line < 0 ? [] : [{
+    reason: "ProviderMetadataInvalid",
+    message: `${DESCRIPTION_FILE} is not valid YAML for Python: line ${line + 1} has a tab; use spaces`,
+  }];
+};
 
 /** A version such as 1.0 is a number in YAML; larger ones are written in more ways than one. */
 const isNumber = (value: Json | undefined): value is number =>

@@ -13,6 +13,7 @@ import {
   type ProviderProblem,
   type ProviderReason,
   readDescription,
+  tabProblems,
 } from "./provider_description.ts";
 import type { LabelledWheel, ReadProviderLabels } from "./provider_labels.ts";
 import { productOfPackage, unconditional } from "./wheel.ts";
@@ -45,6 +46,7 @@ export const unusableLabels = (labels: ReadProviderLabels): ReadonlyArray<Provid
   const { description, wheels } = labels.success ?? {};
   const read = description === undefined ? undefined : readDescription(description, undefined);
   return [
+    ...(description === undefined ? [] : tabProblems(description)),
     ...(read === undefined || Result.isSuccess(read) ? [] : [problem("ProviderMetadataInvalid", read.failure)]),
     ...(wheels === undefined ? [] : problemsOfWheels(wheels).filter(({ message }) => !ASCII.test(message))),
   ];

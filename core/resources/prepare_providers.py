@@ -37,6 +37,10 @@ API_VERSION = "llamastack.io/v1alpha1"
 KIND = "ProviderPackage"
 # The name of an API in the metadata, where servers call it otherwise.
 RENAMED_APIS = {"agents": "responses"}
+LISTED_APIS = {
+    *("inference", "safety", "agents", "responses", "vector_io", "datasetio", "scoring", "eval", "tool_runtime"),
+    "post_training",
+}
 MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 PROVIDER_TYPE = re.compile(r"(remote|inline)::[A-Za-z0-9][A-Za-z0-9_.-]*")
 # Distributions and packages of the servers themselves.
@@ -255,7 +259,7 @@ class Provider:
             raise Failure(
                 "ProviderApiMismatch",
                 f"the image contains a provider of the {api} API, but it is listed under {self.api}; "
-                f"list it under {camel(api)}",
+                + (f"list it under {camel(api)}" if api in LISTED_APIS else "correct spec.api in the image"),
             )
         specified = document["spec"].get("wheelPath")
         if specified is not None and not isinstance(specified, str):
@@ -476,7 +480,8 @@ class Wheel:
             )
         raise Failure(
             "ProviderPythonMismatch",
-            f"{self.file} does not fit {server.python} of the server on this node; rebuild the image with wheels for it",
+            f"{self.file} is built for {', '.join(sorted(map(str, self.tags)))[:200]}, which does not fit "
+            f"{server.python} of the server on this node; rebuild the image with wheels for it",
         )
 
     def requirements(self, extra):

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { load } from "js-yaml";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { providerProblems } from "../../core/command/provider.ts";
 import { problemsInLabels } from "../../core/image/provider_judgement.ts";
 import type { ProviderProblem } from "../../core/image/provider_description.ts";
 import { providerLabels, providerLabelsIn } from "../../core/image/provider_labels.ts";
 import { folderAt } from "../../shell/cli/commands/provider.ts";
+import { exampleFiles } from "../../tools/install/provider_wheels.ts";
 import { installServer, type ServerVersion } from "../../tools/install/python_server.ts";
 import { ended, must } from "../../tools/install/run_program.ts";
 import { type Description, description, makeWheel, providerFiles, type WheelContent } from "../provider_wheel.ts";
@@ -185,6 +187,27 @@ const own = (name: string, more: Partial<WheelContent> = {}): WheelContent => ({
   name,
   files: providerFiles(name, { server: "llama_stack_api" }),
   ...more,
+});
+
+Deno.test("the example of the documentation is installed on the server of its distribution", async () => {
+  const files = await exampleFiles();
+  const [, required = "none"] = /^dependencies = \["(.+)"\]$/m.exec(files["pyproject.toml"] ?? "") ?? [];
+  const python = Object.entries(files).filter(([name]) => name.endsWith(".py"));
+  const { serverVersion } = EMBEDDED_DISTRIBUTIONS.get("ogx-starter") ?? {};
+  await prepared(`ogx ${serverVersion}` as ServerVersion, {
+    gateway: {
+      description: files["lls-provider-spec.yaml"],
+      wheels: [{
+        name: "gateway-provider",
+        version: "0.1.0",
+        files: Object.fromEntries(python),
+        metadata: [`Requires-Dist: ${required}`],
+      }],
+    },
+  }, ({ code, report }) => {
+    strictEqual(code, 0, JSON.stringify(report));
+    deepStrictEqual(report.providers, [{ id: "gateway", version: "0.1.0", type: "remote::gateway" }]);
+  });
 });
 
 for (const [server, api] of [[LLAMA_STACK, "llama_stack_api"], ["ogx 1.5.0", "ogx_api"]] as const) {

@@ -9,7 +9,7 @@ import { providerImageCommand, providerUnread } from "../../../core/command/prov
 import { DESCRIPTION_FILE } from "../../../core/image/provider_description.ts";
 import { type Wheel, wheelOf } from "../../../core/image/wheel.ts";
 import { FileUnreadable, readText } from "../files.ts";
-import { optionalText, serverVersion } from "../flags.ts";
+import { optionalText } from "../flags.ts";
 import { print } from "../print.ts";
 import { imageFacts, registryFlags } from "../registry_image.ts";
 import { readWheelParts } from "../wheel_file.ts";
@@ -21,14 +21,20 @@ const check = Command.make(
     target: Argument.String("FOLDER|IMAGE").pipe(
       Argument.withDescription("What the image has as /lls-provider, or the reference of an image with labels"),
     ),
-    serverVersion,
+    serverVersion: optionalText("server-version", "V", "Version of the server that the provider is for (default: any)"),
     ...registryFlags,
   },
   Effect.fn("provider check")(function* ({ target, serverVersion, ...registry }) {
     const options = { serverVersion: Option.getOrUndefined(serverVersion) };
     const folder = target.replace(/(.)\/+$/, "$1");
-    const isFolder = yield* Effect.promise(() => Deno.stat(folder).then((found) => found.isDirectory, () => false));
-    if (isFolder) return yield* print(providerCheckCommand(yield* folderAt(folder), options));
+    const found = yield* Effect.promise(() => Deno.stat(folder).catch(() => undefined));
+    if (found?.isFile === true) {
+      return yield* new FileUnreadable({
+        name: target,
+        detail: "it is a file; name the folder that the image has as /lls-provider",
+      });
+    }
+    if (found?.isDirectory === true) return yield* print(providerCheckCommand(yield* folderAt(folder), options));
     if (!isImageReference(target)) {
       return yield* new FileUnreadable({ name: target, detail: "neither a folder nor a reference of an image" });
     }
