@@ -53,11 +53,12 @@ export const admissionAnswer = (uid: string, { rejections, warnings }: Judgement
           group: "llamastack.io",
           kind: "LlamaStackDistribution",
           name,
-          causes: rejections.map(({ path, message }) => ({
-            reason: "FieldValueInvalid",
-            field: formatPath(path),
-            message,
-          })),
+          causes: rejections.map(({ path, message }) => {
+            const field = formatPath(path);
+            // Clients show the field before the message, which names it as well.
+            const own = message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
+            return { reason: "FieldValueInvalid", field, message: own };
+          }),
         },
       },
     },

@@ -82,6 +82,14 @@ export const list = <Item extends Schema.Top>(doc: string, item: Item, bounds: {
     }),
   );
 
+/** A list whose items are owned one by one, by the required field `key`. */
+export const keyed = <Item extends Schema.Top>(doc: string, item: Item, key: string, bounds: { max: number }) =>
+  Schema.Array(item).annotate({
+    description: doc,
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": [key],
+  }).check(Schema.isBetweenLength(0, bounds.max, { expected: `a list of 0 to ${bounds.max} items` }));
+
 /** A list without duplicates whose items are owned one by one. */
 export const set = <Item extends Schema.Top>(doc: string, item: Item, bounds: { min?: number; max: number }) =>
   Schema.Array(item).annotate({ description: doc, "x-kubernetes-list-type": "set" }).check(

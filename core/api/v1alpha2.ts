@@ -18,6 +18,7 @@ import {
   int32,
   int64,
   intOrString,
+  keyed,
   list,
   map,
   namespaceName,
@@ -620,7 +621,7 @@ const ExternalProvider = struct(
 export type ExternalProvider = typeof ExternalProvider.Type;
 
 const externalList = (api: string) =>
-  optional(list(`${api} lists external providers of this API.`, ExternalProvider, { max: 16 }));
+  optional(keyed(`${api} lists external providers of this API.`, ExternalProvider, "providerId", { max: 16 }));
 
 /** Packages of the providers on the disk of the node, twice: as wheels and unpacked. */
 export const VOLUME_SIZE_LIMIT_DEFAULT = "2Gi";

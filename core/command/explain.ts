@@ -12,7 +12,7 @@ import { report } from "../report/report.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { configIn } from "../report/findings.ts";
+import { configIn } from "../report/deployment_updated.ts";
 import { knownValues } from "../report/pod_secrets.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
@@ -81,7 +81,7 @@ export const explanationOf = (seen: Seen): Explanation => {
   const failing = [...failingOf(status), ...rejectedIn(written, resource, status)];
   // A condition repeats its failures, possibly several in one message.
   const others = failing.filter(isCause).map(({ message }) => message)
-    .filter((text) => !failures.some(({ message }) => text.includes(message)));
+    .filter((text) => !failures.some(({ message }) => text.includes(message) || message.includes(text)));
   const all = [...failures.map(({ message }) => message), ...others];
   const why = state.ready ? [] : [...new Set(all)];
   const url = (text: string | undefined) => text === undefined || text === "" ? null : text;

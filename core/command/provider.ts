@@ -187,8 +187,9 @@ export const providerPackCommand = (packed: ReadonlyArray<PackedWheel>, options:
   return {
     stdout: lines([
       `FROM ${base}`,
-      `COPY ${DESCRIPTION_FILE} ${IMAGE_FOLDER}`,
-      ...packed.map(({ path }) => `COPY ${path} ${IMAGE_FOLDER}packages/`),
+      // The user of the pod reads them, whatever their permissions are here.
+      `COPY --chmod=644 ${DESCRIPTION_FILE} ${IMAGE_FOLDER}`,
+      ...packed.map(({ path }) => `COPY --chmod=644 ${path} ${IMAGE_FOLDER}packages/`),
       ...labels.map(([label, value]) => `LABEL ${label}="${value}"`),
     ]),
     stderr: labels.length < 2

@@ -4,6 +4,7 @@ import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/
 import { decodeResource } from "../api/decode.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { labelsNeeded } from "../plan/image_question.ts";
+import { decide } from "../plan/decide.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
@@ -30,7 +31,7 @@ export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string):
   const waiting = imageDigest === undefined ? waitingTemplate(snapshot) : Result.succeed(undefined);
   if (Result.isFailure(waiting) && moved?.isNew !== true) {
     const stderr = lines([
-      `${label} has errors; its pod template cannot be generated:`,
+      `${label} has errors, and no new pods until they are fixed:`,
       ...waiting.failure.map((text) => `  ${text}`),
       ...(moved?.isRequested === true
         ? [
@@ -102,6 +103,8 @@ export const waitingTemplate = (
   if (recorded !== undefined) return Result.succeed(recorded);
   const prepared = prepare(snapshot);
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
+  const decision = decide(snapshot);
+  if (decision.kind === "preserved") return Result.fail(decision.failures.map(({ message }) => message));
   const { deployment } = prepared.success.objects;
   const live = snapshot.live.get(liveKey("Deployment", deployment.metadata.name));
   const digest = templateDigest(deployment);

@@ -36,6 +36,7 @@ export const unfitProviders = (
         id,
         image,
         reason,
+        serverVersion: server.version,
         detail: onOneLine(
           `${message} (according to its labels io.llamastack.provider.*)`,
           EXTERNAL_MESSAGE_CHARACTERS_MAX,

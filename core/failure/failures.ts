@@ -128,6 +128,7 @@ export class ExternalProviderUnfit extends Data.TaggedError("ExternalProviderUnf
   /** As the installation in a pod would report it, e.g. `ProviderApiMismatch`. */
   readonly reason: string;
   readonly detail: string;
+  readonly serverVersion: string;
 }> {
   /** As the installation in a pod would say it. */
   get sentence(): string {

@@ -74,6 +74,7 @@ export const providerFailures = (
 ): ReadonlyArray<ExternalProviderUnfit | ProviderLabelsAwaited> => {
   const { providerLabels = NONE, resource, live } = snapshot;
   if (derived._tag !== "Generated" || providerLabels.size === 0) return [];
+  const serverVersion = derived.server.version;
   const runs = live.has(liveKey("Deployment", name));
   const answerFor = (entry: Pick<ExternalEntry, "id" | "image">): ProviderAnswer | undefined => {
     const answer = providerLabels.get(entry.id);
@@ -92,7 +93,13 @@ export const providerFailures = (
   }));
   const reported = listed.flatMap(({ path, id, image, answer }) =>
     answer?.kind === "reported"
-      ? [new ExternalProviderUnfit({ path, id, image, reason: answer.problem.reason, detail: answer.problem.message })]
+      ? [
+        new ExternalProviderUnfit({
+          ...{ path, id, image, serverVersion },
+          reason: answer.problem.reason,
+          detail: answer.problem.message,
+        }),
+      ]
       : []
   );
   const unfit = [...found, ...reported];
@@ -112,7 +119,8 @@ export const reportedProvider = (
     stringAt(item, "providerId") === id && stringAt(item, "image") === image && stringAt(item, "phase") === "Failed"
   );
   const [reason, message] = ["reason", "message"].map((field) => stringAt(state, field));
-  const subject = new ExternalProviderUnfit({ path: [], id, image, reason: "", detail: "" }).sentence;
+  const subject =
+    new ExternalProviderUnfit({ path: [], id, image, reason: "", detail: "", serverVersion: "" }).sentence;
   return reason === undefined || message?.startsWith(subject) !== true
     ? undefined
     : { kind: "reported", problem: { reason, message: message.slice(subject.length) } };

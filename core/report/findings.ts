@@ -1,6 +1,5 @@
 /** The conditions after a reconciliation, each with reason and message, in the order of the status. */
 import { availableFinding, incompleteFinding } from "./availability.ts";
-import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
@@ -14,14 +13,12 @@ import {
   conditionUnknown,
   type Finding,
 } from "../api/conditions.ts";
-import type { Rollout } from "../plan/rollout/rollout.ts";
-import { rolloutState } from "../plan/rollout/rollout_state.ts";
 import { serverName } from "../config/servers/families/families.ts";
 import type { NewerServer } from "../plan/rollout/newer_server.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
 import type { Reason } from "../api/reasons.ts";
 import type { Decided } from "./decided.ts";
-import { rolledBack, upgradeStopped } from "./trouble.ts";
+import { updatedFinding } from "./deployment_updated.ts";
 import { externalFindings, type ExternalStates } from "./external_providers.ts";
 import { contestedFindings, policyFindings } from "./changed_by_others.ts";
 
@@ -46,7 +43,7 @@ export const findingsOf = (
   const parts: Parts = {
     config: configFinding(decided),
     secrets: secretsFinding(decided),
-    updated: updatedFinding(snapshot, decided, deployment),
+    updated: failureFinding("DeploymentUpdated", decided.failures) ?? updatedFinding(snapshot, decided, deployment),
     available: availableFinding(snapshot, decided, deployment),
     incomplete: deployment === undefined ? undefined : incompleteFinding(snapshot, decided, deployment),
     objects: [...objectFindings(snapshot, decided), ...externalFindings(external)],
@@ -198,79 +195,6 @@ const secretsFinding = ({ prepared, failures }: Decided): Finding => {
   if (failed !== undefined) return failed;
   if (prepared === undefined) return conditionUnknown("SecretsResolved", "Waiting", "Waiting for a valid resource");
   return conditionTrue("SecretsResolved", "AllSecretsFound", `Resolved ${prepared.secretReferences} secret references`);
-};
-
-const updatedFinding = (
-  snapshot: ClusterSnapshot,
-  { prepared, failures, rollout }: Decided,
-  deployment: JsonObject | undefined,
-): Finding => {
-  const failed = failureFinding("DeploymentUpdated", failures);
-  if (failed !== undefined) return failed;
-  if (prepared === undefined || rollout === undefined) {
-    return deployment === undefined
-      ? conditionUnknown(
-        "DeploymentUpdated",
-        "Waiting",
-        "Nothing is deployed until the errors of the resource are fixed",
-      )
-      : conditionUnknown(
-        "DeploymentUpdated",
-        "Unchanged",
-        `The running Deployment is unchanged until the errors of the resource are fixed${
-          lostConfig(snapshot, deployment)
-        }`,
-      );
-  }
-  switch (rollout.kind) {
-    case "queue":
-      return conditionFalse("DeploymentUpdated", "UpgradeQueued", queued(rollout, snapshot));
-    case "undo":
-    case "undone":
-      return conditionFalse("DeploymentUpdated", "RolledBack", rolledBack(snapshot, deployment, rollout, prepared));
-    case "adopt":
-    case "hold":
-      return updatedWith(configIn(deployment));
-    case "apply":
-      return rollout.cause === "upgrade" && deployment !== undefined &&
-          rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "failed"
-        ? conditionFalse("DeploymentUpdated", "UpgradeFailed", upgradeStopped(snapshot, deployment, prepared))
-        : updatedWith(prepared.blueprint.configFile?.configMapName);
-  }
-};
-
-/** Nobody can make the config of a former spec again. */
-const lostConfig = ({ live }: ClusterSnapshot, deployment: JsonObject): string => {
-  const name = configIn(deployment);
-  return name === undefined || live.has(liveKey("ConfigMap", name))
-    ? ""
-    : `. Its ConfigMap ${name} was deleted, so that new pods of it cannot start: fix the errors soon, or restore the ConfigMap`;
-};
-
-const updatedWith = (config: string | undefined): Finding =>
-  conditionTrue(
-    "DeploymentUpdated",
-    "DeploymentUpdateSucceeded",
-    config === undefined ? "Deployment updated" : `Deployment updated with config ${config}`,
-  );
-
-/** The generated ConfigMap that the pods of a Deployment mount. */
-export const configIn = (deployment: JsonObject | undefined): string | undefined =>
-  configMapsOf(templateSpec(deployment)).find((name) => /-config-[0-9a-f]{8}$/.test(name));
-
-/** No counts: the message would change with every upgrade of another resource. */
-const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot: ClusterSnapshot): string => {
-  const { obstacle, waiting: { queue }, digest } = rollout;
-  const way = `To upgrade now, edit the resource or set its annotation llamastack.io/rollout to ${digest}`;
-  if (obstacle?.kind !== "stopped") {
-    return `Waiting for an upgrade slot: the operator ships a new image or base config for "${queue}", and at most ` +
-      `${obstacle?.max ?? snapshot.operator.upgradeParallelism} resources are upgraded concurrently. ${way}`;
-  }
-  const [namespace] = obstacle.at.split("/");
-  const own = namespace === stringAt(snapshot.resource, "metadata", "namespace");
-  return `The upgrade of "${queue}" is stopped, because ${
-    own ? obstacle.at : "a resource in another namespace"
-  } did not become ready. ${way}`;
 };
 
 const objectFindings = (snapshot: ClusterSnapshot, decided: Decided): ReadonlyArray<Finding> => [

@@ -11,7 +11,8 @@ import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "../api/conditions.ts";
 import { externalStates } from "./external_providers.ts";
-import { configIn, findingsOf } from "./findings.ts";
+import { configIn } from "./deployment_updated.ts";
+import { findingsOf } from "./findings.ts";
 import type { Decided } from "./decided.ts";
 
 export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status => {

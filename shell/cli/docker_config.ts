@@ -9,8 +9,10 @@ import { FileUnreadable } from "./files.ts";
 /** The file that was named, else the first that exists of those that docker and podman write. */
 const fileNames = (named: string | undefined): ReadonlyArray<string> => {
   if (named !== undefined) return [named];
-  const [docker, home, runtime] = ["DOCKER_CONFIG", "HOME", "XDG_RUNTIME_DIR"].map((name) => Deno.env.get(name));
+  const [docker, home, runtime, podman] = ["DOCKER_CONFIG", "HOME", "XDG_RUNTIME_DIR", "REGISTRY_AUTH_FILE"]
+    .map((name) => Deno.env.get(name));
   return [
+    ...(podman === undefined ? [] : [podman]),
     ...(docker === undefined ? [] : [`${docker}/config.json`]),
     ...(runtime === undefined ? [] : [`${runtime}/containers/auth.json`]),
     ...(home === undefined ? [] : [`${home}/.docker/config.json`, `${home}/.config/containers/auth.json`]),

@@ -124,7 +124,7 @@ const labelsOf = Effect.fnUntraced(function* (
     ? answer
     : { kind: "read", read: reader.shared(recorded) };
   if (labels === undefined) {
-    return reader.asksNobody && needed.hasBase && needed.kept === undefined ? undefined : needed.meanwhile;
+    return reader.asksNobody && needed.kept === undefined ? undefined : needed.meanwhile;
   }
   // A tag that was asked for just now means what the answer says.
   if (labels.kind !== "read" || recorded === undefined && needed.digest === undefined) {

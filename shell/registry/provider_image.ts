@@ -1,18 +1,20 @@
 /** What the labels of an image of an external provider say, from its registry: for all architectures that the cluster has. */
 import * as Effect from "effect/Effect";
+import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { stringAt } from "../../core/data/json.ts";
 import type { ImageName } from "../../core/image/image_name.ts";
 import type { Labels } from "../../core/image/labels.ts";
 import { labelsOf } from "../../core/image/manifest.ts";
 import { providersAgreed } from "../../core/image/provider_labels.ts";
+import { reveals } from "../../core/redaction/redaction.ts";
 import type { ImageFailure } from "./image_config.ts";
 import type { WithNodes } from "./node_architectures.ts";
 import { architecturesToRead, readPlatforms } from "./platforms.ts";
 import { openRegistry, type RegistryAccess } from "./registry.ts";
 
 export interface FoundProvider {
-  /** Undefined: the architectures differ, and the pod judges its own. */
+  /** Undefined: the architectures differ, or the registry repeats a credential. The pod judges the image. */
   readonly labels: Labels | undefined;
 }
 
@@ -30,5 +32,14 @@ export const readProviderImage = (
         architecture: stringAt(document, "architecture") ?? "unknown",
         labels: labelsOf(document),
       })));
-    return { labels: Result.getOrUndefined(providersAgreed(platforms)) };
+    const labels = Result.getOrUndefined(providersAgreed(platforms));
+    // What labels say is shown in the status and in Events, which more people may read than pull Secrets.
+    const credentials = access.credentials.flatMap(({ username, password }) => [username, Redacted.value(password)]);
+    return {
+      labels: Object.values(labels ?? {}).some((label) =>
+          reveals(label, credentials)
+        )
+        ? undefined
+        : labels,
+    };
   }));

@@ -1,14 +1,20 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
+import * as Redacted from "effect/Redacted";
+import type { Credential } from "../../core/image/credentials.ts";
 import { imageName } from "../../core/image/image_name.ts";
 import { serveIndex } from "../../tools/cluster/index_server.ts";
 import { readProviderImage } from "./provider_image.ts";
 
 const labels = (value: string) => ({ "io.llamastack.provider.description": value, other: value });
 const [A, B] = [labels("a"), labels("b")];
-const found = async (labels: Readonly<Record<string, Record<string, string>>>, nodes: ReadonlyArray<string>) => {
+const found = async (
+  labels: Readonly<Record<string, Record<string, string>>>,
+  nodes: ReadonlyArray<string>,
+  credentials: ReadonlyArray<Credential> = [],
+) => {
   await using server = await serveIndex(labels);
-  const access = { credentials: [], authorities: [], plainHttp: true };
+  const access = { credentials, authorities: [], plainHttp: true };
   return await Effect.runPromise(
     readProviderImage(
       imageName(`${server.host}/own:1`),
@@ -25,4 +31,14 @@ Deno.test("labels of a provider are those of all architectures that the cluster 
   strictEqual((await found({ amd64: A, arm64: B }, all)).labels, undefined);
   deepStrictEqual(await found({ amd64: A, arm64: B }, ["amd64"]), OF_A);
   deepStrictEqual(await found({ amd64: {}, arm64: {} }, all), { labels: {} });
+});
+
+Deno.test("labels that repeat a credential of the registry say nothing, in any encoding", async () => {
+  const credentials = [{ username: "robot-account", password: Redacted.make("a canary of a password") }];
+  for (const text of ["robot-account", "type: a canary of a password", "a%20canary%20of%20a%20password"]) {
+    const repeated = { amd64: labels(new TextEncoder().encode(text).toBase64()) };
+    strictEqual((await found(repeated, ["amd64"], credentials)).labels, undefined);
+    strictEqual((await found(repeated, ["amd64"])).labels === undefined, false);
+  }
+  deepStrictEqual(await found({ amd64: A }, ["amd64"], credentials), OF_A);
 });

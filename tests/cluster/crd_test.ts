@@ -4,7 +4,7 @@ import { customResourceDefinition } from "../../core/api/crd.ts";
 import { RULE_CASES } from "../rule_cases.ts";
 import { NAME_MESSAGE } from "../../core/api/rules.ts";
 import type { JsonObject } from "../../core/data/json.ts";
-import { at } from "../../core/data/json.ts";
+import { at, listAt, stringAt } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -89,6 +89,28 @@ Deno.test("the CRD on a real API server", async (t) => {
         applied++;
       }
       ok(applied >= 9);
+    });
+
+    await t.step("lets two field managers own an external provider each", async () => {
+      const apply = (manager: string, providerId: string) => {
+        const entry = { providerId, image: `registry.example.com/${providerId}:1` };
+        const resource = manifest({ externalProviders: { inference: [entry] } }, "shared");
+        const { apiVersion, kind, metadata, spec } = resource;
+        const { distribution, externalProviders } = spec as JsonObject;
+        const own = manager === "first" ? { distribution, externalProviders } : { externalProviders };
+        return cluster.kubectl(
+          ["apply", "--server-side", `--field-manager=${manager}`, "-n", "default", "-f", "-"],
+          JSON.stringify({ apiVersion, kind, metadata, spec: own } as JsonObject),
+        );
+      };
+      await apply("first", "one");
+      await apply("second", "two");
+      const stored = await (await cluster.fetch(`${PATH}/shared`)).json() as JsonObject;
+      const ids = listAt(stored, "spec", "externalProviders", "inference").map((entry) =>
+        stringAt(entry, "providerId")
+      );
+      deepStrictEqual(ids, ["one", "two"]);
+      await cluster.kubectl(["delete", "llsd", "shared", "-n", "default"]);
     });
 
     await t.step("explains its fields", async () => {

@@ -87,7 +87,7 @@ const pack = Command.make(
     vendor: optionalText("vendor", "NAME", "Vendor (default: the author of the package)"),
     base: Flag.String("base").pipe(
       Flag.withMetavar("IMAGE"),
-      Flag.withDescription('Base image; it needs /bin/sh and cp (default "busybox:1.37")'),
+      Flag.withDescription('Base image; it needs /bin/sh, cp, rm and chmod (default "busybox:1.37")'),
       Flag.withDefault("busybox:1.37"),
     ),
     output: Flag.Literals("output", ["containerfile", "description"]).pipe(
