@@ -1,6 +1,5 @@
 /** `/validate`: an AdmissionReview → the requested change, and the response from the findings. */
 import { API_VERSION } from "../api/v1alpha2.ts";
-import { formatPath } from "../data/field_path.ts";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { ADMISSION_WARNING_MAX, ADMISSION_WARNINGS_MAX } from "../data/limits.ts";
 import type { Change, Judgement } from "./change.ts";
@@ -53,8 +52,7 @@ export const admissionAnswer = (uid: string, { rejections, warnings }: Judgement
           group: "llamastack.io",
           kind: "LlamaStackDistribution",
           name,
-          causes: rejections.map(({ path, message }) => {
-            const field = formatPath(path);
+          causes: rejections.map(({ field, message }) => {
             // Clients show the field before the message, which names it as well.
             const own = message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
             return { reason: "FieldValueInvalid", field, message: own };

@@ -1,5 +1,4 @@
 /** The admission request, and the answer. */
-import type { FieldPath } from "../data/field_path.ts";
 import type { JsonObject } from "../data/json.ts";
 
 export interface Change {
@@ -17,7 +16,8 @@ export interface Judgement {
 }
 
 export interface Finding {
-  readonly path: FieldPath;
-  /** With the path and the fix. */
+  /** As text, in the version that the author wrote. */
+  readonly field: string;
+  /** With the field and the fix. */
   readonly message: string;
 }

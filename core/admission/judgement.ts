@@ -19,14 +19,14 @@ import {
   SecretKeyMissing,
   SecretNotFound,
 } from "../failure/failures.ts";
-import { formatPath } from "../data/field_path.ts";
+import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
-import type { Change, Judgement } from "./change.ts";
+import type { Change, Finding, Judgement } from "./change.ts";
 import { withChangeFindings } from "./change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
@@ -66,8 +66,8 @@ export const judge = (
     rejections: [
       ...incomplete(object, unchanged),
       ...fresh.rejections.filter(({ message }) => !known.has(message)),
-      ...(rejects ? missing : []),
-    ].map(({ path, message }) => ({ path, message })),
+      ...(rejects ? missing.map(asFinding) : []),
+    ],
     warnings: [
       ...(rejects ? [] : missing.map(({ message }) => message)),
       ...fresh.warnings.filter((text) => !known.has(text)),
@@ -81,11 +81,10 @@ export const judge = (
 const incomplete = (object: JsonObject, isUnchanged: boolean): Judgement["rejections"] => {
   const missing = stringAt(object, "metadata", "annotations", INCOMPLETE_ANNOTATION);
   if (missing !== undefined) {
-    const path = ["metadata", "annotations", INCOMPLETE_ANNOTATION];
+    const field = formatPath(["metadata", "annotations", INCOMPLETE_ANNOTATION]);
     return [{
-      path,
-      message:
-        `${formatPath(path)}: this object was read in v1alpha1, which could not hold ${missing}; a write would ` +
+      field,
+      message: `${field}: this object was read in v1alpha1, which could not hold ${missing}; a write would ` +
         "remove these fields. Read and write it in v1alpha2",
     }];
   }
@@ -95,7 +94,7 @@ const incomplete = (object: JsonObject, isUnchanged: boolean): Judgement["reject
   }
   const lost = stringAt(converted(object, V1ALPHA1), "metadata", "annotations", INCOMPLETE_ANNOTATION);
   return lost === undefined ? [] : [{
-    path: ["spec"],
+    field: "spec",
     message:
       `spec: too large for clients of v1alpha1, whose writes would remove ${lost}: the fields that v1alpha1 does ` +
       `not have, and the annotations, may take ${ANNOTATION_BYTES_MAX} bytes. Shorten texts or remove entries`,
@@ -105,12 +104,17 @@ const incomplete = (object: JsonObject, isUnchanged: boolean): Judgement["reject
 /** Admission receives every object in v1alpha2; its messages use the version that the author wrote. */
 const inPathsOf = ({ writtenIn }: Change, judgement: Judgement): Judgement =>
   writtenIn !== "v1alpha1" ? judgement : {
-    rejections: judgement.rejections.map(({ path, message }) => ({
-      path: [inV1alpha1Paths(formatPath(path))],
+    rejections: judgement.rejections.map(({ field, message }) => ({
+      field: inV1alpha1Paths(field),
       message: inV1alpha1Paths(message),
     })),
     warnings: judgement.warnings.map(inV1alpha1Paths),
   };
+
+const asFinding = ({ path, message }: { readonly path: FieldPath; readonly message: string }): Finding => ({
+  field: formatPath(path),
+  message,
+});
 
 const NOTHING: Judgement = { rejections: [], warnings: [] };
 
@@ -126,7 +130,7 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
   if (Result.isSuccess(derived)) return { rejections: [], warnings: warningsOf(derived.success).map(warningLine) };
   const { failures, warnings } = derived.failure;
   return {
-    rejections: failures.filter(isAuthors),
+    rejections: failures.filter(isAuthors).map(asFinding),
     warnings: [
       ...failures.filter((item) => !isAuthors(item) && !isReadLater(item)).map(({ message }) => message),
       ...warnings.map(warningLine),

@@ -29,8 +29,8 @@ Deno.test("judge() rejects a new resource with every finding and its path", () =
     resources: { models: [{ name: "m", provider: "nope" }] },
     workload: { podDisruptionBudget: {}, autoscaling: { maxReplicas: 0 } },
   })));
-  deepStrictEqual(rejections.map(({ path }) => path.join(".")), [
-    "spec.resources.models.0.provider",
+  deepStrictEqual(rejections.map(({ field }) => field), [
+    "spec.resources.models[0].provider",
     "spec.workload.podDisruptionBudget",
     "spec.workload.autoscaling.maxReplicas",
   ]);

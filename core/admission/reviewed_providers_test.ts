@@ -47,7 +47,7 @@ Deno.test("judge() rejects an entry at its field, but not one that is unchanged"
     judge(change(object, before), surroundings, "Warn", new Map()).rejections;
   const [found, ...others] = judged(resource({ eval: [A] }));
   deepStrictEqual(others, []);
-  deepStrictEqual(found?.path, ["spec", "externalProviders", "eval", 0]);
+  strictEqual(found?.field, "spec.externalProviders.eval[0]");
   match(found.message, /^spec\.externalProviders\.eval\[0\]: External provider "a" .*the image has no wheel/);
   const edit = resource({ eval: [A] }, { workload: { replicas: 2 } });
   strictEqual(judged(edit, resource({ eval: [A] })).length, 0);

@@ -46,7 +46,11 @@ export const imageCommand = ({ name, platforms }: ImageFacts, { config, format }
   const configs = first?.configs;
   if (format === "config") return configs === undefined ? failed(NONE) : configText(configs);
   const summary = summaryOf(name, found.map(({ architecture }) => architecture), configs);
-  return { stdout: format === "json" ? `${JSON.stringify(summary, null, 2)}\n` : table(summary), stderr: "", code: 0 };
+  return {
+    stdout: format === "json" ? `${JSON.stringify(summary, null, 2)}\n` : table(summary),
+    stderr: "",
+    code: summary.problems.length === 0 ? 0 : 1,
+  };
 };
 
 const NONE = "the image has no labels with a config; use --base with its config.yaml, or spec.overrideConfig";

@@ -18,6 +18,7 @@ import {
 import { missingFile, otherServer, problemsOfWheels, twice } from "../image/provider_judgement.ts";
 import { type LabelledWheel, providerLabels } from "../image/provider_labels.ts";
 import { providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
+import { isImageReference } from "../api/image_reference.ts";
 import { onOneLine } from "../data/printable.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
@@ -156,6 +157,9 @@ export const providerPackCommand = (packed: ReadonlyArray<PackedWheel>, options:
   if (broken !== undefined) return failed(broken.failure);
   if (!DESCRIBED_APIS.includes(api)) return failed(`--api ${api}: use one of ${DESCRIBED_APIS.join(", ")}`);
   if (!PROVIDER_TYPE.test(providerType)) return failed(`--type ${providerType}: use remote::NAME or inline::NAME`);
+  if (!isImageReference(base)) {
+    return failed(`--base ${onOneLine(base, SHOWN_CHARACTERS_MAX)}: it is no reference of an image`);
+  }
   if (options.vendor?.trim() === "") return failed("--vendor: the name of a vendor is not empty");
   const outside = packed.find(({ path }) => !/^[A-Za-z0-9_.+!/-]+$/.test(path) || /^\/|(^|\/)\.\.(\/|$)/.test(path));
   if (outside !== undefined) {

@@ -45,7 +45,7 @@ export interface Surroundings {
   /** Whether the labels of images are read; unset where no registry is asked. */
   readonly imageLabels?: LabelUse;
   /** What they say for this resource; offline, for any that has this image and wants this file. */
-  readonly labels?: ImageLabels | ((image: string, wanted: string | undefined) => ImageLabels);
+  readonly labels?: ImageLabels | ((image: string, wanted: string | undefined) => ImageLabels | undefined);
   /** What the labels of images of external providers say; unset where they count later, or not at all. */
   readonly providerLabels?: LabelsOfProvider;
 }
@@ -87,9 +87,10 @@ export const derive = (
 export const derivation = Effect.fnUntraced(function* (resource: Resource, surroundings: Surroundings) {
   const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow ?? ALLOWANCES_DEFAULT);
   const derived = yield* Effect.result(derivedFrom(resource, surroundings));
-  const unfit = Result.isFailure(derived) || derived.success._tag !== "Generated"
-    ? []
-    : unfitProviders(resource.spec, derived.success, surroundings.providerLabels);
+  const unfit =
+    Result.isFailure(derived) || derived.success._tag !== "Generated" || surroundings.imageLabels === "Never"
+      ? []
+      : unfitProviders(resource.spec, derived.success, surroundings.providerLabels);
   if (Result.isSuccess(derived) && denied.length === 0 && unfit.length === 0) return derived.success;
   const { failures, warnings } = Result.isFailure(derived)
     ? derived.failure

@@ -29,6 +29,8 @@ Deno.test("a provider whose labels show that it does not fit is a failure at its
 Deno.test("nothing is judged where nothing is known", () => {
   deepStrictEqual(failuresOf(() => undefined), []);
   deepStrictEqual(failuresOf(() => Result.succeed(undefined)), []);
+  // The operator would not read them.
+  deepStrictEqual(failuresOf(() => ofSafety, { imageLabels: "Never" }), []);
 });
 
 Deno.test("texts of labels are shown on one line, without control characters, and not all of them", () => {

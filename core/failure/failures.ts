@@ -130,9 +130,13 @@ export class ExternalProviderUnfit extends Data.TaggedError("ExternalProviderUnf
   readonly detail: string;
   readonly serverVersion: string;
 }> {
+  /** How the sentence begins. */
+  static subject({ id, image }: { readonly id: string; readonly image: string }): string {
+    return `External provider "${id}" (image ${image}): `;
+  }
   /** As the installation in a pod would say it. */
   get sentence(): string {
-    return `External provider "${this.id}" (image ${this.image}): ${this.detail}`;
+    return `${ExternalProviderUnfit.subject(this)}${this.detail}`;
   }
   override get message(): string {
     return `${formatPath(this.path)}: ${this.sentence}`;

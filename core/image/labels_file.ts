@@ -85,39 +85,57 @@ export const providerLabelsInFiles =
     return found === undefined ? undefined : providerLabelsIn(found.labels);
   };
 
-/** Sentences on files that say nothing about any external provider, since a wrong file would otherwise look like a good image. */
+/** Images of one resource. */
+export interface NamedImages {
+  /** Undefined: it is that of the name of a distribution. */
+  readonly ofServer: string | undefined;
+  readonly ofProviders: ReadonlyArray<string>;
+}
+
+/** Sentences on files that say nothing, since a wrong file would otherwise look like a good image. */
 export const unusedFiles = (
-  files: ReadonlyArray<LabelsFile>,
-  /** Of the external providers of each resource. */
-  images: ReadonlyArray<ReadonlyArray<string>>,
+  { ofServers, ofProviders }: SortedFiles,
+  resources: ReadonlyArray<NamedImages>,
 ): ReadonlyArray<string> => {
-  const used = new Set(images.flatMap((together) => together.map((image) => fileOf(files, image, together))));
-  const unreadable = [...used].flatMap((file) => {
-    const labels = file === undefined ? undefined : providerLabelsIn(file.labels);
-    return file === undefined || labels === undefined || Result.isSuccess(labels)
-      ? []
-      : [`the labels of ${shown(file)} are not used: ${labels.failure.message}`];
-  });
-  const unused = files.filter((file) => !used.has(file)).map((file) =>
-    images.flat().some((image) => isImageReference(image) && isOf(image)(file))
-      ? `the labels of ${
+  const images = resources.flatMap(({ ofProviders }) => ofProviders);
+  const has = (named: ReadonlyArray<string>) => (file: LabelsFile) =>
+    named.some((image) => isImageReference(image) && isOf(image)(file));
+  const found = resources.flatMap(({ ofProviders: together }) =>
+    together.flatMap((image) => fileOf(ofProviders, image, together) ?? [])
+  );
+  const unreadable = [...new Set(found)].flatMap((file) =>
+    Result.match(providerLabelsIn(file.labels), {
+      onSuccess: () => [],
+      onFailure: ({ message }) => [`the labels of ${shown(file)} are not used: ${message}`],
+    })
+  );
+  const servers = resources.flatMap(({ ofServer }) => ofServer ?? []);
+  const isForeign = (file: LabelsFile) =>
+    file.repository !== undefined && servers.length === resources.length && !has([...servers, ...images])(file);
+  const foreign = [
+    ...ofServers.filter(isForeign),
+    ...ofProviders.filter((file) => !found.includes(file) && !has(images)(file)),
+  ];
+  const doubtful = ofProviders.filter((file) => !found.includes(file) && has(images)(file));
+  return [
+    ...foreign.map((file) => `the labels of ${shown(file)} are not used: no resource has this image`),
+    ...doubtful.map((file) =>
+      `the labels of ${
         shown(file)
       } are not used: several files or images are of this repository, so name the images by digest`
-      : `the labels of ${shown(file)} are not used: it is not the image of an external provider`
-  );
-  return [...unused, ...unreadable];
+    ),
+    ...unreadable,
+  ];
 };
 
 const shown = ({ repository = "an unnamed image", digest }: LabelsFile): string =>
   digest === undefined ? repository : `${repository}@${digest}`;
 
-/** What the file of an image says for a resource with it. */
+/** What the file of an image says for a resource with it; undefined if there is no such file. */
 export const labelsInFiles =
-  (files: ReadonlyArray<LabelsFile>) => (image: string, wanted: string | undefined): ImageLabels => {
+  (files: ReadonlyArray<LabelsFile>) => (image: string, wanted: string | undefined): ImageLabels | undefined => {
     const found = files.find(({ repository }) => repository === undefined) ?? files.find(isOf(image));
-    return found === undefined
-      ? { kind: "unreadable", detail: `the given labels are of image ${files.map(shown).join(", ")}` }
-      : labelsOf(found, image, wanted);
+    return found === undefined ? undefined : labelsOf(found, image, wanted);
   };
 
 const labelsOf = ({ labels, digest }: LabelsFile, image: string, wanted: string | undefined): ImageLabels => {

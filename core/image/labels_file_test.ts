@@ -46,7 +46,7 @@ Deno.test("labelsInFiles() reports a config that is not in the file", () => {
   const layer = { "io.llamastack.config.layer": DIGEST, "io.llamastack.config.path": "a.yaml" };
   const detail = (labels: Record<string, string>, wanted?: string) => {
     const found = labelsInFiles([{ labels, digest: undefined, repository: undefined }])("a", wanted);
-    return found.kind === "unreadable" ? found.detail : found.kind;
+    return found?.kind === "unreadable" ? found.detail : found?.kind ?? "";
   };
   match(detail(layer), /is in a layer of the image, at a\.yaml; use --base$/);
   match(detail(LABELS, "other.yaml"), /there is no such config in the image; it has config\.yaml$/);
@@ -94,36 +94,43 @@ Deno.test("a file does not speak for two tags of its repository, which it does n
 Deno.test("labelsInFiles() uses the file of the image, and none of another one", () => {
   const file = (repository: string) => ({ labels: LABELS, digest: DIGEST, repository });
   const read = (image: string) =>
-    labelsInFiles([file("registry.example.com/a"), file("registry.example.com/b")])(image, undefined);
-  strictEqual(read("registry.example.com/b:1").kind, "read");
-  strictEqual(read(`registry.example.com/b:1@${DIGEST}`).kind, "read");
-  for (const image of ["registry.example.com/c:1", `registry.example.com/a@sha256:${"b".repeat(64)}`]) {
-    const other = read(image);
-    match(
-      other.kind === "unreadable" ? other.detail : "",
-      /^the given labels are of image registry\.example\.com\/a@sha256:a/,
-    );
-  }
+    labelsInFiles([file("registry.example.com/a"), file("registry.example.com/b")])(image, undefined)?.kind;
+  strictEqual(read("registry.example.com/b:1"), "read");
+  strictEqual(read(`registry.example.com/b:1@${DIGEST}`), "read");
+  strictEqual(read("registry.example.com/c:1"), undefined);
+  strictEqual(read(`registry.example.com/a@sha256:${"b".repeat(64)}`), undefined);
 });
 
-Deno.test("unusedFiles() tells of files that no external provider has, and of those that cannot be told apart", () => {
+Deno.test("unusedFiles() tells of files that no resource needs, and of those that cannot be told apart", () => {
   const own = "registry.example.com/own:1";
   const other = `sha256:${"b".repeat(64)}`;
-  deepStrictEqual(unusedFiles([provider(DIGEST)], [[own], ["registry.example.com/else:1"]]), []);
+  const unused = (files: ReadonlyArray<ReturnType<typeof provider>>, ...images: ReadonlyArray<ReadonlyArray<string>>) =>
+    unusedFiles(
+      { ofServers: [], ofProviders: files },
+      images.map((ofProviders) => ({ ofServer: undefined, ofProviders })),
+    );
+  deepStrictEqual(unused([provider(DIGEST)], [own], ["registry.example.com/else:1"]), []);
   const broken = {
     labels: { "io.llamastack.provider.wheels": "%" },
     digest: DIGEST,
     repository: "registry.example.com/own",
   };
+  match(unused([broken], [own]).join(), /^the labels of registry\.example\.com\/own@sha256:a+ are not used: label /);
   match(
-    unusedFiles([broken], [[own]]).join(),
-    /^the labels of registry\.example\.com\/own@sha256:a+ are not used: label /,
+    unused([provider(DIGEST, "registry.example.com/typo")], [own]).join(),
+    /^the labels of registry\.example\.com\/typo@sha256:a+ are not used: no resource has this image$/,
   );
-  const [foreign] = unusedFiles([provider(DIGEST, "registry.example.com/typo")], [[own]]);
-  match(foreign ?? "", /^the labels of registry\.example\.com\/typo@sha256:a+ are not used: it is not the image of an/);
-  match(unusedFiles([provider(DIGEST)], [[`registry.example.com/own@${other}`]]).join(), /it is not the image of an/);
-  const both = unusedFiles([provider(DIGEST), provider(other)], [[own]]);
+  match(unused([provider(DIGEST)], [`registry.example.com/own@${other}`]).join(), /no resource has this image/);
+  const both = unused([provider(DIGEST), provider(other)], [own]);
   strictEqual(both.length, 2);
   match(both.join(), /several files or images are of this repository/);
-  match(unusedFiles([provider(DIGEST)], [[own, "registry.example.com/own:2"]]).join(), /several files or images/);
+  match(unused([provider(DIGEST)], [own, "registry.example.com/own:2"]).join(), /several files or images/);
+  const server = { labels: LABELS, digest: DIGEST, repository: "registry.example.com/a" };
+  const told = (ofServer: string | undefined) =>
+    unusedFiles({ ofServers: [server], ofProviders: [] }, [{ ofServer, ofProviders: [] }]);
+  deepStrictEqual([told("registry.example.com/a:1"), told(undefined)], [[], []]);
+  match(told("registry.example.com/b:1").join(), /no resource has this image/);
+  // An image of a provider without labels, which are optional.
+  const bare = { ofServer: "registry.example.com/b:1", ofProviders: ["registry.example.com/a:1"] };
+  deepStrictEqual(unusedFiles({ ofServers: [server], ofProviders: [] }, [bare]), []);
 });

@@ -20,7 +20,11 @@ export class PullNotAllowed extends Data.TaggedError("PullNotAllowed")<{
 }> {
   override get message(): string {
     return `registry ${this.host} does not allow to read ${this.repository}: ${
-      this.tried === 0 ? "there are no credentials for it" : `${this.tried} credentials were rejected`
+      this.tried === 0
+        ? "there are no credentials for it"
+        : this.tried === 1
+        ? "its credentials were rejected"
+        : `${this.tried} credentials were rejected`
     }`;
   }
 }

@@ -119,8 +119,7 @@ export const reportedProvider = (
     stringAt(item, "providerId") === id && stringAt(item, "image") === image && stringAt(item, "phase") === "Failed"
   );
   const [reason, message] = ["reason", "message"].map((field) => stringAt(state, field));
-  const subject =
-    new ExternalProviderUnfit({ path: [], id, image, reason: "", detail: "", serverVersion: "" }).sentence;
+  const subject = ExternalProviderUnfit.subject({ id, image });
   return reason === undefined || message?.startsWith(subject) !== true
     ? undefined
     : { kind: "reported", problem: { reason, message: message.slice(subject.length) } };

@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { converged, edited, OPERATOR, planOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
@@ -108,6 +109,20 @@ Deno.test("a registry that is down lets nothing replace a running server that it
   ok(writesDeployment(told(kept, { kind: "read", labels: Result.succeed(undefined) })));
   // Nothing runs yet.
   ok(writesDeployment(told(converged(told(asking(SPEC), WRONG)).snapshot, { kind: "unknown" })));
+});
+
+Deno.test("what was found stays found while another failure comes first", () => {
+  const secretRefs = { token: { secretKeyRef: { name: "own", key: "token" } } };
+  const needy = { ...BEFORE, externalProviders: { eval: [{ providerId: "own", image: IMAGE, secretRefs }] } };
+  const { secrets } = snapshot({}, { secrets: new Map([["own", { token: Redacted.make("a value of it") }]]) });
+  const kept = converged({ ...told(edited(without, needy), WRONG), secrets }).snapshot;
+  strictEqual(stringAt(provider(kept), "phase"), "Failed");
+  const missing = converged({ ...told(kept, { kind: "unknown" }), secrets: new Map() }).snapshot;
+  strictEqual(condition(missing, "SecretsResolved"), "False SecretNotFound");
+  deepStrictEqual(provider(missing), provider(kept));
+  const back = { ...told(missing, { kind: "unknown" }), secrets };
+  ok(!writesDeployment(back));
+  strictEqual(condition(back, "ExternalProvidersReady"), "False ExternalProviderFailed");
 });
 
 Deno.test("commands that ask nobody decide by what the operator reported", () => {

@@ -4,6 +4,7 @@ import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from ".
 import type { Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { newestFirst } from "../data/newest_first.ts";
+import { ExternalProviderUnfit } from "../failure/failures.ts";
 import { observedTemplate, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -28,9 +29,9 @@ export const externalStates = (
   const wanted = EXTERNAL_LISTS.flatMap(({ field }) => listAt(snapshot.resource, "spec", "externalProviders", field))
     .map((entry): Wanted => ({ id: stringAt(entry, "providerId") ?? "", image: stringAt(entry, "image") ?? "" }));
   if (wanted.length === 0) return { states: [], warnings: [] };
-  const before = listAt(snapshot.resource, "status", "externalProviders").filter(isObject);
+  const formerly = listAt(snapshot.resource, "status", "externalProviders").filter(isObject);
   const known = ({ id, image }: Wanted): State | undefined =>
-    before.find((state) => stringAt(state, "providerId") === id && stringAt(state, "image") === image) as
+    formerly.find((state) => stringAt(state, "providerId") === id && stringAt(state, "image") === image) as
       | State
       | undefined;
   const isObserved = deployment !== undefined && observedTemplate(deployment, snapshot.replicaSets);
@@ -52,7 +53,8 @@ export const externalStates = (
           image: item.image,
           phase: "Failed",
           reason: unfit.reason,
-          message: unfit.sentence,
+          // A label may repeat anything.
+          message: shown(unfit.sentence),
         };
       }
       const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
@@ -61,12 +63,19 @@ export const externalStates = (
       // does not count after it.
       const isAwaited = isObservedSpec(snapshot.resource) &&
         failures.some(({ _tag }) => _tag === "ProviderLabelsAwaited");
-      const kept = !isObserved || isRolledBack || isAwaited ? known(item) : undefined;
+      const before = known(item);
+      // Another failure comes before them, and goes: what was found is still true.
+      const isHidden = isObservedSpec(snapshot.resource) && failures.length > 0 && isOfLabels(before, item);
+      const kept = !isObserved || isRolledBack || isAwaited || isHidden ? before : undefined;
       return (isRolledBack ? kept ?? state : state ?? kept) ?? waiting(item);
     }),
     warnings: pods.find(({ installed }) => installed.warnings.length > 0)?.installed.warnings ?? [],
   };
 };
+
+/** Found in the labels of the image, and not in a pod. */
+const isOfLabels = (state: State | undefined, { id, image }: Wanted): boolean =>
+  state?.phase === "Failed" && state.message?.startsWith(ExternalProviderUnfit.subject({ id, image })) === true;
 
 interface Wanted {
   readonly id: string;

@@ -48,7 +48,7 @@ export interface LookOptions {
   /** Of the environment, which override those of the installed operator. */
   readonly relatedImages: ReadonlyMap<string, string>;
   /** Labels of images from a file; without, no registry is asked, and what the operator reported about them counts. */
-  readonly labels?: (image: string, wanted: string | undefined) => ImageLabels;
+  readonly labels?: (image: string, wanted: string | undefined) => ImageLabels | undefined;
   readonly providerLabels?: LabelsOfProvider;
 }
 

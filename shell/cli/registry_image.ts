@@ -5,6 +5,7 @@ import { Flag } from "effect/cli";
 import type { ImageFacts } from "../../core/command/image.ts";
 import { stringAt } from "../../core/data/json.ts";
 import { imageName, repositoryOf } from "../../core/image/image_name.ts";
+import { RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import { openRegistry, type RegistryAccess } from "../registry/registry.ts";
 import { ownCredentials } from "./docker_config.ts";
 import { readText } from "./files.ts";
@@ -33,7 +34,14 @@ export interface RegistryInput {
 export const imageFacts = Effect.fnUntraced(function* (reference: string, input: RegistryInput) {
   const authorities = Option.isNone(input.authority) ? [] : [(yield* readText(input.authority.value)).text];
   const credentials = yield* ownCredentials(imageName(reference), Option.getOrUndefined(input.dockerConfig));
-  return yield* factsOf(reference, { credentials, authorities, plainHttp: input.plainHttp });
+  return yield* Effect.mapError(
+    factsOf(reference, { credentials, authorities, plainHttp: input.plainHttp }),
+    // The error of TLS that reads an answer without it.
+    (failure) =>
+      failure instanceof RegistryUnreachable && failure.detail.includes("InvalidContentType")
+        ? new RegistryUnreachable({ host: failure.host, detail: "it answers without TLS; use --plain-http" })
+        : failure,
+  );
 });
 
 const factsOf = (reference: string, access: RegistryAccess) =>

@@ -15,6 +15,7 @@ import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../
 import { readManifests } from "../../core/data/yaml.ts";
 import {
   labelsInFiles,
+  type NamedImages,
   providerLabelsInFiles,
   readLabelsFile,
   sortedFiles,
@@ -75,7 +76,7 @@ export const labelsIn = Effect.fnUntraced(function* (
   const sorted = sortedFiles(read);
   if (Result.isFailure(sorted)) return yield* usageError(`--image-labels: ${sorted.failure}`);
   const { ofServers, ofProviders } = sorted.success;
-  const unused = unusedFiles(ofProviders, resources.map(providerImages));
+  const unused = unusedFiles(sorted.success, resources.flatMap(imagesOf));
   write(Deno.stderr, lines(unused.map((sentence) => `--image-labels: ${sentence}`)));
   const found: Pick<Surroundings, "providerLabels"> & { readonly labels?: ReturnType<typeof labelsInFiles> } = {
     ...(ofServers.length === 0 ? {} : { labels: labelsInFiles(ofServers) }),
@@ -84,8 +85,11 @@ export const labelsIn = Effect.fnUntraced(function* (
   return found;
 });
 
-const providerImages = ({ resource }: InputResource): ReadonlyArray<string> =>
-  Result.isFailure(resource) ? [] : externalProviders(resource.success.spec).map(({ provider }) => provider.image);
+const imagesOf = ({ resource }: InputResource): ReadonlyArray<NamedImages> =>
+  Result.isFailure(resource) ? [] : [{
+    ofServer: resource.success.spec.distribution.image,
+    ofProviders: externalProviders(resource.success.spec).map(({ provider }) => provider.image),
+  }];
 
 const labelsFile = Effect.fnUntraced(function* (file: string) {
   const { text } = yield* readText(file);

@@ -21,6 +21,7 @@ import {
   ANSWER_AWAITED_MS,
   CONFIGS_KEPT_MAX,
   LOOKUP_MS,
+  LOOKUP_RETRY_MS,
   SECRETS_SETTLE_MS,
   TAG_ATTEMPTS_MAX,
   TAG_FRESH_MS,
@@ -114,6 +115,7 @@ const reading = Effect.gen(function* () {
   const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
     Effect.gen(function* () {
       let ageMs = firstAgeMs;
+      let changedAtMs: number | undefined;
       const mine = known.get(key);
       while (mine !== undefined && known.get(key) === mine && (yield* store.knows(key))) {
         const { lookup, answer } = yield* answerOf(question, ageMs);
@@ -127,8 +129,18 @@ const reading = Effect.gen(function* () {
         if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
         else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
         if (answer.kind === "found") return;
-        // With the same credentials, the answer stays that of the lookup until it is stale.
-        yield* Effect.race(stale(lookup), secretChange(question.namespace));
+        // With the same credentials, the answer stays that of the lookup until it is stale. A ServiceAccount, which is not
+        // watched, may name the Secret later.
+        const change = Effect.andThen(secretChange(question.namespace), monotonicMs);
+        const nowMs = yield* monotonicMs;
+        const again = changedAtMs === undefined
+          ? Effect.never
+          : Effect.sleep(Duration.millis(Math.max(LOOKUP_RETRY_MS, nowMs - changedAtMs)));
+        changedAtMs = (yield* Effect.raceAll([
+          Effect.as(stale(lookup), undefined),
+          Effect.as(again, undefined),
+          change,
+        ])) ?? changedAtMs;
       }
     });
 

@@ -14,6 +14,7 @@ import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../c
 import { prepare, type Prepared } from "../../core/plan/prepare.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
+import { isObservedSpec } from "../../core/snapshot/observed_spec.ts";
 import { keyOf, type ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { allOf } from "../../core/resources/objects.ts";
@@ -97,7 +98,12 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
   const snapshot: ClusterSnapshot = { ...sources, live, server };
   const questions = Result.isSuccess(prepared) ? providerQuestions(snapshot, prepared.success) : new Map();
-  const providerLabels = yield* (yield* ProviderReader).answers(key, questions, generationOf(resource));
+  const providerLabels = yield* (yield* ProviderReader).answers(
+    key,
+    questions,
+    generationOf(resource),
+    !isObservedSpec(resource),
+  );
   const observed: Observed = {
     snapshot: providerLabels.size === 0 ? snapshot : { ...snapshot, providerLabels },
     prepared,

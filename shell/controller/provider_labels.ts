@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
 import { sha256Hex } from "../../core/data/digest.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { ProviderAnswer } from "../../core/snapshot/cluster_snapshot.ts";
 import {
   ANSWER_AWAITED_MS,
@@ -22,14 +23,21 @@ import {
 } from "../registry/limits.ts";
 import { answersTo, type ProviderAnswers, type ProviderQuestions } from "../registry/provider_answers.ts";
 import { beyondLength } from "../registry/remembered_lookups.ts";
+import { newSeats } from "../registry/seats.ts";
 import { SharedRegistries } from "../registry/shared_answers.ts";
 
 export interface ProviderReader {
   /**
    * The answers, which are asked for from now on until no question is passed. The first call for the same questions waits a
-   * moment for them. An edit asks again: somebody may have pushed the image meanwhile.
+   * moment for them. An edit asks again: somebody may have pushed the image meanwhile. `isEdit`: what was found for this
+   * generation is not known yet; of the others, one resource of a namespace asks at a time.
    */
-  readonly answers: (key: string, questions: ProviderQuestions, generation: number) => Effect.Effect<ProviderAnswers>;
+  readonly answers: (
+    key: string,
+    questions: ProviderQuestions,
+    generation: number,
+    isEdit: boolean,
+  ) => Effect.Effect<ProviderAnswers>;
   readonly forget: (key: string) => Effect.Effect<void>;
   /** Waits for a resource `namespace/name` for which an answer came. */
   readonly changed: Effect.Effect<string>;
@@ -69,6 +77,7 @@ const reading = Effect.gen(function* () {
   const changes = yield* Queue.unbounded<string>();
   const askers = yield* FiberMap.make<string>();
   const asked = new Map<string, Asked>();
+  const repeated = newSeats(1);
   const forget = (key: string) => Effect.suspend(() => asked.delete(key) ? FiberMap.remove(askers, key) : Effect.void);
 
   const take = Effect.fnUntraced(function* (
@@ -86,20 +95,22 @@ const reading = Effect.gen(function* () {
     return JSON.stringify([...mine.answers]) !== before;
   });
 
-  const follow = (key: string, mine: Asked, questions: ProviderQuestions, ageMs: number) =>
+  const follow = (key: string, mine: Asked, questions: ProviderQuestions, ageMs: number, isEdit: boolean) =>
     Effect.gen(function* () {
-      yield* take(mine, questions, ageMs, new Map());
+      const first = take(mine, questions, ageMs, new Map());
+      yield* isEdit ? first : repeated.within(namespaceOf(key), first);
       if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
       else yield* Queue.offer(changes, key);
       // As long as they are asked for, nothing is rolled out: whoever corrects the image need not edit the resource.
       for (let pauseMs = PROVIDER_AGAIN_MS;; pauseMs = Math.min(pauseMs * 2, LOOKUP_RETRY_MS_MAX)) {
         yield* Effect.sleep(Duration.millis(pauseMs));
-        if (yield* take(mine, questions, Infinity, mine.answers)) yield* Queue.offer(changes, key);
+        const again = take(mine, questions, Infinity, mine.answers);
+        if (yield* repeated.within(namespaceOf(key), again)) yield* Queue.offer(changes, key);
       }
     });
 
   const reader: ProviderReader = {
-    answers: Effect.fnUntraced(function* (key, questions, generation) {
+    answers: Effect.fnUntraced(function* (key, questions, generation, isEdit) {
       if (questions.size === 0) {
         yield* forget(key);
         return new Map();
@@ -116,7 +127,11 @@ const reading = Effect.gen(function* () {
       };
       asked.delete(key);
       asked.set(key, mine);
-      yield* FiberMap.run(askers, key, follow(key, mine, questions, current === undefined ? TAG_FRESH_MS : 0));
+      yield* FiberMap.run(
+        askers,
+        key,
+        follow(key, mine, questions, current === undefined ? TAG_FRESH_MS : 0, isEdit),
+      );
       yield* Deferred.await(mine.first).pipe(
         Effect.timeoutOption(Duration.millis(ANSWER_AWAITED_MS)),
         Effect.ensuring(Effect.sync(() => mine.isAwaited = false)),

@@ -2,7 +2,6 @@
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
-import * as Semaphore from "effect/Semaphore";
 import { isImageReference } from "../../core/api/image_reference.ts";
 import { type ImageName, imageName, repositoryOf } from "../../core/image/image_name.ts";
 import { placesOf } from "../../core/operator/registries.ts";
@@ -11,6 +10,7 @@ import { guardedFetch, isListed } from "./guarded_fetch.ts";
 import type { PlaceCredentials } from "./pull_credentials.ts";
 import type { ImageFailure } from "./image_config.ts";
 import type { RegistryAccess } from "./registry.ts";
+import { newSeats } from "./seats.ts";
 import { LOOKUPS_MAX, LOOKUPS_PER_HOST_MAX, LOOKUPS_PER_NAMESPACE_MAX } from "./limits.ts";
 
 export type Answer<A> =
@@ -27,33 +27,15 @@ export interface Reading<A> {
   readonly ms: number;
 }
 
-/** As many as are used or waited for now. */
-type Seats = Map<string, { readonly free: Semaphore.Semaphore; users: number }>;
-
 /** Namespaces alternate, and neither one of them nor one registry takes all of the few places. */
 export const lookupLimits = Effect.gen(function* () {
   const seats = yield* PartitionedSemaphore.make<string>({ permits: LOOKUPS_MAX });
-  const perNamespace: Seats = new Map();
-  const perHost: Seats = new Map();
-  const within = <A>(all: Seats, name: string, permits: number, run: Effect.Effect<A>): Effect.Effect<A> =>
-    Effect.suspend(() => {
-      const seat = all.get(name) ?? { free: Semaphore.makeUnsafe(permits), users: 0 };
-      all.set(name, seat);
-      seat.users++;
-      return Effect.ensuring(
-        seat.free.withPermits(1)(run),
-        Effect.sync(() => {
-          seat.users--;
-          if (seat.users === 0) all.delete(name);
-        }),
-      );
-    });
+  const perNamespace = newSeats(LOOKUPS_PER_NAMESPACE_MAX);
+  const perHost = newSeats(LOOKUPS_PER_HOST_MAX);
   return <A>({ namespace, image }: ImageQuestion, run: Effect.Effect<A>): Effect.Effect<A> =>
-    within(
-      perNamespace,
+    perNamespace.within(
       namespace,
-      LOOKUPS_PER_NAMESPACE_MAX,
-      within(perHost, imageName(image).registry, LOOKUPS_PER_HOST_MAX, seats.withPermit(namespace)(run)),
+      perHost.within(imageName(image).registry, seats.withPermit(namespace)(run)),
     );
 });
 

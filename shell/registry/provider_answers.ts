@@ -28,8 +28,8 @@ export const answersTo = Effect.fnUntraced(function* (
   const one = Effect.fnUntraced(function* (id: string, question: ImageQuestion) {
     const answer = yield* Effect.timeoutOption(ask(question), Duration.millis(ms));
     if (Option.isNone(answer) || answer.value.kind === "failed") return;
-    // Those that differ say nothing.
-    const { labels = {} } = answer.value.found;
+    const { labels } = answer.value.found;
+    if (labels === undefined) return void found.set(id, { kind: "unknown" });
     characters += Object.values(labels).join("").length;
     found.set(id, { kind: "read", labels: providerLabelsIn(labels) });
   });

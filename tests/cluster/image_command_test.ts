@@ -69,7 +69,7 @@ Deno.test("image and label on a real registry", (t) =>
     await t.step("an image without labels is shown with what to do instead", async () => {
       const { image } = await publish("bare", "LABEL org.opencontainers.image.title=bare\n");
       const { code, stdout } = await cli("image", image, "--plain-http", "-o", "json");
-      strictEqual(code, 0);
+      strictEqual(code, 1);
       const { configs, problems } = JSON.parse(stdout);
       deepStrictEqual(configs, []);
       ok(problems[0].includes("spec.overrideConfig"), problems[0]);
@@ -143,7 +143,10 @@ Deno.test("image and label on a real registry", (t) =>
         return `${code} ${stderr.trim()}`;
       };
       match(await of(`${registry.host}/ai/gone:1`, "--plain-http"), /^1 registry \S+ does not have ai\/gone:1$/);
-      match(await of(`${registry.host}/ai/mine:1`), /^1 registry \S+ cannot be reached: /);
+      match(
+        await of(`${registry.host}/ai/mine:1`),
+        /^1 registry \S+ cannot be reached: it answers without TLS; use --plain-http$/,
+      );
       match(await of("127.0.0.1:1/a:1", "--plain-http"), /^1 registry 127\.0\.0\.1:1 cannot be reached: /);
       match(await of("Not An Image"), /^2 Not An Image: not a reference of an image$/);
       match(await of("a", "--docker-config", "nowhere.json"), /^2 Cannot read nowhere\.json: no such file$/);

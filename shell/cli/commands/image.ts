@@ -29,7 +29,7 @@ export const image = Command.make(
   Command.withDescription(
     "Show what the labels of a distribution image say: version of the server, configs, providers, and what prevents the " +
       "operator from generating a config for it. Reads the labels of every architecture from the registry, with your own " +
-      "credentials, and pulls no layer. Exit codes: 0 success, 1 the image or its labels cannot be read, 2 usage error.",
+      "credentials, and pulls no layer. Exit codes: 0 success, 1 there are problems, or the image cannot be read, 2 usage error.",
   ),
   Command.withShortDescription("Show the configs in the labels of an image"),
   Command.withExamples([{

@@ -9,7 +9,7 @@ export const label = Command.make(
   "label",
   {
     files: Argument.String("CONFIG").pipe(
-      Argument.withDescription("config.yaml of the image; the first one, or the one of that name, is the default"),
+      Argument.withDescription("Configs of the image; config.yaml is the default one, else the first"),
       Argument.variadic({ min: 1 }),
     ),
     distribution: Flag.String("name").pipe(
@@ -36,7 +36,7 @@ export const label = Command.make(
 ).pipe(
   Command.withDescription(
     "Print the labels with which an image carries its configs, so that the operator can generate a config for it. Checks " +
-      "that a server of this version accepts each config.",
+      "that each is a config of a server of this version; provider types are not checked, since an image may have its own.",
   ),
   Command.withShortDescription("Print labels for the configs of an image"),
   Command.withExamples([{

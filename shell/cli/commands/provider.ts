@@ -49,7 +49,7 @@ const check = Command.make(
     "Check what an image of an external provider contains, without starting it: the description, the wheels, and what they " +
       "require. The same rules apply when a pod starts; there the provider is also imported. Of an image, only its labels " +
       "are read, with your own credentials. Exit codes: 0 no problem, 1 problems, 2 usage error, 3 the image has no labels " +
-      "that say what it contains.",
+      "that say what it contains, or different ones for its architectures.",
   ),
   Command.withShortDescription("Check the content of an image of an external provider"),
   Command.withExamples([
