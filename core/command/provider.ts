@@ -15,7 +15,7 @@ import {
   readDescription,
   tabProblems,
 } from "../image/provider_description.ts";
-import { missingFile, otherServer, problemsOfWheels, twice } from "../image/provider_judgement.ts";
+import { missingFile, otherServer, problemsOfWheels, shownRequirement, twice } from "../image/provider_judgement.ts";
 import { type LabelledWheel, providerLabels } from "../image/provider_labels.ts";
 import { providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
 import { isImageReference } from "../api/image_reference.ts";
@@ -121,8 +121,16 @@ export const summaryOf = (
   wheels: ReadonlyArray<LabelledWheel>,
 ): ReadonlyArray<string> => {
   const there = [...wheels.map(({ name }) => name), ...canonicalNames(ignored)];
-  const needed = [...new Set(wheels.flatMap(({ requires }) => requires.flatMap((item) => unconditional(item) ?? [])))]
-    .filter((name) => !there.includes(name)).sort();
+  const needed = [
+    ...new Set(
+      wheels.flatMap(({ requires }) =>
+        requires.filter((item) => {
+          const name = unconditional(item);
+          return name !== undefined && !there.includes(name);
+        }).map(shownRequirement)
+      ),
+    ),
+  ].sort();
   const { name, version, api, providerType, packageName } = description;
   return [
     `${image}: ${shown(`${name} ${version}`)} is a provider of the ${api} API: ${providerType} in ${packageName}`,

@@ -105,7 +105,7 @@ Deno.test("provider check shows what the image contains, and what the server mus
     "image: gateway-provider 0.1.0 is a provider of the inference API: remote::gateway in gateway_provider",
     "  gateway_provider-0.1.0-py3-none-any.whl",
     "  helping-2.0-cp313-cp313-manylinux_2_28_x86_64.whl",
-    "The server must have: httpx, ogx-api",
+    "The server must have: httpx, ogx-api>=1.4",
   ]);
 });
 

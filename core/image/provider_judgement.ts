@@ -145,7 +145,7 @@ export const otherServer = (
 };
 
 /** As Python writes it: without spaces, the conditions in order. The text is a label's, and may be anything. */
-const shownRequirement = (text: string): string => {
+export const shownRequirement = (text: string): string => {
   const short = text.slice(0, REQUIREMENT_CHARACTERS_READ).replaceAll(/\s+/g, "");
   const [, name, extras = "", versions = ""] = /^([\w.-]+)(\[[^\]]*\])?\(?([^()@]*)\)?$/.exec(short) ?? [];
   if (name === undefined) return text.trim().slice(0, REQUIREMENT_CHARACTERS_SHOWN);
