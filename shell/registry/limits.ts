@@ -51,9 +51,12 @@ export const REVIEWED_IMAGES_MS = 2000;
 export const REVIEWS_MAX = 32;
 export const REVIEWS_PER_NAMESPACE_MAX = 2;
 
-/** Images that are looked up at the same time: in all, of one namespace, and of one registry. A slow one delays few others. */
+/**
+ * Images that are looked up at the same time: in all, of one namespace, and of one registry. A slow registry delays few others,
+ * and leaves places to the other registries of its namespace.
+ */
 export const LOOKUPS_MAX = 128;
-export const LOOKUPS_PER_NAMESPACE_MAX = 2;
+export const LOOKUPS_PER_NAMESPACE_MAX = 4;
 export const LOOKUPS_PER_HOST_MAX = 2;
 
 /** Responses of this length, in bytes, are in memory without a limit of their number; a real config with its labels is shorter. */

@@ -32,11 +32,12 @@ export const lookupLimits = Effect.gen(function* () {
   const seats = yield* PartitionedSemaphore.make<string>({ permits: LOOKUPS_MAX });
   const perNamespace = newSeats(LOOKUPS_PER_NAMESPACE_MAX);
   const perHost = newSeats(LOOKUPS_PER_HOST_MAX);
-  return <A>({ namespace, image }: ImageQuestion, run: Effect.Effect<A>): Effect.Effect<A> =>
-    perNamespace.within(
-      namespace,
-      perHost.within(imageName(image).registry, seats.withPermit(namespace)(run)),
-    );
+  const perHostOfNamespace = newSeats(LOOKUPS_PER_HOST_MAX);
+  return <A>({ namespace, image }: ImageQuestion, run: Effect.Effect<A>): Effect.Effect<A> => {
+    const host = imageName(image).registry;
+    const placed = perHost.within(host, seats.withPermit(namespace)(run));
+    return perHostOfNamespace.within(`${namespace} ${host}`, perNamespace.within(namespace, placed));
+  };
 });
 
 /** Nothing is asked for a text that no container runtime would pull, or whose digest nobody here can verify. */
