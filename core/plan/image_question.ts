@@ -41,7 +41,9 @@ export interface LabelsNeeded {
   readonly digest: string | undefined;
   /** The annotation of the resource asks for that digest. */
   readonly isRequested: boolean;
-  /** The resource was edited since its last reconciliation, and names its image by a tag: it may mean something else now. */
+  /**
+   * The resource was edited since the labels were last read, and names its image by a tag: it may mean something else now.
+   */
   readonly checksTag: boolean;
   /** What the tag was last seen to mean. */
   readonly tagDigest: string | undefined;
@@ -74,7 +76,8 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
     digest,
     isRequested,
     recorded,
-    checksTag: !image.includes("@") && isEdited,
+    // After an edit that could not be reconciled, too.
+    checksTag: !image.includes("@") && (isEdited || reportedLabels(snapshot.resource) !== undefined),
     tagDigest,
     // A server that runs on the embedded base keeps it until the registry says something else.
     meanwhile: runs === "embedded" && !isRequested ? undefined : { kind: "awaited" },

@@ -7,7 +7,7 @@ import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { type ImageLabels, recordedIn } from "../image/image_labels.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { labelsNeeded, withStanding } from "./image_question.ts";
+import { labelsNeeded, reportedLabels, withStanding } from "./image_question.ts";
 
 const IMAGE = "registry.example.com/ai/mine:1";
 const [FIRST, SECOND] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
@@ -99,6 +99,12 @@ Deno.test("the tag is looked at again after an edit, and not otherwise", () => {
   const { snapshot: settled } = converged(given(SPEC, answer(FIRST)));
   strictEqual(needed(seen(settled))?.checksTag, false);
   strictEqual(needed(seen(edited(settled, { ...SPEC, suspend: false })))?.checksTag, true);
+  // The edit came while the registry was down: it still counts when the labels can be read.
+  const lost = { ...settled, live: new Map([...settled.live].filter(([key]) => !key.startsWith("ConfigMap/"))) };
+  const down = { ...edited({ ...lost, configs: [] }, { ...SPEC, suspend: false }), labels: DOWN };
+  const { snapshot: failing } = converged({ ...down, labels: withStanding(needed(down) as never, DOWN) });
+  strictEqual(reportedLabels(failing.resource)?.kind, "unreadable");
+  strictEqual(needed(seen(failing))?.checksTag, true);
 });
 
 Deno.test("nothing is asked without need: no generated config, an embedded base, or the setting Never", () => {

@@ -125,6 +125,20 @@ Deno.test("what was found stays found while another failure comes first", () => 
   strictEqual(condition(back, "ExternalProvidersReady"), "False ExternalProviderFailed");
 });
 
+Deno.test("a config that somebody deletes while an edit fails is named, since nobody can make it again", () => {
+  const kept = converged(told(edited(without, SPEC), WRONG)).snapshot;
+  const message = (of: ClusterSnapshot) =>
+    listAt(status(of), "conditions").flatMap((item) =>
+      stringAt(item, "type") === "DeploymentUpdated" ? [stringAt(item, "message") ?? ""] : []
+    ).join();
+  match(message(told(kept, WRONG)), /is unchanged until the errors of the resource are fixed$/);
+  const live = new Map([...kept.live].filter(([key]) => !key.startsWith("ConfigMap/")));
+  match(
+    message(told({ ...kept, live }, WRONG)),
+    /fixed\. Its ConfigMap my-config-[0-9a-f]{8} was deleted, so that new pods/,
+  );
+});
+
 Deno.test("commands that ask nobody decide by what the operator reported", () => {
   const failed = converged(told(asking(SPEC), WRONG)).snapshot;
   const reported = reportedProvider(failed.resource, { id: "own", image: IMAGE });
