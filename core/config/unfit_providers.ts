@@ -38,7 +38,7 @@ export const unfitProviders = (
         reason,
         serverVersion: server.version,
         detail: onOneLine(
-          `${message} (according to its labels io.llamastack.provider.*)`,
+          message,
           EXTERNAL_MESSAGE_CHARACTERS_MAX,
         ),
       })

@@ -17,12 +17,15 @@ const failuresOf = (providerLabels: LabelsOfProvider, more: Partial<Surroundings
   return Result.isFailure(derived) ? derived.failure.failures : [];
 };
 
-Deno.test("a provider whose labels show that it does not fit is a failure at its entry, in the words of the pod", () => {
+Deno.test("a provider whose labels show that it does not fit is a failure at its entry, with the end of the sentence of the pod", () => {
   const [failure, ...others] = failuresOf(() => ofSafety);
   deepStrictEqual(others, []);
   ok(failure?._tag === "ExternalProviderUnfit");
   deepStrictEqual([failure.path, failure.reason], [["spec", "externalProviders", "eval", 0], "ProviderApiMismatch"]);
-  match(failure.sentence, /^External provider "own" \(image registry\.example\.com\/own:1\): the image contains a/);
+  match(
+    failure.sentence,
+    /^External provider "own" \(image registry\.example\.com\/own:1\), according to its labels: the image contains/,
+  );
   strictEqual(failure.message, `spec.externalProviders.eval[0]: ${failure.sentence}`);
 });
 

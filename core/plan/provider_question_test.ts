@@ -77,7 +77,10 @@ Deno.test("a problem in the labels keeps a new server from being created, and a 
     ok(!writesDeployment(of));
     strictEqual(stringAt(provider(of), "phase"), "Failed");
     strictEqual(stringAt(provider(of), "reason"), "ProviderPackagesMissing");
-    match(stringAt(provider(of), "message") ?? "", /^External provider "own" \(image .*\): the image has no wheel in/);
+    match(
+      stringAt(provider(of), "message") ?? "",
+      /^External provider "own" \(image .*\), according to its labels: the image has no wheel in/,
+    );
     strictEqual(condition(of, "ExternalProvidersReady"), "False ExternalProviderFailed");
     strictEqual(condition(of, "ConfigGenerated"), "True ConfigGenerationSucceeded");
     strictEqual(condition(of, "Stalled").split(" ")[0], "True");

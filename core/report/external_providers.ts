@@ -57,16 +57,15 @@ export const externalStates = (
           message: shown(unfit.sentence),
         };
       }
+      const before = known(item);
+      // Another failure comes first, or the labels are read again after a restart: until an edit, what was found is still true.
+      if (failures.length > 0 && isObservedSpec(snapshot.resource) && isOfLabels(before, item)) return before;
       const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
       const state = PHASES.flatMap((phase) => seen.find((found) => found.phase === phase) ?? [])[0];
-      // What the labels of an image say is not known yet, as after a restart of the operator. What was found before an edit
-      // does not count after it.
+      // What the labels of an image say is not known yet.
       const isAwaited = isObservedSpec(snapshot.resource) &&
         failures.some(({ _tag }) => _tag === "ProviderLabelsAwaited");
-      const before = known(item);
-      // Another failure comes before them, and goes: what was found is still true.
-      const isHidden = isObservedSpec(snapshot.resource) && failures.length > 0 && isOfLabels(before, item);
-      const kept = !isObserved || isRolledBack || isAwaited || isHidden ? before : undefined;
+      const kept = !isObserved || isRolledBack || isAwaited ? before : undefined;
       return (isRolledBack ? kept ?? state : state ?? kept) ?? waiting(item);
     }),
     warnings: pods.find(({ installed }) => installed.warnings.length > 0)?.installed.warnings ?? [],
@@ -74,7 +73,7 @@ export const externalStates = (
 };
 
 /** Found in the labels of the image, and not in a pod. */
-const isOfLabels = (state: State | undefined, { id, image }: Wanted): boolean =>
+const isOfLabels = (state: State | undefined, { id, image }: Wanted): state is State =>
   state?.phase === "Failed" && state.message?.startsWith(ExternalProviderUnfit.subject({ id, image })) === true;
 
 interface Wanted {

@@ -299,7 +299,7 @@ Deno.test("admission rejects external providers whose labels show that they do n
       });
       match(
         String(body.message),
-        /spec\.externalProviders\.eval\[0\]: External provider "own" \(image .*:bad\): the image contains a provider of the safety API, but it is listed under eval; list it under safety/,
+        /spec\.externalProviders\.eval\[0\]: External provider "own" \(image .*:bad\), according to its labels: the image contains a provider of the safety API, but it is listed under eval; list it under safety/,
       );
       strictEqual(stringAt(listAt(body, "details", "causes")[0], "field"), "spec.externalProviders.eval[0]");
       strictEqual((await create(resource("good"))).status, 201);
