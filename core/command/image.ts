@@ -179,7 +179,7 @@ export const labelCommand = (
   }
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(distribution)) {
     return failed(
-      `--name: the name of a distribution has letters, digits, ., _ and -, not ${JSON.stringify(distribution)}`,
+      `--name: invalid name ${JSON.stringify(distribution)}; use letters, digits, ".", "_" and "-"`,
     );
   }
   const names = files.map(({ name }) => name);

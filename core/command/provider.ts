@@ -166,9 +166,9 @@ export const providerPackCommand = (packed: ReadonlyArray<PackedWheel>, options:
   if (!DESCRIBED_APIS.includes(api)) return failed(`--api ${api}: use one of ${DESCRIBED_APIS.join(", ")}`);
   if (!PROVIDER_TYPE.test(providerType)) return failed(`--type ${providerType}: use remote::NAME or inline::NAME`);
   if (!isImageReference(base)) {
-    return failed(`--base ${onOneLine(base, SHOWN_CHARACTERS_MAX)}: it is no reference of an image`);
+    return failed(`--base ${onOneLine(base, SHOWN_CHARACTERS_MAX)}: not a valid image reference`);
   }
-  if (options.vendor?.trim() === "") return failed("--vendor: the name of a vendor is not empty");
+  if (options.vendor?.trim() === "") return failed("--vendor must not be empty");
   const outside = packed.find(({ path }) => !/^[A-Za-z0-9_.+!/-]+$/.test(path) || /^\/|(^|\/)\.\.(\/|$)/.test(path));
   if (outside !== undefined) {
     return failed(`${outside.path}: name wheels by a relative path below the folder of the Containerfile`);

@@ -31,7 +31,7 @@ export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string):
   const waiting = imageDigest === undefined ? waitingTemplate(snapshot) : Result.succeed(undefined);
   if (Result.isFailure(waiting) && moved?.isNew !== true) {
     const stderr = lines([
-      `${label} has errors, and no new pods until they are fixed:`,
+      `${label} has errors; no new pods are created until they are fixed:`,
       ...waiting.failure.map((text) => `  ${text}`),
       ...(moved?.isRequested === true
         ? [

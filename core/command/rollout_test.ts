@@ -109,7 +109,7 @@ Deno.test("rolloutCommand() reports why nothing is rolled out, where the labels 
     strictEqual(outcome.code, 1);
     match(
       outcome.stderr,
-      /has errors, and no new pods until they are fixed:\n.*External provider "own" .* has no wheel/,
+      /has errors; no new pods are created until they are fixed:\n.*External provider "own" .* has no wheel/,
     );
   }
 });

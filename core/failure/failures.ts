@@ -130,11 +130,11 @@ export class ExternalProviderUnfit extends Data.TaggedError("ExternalProviderUnf
   readonly detail: string;
   readonly serverVersion: string;
 }> {
-  /** How the sentence begins, and none of a pod. */
+  /** How the sentence begins; messages of pods begin differently. */
   static subject({ id, image }: { readonly id: string; readonly image: string }): string {
     return `External provider "${id}" (image ${image}), according to its labels: `;
   }
-  /** Ends as that of the installation in a pod. */
+  /** Ends like the message of a failed installation in a pod. */
   get sentence(): string {
     return `${ExternalProviderUnfit.subject(this)}${this.detail}`;
   }

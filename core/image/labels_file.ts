@@ -110,13 +110,17 @@ export const unusedFiles = (
     })
   );
   const servers = resources.flatMap(({ ofServer }) => ofServer ?? []);
+  const foundServers = servers.flatMap((image) => fileOf(ofServers, image, servers) ?? []);
   const isForeign = (file: LabelsFile) =>
     file.repository !== undefined && servers.length === resources.length && !has([...servers, ...images])(file);
   const foreign = [
     ...ofServers.filter(isForeign),
     ...ofProviders.filter((file) => !found.includes(file) && !has(images)(file)),
   ];
-  const doubtful = ofProviders.filter((file) => !found.includes(file) && has(images)(file));
+  const doubtful = [
+    ...ofServers.filter((file) => !foundServers.includes(file) && has(servers)(file)),
+    ...ofProviders.filter((file) => !found.includes(file) && has(images)(file)),
+  ];
   return [
     ...foreign.map((file) => `the labels of ${shown(file)} are not used: no resource has this image`),
     ...doubtful.map((file) =>
@@ -133,8 +137,9 @@ const shown = ({ repository = "an unnamed image", digest }: LabelsFile): string 
 
 /** What the file of an image says for a resource with it; undefined if there is no such file. */
 export const labelsInFiles =
-  (files: ReadonlyArray<LabelsFile>) => (image: string, wanted: string | undefined): ImageLabels | undefined => {
-    const found = files.find(({ repository }) => repository === undefined) ?? files.find(isOf(image));
+  (files: ReadonlyArray<LabelsFile>, images: ReadonlyArray<string> = []) =>
+  (image: string, wanted: string | undefined): ImageLabels | undefined => {
+    const found = files.find(({ repository }) => repository === undefined) ?? fileOf(files, image, images);
     return found === undefined ? undefined : labelsOf(found, image, wanted);
   };
 

@@ -99,6 +99,9 @@ Deno.test("labelsInFiles() uses the file of the image, and none of another one",
   strictEqual(read(`registry.example.com/b:1@${DIGEST}`), "read");
   strictEqual(read("registry.example.com/c:1"), undefined);
   strictEqual(read(`registry.example.com/a@sha256:${"b".repeat(64)}`), undefined);
+  // A file does not say its tag.
+  const both = ["registry.example.com/a:1", "registry.example.com/a:2"];
+  strictEqual(labelsInFiles([file("registry.example.com/a")], both)("registry.example.com/a:1", undefined), undefined);
 });
 
 Deno.test("unusedFiles() tells of files that no resource needs, and of those that cannot be told apart", () => {

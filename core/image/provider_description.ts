@@ -131,8 +131,9 @@ const fieldOf = (api: string): string =>
 const shownApi = (api: string): string => printable(api.replaceAll(/\s/g, " ")).slice(0, API_CHARACTERS_SHOWN);
 const API_CHARACTERS_SHOWN = 100;
 
-/** Python's YAML reader accepts tabs in quotes and comments only. */
+/** Python's YAML reader accepts tabs in quotes, comments and texts of several lines only. The last of these are not told apart here. */
 export const tabProblems = (text: string): ReadonlyArray<ProviderProblem> => {
+  if (/[|>][-+0-9]*[ \t]*$/m.test(text)) return [];
   const line = text.split("\n").findIndex((line) => /^[^"'#]*\t/.test(line));
   return line < 0 ? [] : [{
     reason: "ProviderMetadataInvalid",

@@ -51,8 +51,6 @@ export interface LabelsNeeded {
   readonly recorded: ReadLabels | undefined;
   /** What counts until the registry answers. */
   readonly meanwhile: ImageLabels | undefined;
-  /** The operator has a base config for the name, which counts if nobody asks a registry. */
-  readonly hasBase: boolean;
   /** Set if the server must be left as it is while the labels cannot be read. */
   readonly kept: KeptServer | undefined;
   /** The server runs on the embedded base, and nobody has asked for another one. */
@@ -81,7 +79,6 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
     tagDigest,
     // A server that runs on the embedded base keeps it until the registry says something else.
     meanwhile: runs === "embedded" && !isRequested ? undefined : { kind: "awaited" },
-    hasBase: base !== undefined,
     kept: runs === "labels" || isRequested ? { reference, missing, isRequested } : undefined,
     isHeld: runs === "embedded" && !isEdited && !isRequested,
   };

@@ -25,6 +25,19 @@ export const reveals = (text: string, values: Iterable<string>): boolean => {
   return found === undefined || hasAny(found);
 };
 
+/** Whether the text holds one of the values as a whole. */
+export const repeats = (text: string, values: ReadonlyArray<string>): boolean => {
+  const texts = decodings(text);
+  return values.some((value) =>
+    formsOf(value).some((form) =>
+      form.length >= REPEATED_CHARACTERS_MIN && texts.some((decoded) => decoded.includes(form))
+    )
+  );
+};
+
+/** A shorter value is in many texts. */
+const REPEATED_CHARACTERS_MIN = 6;
+
 /** In place of a text that reveals a value. */
 export const WITHHELD = "(not shown, because it repeats a secret value)";
 

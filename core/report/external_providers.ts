@@ -54,18 +54,19 @@ export const externalStates = (
           phase: "Failed",
           reason: unfit.reason,
           // A label may repeat anything.
-          message: shown(unfit.sentence),
+          message: `${ExternalProviderUnfit.subject(unfit)}${shown(unfit.detail)}`,
         };
       }
       const before = known(item);
+      const isFound = isOfLabels(before, item);
       // Another failure comes first, or the labels are read again after a restart: until an edit, what was found is still true.
-      if (failures.length > 0 && isObservedSpec(snapshot.resource) && isOfLabels(before, item)) return before;
+      if (isFound && rollout === undefined && isObservedSpec(snapshot.resource)) return before;
       const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
       const state = PHASES.flatMap((phase) => seen.find((found) => found.phase === phase) ?? [])[0];
       // What the labels of an image say is not known yet.
       const isAwaited = isObservedSpec(snapshot.resource) &&
         failures.some(({ _tag }) => _tag === "ProviderLabelsAwaited");
-      const kept = !isObserved || isRolledBack || isAwaited ? before : undefined;
+      const kept = !isFound && (!isObserved || isRolledBack || isAwaited) ? before : undefined;
       return (isRolledBack ? kept ?? state : state ?? kept) ?? waiting(item);
     }),
     warnings: pods.find(({ installed }) => installed.warnings.length > 0)?.installed.warnings ?? [],

@@ -63,7 +63,7 @@ for (
       "cli provider check exits 2 for what is neither a folder nor an image",
       ["provider", "check", "./nope"],
       2,
-      "Cannot read ./nope: neither a folder nor a reference of an image",
+      "Cannot read ./nope: neither a folder nor an image reference",
     ],
     [
       "cli provider check exits 1 without the folder, and without an image of the name",

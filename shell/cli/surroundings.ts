@@ -76,10 +76,13 @@ export const labelsIn = Effect.fnUntraced(function* (
   const sorted = sortedFiles(read);
   if (Result.isFailure(sorted)) return yield* usageError(`--image-labels: ${sorted.failure}`);
   const { ofServers, ofProviders } = sorted.success;
-  const unused = unusedFiles(sorted.success, resources.flatMap(imagesOf));
+  const named = resources.flatMap(imagesOf);
+  const unused = unusedFiles(sorted.success, named);
   write(Deno.stderr, lines(unused.map((sentence) => `--image-labels: ${sentence}`)));
   const found: Pick<Surroundings, "providerLabels"> & { readonly labels?: ReturnType<typeof labelsInFiles> } = {
-    ...(ofServers.length === 0 ? {} : { labels: labelsInFiles(ofServers) }),
+    ...(ofServers.length === 0
+      ? {}
+      : { labels: labelsInFiles(ofServers, named.flatMap(({ ofServer }) => ofServer ?? [])) }),
     ...(ofProviders.length === 0 ? {} : { providerLabels: providerLabelsInFiles(ofProviders) }),
   };
   return found;

@@ -26,6 +26,7 @@ import {
   TAG_ATTEMPTS_MAX,
   TAG_FRESH_MS,
 } from "../registry/limits.ts";
+import { signals } from "../registry/signals.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { Store } from "../cache/store.ts";
@@ -45,6 +46,7 @@ export interface LabelReader {
   /** What the tag of the image means, as far as it is known; it is asked for once for each question with another generation. */
   readonly tagDigest: (
     key: string,
+    image: string,
     question: ImageQuestion | undefined,
     generation: number,
   ) => Effect.Effect<string | undefined>;
@@ -101,23 +103,16 @@ const reading = Effect.gen(function* () {
   });
   const known = new Map<string, Known>();
   const { platform: { operatorNamespace } } = yield* OperatorFacts;
-  /** By namespace; for failed lookups. */
-  const secretChanges = new Map<string, Deferred.Deferred<void>>();
-  const secretChange = Effect.fnUntraced(function* (namespace: string) {
-    const change = secretChanges.get(namespace) ?? (yield* Deferred.make<void>());
-    secretChanges.set(namespace, change);
-    yield* Deferred.await(change);
-    // Whoever creates one Secret often creates more.
-    yield* Effect.sleep(Duration.millis(SECRETS_SETTLE_MS));
-  });
-  const tags = new Map<string, { readonly question: string; digest: string | undefined }>();
+  const secretChanges = signals();
+  const tags = new Map<string, { readonly question: string; readonly image: string; digest: string | undefined }>();
 
   const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
     Effect.gen(function* () {
       let ageMs = firstAgeMs;
       let changedAtMs: number | undefined;
       const mine = known.get(key);
-      while (mine !== undefined && known.get(key) === mine && (yield* store.knows(key))) {
+      const turn = Effect.fnUntraced(function* (secretChange: Effect.Effect<void>) {
+        if (mine === undefined) return true;
         const { lookup, answer } = yield* answerOf(question, ageMs);
         ageMs = Infinity;
         const before = JSON.stringify(mine.answer);
@@ -128,10 +123,13 @@ const reading = Effect.gen(function* () {
         // The reconciliation that asked may still be waiting for it.
         if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
         else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
-        if (answer.kind === "found") return;
+        if (answer.kind === "found") return true;
         // With the same credentials, the answer stays that of the lookup until it is stale. A ServiceAccount, which is not
-        // watched, may name the Secret later.
-        const change = Effect.andThen(secretChange(question.namespace), monotonicMs);
+        // watched, may name the Secret later. Whoever creates one Secret often creates more.
+        const change = secretChange.pipe(
+          Effect.andThen(Effect.sleep(Duration.millis(SECRETS_SETTLE_MS))),
+          Effect.andThen(monotonicMs),
+        );
         const nowMs = yield* monotonicMs;
         const again = changedAtMs === undefined
           ? Effect.never
@@ -141,6 +139,11 @@ const reading = Effect.gen(function* () {
           Effect.as(again, undefined),
           change,
         ])) ?? changedAtMs;
+        return false;
+      });
+      while (known.get(key) === mine && (yield* store.knows(key))) {
+        // From before the credentials are read.
+        if (yield* secretChanges.during(question.namespace, turn)) return;
       }
     });
 
@@ -186,26 +189,19 @@ const reading = Effect.gen(function* () {
         );
         return mine.answer;
       }),
-    tagDigest: (key, question, generation) =>
+    tagDigest: (key, image, question, generation) =>
       Effect.gen(function* () {
         const current = tags.get(key);
-        if (question === undefined) return current?.digest;
+        if (question === undefined) return current?.image === image ? current.digest : undefined;
         const text = `${generation} ${question.image}`;
         if (current?.question === text) return current.digest;
-        tags.set(key, { question: text, digest: undefined });
+        tags.set(key, { question: text, image, digest: undefined });
         yield* FiberMap.run(checkers, key, check(key, question));
         return undefined;
       }),
     shared: kept.shared,
     secretChanged: (name) =>
-      Effect.suspend(() => {
-        const namespaces = name === `${operatorNamespace}/${REGISTRY_SECRET}`
-          ? [...secretChanges.keys()]
-          : [namespaceOf(name)];
-        const changes = namespaces.flatMap((namespace) => secretChanges.get(namespace) ?? []);
-        for (const namespace of namespaces) secretChanges.delete(namespace);
-        return Effect.forEach(changes, (change) => Deferred.succeed(change, undefined), { discard: true });
-      }),
+      name === `${operatorNamespace}/${REGISTRY_SECRET}` ? secretChanges.all : secretChanges.of(namespaceOf(name)),
     forget: (key) =>
       Effect.gen(function* () {
         known.delete(key);

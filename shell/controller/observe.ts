@@ -14,7 +14,6 @@ import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../c
 import { prepare, type Prepared } from "../../core/plan/prepare.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
-import { isObservedSpec } from "../../core/snapshot/observed_spec.ts";
 import { keyOf, type ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { allOf } from "../../core/resources/objects.ts";
@@ -26,7 +25,8 @@ import { Cluster } from "../kubernetes/cluster.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { labelsNeeded, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
-import { providerQuestions } from "../../core/plan/provider_question.ts";
+import { providerQuestions, reportedProvider } from "../../core/plan/provider_question.ts";
+import type { ProviderQuestions } from "../registry/provider_answers.ts";
 import { ProviderReader } from "./provider_labels.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
@@ -97,12 +97,14 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     : undefined;
   const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
   const snapshot: ClusterSnapshot = { ...sources, live, server };
-  const questions = Result.isSuccess(prepared) ? providerQuestions(snapshot, prepared.success) : new Map();
+  const questions: ProviderQuestions = Result.isSuccess(prepared)
+    ? providerQuestions(snapshot, prepared.success)
+    : new Map();
   const providerLabels = yield* (yield* ProviderReader).answers(
     key,
     questions,
     generationOf(resource),
-    !isObservedSpec(resource),
+    [...questions].some(([id, { image }]) => reportedProvider(resource, { id, image }) !== undefined),
   );
   const observed: Observed = {
     snapshot: providerLabels.size === 0 ? snapshot : { ...snapshot, providerLabels },
@@ -137,7 +139,7 @@ const labelsOf = Effect.fnUntraced(function* (
     return withStanding(needed, labels);
   }
   const asked = needed.checksTag ? needed.question() : undefined;
-  const tagDigest = (yield* reader.tagDigest(key, asked, generation)) ?? needed.tagDigest;
+  const tagDigest = (yield* reader.tagDigest(key, needed.image, asked, generation)) ?? needed.tagDigest;
   return withStanding(needed, { ...labels, tagDigest });
 });
 

@@ -29,14 +29,14 @@ import { SharedRegistries } from "../registry/shared_answers.ts";
 export interface ProviderReader {
   /**
    * The answers, which are asked for from now on until no question is passed. The first call for the same questions waits a
-   * moment for them. An edit asks again: somebody may have pushed the image meanwhile. `isEdit`: what was found for this
-   * generation is not known yet; of the others, one resource of a namespace asks at a time.
+   * moment for them. An edit asks again: somebody may have pushed the image meanwhile. `isKnown`: the
+   * status has what was found for this generation; of these, one resource of a namespace asks at a time.
    */
   readonly answers: (
     key: string,
     questions: ProviderQuestions,
     generation: number,
-    isEdit: boolean,
+    isKnown: boolean,
   ) => Effect.Effect<ProviderAnswers>;
   readonly forget: (key: string) => Effect.Effect<void>;
   /** Waits for a resource `namespace/name` for which an answer came. */
@@ -95,10 +95,10 @@ const reading = Effect.gen(function* () {
     return JSON.stringify([...mine.answers]) !== before;
   });
 
-  const follow = (key: string, mine: Asked, questions: ProviderQuestions, ageMs: number, isEdit: boolean) =>
+  const follow = (key: string, mine: Asked, questions: ProviderQuestions, ageMs: number, isKnown: boolean) =>
     Effect.gen(function* () {
       const first = take(mine, questions, ageMs, new Map());
-      yield* isEdit ? first : repeated.within(namespaceOf(key), first);
+      yield* isKnown ? repeated.within(namespaceOf(key), first) : first;
       if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
       else yield* Queue.offer(changes, key);
       // As long as they are asked for, nothing is rolled out: whoever corrects the image need not edit the resource.
@@ -110,7 +110,7 @@ const reading = Effect.gen(function* () {
     });
 
   const reader: ProviderReader = {
-    answers: Effect.fnUntraced(function* (key, questions, generation, isEdit) {
+    answers: Effect.fnUntraced(function* (key, questions, generation, isKnown) {
       if (questions.size === 0) {
         yield* forget(key);
         return new Map();
@@ -130,7 +130,7 @@ const reading = Effect.gen(function* () {
       yield* FiberMap.run(
         askers,
         key,
-        follow(key, mine, questions, current === undefined ? TAG_FRESH_MS : 0, isEdit),
+        follow(key, mine, questions, current === undefined ? TAG_FRESH_MS : 0, isKnown),
       );
       yield* Deferred.await(mine.first).pipe(
         Effect.timeoutOption(Duration.millis(ANSWER_AWAITED_MS)),

@@ -7,7 +7,7 @@ import type { ImageName } from "../../core/image/image_name.ts";
 import type { Labels } from "../../core/image/labels.ts";
 import { labelsOf } from "../../core/image/manifest.ts";
 import { providersAgreed } from "../../core/image/provider_labels.ts";
-import { reveals } from "../../core/redaction/redaction.ts";
+import { repeats } from "../../core/redaction/redaction.ts";
 import type { ImageFailure } from "./image_config.ts";
 import type { WithNodes } from "./node_architectures.ts";
 import { architecturesToRead, readPlatforms } from "./platforms.ts";
@@ -34,12 +34,16 @@ export const readProviderImage = (
       })));
     const labels = Result.getOrUndefined(providersAgreed(platforms));
     // What labels say is shown in the status and in Events, which more people may read than pull Secrets.
-    const credentials = access.credentials.flatMap(({ username, password }) => [username, Redacted.value(password)]);
-    return {
-      labels: Object.values(labels ?? {}).some((label) =>
-          reveals(label, credentials)
-        )
-        ? undefined
-        : labels,
-    };
+    const passwords = access.credentials.map(({ password }) =>
+      Redacted.value(password)
+    );
+    const texts = Object.values(labels ?? {}).flatMap((label) => [label, decoded(label)]);
+    const isRepeated = texts.some((text) =>
+      repeats(text, passwords)
+    );
+    return { labels: isRepeated ? undefined : labels };
   }));
+
+/** A label as it was encoded; empty for another text. */
+const decoded = (label: string): string =>
+  Result.getOrElse(Result.try(() => new TextDecoder().decode(Uint8Array.fromBase64(label))), () => "");

@@ -9,7 +9,9 @@ export const label = Command.make(
   "label",
   {
     files: Argument.String("CONFIG").pipe(
-      Argument.withDescription("Configs of the image; config.yaml is the default one, else the first"),
+      Argument.withDescription(
+        "Configs of the image. The default is config.yaml, or the first one if there is none of that name",
+      ),
       Argument.variadic({ min: 1 }),
     ),
     distribution: Flag.String("name").pipe(

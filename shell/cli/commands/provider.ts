@@ -36,7 +36,7 @@ const check = Command.make(
     }
     if (found?.isDirectory === true) return yield* print(providerCheckCommand(yield* folderAt(folder), options));
     if (!isImageReference(target)) {
-      return yield* new FileUnreadable({ name: target, detail: "neither a folder nor a reference of an image" });
+      return yield* new FileUnreadable({ name: target, detail: "neither a folder nor an image reference" });
     }
     const facts = yield* Effect.result(imageFacts(target, registry));
     if (Result.isSuccess(facts)) return yield* print(providerImageCommand(facts.success, options));
