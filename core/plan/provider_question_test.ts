@@ -128,6 +128,33 @@ Deno.test("what was found stays found while another failure comes first", () => 
   strictEqual(condition(back, "ExternalProvidersReady"), "False ExternalProviderFailed");
 });
 
+Deno.test("pods of the running server hide nothing of what labels showed, and a correct image ends it", () => {
+  const message = JSON.stringify({ ok: true, providers: [{ id: "own", version: "1.0" }], warnings: [] });
+  const initContainerStatuses = [
+    {
+      name: "install-provider-own",
+      image: IMAGE,
+      imageID: `${IMAGE}@sha256:1`,
+      state: { terminated: { exitCode: 0 } },
+    },
+    { name: "prepare-providers", state: { terminated: { exitCode: 0, message } } },
+  ];
+  const pods: ReadonlyArray<JsonObject> = [{
+    metadata: { name: "my-1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    status: { initContainerStatuses },
+  }];
+  strictEqual(stringAt(provider({ ...running, pods }), "phase"), "Ready");
+  const next = { ...SPEC, externalProviders: { safety: [{ providerId: "own", image: IMAGE }] } };
+  const kept = converged({ ...told(edited(running, next), WRONG), pods }).snapshot;
+  strictEqual(stringAt(provider(kept), "phase"), "Failed");
+  const waiting = converged(told(kept, { kind: "awaited" })).snapshot;
+  deepStrictEqual(provider(waiting), provider(kept));
+  ok(!writesDeployment(told(waiting, { kind: "unknown" })));
+  const correct = told(waiting, { kind: "read", labels: Result.succeed(undefined) });
+  ok(writesDeployment(correct));
+  strictEqual(stringAt(provider(correct), "phase") === "Failed", false);
+});
+
 Deno.test("a config that somebody deletes while an edit fails is named, since nobody can make it again", () => {
   const kept = converged(told(edited(without, SPEC), WRONG)).snapshot;
   const message = (of: ClusterSnapshot) =>
