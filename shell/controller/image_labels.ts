@@ -111,7 +111,7 @@ const reading = Effect.gen(function* () {
       let ageMs = firstAgeMs;
       let changedAtMs: number | undefined;
       const mine = known.get(key);
-      const turn = Effect.fnUntraced(function* (secretChange: Effect.Effect<void>) {
+      const attempt = Effect.fnUntraced(function* (secretChange: Effect.Effect<void>) {
         if (mine === undefined) return true;
         const { lookup, answer } = yield* answerOf(question, ageMs);
         ageMs = Infinity;
@@ -143,7 +143,7 @@ const reading = Effect.gen(function* () {
       });
       while (known.get(key) === mine && (yield* store.knows(key))) {
         // From before the credentials are read.
-        if (yield* secretChanges.during(question.namespace, turn)) return;
+        if (yield* secretChanges.during(question.namespace, attempt)) return;
       }
     });
 
