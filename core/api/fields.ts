@@ -74,12 +74,13 @@ export const int64 = (doc: string) => Schema.Int.annotate({ description: doc, fo
 export const bool = (doc: string, fallback?: boolean) =>
   Schema.Boolean.annotate({ description: doc, ...(fallback === undefined ? {} : { default: fallback }) });
 
+const sized = ({ min = 0, max }: { readonly min?: number; readonly max: number }) =>
+  Schema.isBetweenLength(min, max, { expected: `a list of ${min} to ${max} items` });
+
 /** A list that is replaced as a whole by server-side apply (a map list would need a required key). */
 export const list = <Item extends Schema.Top>(doc: string, item: Item, bounds: { min?: number; max: number }) =>
   Schema.Array(item).annotate({ description: doc, "x-kubernetes-list-type": "atomic" }).check(
-    Schema.isBetweenLength(bounds.min ?? 0, bounds.max, {
-      expected: `a list of ${bounds.min ?? 0} to ${bounds.max} items`,
-    }),
+    sized(bounds),
   );
 
 /** A list whose items are owned one by one, by the required field `key`. */
@@ -88,14 +89,12 @@ export const keyed = <Item extends Schema.Top>(doc: string, item: Item, key: str
     description: doc,
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": [key],
-  }).check(Schema.isBetweenLength(0, bounds.max, { expected: `a list of 0 to ${bounds.max} items` }));
+  }).check(sized(bounds));
 
 /** A list without duplicates whose items are owned one by one. */
 export const set = <Item extends Schema.Top>(doc: string, item: Item, bounds: { min?: number; max: number }) =>
   Schema.Array(item).annotate({ description: doc, "x-kubernetes-list-type": "set" }).check(
-    Schema.isBetweenLength(bounds.min ?? 0, bounds.max, {
-      expected: `a list of ${bounds.min ?? 0} to ${bounds.max} items`,
-    }),
+    sized(bounds),
     Schema.makeFilter(
       (items: ReadonlyArray<unknown>) => {
         const seen = new Set<unknown>();

@@ -1,6 +1,6 @@
 /** `provider check` and `provider pack`: images of external providers, for those who build them. */
 import * as Result from "effect/Result";
-import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/families/families.ts";
+import { apiOn, serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/families/families.ts";
 import {
   canonicalNames,
   DESCRIBED_APIS,
@@ -80,10 +80,7 @@ export const apiProblems = (
   serverVersion: string | undefined,
 ): ReadonlyArray<ProviderProblem> => {
   const server = serverVersion === undefined ? undefined : serverOf(serverVersion);
-  if (server === undefined || api === "") return [];
-  const { catalogue, family } = server;
-  const isServed = [api, family.apiAliases[api] ?? api].some((name) => Object.hasOwn(catalogue.apis, name));
-  return isServed ? [] : [{
+  return server === undefined || api === "" || apiOn(server, api) !== undefined ? [] : [{
     reason: "ProviderServerMismatch",
     message: `it is a provider of the ${api} API, which ${serverName(server.version)} does not have`,
   }];

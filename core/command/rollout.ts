@@ -103,7 +103,7 @@ export const waitingTemplate = (
   if (recorded !== undefined) return Result.succeed(recorded);
   const prepared = prepare(snapshot);
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
-  const decision = decide(snapshot);
+  const decision = decide(snapshot, prepared);
   if (decision.kind === "preserved") return Result.fail(decision.failures.map(({ message }) => message));
   const { deployment } = prepared.success.objects;
   const live = snapshot.live.get(liveKey("Deployment", deployment.metadata.name));

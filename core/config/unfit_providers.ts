@@ -22,11 +22,9 @@ export const unfitProviders = (
   labelsOf: LabelsOfProvider | undefined,
 ): ReadonlyArray<ExternalProviderUnfit> => {
   const images = external.map(({ image }) => image);
-  const known = external.flatMap((entry) => {
-    const labels = labelsOf?.(entry, images);
-    return labels === undefined ? [] : [{ ...entry, labels }];
-  });
-  return known.flatMap(({ id, api, image, labels }) => {
+  return external.flatMap(({ id, api, image }) => {
+    const labels = labelsOf?.({ id, image }, images);
+    if (labels === undefined) return [];
     const problems = problemsInLabels(labels, { api, serverVersion: server.version });
     const path = externalProviders(spec).find(({ provider }) => provider.providerId === id)?.path ??
       ["spec", "externalProviders"];
@@ -37,10 +35,7 @@ export const unfitProviders = (
         image,
         reason,
         serverVersion: server.version,
-        detail: onOneLine(
-          message,
-          EXTERNAL_MESSAGE_CHARACTERS_MAX,
-        ),
+        detail: onOneLine(message, EXTERNAL_MESSAGE_CHARACTERS_MAX),
       })
     );
   });

@@ -111,8 +111,8 @@ const reading = Effect.gen(function* () {
       let ageMs = firstAgeMs;
       let changedAtMs: number | undefined;
       const mine = known.get(key);
+      if (mine === undefined) return;
       const attempt = Effect.fnUntraced(function* (secretChange: Effect.Effect<void>) {
-        if (mine === undefined) return true;
         const { lookup, answer } = yield* answerOf(question, ageMs);
         ageMs = Infinity;
         const before = JSON.stringify(mine.answer);

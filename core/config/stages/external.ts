@@ -6,6 +6,7 @@ import { NotSupportedByServer } from "../../failure/failures.ts";
 import { formatPath } from "../../data/field_path.ts";
 import { type JsonObject, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
+import { apiOn } from "../servers/families/families.ts";
 import { baseId } from "../servers/base.ts";
 import { type Draft, entriesOf, entryOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
 import { externalProviders, type ListedProvider, unknownType } from "../external_providers.ts";
@@ -15,7 +16,7 @@ import { type Stage, stage, type Staged } from "../stage.ts";
 export const addExternalProviders: Stage<NotSupportedByServer> = stage((draft, facts) =>
   externalProviders(facts.spec).reduce<Staged<NotSupportedByServer>>(
     ({ draft, failures }, listed) => {
-      const api = apiHere(listed.api, facts);
+      const api = apiOn(facts.server, listed.api);
       return api === undefined
         ? { draft, failures: [...failures, unsupported(listed, facts)] }
         : { draft: added(draft, { ...listed, api }), failures };
@@ -23,10 +24,6 @@ export const addExternalProviders: Stage<NotSupportedByServer> = stage((draft, f
     { draft, failures: [] },
   )
 );
-
-/** Servers renamed one of the APIs; undefined where they do not have it. */
-const apiHere = (api: string, { server: { catalogue, family } }: Facts): string | undefined =>
-  [api, family.apiAliases[api] ?? api].find((name) => Object.hasOwn(catalogue.apis, name));
 
 const unsupported = ({ api, path }: ListedProvider, { server: { family }, serverName }: Facts) =>
   new NotSupportedByServer({

@@ -42,6 +42,10 @@ export const serverOf = (version: string): Server | undefined => {
   return { version, family, catalogue: nearest.catalogue, newer: compare(nearest.minor, minor) < 0 };
 };
 
+/** The name of an API on a server, since servers renamed one; undefined where it does not have the API. */
+export const apiOn = ({ catalogue, family }: Pick<Server, "catalogue" | "family">, api: string): string | undefined =>
+  [api, family.apiAliases[api] ?? api].find((name) => Object.hasOwn(catalogue.apis, name));
+
 /** The name of a server in messages: `Llama Stack 0.7.1`, `OGX 1.4.1`. */
 export const serverName = (version: string): string => `${productOf(version)} ${version}`;
 
