@@ -15,8 +15,11 @@ export type Length =
 /** Every how many-th write of the operator is one at which it crashes, before it and after it; 0: a handful of them. */
 export const CRASH_STRIDE = sized("SOAK_CRASH_STRIDE", 0);
 
-/** Edits of resources, one after the other. */
-export const EDITS = sized("SOAK_EDITS", 2000);
+/**
+ * Edits of resources, one after the other. So many that 4 KiB for each are more than a heap has between two collections: fewer
+ * could not tell a leak from garbage.
+ */
+export const EDITS = sized("SOAK_EDITS", 4000);
 
 /** How long watches are cut, in seconds. */
 export const NETWORK_SECONDS = sized("SOAK_NETWORK_SECONDS", 60);

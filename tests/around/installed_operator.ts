@@ -1,7 +1,8 @@
 /** The compiled program as it is installed: with the token of its ServiceAccount, its Roles, and metrics over HTTPS. */
 import { join } from "node:path";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
-import { freePorts, startInBackground } from "../../tools/cluster/background_process.ts";
+import { startInBackground } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { RUNTIME_ENV } from "../../tools/program_flags.ts";

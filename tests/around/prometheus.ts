@@ -1,7 +1,8 @@
 /** A Prometheus on loopback, and its rules and answers. */
 import { join } from "node:path";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
-import { freePorts, startInBackground, waitUntilReady } from "../../tools/cluster/background_process.ts";
+import { startInBackground, waitUntilReady } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 
 export interface Prometheus {

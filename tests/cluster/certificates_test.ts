@@ -8,7 +8,7 @@ import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificate
 import { at, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { manifest } from "../given.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";

@@ -8,7 +8,7 @@ import { at, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt }
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { arbitraryV1alpha2 } from "../arbitrary_versions.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { figure, ROLLING_SECONDS } from "../../tools/soak_lengths.ts";
 import { goDefinition } from "./go_operator.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";

@@ -17,7 +17,10 @@ const HEAP_MIB = 39;
 
 const MIB = 1024 * 1024;
 
-/** 4 KiB for each edit, as long as they are few: so a short run detects the same leak as a longer one. */
+/**
+ * 4 KiB for each edit, as long as they are few: so a short run detects the same leak as a longer one. Garbage alone may be as much
+ * as the heap has room, 13 MiB, so `EDITS` must allow for more than that.
+ */
 const GROWTH_MIB_MAX = Math.min(16, EDITS * 4 / 1024);
 
 /** An annotation alone: a pass for each, and nothing to write. */

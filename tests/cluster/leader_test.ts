@@ -1,7 +1,7 @@
 /** Two operators on one API server: one is active, the other is on standby. */
 import { match, ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";

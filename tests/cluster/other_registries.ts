@@ -6,7 +6,8 @@
  * - nginx in front of Debian's registry: 429 with Retry-After
  */
 import { join } from "node:path";
-import { freePorts, startInBackground } from "../../tools/cluster/background_process.ts";
+import { startInBackground } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { installProgram } from "../../tools/install/debian_packages.ts";
 import { must } from "../../tools/install/run_program.ts";

@@ -11,7 +11,7 @@ import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/operator/own_objects.t
 import { readManifests } from "../../core/data/yaml.ts";
 import { watchedNamespaces } from "../../shell/runtime/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { scraped } from "../scraped.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { serveIndex } from "../../tools/cluster/index_server.ts";

@@ -1,11 +1,7 @@
 /** Debian's registry with TLS of its own authority and passwords, and images that are pushed to it piece by piece. */
 import { join } from "node:path";
-import {
-  type BackgroundProcess,
-  freePorts,
-  startInBackground,
-  waitUntilReady,
-} from "../../tools/cluster/background_process.ts";
+import { type BackgroundProcess, startInBackground, waitUntilReady } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { installProgram } from "../../tools/install/debian_packages.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { pause } from "./settled.ts";

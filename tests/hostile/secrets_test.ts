@@ -7,7 +7,7 @@ import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { eventually, startOperator } from "../cluster/operator.ts";
 import { manifest } from "../given.ts";
 

@@ -1,7 +1,8 @@
 /** Traefik on the private host, for the Ingresses of the cluster; it reaches pods as a node does. */
 import { request } from "node:http";
 import { join } from "node:path";
-import { freePorts, lastLines, startInBackground, waitUntilReady } from "../../tools/cluster/background_process.ts";
+import { lastLines, startInBackground, waitUntilReady } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { readSession } from "./session.ts";
 

@@ -1,7 +1,8 @@
 /** OLM's own programs on a real API server, a catalog, and what a user of OLM does. */
 import { join } from "node:path";
 import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
-import { type BackgroundProcess, freePorts, startInBackground } from "../../tools/cluster/background_process.ts";
+import { type BackgroundProcess, startInBackground } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { startServiceProxy } from "../../tools/cluster/service_proxy.ts";

@@ -5,7 +5,8 @@
  */
 import { dirname, join } from "node:path";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
-import { type BackgroundProcess, freePorts, startInBackground } from "../../tools/cluster/background_process.ts";
+import { type BackgroundProcess, startInBackground } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import type { ServiceProxy } from "../../tools/cluster/service_proxy.ts";
 import { ended } from "../../tools/install/run_program.ts";

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import type { ServerVersion } from "../../tools/install/python_server.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { ServerDidNotStart, startServer, uvicornCommand } from "../../tools/server/llama_stack.ts";
 import { startModelServer } from "../../tools/model_server.ts";

@@ -2,7 +2,7 @@ import { doesNotMatch, ok, strictEqual } from "node:assert/strict";
 import { SERVER_FAMILIES, serverOf } from "../../core/config/servers/families/families.ts";
 import { startBackends } from "../../tools/boot_matrix/backends.ts";
 import { assertCell } from "../../tools/boot_matrix/cell.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { boot } from "../../tools/server/boot.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";

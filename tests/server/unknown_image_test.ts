@@ -3,7 +3,7 @@ import { strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { CONFIG_FILE } from "../../core/config/environment.ts";
 import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
-import { freePorts } from "../../tools/cluster/background_process.ts";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { startServer } from "../../tools/server/llama_stack.ts";
 import { generated } from "../given.ts";
 import { objectOf } from "../objects.ts";

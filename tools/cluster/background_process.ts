@@ -90,30 +90,6 @@ export const startInBackground = async (wanted: BackgroundCommand): Promise<Back
 /** The last `count` lines of a text, as an error message shows them. */
 export const lastLines = (text: string, count: number): string => text.trimEnd().split("\n").slice(-count).join("\n");
 
-/** Free ports on loopback. */
-export const freePorts = (count: number): number[] => {
-  // All are held until the last is found, so they differ.
-  const held = Array.from({ length: count }, listenSomewhere);
-  const ports = held.map((listener) => listener.addr.port);
-  for (const listener of held) listener.close();
-  return ports;
-};
-
-/**
- * Linux uses ports from 32768 on for outgoing connections, so no program takes a lower port between the check and the
- * start, except another test that draws the same number.
- */
-const listenSomewhere = (): Deno.TcpListener => {
-  for (let tries = 0; tries < 100; tries++) {
-    try {
-      return Deno.listen({ hostname: "127.0.0.1", port: 20_000 + Math.floor(Math.random() * 12_000) });
-    } catch (error) {
-      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
-    }
-  }
-  throw new Error("No free port was found on loopback between 20000 and 32000");
-};
-
 /**
  * Checks every `everyMs` until `ready` returns true; false if `withinMs` have passed or the process has exited before.
  */

@@ -2,13 +2,8 @@ import { join } from "node:path";
 import { installControlPlane, missingPrograms } from "../install/control_plane.ts";
 import type { ControlPlaneProgram } from "../install/go_programs.ts";
 import { ended } from "../install/run_program.ts";
-import {
-  type BackgroundProcess,
-  freePorts,
-  lastLines,
-  startInBackground,
-  waitUntilReady,
-} from "./background_process.ts";
+import { type BackgroundProcess, lastLines, startInBackground, waitUntilReady } from "./background_process.ts";
+import { freePorts } from "./free_ports.ts";
 import { keepNode } from "./own_node.ts";
 import { createNode, NODE, nodeReady } from "./simulated_node.ts";
 import { podStages } from "./simulated_pods.ts";

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { allocatorEnv, RUNTIME_ENV } from "../program_flags.ts";
 import { installAllocator } from "../install/allocator.ts";
 import type { ControlPlane } from "./control_plane.ts";
-import { freePorts, startInBackground } from "./background_process.ts";
+import { startInBackground } from "./background_process.ts";
+import { freePorts } from "./free_ports.ts";
 import { LOG_FOLDER } from "../soak_lengths.ts";
 import { limitedMemory } from "./limited_memory.ts";
 

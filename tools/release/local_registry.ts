@@ -1,6 +1,7 @@
 /** A registry on loopback that stands in for every public one, for a rehearsal: pulls are redirected to it, pushes go to it. */
 import { join } from "node:path";
-import { freePorts, startInBackground, waitUntilReady } from "../cluster/background_process.ts";
+import { startInBackground, waitUntilReady } from "../cluster/background_process.ts";
+import { freePorts } from "../cluster/free_ports.ts";
 import { installProgram } from "../install/debian_packages.ts";
 import { archiveBases } from "../install/image_bases.ts";
 import { baseImages } from "./base_images.ts";

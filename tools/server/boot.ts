@@ -14,7 +14,7 @@ import { isObject, type JsonObject, listAt, put } from "../../core/data/json.ts"
 import { deployment } from "../../core/resources/deployment.ts";
 import { blueprintOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { SERVER_VERSIONS, type ServerVersion } from "../install/python_server.ts";
-import { freePorts } from "../cluster/background_process.ts";
+import { freePorts } from "../cluster/free_ports.ts";
 import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { ServerCertificate } from "./certificate.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { installPostgres } from "../install/databases.ts";
-import { freePorts, lastLines, startInBackground, waitUntilReady } from "../cluster/background_process.ts";
+import { lastLines, startInBackground, waitUntilReady } from "../cluster/background_process.ts";
+import { freePorts } from "../cluster/free_ports.ts";
 import { makeServerCertificate } from "./certificate.ts";
 
 /** A real PostgreSQL on loopback that asks everybody for a password (SCRAM). */

@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { installRedis } from "../install/databases.ts";
-import {
-  type BackgroundProcess,
-  freePorts,
-  lastLines,
-  startInBackground,
-  waitUntilReady,
-} from "../cluster/background_process.ts";
+import { type BackgroundProcess, lastLines, startInBackground, waitUntilReady } from "../cluster/background_process.ts";
+import { freePorts } from "../cluster/free_ports.ts";
 
 /** A real Redis on loopback, empty, that keeps nothing. */
 export interface Redis {
