@@ -91,7 +91,8 @@ Deno.test("webhookServer() changes its certificate while it is called, and no ca
 });
 
 Deno.test("webhookServer() continues to answer while it drains, and closes each connection", async () => {
-  using server = await running({ "/echo": ECHO }, 300);
+  // Long enough for a call from a machine with much else to do.
+  using server = await running({ "/echo": ECHO }, 2000);
   await server.post("/echo", "x");
   const stopped = server.stop();
   await new Promise((resolve) => setTimeout(resolve, 50));
