@@ -52,7 +52,9 @@ export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string):
       },
     };
   }
-  if (digest === undefined) return reply(lines([`${label}: no rollout is held; the pods are up to date`]));
+  if (digest === undefined) {
+    return reply(lines([`${label}: no rollout is held; the pods are up to date`, ...tagAdvice(snapshot)]));
+  }
   if (stringAt(resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
     return reply(
       lines([`${label}: already requested; the operator applies template ${short(digest)} in the next reconciliation`]),
@@ -79,10 +81,27 @@ interface MovedTag {
   readonly isRequested: boolean;
 }
 
+/** The operator looks at a tag after an edit only, so it may not know yet that the tag has moved. */
+const tagAdvice = (snapshot: ClusterSnapshot): ReadonlyArray<string> => {
+  const needed = imageRead(snapshot);
+  if (needed?.digest === undefined || needed.isHeld || needed.image.includes("@")) return [];
+  const name = stringAt(snapshot.resource, "metadata", "name");
+  const namespace = stringAt(snapshot.resource, "metadata", "namespace");
+  return [
+    `  They run ${needed.digest}, which ${needed.image} meant when the operator last looked, after your latest edit.`,
+    `  \`llama-stack-operator image ${needed.image}\` prints its digest now, and \`llama-stack-operator rollout ${name} ` +
+    `--namespace ${namespace} --image-digest sha256:DIGEST\` rolls a digest out`,
+  ];
+};
+
+const imageRead = (snapshot: ClusterSnapshot) => {
+  const decoded = decodeResource(snapshot.resource, "lenient");
+  return Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
+};
+
 /** What the tag of an image with labels means now; undefined if that is not known, or it has none. */
 const movedTag = (snapshot: ClusterSnapshot, wanted: string | undefined): MovedTag | undefined => {
-  const decoded = decodeResource(snapshot.resource, "lenient");
-  const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
+  const needed = imageRead(snapshot);
   const movedDigest = stringAt(snapshot.resource, "status", "resolvedDistribution", "tagDigest");
   const digest = wanted ?? movedDigest ?? (needed?.isRequested === true ? needed.digest : undefined);
   if (needed === undefined || digest === undefined || needed.image.includes("@")) return undefined;

@@ -123,6 +123,16 @@ Deno.test("rolloutCommand() requests the digest that the tag of the image has co
   strictEqual(rolloutCommand(labelled(undefined)).write, undefined);
 });
 
+Deno.test("rolloutCommand() says what a tag meant when the operator last looked, and how to roll out what it means now", () => {
+  const { write, outcome } = rolloutCommand(labelled(undefined));
+  deepStrictEqual([write, outcome.code], [undefined, 0]);
+  match(
+    outcome.stdout,
+    new RegExp(`no rollout is held; .*\\n.*${FIRST}, which ${IMAGE} meant .*\\n.*--image-digest sha256:`),
+  );
+  strictEqual(rolloutCommand(settled).outcome.stdout.trimEnd().split("\n").length, 1);
+});
+
 Deno.test("rolloutCommand() requests a digest that the caller names, where the image is named by a tag", () => {
   const { write } = rolloutCommand(labelled(undefined), SECOND);
   deepStrictEqual(objectAt(write ?? null, "metadata", "annotations"), {
