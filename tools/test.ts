@@ -2,7 +2,7 @@
  * `deno task test`: every check of the project, in the order in which a mistake shows soonest.
  *
  * Ends with `N passed, N failed`: tests of all parts, and each check without tests of its own as one. Nothing may be
- * ignored: an ignored test counts as failed.
+ * ignored: an ignored test counts as failed. What failed is repeated just before.
  */
 
 interface Part {
@@ -96,8 +96,13 @@ interface Count {
   readonly failed: number;
 }
 
+interface Result extends Count {
+  readonly failures: ReadonlyArray<string>;
+}
+
 const main = async (): Promise<number> => {
   const total = { passed: 0, failed: 0 };
+  const repeated: Array<string> = [];
   const installing = new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-all", "--quiet", "tools/install_all.ts"],
     cwd: new URL("../", import.meta.url),
@@ -106,9 +111,10 @@ const main = async (): Promise<number> => {
   }).spawn();
   const counting = async (part: Part, label: string) => {
     const started = performance.now();
-    const { passed, failed } = await run(part, label);
+    const { passed, failed, failures } = await run(part, label);
     total.passed += passed;
     total.failed += failed;
+    if (failed > 0) repeated.push(`== ${part.name}: FAILED`, ...failures);
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
     console.log(
       `== ${part.name}: ${failed === 0 ? "ok" : "FAILED"} (${passed} passed, ${failed} failed, ${seconds} s)\n`,
@@ -121,12 +127,13 @@ const main = async (): Promise<number> => {
   }
   await installing.status;
   await counting(TIMED, "");
+  for (const text of repeated) console.log(`${text}\n`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
 };
 
 /** `label` begins each line of what the part prints. */
-const run = async ({ name, args, jobs }: Part, label: string): Promise<Count> => {
+const run = async ({ name, args, jobs }: Part, label: string): Promise<Result> => {
   console.log(`== ${name}`);
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
@@ -141,8 +148,8 @@ const run = async ({ name, args, jobs }: Part, label: string): Promise<Count> =>
   ]);
   const { success } = await child.status;
   return /^(test|node)$/.test(args[0] === "task" ? args.at(-1) ?? "" : args[0] ?? "")
-    ? counted(text, success)
-    : { passed: success ? 1 : 0, failed: success ? 0 : 1 };
+    ? { ...counted(text, success), failures: errorsIn(text) }
+    : { passed: success ? 1 : 0, failed: success ? 0 : 1, failures: [] };
 };
 
 /** Prints each line when it is complete, and returns the whole text. */
@@ -170,5 +177,13 @@ const counted = (text: string, success: boolean): Count => {
   const failed = sum(2) + sum(3);
   return { passed: sum(1), failed: failed === 0 && !success ? 1 : failed };
 };
+
+const ERROR_LINES_MAX = 20;
+
+/** The errors that the test runner lists at its end, each with the name and place of its test, shortened. */
+export const errorsIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/^ ERRORS $\n([\s\S]*?)^ FAILURES $/gm)]
+    .flatMap(([, errors = ""]) => errors.trim().split(/\n\n(?=.* => \S+:\d+:\d+$)/m))
+    .map((error) => error.split("\n").slice(0, ERROR_LINES_MAX).join("\n"));
 
 if (import.meta.main) Deno.exit(await main());

@@ -85,7 +85,7 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
     };
     try {
       await apply(cluster, manifest(withModels(1)));
-      await settled(cluster, "my", 1, 60_000);
+      await settled(cluster, "my", 1);
       ok((await image(cluster)).startsWith("mirror.example/"), await image(cluster));
       await t.step("nothing is written in further reconciliations", () => quiet("woken", woken));
       await t.step("nor after a restart of the operator", () =>
@@ -105,7 +105,7 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
       });
       await t.step("an edit goes through, with one Event and nothing afterwards", async () => {
         await apply(cluster, manifest(withModels(2)));
-        await settled(cluster, "my", 2, 60_000);
+        await settled(cluster, "my", 2);
         await quiet("edited", woken);
       });
       await t.step("an edit by another manager of the same field is still repaired, once", async () => {
@@ -116,7 +116,7 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
         await eventually("it is settled", async () => {
           await unchangedFor(2000, door.writes);
           return await isSettled(cluster, "my", 2);
-        }, 60_000);
+        });
         await quiet("repaired", woken);
       });
       await t.step("a removed label is restored", async () => {

@@ -42,7 +42,7 @@ const allReady = async (cluster: ControlPlane, namespace: string) => {
     const found = await itemsOf(cluster, resources(namespace));
     seen = found.map((value) => stringAt(listAt(value, "status", "conditions")[0], "message") ?? "no condition");
     return found.filter(isReady).length === NAMES.length || undefined;
-  }, 60_000).catch((error: Error) => {
+  }).catch((error: Error) => {
     throw new Error(`${error.message}: ${JSON.stringify(seen)}`);
   });
 };
@@ -225,7 +225,6 @@ Deno.test("resources are restored by the commands of docs/backup.md, and by othe
               const names = (await owned(after, "team-owned")).length;
               return names >= 10 && (await orphansIn(after, "team-owned")).length === 0 || undefined;
             },
-            90_000,
           );
           await allReady(after, "team-owned");
           strictEqual(stringAt(await read(after, claim), "metadata", "uid"), uid);

@@ -42,7 +42,7 @@ Deno.test("memory does not grow, however often resources are edited", async () =
     const v8Flags = `--max-semi-space-size=2,--max-old-space-size=${HEAP_MIB}`;
     const running = await startCompiledOperator(cluster, await compiledOperator(v8Flags));
     for (let index = 0; index < RESOURCES_EDITED; index++) await apply(cluster, manifest(withModels(1), `r${index}`));
-    for (let index = 0; index < RESOURCES_EDITED; index++) await settled(cluster, `r${index}`, 1, 120_000);
+    for (let index = 0; index < RESOURCES_EDITED; index++) await settled(cluster, `r${index}`, 1);
     await editAll(cluster, EDITS / 10);
     const [before, passes] = [await running.residentBytes(), await running.passSeconds()];
     await editAll(cluster, EDITS);

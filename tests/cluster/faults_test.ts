@@ -141,7 +141,7 @@ const crashed = async (
   await door.close();
   if (!isHit) await scenario.meanwhile?.(cluster, name);
   const heir = await startOperator(cluster);
-  await eventually(`${name} is over`, async () => await scenario.isOver(cluster, name) || undefined, 60_000);
+  await eventually(`${name} is over`, async () => await scenario.isOver(cluster, name) || undefined);
   await heir.stop();
   return isHit;
 };

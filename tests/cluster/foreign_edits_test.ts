@@ -51,14 +51,13 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
     try {
       await cluster.kubectl(["create", "secret", "generic", "keys", "--from-literal=a=word", "--from-literal=b=other"]);
       await apply(cluster, manifest(spec()));
-      await ready(cluster, "my", 20_000);
+      await ready(cluster, "my");
       const repaired = async (what: string, before: string, edit: () => Promise<unknown>) => {
         await t.step(what, async () => {
           await edit();
           await eventually(
             "the Deployment is as it was",
             async () => content(await read(cluster, DEPLOYMENT)) === before || undefined,
-            15_000,
           );
           // Nothing is fought over afterwards, and the next edit goes through.
           await staysFor(1000, async () => content(await read(cluster, DEPLOYMENT)));
@@ -71,7 +70,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
           );
           await apply(cluster, manifest(spec()));
           await eventually("and back", async () => content(await read(cluster, DEPLOYMENT)) === before || undefined);
-          await ready(cluster, "my", 20_000);
+          await ready(cluster, "my");
         });
       };
       const good = content(await read(cluster, DEPLOYMENT));
@@ -107,16 +106,15 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
             workload: { replicas: 1, podDisruptionBudget: { minAvailable: 1 } },
           }),
         );
-        await ready(cluster, "my", 20_000);
+        await ready(cluster, "my");
         const before = content(await read(cluster, DEPLOYMENT));
         ok(!before.includes(name) && before.includes("9000"));
         await cluster.kubectl(["rollout", "undo", "deployment/my"]);
         await eventually(
           "the Deployment is as it was",
           async () => content(await read(cluster, DEPLOYMENT)) === before || undefined,
-          15_000,
         );
-        await ready(cluster, "my", 20_000);
+        await ready(cluster, "my");
         strictEqual(content(await read(cluster, DEPLOYMENT)), before);
       });
       await t.step("an actor that writes back is named with its field, and holds up nothing else", async () => {

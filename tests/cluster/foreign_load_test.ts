@@ -66,7 +66,7 @@ Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are ne
     const started = async (name: string): Promise<OperatorProcess> => {
       const running = await startCompiledOperator(cluster, program, { url: door.url });
       await apply(cluster, manifest(withModels(1), name));
-      await settled(cluster, name, 1, 60_000);
+      await settled(cluster, name, 1);
       return running;
     };
     const first = await started("one");

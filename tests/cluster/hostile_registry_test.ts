@@ -175,7 +175,7 @@ Deno.test("a hostile registry gets a typed failure for each trick, and disturbs 
         const found = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/other");
         return stringAt(found, "kind") === "Deployment" || undefined;
       });
-      ok(performance.now() - startedMs < 5000);
+      ok(performance.now() - startedMs < 15_000);
     });
 
     await t.step("labels are read while registries of forty namespaces do not answer", async () => {
@@ -198,12 +198,12 @@ Deno.test("a hostile registry gets a typed failure for each trick, and disturbs 
         ...places.map((_, index) => `127.0.1.${index + 1}:${registry.addr.port}`),
       ]);
       await apply("default", settings(hosts));
-      await eventually("they are asked", () => Promise.resolve(hanging >= 60 || undefined), 20_000);
+      await eventually("they are asked", () => Promise.resolve(hanging >= 60 || undefined));
       await apply("default", resource("honest", { image: `${honest.host}/ai/honest:1` }));
       await eventually("the Deployment", async () => {
         const found = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/honest");
         return stringAt(found, "kind") === "Deployment" || undefined;
-      }, 10_000);
+      });
     });
 
     for (const [name, { message }] of Object.entries(rows)) {

@@ -14,15 +14,14 @@ const holder = async (cluster: ControlPlane): Promise<string> => {
   return answer.ok ? stringAt(lease, "spec", "holderIdentity") ?? "" : "";
 };
 
-const heldBy = (cluster: ControlPlane, replica: string, withinMs: number) =>
+const heldBy = (cluster: ControlPlane, replica: string) =>
   eventually(
     `the lease of ${replica}`,
     async () => (await holder(cluster)).startsWith(`${replica}_`) ? true : undefined,
-    withinMs,
   );
 
 /** Applies a resource and gives the time until its Deployment is there, in milliseconds. */
-const timeToDeploy = async (cluster: ControlPlane, name: string, withinMs: number): Promise<number> => {
+const timeToDeploy = async (cluster: ControlPlane, name: string): Promise<number> => {
   const start = performance.now();
   await cluster.kubectl(
     ["apply", "--server-side", "-n", "default", "-f", "-"],
@@ -32,7 +31,7 @@ const timeToDeploy = async (cluster: ControlPlane, name: string, withinMs: numbe
     const answer = await cluster.fetch(`/apis/apps/v1/namespaces/default/deployments/${name}`);
     await answer.body?.cancel();
     return answer.ok ? true : undefined;
-  }, withinMs);
+  });
   return performance.now() - start;
 };
 
@@ -50,7 +49,7 @@ Deno.test("leading() allows one replica to write, and another when the first one
       metricsAddress: address(firstPort),
       metricsPlain: true,
     });
-    await heldBy(cluster, "first", 5000);
+    await heldBy(cluster, "first");
     const second = await startOperator(cluster, {
       leaderElect: true,
       replica: "second",
@@ -59,13 +58,13 @@ Deno.test("leading() allows one replica to write, and another when the first one
       metricsPlain: true,
       healthAddress: address(healthPort),
     });
-    await timeToDeploy(cluster, "one", 5000);
+    await timeToDeploy(cluster, "one");
     ok((await holder(cluster)).startsWith("first_"));
     const told = await eventually("the end of the first pass", async () => {
       const metrics = await text(firstPort, "/metrics");
       const ended = /^controller_runtime_reconcile_total\{controller="llamastackdistribution",result="\w+"\} [1-9]/m;
       return ended.test(metrics) ? metrics : undefined;
-    }, 5000);
+    });
     const silent = await text(secondPort, "/metrics");
     match(told, /^llama_stack_operator_writes_total\{kind="Deployment",verb="apply"\} 1$/m);
     match(told, /^llama_stack_operator_watch_last_event_seconds\{what="\/apis\/apps\/v1\/deployments"\} \d/m);
@@ -76,7 +75,8 @@ Deno.test("leading() allows one replica to write, and another when the first one
 
     // Released: the next one waits for no lease to run out.
     await first.stop();
-    ok(await timeToDeploy(cluster, "two", 3000) <= 3000);
+    const soon = await timeToDeploy(cluster, "two");
+    ok(soon < 10_000, `${soon} ms`);
     ok((await holder(cluster)).startsWith("second_"));
 
     // Killed: the lease stays and runs out.
@@ -84,7 +84,7 @@ Deno.test("leading() allows one replica to write, and another when the first one
     await new Promise((resolve) => setTimeout(resolve, 3000));
     await second.stop();
     ok((await holder(cluster)).startsWith("second_"));
-    const took = await timeToDeploy(cluster, "three", 20_000);
+    const took = await timeToDeploy(cluster, "three");
     ok(took > 10_000, `taken after ${took} ms, before the lease can have run out`);
     await heir.stop();
     strictEqual(await holder(cluster), "");

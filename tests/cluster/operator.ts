@@ -51,11 +51,14 @@ export const startOperator = async (
   return { stop: async () => void await Effect.runPromise(Fiber.interrupt(fiber)) };
 };
 
+/** What is awaited, not measured, may take this long: a machine that also builds and boots servers is slow. */
+const BUSY_MACHINE_MS = 120_000;
+
 /** Looks every 50 ms until `look` gives something, at most `timeoutMs`. */
 export const eventually = async <A>(
   what: string,
   look: () => Promise<A | undefined>,
-  timeoutMs = 30_000,
+  timeoutMs = BUSY_MACHINE_MS,
 ): Promise<A> => {
   const end = Date.now() + timeoutMs;
   for (;;) {

@@ -179,7 +179,7 @@ export const cleared = (
     const labels = `app.kubernetes.io/instance=${name},app.kubernetes.io/managed-by=llama-stack-operator`;
     const found = await cluster.kubectl(["get", kinds, "-n", place, "-l", labels, "-o", "name"]);
     return found.split("\n").filter((line) => line !== "").length === count ? true : undefined;
-  }, 60_000);
+  });
 
 const statusOf = async (cluster: ControlPlane, name: string, place: string): Promise<JsonObject> =>
   objectAt(
@@ -200,7 +200,7 @@ export const isReady = (cluster: ControlPlane, name: string, models: number, pla
         member(objectAt(status, "configGeneration"), "resourceCount") === models
       ? true
       : undefined;
-  }, 90_000);
+  });
 
 /** Requests of the operator since the audit log had so many. */
 export const own = async (cluster: ControlPlane, from: number): Promise<ReadonlyArray<AuditEvent>> =>

@@ -220,7 +220,7 @@ Deno.test("the operator on a real API server", async (t) => {
             eventually(`four ${type}=${want}`, async () => {
               const found = await read(cluster, `${path}/four`);
               return condition(found, type) === want ? found : undefined;
-            }, 60_000);
+            });
           const refused = await when("DeploymentUpdated", "False DeploymentUpdateFailed");
           ok(JSON.stringify(refused.status).includes("exceeded quota"), JSON.stringify(refused.status));
           strictEqual(await read(cluster, "/apis/apps/v1/namespaces/tight/deployments/four"), undefined);

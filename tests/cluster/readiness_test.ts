@@ -36,8 +36,7 @@ Deno.test("/readyz names a missing definition and a forbidden kind, and is ok on
     seen = answer === undefined ? "no answer" : `${answer.status} ${await answer.text()}`;
     return { status: answer?.status, text: seen };
   };
-  const ready = (withinMs: number) =>
-    eventually("ready", async () => (await readyz()).status === 200 || undefined, withinMs);
+  const ready = () => eventually("ready", async () => (await readyz()).status === 200 || undefined);
   const notReady = (words: ReadonlyArray<string>) =>
     eventually(`not ready: ${words.join()}`, async () => {
       const { status, text } = await readyz();
@@ -56,17 +55,17 @@ Deno.test("/readyz names a missing definition and a forbidden kind, and is ok on
       });
       await t.step("it is installed", async () => {
         await install();
-        await ready(15_000);
+        await ready();
         await apply(cluster, manifest(withModels(1)));
-        await settled(cluster, "my", 1, 60_000);
+        await settled(cluster, "my", 1);
       });
       await t.step("it is deleted, and comes back", async () => {
         await cluster.kubectl(["delete", "customresourcedefinition", CRD]);
         await notReady([`CustomResourceDefinition ${CRD}`]);
         await install();
-        await ready(15_000);
+        await ready();
         await apply(cluster, manifest(withModels(1)));
-        await settled(cluster, "my", 1, 60_000);
+        await settled(cluster, "my", 1);
       });
       await t.step("one kind is forbidden, and allowed again", async () => {
         isForbidden = true;
@@ -75,7 +74,7 @@ Deno.test("/readyz names a missing definition and a forbidden kind, and is ok on
         await livez.body?.cancel();
         strictEqual(livez.status, 200);
         isForbidden = false;
-        await ready(15_000);
+        await ready();
       });
     } finally {
       await running.stop();
@@ -86,7 +85,7 @@ Deno.test("/readyz names a missing definition and a forbidden kind, and is ok on
       try {
         await notReady([BUDGETS, "forbidden"]);
         isForbidden = false;
-        await ready(15_000);
+        await ready();
       } finally {
         await second.stop();
       }

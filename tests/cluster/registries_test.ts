@@ -55,7 +55,7 @@ const based = (cluster: ControlPlane, name: string, image: string, models = 0): 
       "data",
       "base.yaml",
     );
-  }, 60_000).catch((cause) => Promise.reject(new Error(`${cause.message}: ${last}`)));
+  }).catch((cause) => Promise.reject(new Error(`${cause.message}: ${last}`)));
 };
 
 const stored = async (cluster: ControlPlane, name: string): Promise<string> => {

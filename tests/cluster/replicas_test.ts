@@ -24,7 +24,7 @@ const newHolder = (cluster: ControlPlane, before: string) =>
   eventually("another holder of the lease", async () => {
     const now = await holder(cluster);
     return now !== "" && now !== before ? now : undefined;
-  }, 30_000);
+  });
 
 /** What the objects of all resources ask for, by kind and name. */
 const contents = async (cluster: ControlPlane): Promise<Record<string, string>> => {

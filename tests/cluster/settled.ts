@@ -43,11 +43,11 @@ export const isReady = (resource: Json): boolean =>
   isObserved(resource) && stringAt(condition(resource, "Ready"), "status") === "True";
 
 /** The resource is Ready in its last generation. */
-export const ready = (cluster: ControlPlane, name: string, withinMs = 30_000): Promise<JsonObject> =>
+export const ready = (cluster: ControlPlane, name: string): Promise<JsonObject> =>
   eventually(`${name} is ready in its last generation`, async () => {
     const resource = await read(cluster, `${RESOURCES}/${name}`);
     return isReady(resource) ? resource : undefined;
-  }, withinMs);
+  });
 
 /** The resource if it is Ready in its last generation, with so many models and an image of that name. */
 export const isSettled = async (
@@ -64,14 +64,17 @@ export const isSettled = async (
     : undefined;
 };
 
-export const settled = (cluster: ControlPlane, name: string, models: number, withinMs = 30_000): Promise<JsonObject> =>
-  eventually(`${name} settles with ${models} models`, () => isSettled(cluster, name, models), withinMs);
+export const settled = (
+  cluster: ControlPlane,
+  name: string,
+  models: number,
+): Promise<JsonObject> => eventually(`${name} settles with ${models} models`, () => isSettled(cluster, name, models));
 
 /** Something that must not change at rest: versions of objects, or a count of writes. */
 type Seen<A> = () => A | Promise<A>;
 
 /** Returns what `seen` returns once it has returned the same for so long. */
-export const unchangedFor = async <A>(forMs: number, seen: Seen<A>, withinMs = 60_000): Promise<A> => {
+export const unchangedFor = async <A>(forMs: number, seen: Seen<A>): Promise<A> => {
   let [last, sinceMs] = [await seen(), performance.now()];
   return await eventually(`nothing changes for ${forMs} ms`, async () => {
     const now = await seen();
@@ -80,7 +83,7 @@ export const unchangedFor = async <A>(forMs: number, seen: Seen<A>, withinMs = 6
     // A look may be a dozen lists; more often than this they would be the load.
     await pause(Math.min(1000, forMs / 5));
     return undefined;
-  }, withinMs);
+  });
 };
 
 /** Fails if `seen` returns something else after so long. */

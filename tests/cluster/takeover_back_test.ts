@@ -147,7 +147,7 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
         const label = "app.kubernetes.io/managed-by=llama-stack-operator,app.kubernetes.io/instance!=kept";
         const left = await cluster.kubectl(["get", kinds, "-n", PLACE, "-o", "name", "-l", label]);
         return left.trim() === "persistentvolumeclaim/stored-pvc" ? true : undefined;
-      }, 120_000);
+      });
     });
 
     await t.step("this operator, installed again, reads the annotations", async () => {
@@ -238,7 +238,7 @@ const runs = (cluster: ControlPlane, name: string) =>
     const isDone = observedGeneration === objectAt(metadata ?? null).generation && updatedReplicas === replicas &&
       availableReplicas === replicas;
     return replicas !== undefined && isDone ? true : undefined;
-  }, 60_000);
+  });
 
 /** Its pods have a template that another one than the Go operator made. */
 const isOurs = async (cluster: ControlPlane, name: string): Promise<true | undefined> => {

@@ -69,7 +69,7 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
           const live = await eventually(`${name} has our image`, async () => {
             const object = await deployment(cluster, "floating", name);
             return JSON.stringify(templateOf(object)).includes(PINNED) ? object : undefined;
-          }, 60_000);
+          });
           ok(annotation(live, PINS_ANNOTATION) !== undefined);
         }
       });

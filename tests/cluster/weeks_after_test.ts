@@ -27,7 +27,7 @@ const resource = (name: string, models: number): JsonObject =>
 const areReady = async (cluster: ControlPlane): Promise<boolean> => (await list(cluster, RESOURCES)).every(isReady);
 
 const allReady = (cluster: ControlPlane) =>
-  eventually("all are ready", async () => await areReady(cluster) || undefined, 60_000);
+  eventually("all are ready", async () => await areReady(cluster) || undefined);
 
 const patchStatus = async (cluster: ControlPlane, pod: Json, status: JsonObject): Promise<void> => {
   const answer = await cluster.fetch(`${PODS}/${stringAt(pod, "metadata", "name")}/status`, {
@@ -83,7 +83,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
     await eventually("all are upgraded", async () => {
       const all = await list(cluster, DEPLOYMENTS);
       return all.every((value) => imageOf(value).endsWith(":0.7.3")) && await areReady(cluster) || undefined;
-    }, 60_000);
+    });
     await unchangedFor(5000, () => door.written().filter((text) => !text.includes("/leases")).length);
     const templates = async () =>
       (await list(cluster, DEPLOYMENTS)).map((value) => JSON.stringify(objectAt(value, "spec", "template")));

@@ -78,7 +78,7 @@ Deno.test("the write guard allows the operator's writes and protects everything 
             await eventually(`${name} is adopted`, async () => {
               const live = await read(cluster, `/apis/apps/v1/namespaces/adopted/deployments/${name}`);
               return stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === undefined ? undefined : true;
-            }, 60_000);
+            });
           }
           await eventually("every orphan has an owner again", async () => {
             const found = await cluster.kubectl(["get", ...orphans, "-n", TENANT, "-o", "json"]);

@@ -1,0 +1,39 @@
+import { deepStrictEqual } from "node:assert/strict";
+import { errorsIn } from "./test.ts";
+
+const PRINTED = `./a_test.ts => a works ... ok (1ms)
+
+ ERRORS 
+
+a fails ... inner => ./a_test.ts:2:45
+error: Error: one
+
+two
+    at file:///a_test.ts:2:73
+
+b fails => ./b_test.ts:1:6
+error: Error: ${Array.from({ length: 40 }, (_, index) => index).join("\n")}
+
+ FAILURES 
+
+a fails ... inner => ./a_test.ts:2:45
+b fails => ./b_test.ts:1:6
+
+FAILED | 1 passed | 2 failed (1 step) (16ms)
+`;
+
+Deno.test("errorsIn() finds each error with the place of its test, shortened", () => {
+  const errors = errorsIn(`${PRINTED}\n${PRINTED}`);
+  deepStrictEqual(errors.map((error) => error.split("\n")[0]), [
+    "a fails ... inner => ./a_test.ts:2:45",
+    "b fails => ./b_test.ts:1:6",
+    "a fails ... inner => ./a_test.ts:2:45",
+    "b fails => ./b_test.ts:1:6",
+  ]);
+  deepStrictEqual(errors[0]?.split("\n").length, 5);
+  deepStrictEqual(errors[1]?.split("\n").length, 20);
+});
+
+Deno.test("errorsIn() finds nothing where everything passes", () => {
+  deepStrictEqual(errorsIn("a works ... ok (1ms)\n\nok | 1 passed | 0 failed (2ms)\n"), []);
+});
