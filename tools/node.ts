@@ -3,9 +3,12 @@
  * other arguments go to `deno test`.
  */
 import { installRealNode, runInside } from "./cluster/real_node/real_node.ts";
+import { compiledOperator } from "./install/compiled_operator.ts";
 import { installControlPlane } from "./install/control_plane.ts";
 import { installPostgres, installRedis } from "./install/databases.ts";
 import { installProgram } from "./install/debian_packages.ts";
+import { installBases } from "./install/image_bases.ts";
+import { installImageBuilder } from "./install/operator_image.ts";
 import { buildExampleWheel, installProviderWheels } from "./install/provider_wheels.ts";
 import { allNodeFiles, NODE_TESTS, nodeFilesOf } from "./node_files.ts";
 
@@ -19,7 +22,11 @@ const testOutside = async (files: readonly string[], flags: readonly string[]): 
 if (import.meta.main) {
   try {
     const { servers, life, up, flags } = nodeFilesOf(Deno.args, allNodeFiles());
+    // Everything that the tests use: from inside, nothing can be downloaded.
     await installRealNode();
+    await installImageBuilder();
+    await installBases();
+    await compiledOperator();
     await installControlPlane(["traefik"]);
     await installPostgres();
     await installRedis();
