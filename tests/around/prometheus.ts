@@ -93,7 +93,7 @@ export const startPrometheus = async (
   };
 };
 
-const START_WITHIN_MS = 30_000;
+const START_WITHIN_MS = 120_000;
 
 const seriesOf = (result: Json): Series => {
   const values = listAt(result, "values");

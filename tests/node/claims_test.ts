@@ -25,7 +25,7 @@ Deno.test("deletion removes everything but the claim, and a new resource of that
     await place.remove(KIND, "again");
     let left = "";
     const isGone = async () => (left = await ofResource(place)) === "" ? true : undefined;
-    await eventually("everything of the resource is gone", isGone, 60_000).catch(() => strictEqual(left, ""));
+    await eventually("everything of the resource is gone", isGone).catch(() => strictEqual(left, ""));
     strictEqual(stringAt(await place.read("PersistentVolumeClaim", "again-pvc"), "metadata", "uid"), claim);
     await place.resource("again", spec);
     await whenReady(place, "again");

@@ -114,7 +114,7 @@ for (const [name, server] of [["starter", "llama-stack 0.7.3"], ["ogx-starter", 
         const answer = await stack.get("/v1/providers").catch(() => undefined);
         const workers = await workersOf(place, "bare").catch(() => 0);
         return answer?.status === 200 && answer.body.data.length > 0 && workers === 2 ? true : undefined;
-      }, 120_000);
+      });
       match(await place.run("bare", "sh", "-c", ENDED_FOR_MEMORY), /^oom_kill 0$/m);
       const told = await resourceWhen(place, "bare", "asked", (resource) => word(resource, "HealthCheck") === "True");
       strictEqual(`${stringAt(told, "status", "version", "llamaStackServerVersion")}`, server.split(" ")[1]);

@@ -63,4 +63,4 @@ export const startIngressController = async (
   return { get, log: () => controller.log(), [Symbol.asyncDispose]: async () => void await controller.stop() };
 };
 
-const START_WITHIN_MS = 30_000;
+const START_WITHIN_MS = 120_000;

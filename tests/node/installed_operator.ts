@@ -22,7 +22,7 @@ export const installOperator = async (cluster: ControlPlane): Promise<void> => {
   }
   await cluster.kubectl(["apply", "-f", INSTALL_FILE]);
   await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(settings));
-  const ready = ["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=120s"];
+  const ready = ["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=300s"];
   await cluster.kubectl(ready).catch(async (cause) => {
     const told = [["get", "pods", "-o", "wide"], ["events"], ["logs", `deployment/${NAME}`, "--tail=30"]]
       .map((words) => cluster.kubectl([...words, "-n", NAMESPACE]).catch(String));

@@ -28,7 +28,7 @@ Deno.test("the installed operator runs with little, as any user, and its rolling
   let over = false;
   const upgrade = (async () => {
     await kubectl("patch", "deployment", NAME, "-n", NAMESPACE, "--patch", JSON.stringify(asAnotherUser));
-    await kubectl("rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=120s");
+    await kubectl("rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=300s");
     over = true;
   })();
   while (!over) {
@@ -48,12 +48,12 @@ Deno.test("the installed operator runs with little, as any user, and its rolling
 
 Deno.test("`kubectl delete -f install.yaml` leaves nothing of the operator, and of servers their claims alone", async () => {
   await collectorKnowsKind();
-  await kubectl("delete", "-f", INSTALL_FILE, "--timeout=120s");
+  await kubectl("delete", "-f", INSTALL_FILE, "--timeout=300s");
   const gone = async (what: string, ...args: ReadonlyArray<string>) =>
     await eventually(`${what} is gone`, async () => {
       const left = await kubectl("get", what, "-o", "name", ...args);
       return left.trim() === "" ? true : undefined;
-    }, 60_000);
+    });
   const kinds = "crd,clusterrole,clusterrolebinding,validatingwebhookconfiguration,namespace";
   await gone(kinds, "-l", `app.kubernetes.io/part-of=${NAME}`);
   const own = "deployment,service,serviceaccount,configmap,secret,ingress,networkpolicy,hpa,pdb";

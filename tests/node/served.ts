@@ -55,8 +55,8 @@ export const served = (
 /** Most answers take milliseconds; the first file of a vector store waits for the libraries of its provider. */
 const ANSWER_WITHIN_MS = 120_000;
 
-/** A first start takes 10 s on an idle node; several at once take their time. */
-const START_WITHIN_MS = 180_000;
+/** A first start takes 10 s on an idle node; several at once, beside other work, take minutes. */
+const START_WITHIN_MS = 420_000;
 
 /** The resource once `holds` says so of it; the status is never that of an older edit. */
 export const resourceWhen = async (

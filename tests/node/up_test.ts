@@ -5,7 +5,7 @@ import { inFolder } from "../folder.ts";
 
 Deno.test("up --real-node --once ends with what the real server answers, and leaves nothing behind", () =>
   inFolder(async (tmp) => {
-    const { code, text } = await up(tmp, ["--real-node", "--once", "--timeout", "3m"]);
+    const { code, text } = await up(tmp, ["--real-node", "--once", "--timeout", "8m"]);
     strictEqual(code, 0, text);
     match(text, /with one real node/);
     match(text, /Service vllm created for this run, with a stand-in for a model server/);

@@ -122,7 +122,7 @@ export const uvicornCommand = async (server: ServerVersion, port: number): Promi
 };
 
 /** 4 s with one provider on an idle machine; the rest is for a first start, which compiles Python, and a busy machine. */
-const START_WITHIN_MS = 120_000;
+const START_WITHIN_MS = 300_000;
 const STOP_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 200;
 

@@ -42,7 +42,7 @@ export const startContainerRuntime = async (folder: string): Promise<void> => {
 /** What the programs of a node call: runc and its shim, mount, iptables. */
 export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-const START_WITHIN_MS = 30_000;
+const START_WITHIN_MS = 120_000;
 
 const pluginFolder = async (): Promise<string | undefined> => {
   // Debian's folder, and the one of the plugins' own releases.

@@ -43,7 +43,7 @@ export const startNode = async (folder: string, cluster: ControlPlane): Promise<
   );
   await start("coredns", "-conf", names);
   await isThere(cluster, kubelet);
-  await cluster.kubectl(["wait", "--for=condition=Ready", `node/${NODE}`, "--timeout=60s"]);
+  await cluster.kubectl(["wait", "--for=condition=Ready", `node/${NODE}`, "--timeout=180s"]);
 };
 
 const isThere = async (cluster: ControlPlane, kubelet: BackgroundProcess): Promise<void> => {
