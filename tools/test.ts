@@ -96,7 +96,7 @@ interface Count {
   readonly failed: number;
 }
 
-interface Result extends Count {
+interface Outcome extends Count {
   readonly failures: ReadonlyArray<string>;
 }
 
@@ -133,7 +133,7 @@ const main = async (): Promise<number> => {
 };
 
 /** `label` begins each line of what the part prints. */
-const run = async ({ name, args, jobs }: Part, label: string): Promise<Result> => {
+const run = async ({ name, args, jobs }: Part, label: string): Promise<Outcome> => {
   console.log(`== ${name}`);
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
@@ -142,14 +142,14 @@ const run = async ({ name, args, jobs }: Part, label: string): Promise<Result> =
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const [text] = await Promise.all([
+  const [text, errors] = await Promise.all([
     followed(child.stdout, (line) => console.log(`${label}${line}`)),
     followed(child.stderr, (line) => console.error(`${label}${line}`)),
   ]);
   const { success } = await child.status;
   return /^(test|node)$/.test(args[0] === "task" ? args.at(-1) ?? "" : args[0] ?? "")
-    ? { ...counted(text, success), failures: errorsIn(text) }
-    : { passed: success ? 1 : 0, failed: success ? 0 : 1, failures: [] };
+    ? { ...counted(text, success), failures: failuresIn(text, errors) }
+    : { passed: success ? 1 : 0, failed: success ? 0 : 1, failures: failuresIn(text, errors) };
 };
 
 /** Prints each line when it is complete, and returns the whole text. */
@@ -180,8 +180,14 @@ const counted = (text: string, success: boolean): Count => {
 
 const ERROR_LINES_MAX = 20;
 
+/** A part that no failed test explains ends with the reason, e.g. that an installation failed. */
+export const failuresIn = (text: string, errors: string): ReadonlyArray<string> => {
+  const found = errorsIn(text);
+  return found.length > 0 ? found : [errors.trim().split("\n").slice(-ERROR_LINES_MAX).join("\n")];
+};
+
 /** The errors that the test runner lists at its end, each with the name and place of its test, shortened. */
-export const errorsIn = (text: string): ReadonlyArray<string> =>
+const errorsIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^ ERRORS $\n([\s\S]*?)^ FAILURES $/gm)]
     .flatMap(([, errors = ""]) => errors.trim().split(/\n\n(?=.* => \S+:\d+:\d+$)/m))
     .map((error) => error.split("\n").slice(0, ERROR_LINES_MAX).join("\n"));

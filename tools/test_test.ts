@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { errorsIn } from "./test.ts";
+import { failuresIn } from "./test.ts";
 
 const PRINTED = `./a_test.ts => a works ... ok (1ms)
 
@@ -22,8 +22,8 @@ b fails => ./b_test.ts:1:6
 FAILED | 1 passed | 2 failed (1 step) (16ms)
 `;
 
-Deno.test("errorsIn() finds each error with the place of its test, shortened", () => {
-  const errors = errorsIn(`${PRINTED}\n${PRINTED}`);
+Deno.test("failuresIn() finds each error with the place of its test, shortened", () => {
+  const errors = failuresIn(`${PRINTED}\n${PRINTED}`, "error: Test failed");
   deepStrictEqual(errors.map((error) => error.split("\n")[0]), [
     "a fails ... inner => ./a_test.ts:2:45",
     "b fails => ./b_test.ts:1:6",
@@ -34,6 +34,8 @@ Deno.test("errorsIn() finds each error with the place of its test, shortened", (
   deepStrictEqual(errors[1]?.split("\n").length, 20);
 });
 
-Deno.test("errorsIn() finds nothing where everything passes", () => {
-  deepStrictEqual(errorsIn("a works ... ok (1ms)\n\nok | 1 passed | 0 failed (2ms)\n"), []);
+Deno.test("failuresIn() shows the end of the errors where no test failed", () => {
+  const errors = `${Array.from({ length: 40 }, (_, index) => index).join("\n")}\n`;
+  const [shown = ""] = failuresIn("ok | 1 passed | 0 failed (2ms)\n", errors);
+  deepStrictEqual([shown.split("\n").length, shown.split("\n").at(-1)], [20, "39"]);
 });

@@ -175,7 +175,8 @@ Deno.test("a hostile registry gets a typed failure for each trick, and disturbs 
         const found = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/other");
         return stringAt(found, "kind") === "Deployment" || undefined;
       });
-      ok(performance.now() - startedMs < 15_000);
+      // A request to one of these registries may take longer.
+      ok(performance.now() - startedMs < REQUEST_MS / 2);
     });
 
     await t.step("labels are read while registries of forty namespaces do not answer", async () => {

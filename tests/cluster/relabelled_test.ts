@@ -12,7 +12,7 @@ const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
 const SERVICE = "/api/v1/namespaces/default/services/my-service";
 const MANAGED_BY = "app.kubernetes.io/managed-by";
 const INSTANCE = "app.kubernetes.io/instance";
-const SECONDS_MS = 20_000;
+const SECONDS_MS = 10_000;
 
 const label = async (cluster: ControlPlane, path: string, name: string): Promise<string | undefined> =>
   stringAt(await read(cluster, path), "metadata", "labels", name);

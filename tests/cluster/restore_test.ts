@@ -63,6 +63,8 @@ const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> =
         await eventually(
           "it is noticed, or the lease was lost in the meantime",
           () => Promise.resolve(log.some((line) => /was restored|stopped leading/.test(line)) || undefined),
+          // Without a lost connection, it is noticed after a minute.
+          30_000,
         );
         strictEqual(log.filter((line) => line.includes("was restored")).length <= 1, true);
         if (!leaderElect) return;

@@ -64,11 +64,8 @@ export const isSettled = async (
     : undefined;
 };
 
-export const settled = (
-  cluster: ControlPlane,
-  name: string,
-  models: number,
-): Promise<JsonObject> => eventually(`${name} settles with ${models} models`, () => isSettled(cluster, name, models));
+export const settled = (cluster: ControlPlane, name: string, models: number): Promise<JsonObject> =>
+  eventually(`${name} settles with ${models} models`, () => isSettled(cluster, name, models));
 
 /** Something that must not change at rest: versions of objects, or a count of writes. */
 type Seen<A> = () => A | Promise<A>;
