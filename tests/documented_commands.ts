@@ -108,6 +108,11 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
   },
   { page: "docs/backup.md", heading: "Back up one namespace", by: "tests/cluster/backup_test.ts" },
   { page: "docs/backup.md", heading: "Restore it", by: "tests/cluster/backup_test.ts" },
+  {
+    page: "docs/runbook.md",
+    heading: "The certificate authority of the webhooks is compromised or unusable",
+    by: "tests/cluster/certificates_test.ts",
+  },
   { page: "docs/observability.md", heading: "Log", by: "tests/around/prometheus_test.ts" },
   {
     page: "docs/observability.md",

@@ -12,8 +12,10 @@ import type { CertificateTimes } from "./times.ts";
 export interface Bundle {
   /** Which object carries it. */
   readonly target: string;
-  /** PEM as stored; undefined if missing. */
+  /** PEM as stored; undefined if missing. What it trusts is in use, whatever path it calls. */
   readonly pem: string | undefined;
+  /** Whether it calls the path of the Secret; another Secret has another path. */
+  readonly hasPath: boolean;
 }
 
 export interface Look {
@@ -72,7 +74,14 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
     });
   if (leaf === undefined) return issued("there is no certificate");
   if (!isCurrent(leaf, nowMs)) return issued("it is not valid at present");
-  const stale = look.bundles.find(({ pem }) => !isSameBundle(pem, wanted));
+  const forgotten = trusts(wanted, leaf) ? undefined : signerIn(look.bundles, leaf);
+  if (forgotten !== undefined) {
+    return CertificateStep.Write({
+      authorities: { ...authorities, retired: [...authorities.retired, { certificate: forgotten, sinceMs: nowMs }] },
+      why: "certificates are served under an authority that the Secret does not contain",
+    });
+  }
+  const stale = look.bundles.find((bundle) => !isPublished(bundle, wanted));
   if (stale !== undefined) return CertificateStep.Publish({ target: stale.target, pem: wanted });
   if (names.some((name) => !leaf.names.includes(hostName(name)))) return issued("a host name is missing");
   if (!trusts(wanted, leaf)) return issued("its authority is no longer trusted");
@@ -105,6 +114,11 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
   }
   return undefined;
 };
+
+/** The certificate of the authority that signed this one, if it is published. */
+const signerIn = (bundles: ReadonlyArray<Bundle>, leaf: CertificateFacts): string | undefined =>
+  bundles.flatMap(({ pem }) => certificatesIn(pem ?? ""))
+    .find((text) => certificateFacts(text)?.subject === leaf.issuer);
 
 const isCurrent = ({ notBeforeMs, notAfterMs }: CertificateFacts, nowMs: number): boolean =>
   notBeforeMs <= nowMs && nowMs < notAfterMs;
@@ -143,6 +157,9 @@ export const isSameBundle = (pem: string | undefined, wanted: string): boolean =
     [...new Set(certificatesIn(text).map((name) => certificateFacts(name)?.fingerprint ?? ""))].sort().join();
   return pem !== undefined && prints(pem) === prints(wanted);
 };
+
+/** Whether the object trusts what it should, and calls the path that only the API server knows. */
+export const isPublished = ({ pem, hasPath }: Bundle, wanted: string): boolean => hasPath && isSameBundle(pem, wanted);
 
 const trusts = (bundle: string, leaf: CertificateFacts): boolean =>
   certificatesIn(bundle).some((text) => certificateFacts(text)?.subject === leaf.issuer);

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { certificateFacts } from "../data/digest.ts";
 import { type Authorities, authoritiesIn, authoritiesText, bundleOf, certificatesIn } from "./authorities.ts";
-import { CertificateStep, isSameBundle, isServable, type Look, nextStep } from "./decide.ts";
+import { type Bundle, CertificateStep, isPublished, isSameBundle, isServable, type Look, nextStep } from "./decide.ts";
 import { CERTIFICATE_TIMES as TIMES } from "./times.ts";
 
 const MINUTE = 60_000;
@@ -24,10 +24,11 @@ const leafOf = async (authorities: Authorities, nowMs: number) =>
       notAfterMs: nowMs + TIMES.leafMs,
     })).cert,
   );
+const published = (pem: string | undefined, target = "crd"): Bundle => ({ target, pem, hasPath: true });
 const look = (authorities: Authorities | undefined, more: Partial<Look> = {}): Look => ({
   nowMs: START,
   authorities,
-  bundles: authorities === undefined ? [] : [{ target: "crd", pem: bundleOf(authorities, START) }],
+  bundles: authorities === undefined ? [] : [published(bundleOf(authorities, START))],
   leaf: undefined,
   names: ["svc"],
   settledSinceMs: undefined,
@@ -40,7 +41,7 @@ Deno.test("nextStep() makes an authority where there is none, and trusts those t
   const old = await state();
   const foreign = (await makeLeaf(old.current, ["x"], { notBeforeMs: START, notAfterMs: START + DAY })).cert;
   const pem = `${old.current.certificate}${foreign}no certificate`;
-  const step = nextStep(look(undefined, { bundles: [{ target: "crd", pem }, { target: "webhook", pem }] }), TIMES);
+  const step = nextStep(look(undefined, { bundles: [published(pem), published(pem, "webhook")] }), TIMES);
   ok(step?._tag === "CreateAuthority");
   deepStrictEqual(step.retired, [{ certificate: old.current.certificate, sinceMs: START }]);
 });
@@ -49,7 +50,7 @@ Deno.test("nextStep() serves first, then publishes to each object that does not 
   const authorities = await state();
   strictEqual(tagOf(look(authorities)), "IssueLeaf");
   const leaf = await leafOf(authorities, START);
-  const emptied = look(authorities, { leaf, bundles: [{ target: "crd", pem: undefined }] });
+  const emptied = look(authorities, { leaf, bundles: [published(undefined)] });
   deepStrictEqual(
     nextStep(emptied, TIMES),
     CertificateStep.Publish({ target: "crd", pem: bundleOf(authorities, START) }),
@@ -57,6 +58,43 @@ Deno.test("nextStep() serves first, then publishes to each object that does not 
   strictEqual(isServable(emptied), false);
   strictEqual(tagOf(look(authorities, { leaf })), undefined);
   strictEqual(isServable(look(authorities, { leaf })), true);
+});
+
+Deno.test("nextStep() keeps trust in what is served where a new Secret has another path", async () => {
+  const old = await state();
+  const leaf = await leafOf(old, START);
+  const bundles = [{ target: "crd", pem: bundleOf(old, START), hasPath: false }];
+  const step = nextStep(look(undefined, { leaf, bundles }), TIMES);
+  ok(step?._tag === "CreateAuthority");
+  deepStrictEqual(step.retired, [{ certificate: old.current.certificate, sinceMs: START }]);
+  const lost = look(await state({ retired: step.retired }), { leaf, bundles });
+  strictEqual(isServable(lost), true, "a call of the former path is answered");
+  const next = nextStep(lost, TIMES);
+  ok(next?._tag === "Publish" && next.pem.includes(old.current.certificate.trim()));
+  strictEqual(tagOf(look(old, { leaf, bundles })), "Publish", "the path alone is published too");
+});
+
+Deno.test("nextStep() keeps trust in what is served where the Secret is replaced by an older one", async () => {
+  const [older, newer] = [await state(), await state()];
+  const leaf = await leafOf(newer, START);
+  const bundles = [published(bundleOf(newer, START)), published(undefined, "webhook")];
+  const step = nextStep(look(older, { leaf, bundles }), TIMES);
+  ok(step?._tag === "Write");
+  deepStrictEqual(step.authorities, {
+    ...older,
+    retired: [{ certificate: newer.current.certificate, sinceMs: START }],
+  });
+  strictEqual(tagOf(look(step.authorities, { leaf, bundles })), "Publish");
+  const after = [published(bundleOf(step.authorities, START))];
+  strictEqual(
+    tagOf(look(step.authorities, { leaf, bundles: after })),
+    undefined,
+    "not before the API servers had time",
+  );
+  const settled = { leaf, bundles: after, settledSinceMs: START - TIMES.settleMs };
+  strictEqual(tagOf(look(step.authorities, settled)), "IssueLeaf");
+  // Trusted nowhere any more, it is of no use.
+  strictEqual(tagOf(look(older, { leaf })), "IssueLeaf");
 });
 
 Deno.test("nextStep() renews a certificate after two thirds, or when it is not valid, or lacks a name", async () => {
@@ -76,8 +114,8 @@ Deno.test("nextStep() lets a successor be trusted before it signs, and its prede
   strictEqual(tagOf(look(authorities, { leaf, nowMs: late })), "MakeSuccessor");
   const next = { ...await authorityAt(late), sinceMs: late };
   const waiting = { ...authorities, next };
-  const bundles = [{ target: "crd", pem: bundleOf(waiting, late) }];
-  strictEqual(tagOf(look(waiting, { leaf, nowMs: late, bundles: [{ target: "crd", pem: "" }] })), "Publish");
+  const bundles = [published(bundleOf(waiting, late))];
+  strictEqual(tagOf(look(waiting, { leaf, nowMs: late, bundles: [published("")] })), "Publish");
   strictEqual(tagOf(look(waiting, { leaf, nowMs: late + TIMES.overlapMs - 1, bundles })), undefined);
   const promoted = nextStep(look(waiting, { leaf, nowMs: late + TIMES.overlapMs, bundles }), TIMES);
   ok(promoted?._tag === "Write");
@@ -128,7 +166,7 @@ for (const seed of [1, 2]) {
   Deno.test(`nextStep() never serves what is not trusted, in two years of two replicas (seed ${seed})`, async () => {
     const chance = randomFrom(seed);
     let secret: string | undefined;
-    const bundles = new Map<string, string | undefined>([["crd", undefined], ["webhook", undefined]]);
+    const bundles = new Map(["crd", "webhook"].map((target) => [target, published(undefined, target)]));
     const replicas = [0, 1].map(() => ({
       skewMs: (chance() - 0.5) * 8 * MINUTE,
       leaf: undefined as ReturnType<typeof certificateFacts>,
@@ -140,6 +178,8 @@ for (const seed of [1, 2]) {
       trueMs += 20 * MINUTE + chance() * 3 * DAY;
       if (chance() < 0.02) {
         secret = chance() < 0.5 ? undefined : "corrupted";
+        // The path was in the Secret as well.
+        for (const [target, { pem }] of bundles) bundles.set(target, { target, pem, hasPath: false });
         lost++;
       }
       // Both look several times before a long pause, as they do every few seconds.
@@ -152,9 +192,9 @@ for (const seed of [1, 2]) {
           const nowMs = trueMs + replica.skewMs;
           const authorities = authoritiesIn(secret);
           const current = certificateFacts(authorities?.current.certificate ?? "");
-          const published = [...bundles].map(([target, pem]) => ({ target, pem }));
+          const seen = [...bundles.values()];
           const everywhere = authorities !== undefined && current !== undefined &&
-            published.every(({ pem }) => isSameBundle(pem, bundleOf(authorities, nowMs)));
+            seen.every((bundle) => isPublished(bundle, bundleOf(authorities, nowMs)));
           replica.settled = !everywhere
             ? undefined
             : replica.settled?.subject === current.subject
@@ -163,14 +203,14 @@ for (const seed of [1, 2]) {
           const step = nextStep({
             nowMs,
             authorities,
-            bundles: published,
+            bundles: seen,
             leaf: replica.leaf,
             names: ["svc"],
             settledSinceMs: replica.settled?.sinceMs,
           }, TIMES);
           if (step === undefined) break;
           ok(done < 20, `no end: ${step._tag}`);
-          if (step._tag === "Publish") bundles.set(step.target, step.pem);
+          if (step._tag === "Publish") bundles.set(step.target, published(step.pem, step.target));
           if (step._tag === "Write") secret = authoritiesText(step.authorities);
           if (step._tag === "MakeSuccessor") {
             secret = authoritiesText({ ...step.from, next: { ...await authorityAt(nowMs), sinceMs: nowMs } });
@@ -185,9 +225,9 @@ for (const seed of [1, 2]) {
         }
         if (crashAfter < 20) [replica.leaf, replica.settled] = [undefined, undefined];
         for (const { leaf } of replicas) {
-          if (leaf === undefined || [...bundles.values()].includes(undefined)) continue;
-          for (const [target, pem = ""] of bundles) {
-            const issuers = certificatesIn(pem).map((text) => certificateFacts(text)?.subject);
+          if (leaf === undefined || [...bundles.values()].some(({ pem }) => pem === undefined)) continue;
+          for (const { target, pem } of bundles.values()) {
+            const issuers = certificatesIn(pem ?? "").map((text) => certificateFacts(text)?.subject);
             ok(issuers.includes(leaf.issuer), `${target} does not trust what is served`);
           }
         }

@@ -21,9 +21,10 @@ interface Target {
   readonly part: (object: JsonObject, caBundle: string, segment: string) => JsonObject;
 }
 
-/** Undefined too where it trusts the right one but calls another path: then all of it is to be published. */
-const pemOf = (client: JsonObject, path: string): string | undefined => {
-  if (JSON.stringify(calling(client, path)) !== JSON.stringify(placeOf(client))) return undefined;
+const hasPath = (client: JsonObject, path: string): boolean =>
+  JSON.stringify(calling(client, path)) === JSON.stringify(placeOf(client));
+
+const pemOf = (client: JsonObject): string | undefined => {
   const text = stringAt(client, "caBundle");
   try {
     return text === undefined ? undefined : atob(text);
@@ -52,7 +53,10 @@ const TARGETS: Readonly<Record<string, Target>> = {
     name: CRD_NAME,
     bundle: (crd, segment) =>
       stringAt(crd, "spec", "conversion", "strategy") === "Webhook"
-        ? { pem: pemOf(conversionClient(crd), `${CONVERT_PATH}/${segment}`) }
+        ? {
+          pem: pemOf(conversionClient(crd)),
+          hasPath: hasPath(conversionClient(crd), `${CONVERT_PATH}/${segment}`),
+        }
         : undefined,
     part: (crd, caBundle, segment) => ({
       apiVersion: "apiextensions.k8s.io/v1",
@@ -70,9 +74,12 @@ const TARGETS: Readonly<Record<string, Target>> = {
     collection: "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
     name: WEBHOOK_CONFIGURATION,
     bundle: (configuration, segment) => {
-      const all = listAt(configuration, "webhooks").filter(isObject)
-        .map((object) => pemOf(objectAt(object, "clientConfig"), `${VALIDATE_PATH}/${segment}`));
-      return all.length === 0 ? undefined : { pem: all.every((item) => item === all[0]) ? all[0] : undefined };
+      const clients = listAt(configuration, "webhooks").filter(isObject).map((one) => objectAt(one, "clientConfig"));
+      const [first, ...others] = clients.map(pemOf);
+      return clients.length === 0 ? undefined : {
+        pem: others.every((pem) => pem === first) ? first : undefined,
+        hasPath: clients.every((client) => hasPath(client, `${VALIDATE_PATH}/${segment}`)),
+      };
     },
     part: (configuration, caBundle, segment) => ({
       apiVersion: "admissionregistration.k8s.io/v1",

@@ -9,7 +9,7 @@ import {
   AUTHORITY_KEY,
 } from "../../core/certificates/authorities.ts";
 import { AUTHORITY_SECRET } from "../../core/operator/own_objects.ts";
-import { CertificateStep, isSameBundle, isServable, type Look, nextStep } from "../../core/certificates/decide.ts";
+import { CertificateStep, isPublished, isServable, type Look, nextStep } from "../../core/certificates/decide.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
 import { bundleOf } from "../../core/certificates/authorities.ts";
 import { certificateFacts } from "../../core/data/digest.ts";
@@ -125,7 +125,7 @@ const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Kee
   const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);
   if (current !== undefined) (yield* LiveFigures).certificateEndsAtMs.set("authority", current.notAfterMs);
   const everywhere = authorities !== undefined && current !== undefined &&
-    bundles.every(({ pem }) => isSameBundle(pem, bundleOf(authorities, nowMs)));
+    bundles.every((bundle) => isPublished(bundle, bundleOf(authorities, nowMs)));
   kept.settled = !everywhere
     ? undefined
     : kept.settled?.subject === current.subject

@@ -72,7 +72,8 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
     const start = () => startOperator(cluster, { url: door.url });
     let running = await start();
     const quiet = async (what: string, act: () => Promise<unknown>) => {
-      const [writes, told] = [door.writes(), await events(cluster)];
+      const writes = await unchangedFor(2000, door.writes);
+      const told = await events(cluster);
       await act();
       await pause(3000);
       deepStrictEqual([door.writes() - writes, await events(cluster) - told], [0, 0], what);

@@ -10,7 +10,9 @@ import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { commandsRunBy } from "../documented_commands.ts";
 import { manifest } from "../given.ts";
+import { pause } from "./settled.ts";
 import { eventually, type RunningOperator, startOperator } from "./operator.ts";
 import {
   balanced,
@@ -144,10 +146,21 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
           if (current === undefined || other && current === before) return undefined;
           return (await bundlesOf(cluster)).every((pem) => pem.includes(current.trim())) ? true : undefined;
         }, 60_000);
+        if (other) {
+          // Replicas serve under the former authority for a while.
+          const bundles = await bundlesOf(cluster);
+          ok(
+            bundles.every((pem) => pem.includes(before?.trim() ?? "nothing")),
+            "the former authority is trusted still",
+          );
+        }
         await working();
         ok(Date.now() - started < 60_000);
       });
+    /** Until every replica serves under the newest authority. */
+    const isServedAnew = () => pause(SETTLE_MS + 3000);
     const calls = traffic(cluster);
+    const backup = (await call(cluster, "GET", SECRET)).body.data ?? null;
     await healed("the Secret is deleted", () => call(cluster, "DELETE", SECRET), true);
     await healed(
       "the Secret is corrupted",
@@ -163,9 +176,14 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
       },
       true,
     );
+    await isServedAnew();
+    await healed(
+      "the Secret is replaced by that of a backup",
+      () => call(cluster, "PATCH", SECRET, { data: backup }, MERGE),
+      true,
+    );
     await t.step("no call failed while the Secret was lost and found, whichever replica answered", async () => {
-      // Long enough for every replica to serve under the newest authority.
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS + 3000));
+      await isServedAnew();
       await calls.stop();
       deepStrictEqual(calls.failures(), []);
       ok(calls.calls() > 50, String(calls.calls()));
@@ -195,6 +213,26 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
         );
         ok(leaves.includes('"f:caBundle":{}'));
       }
+    });
+
+    await t.step("after the commands of the runbook, a leaked authority is trusted nowhere", async () => {
+      const leaked = certificatesIn((await bundlesOf(cluster)).join("\n"));
+      for (const { text } of await commandsRunBy("tests/cluster/certificates_test.ts")) {
+        // Replicas are no pods here.
+        if (/^kubectl scale .* --replicas=0$/.test(text)) {
+          for (const replica of replicas.splice(0)) await replica.stop();
+        } else if (/^kubectl scale .* --replicas=2$/.test(text)) {
+          replicas.push(...await Promise.all(ports.map((port, index) => start(cluster, port, `s${index}`, usual))));
+        } else if (!text.startsWith("kubectl wait ")) {
+          const words = text.replace("-n llama-stack-operator-system", "-n default").match(/'[^']*'|\S+/g) ?? [];
+          await cluster.kubectl(words.slice(1).map((word) => word.replace(/^'(.*)'$/, "$1")));
+        }
+      }
+      await working();
+      strictEqual(replicas.length, ports.length);
+      const bundles = await bundlesOf(cluster);
+      deepStrictEqual(bundles.map((pem) => certificatesIn(pem).length), [1, 1]);
+      ok(leaked.length > 0 && leaked.every((text) => !bundles.join("\n").includes(text.trim())));
     });
   } finally {
     for (const replica of replicas) await replica.stop();

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/jso
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, condition, isObserved, list, read, ready, RESOURCES } from "./settled.ts";
+import { apply, condition, isObserved, list, read, ready, RESOURCES, unchangedFor } from "./settled.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const IMAGE = "registry.example.com/own:1";
@@ -102,7 +102,7 @@ Deno.test("an external provider is installed or reported, and pods of the former
 
       // The same failure once more is no news, and nothing is written.
       const version = async () => stringAt(await read(cluster, `${RESOURCES}/my`), "metadata", "resourceVersion");
-      const written = await version();
+      const written = await unchangedFor(1000, version);
       const again = status("prepare-providers", { running: {} }, { restartCount: 2, lastState: ended(1, failure) });
       await report(cluster, pod, [copied, again]);
       await new Promise((resolve) => setTimeout(resolve, 2000));

@@ -20,7 +20,7 @@ import {
   pushIndex,
   startProtectedRegistry,
 } from "./protected_registry.ts";
-import { apply, condition, imageOf, isObserved, read, RESOURCES } from "./settled.ts";
+import { apply, condition, imageOf, isObserved, read, RESOURCES, unchangedFor } from "./settled.ts";
 
 const STARTER = await Deno.readTextFile(new URL("../../configs/bases/starter-1.5.yaml", import.meta.url));
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -232,7 +232,7 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         };
         deepStrictEqual(await differences("mine"), "default/mine: no differences\n");
         const version = async () => stringAt(await read(cluster, `${RESOURCES}/mine`), "metadata", "resourceVersion");
-        const status = await version();
+        const status = await unchangedFor(2000, version);
         await restart();
         await apply(cluster, running(image("mine"), "new"));
         await refused(cluster, "new", /cannot be reached/);

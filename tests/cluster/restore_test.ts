@@ -3,7 +3,7 @@ import { ok, strictEqual } from "node:assert/strict";
 import { listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { apply, read, RESOURCES, settled, staysFor, withModels } from "./settled.ts";
+import { apply, read, RESOURCES, settled, staysFor, unchangedFor, withModels } from "./settled.ts";
 import { manifest } from "../given.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -98,6 +98,8 @@ const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> =
         strictEqual((await read(cluster, `${RESOURCES}/lost`)).kind, "Status");
         const own = listAt(await read(cluster, `${DEPLOYMENTS}?${MANAGED}`), "items");
         ok(!own.some((value) => stringAt(value, "metadata", "name") === "lost"));
+        // Pods of the last edits may still become ready.
+        await unchangedFor(3000, () => versions(cluster));
         await staysFor(5000, () => versions(cluster));
         ok(objectAt(await read(cluster, `${RESOURCES}/edited`), "status") !== undefined);
       });

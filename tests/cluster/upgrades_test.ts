@@ -6,7 +6,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { CRASHING } from "../../tools/cluster/simulated_pods.ts";
 import { manifest } from "../given.ts";
 import { eventually, startOperator } from "./operator.ts";
-import { condition, imageOf, isObserved, list, pause, read, RESOURCES } from "./settled.ts";
+import { condition, imageOf, isObserved, list, pause, read, RESOURCES, unchangedFor } from "./settled.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -192,12 +192,15 @@ Deno.test("upgrades on a real API server", async (t) => {
           };
           await apply(cluster, [spec("starter")]);
           await when(cluster, "moved", "Ready", "True Ready");
-          const before = at(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion");
+          const version = async () =>
+            stringAt(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion");
+          // The Deployment controller writes its status once more when the pod is available.
+          const before = await unchangedFor(2000, version);
           await apply(cluster, [spec("ogx-starter")]);
           const held = await when(cluster, "moved", "ConfigGenerated", "False ServerFamilyChangeLosesData");
           ok(stringAt(condition(held, "ConfigGenerated"), "message")?.includes("the prompts"));
           strictEqual(at(held, "status", "phase"), "Ready");
-          strictEqual(at(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion"), before);
+          strictEqual(await version(), before);
           await apply(cluster, [spec("ogx-starter", { [ACCEPT_FAMILY_CHANGE_ANNOTATION]: "1.2" })]);
           await when(cluster, "moved", "Ready", "True Ready");
           ok(imageOf(await read(cluster, `${DEPLOYMENTS}/moved`)).includes("ogxai/"));
