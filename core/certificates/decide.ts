@@ -126,6 +126,12 @@ const isCurrent = ({ notBeforeMs, notAfterMs }: CertificateFacts, nowMs: number)
 const isPastTwoThirds = ({ notBeforeMs, notAfterMs }: CertificateFacts, nowMs: number): boolean =>
   nowMs - notBeforeMs >= (notAfterMs - notBeforeMs) * 2 / 3;
 
+/**
+ * Authorities that stay trusted when there is no Secret, the newest. Replicas serve under the last few; what deletes the
+ * Secret again and again must not fill the CRD.
+ */
+const RETIRED_MAX = 16;
+
 /** Other replicas may still serve under authorities that only the bundles know. */
 const created = ({ bundles, authorities, nowMs }: Look, why: string): CertificateStep => {
   const published = bundles.flatMap(({ pem }) => pem === undefined ? [] : certificatesIn(pem));
@@ -133,11 +139,15 @@ const created = ({ bundles, authorities, nowMs }: Look, why: string): Certificat
   const retired = [
     ...new Map([...known, ...published].map((text) => [certificateFacts(text)?.fingerprint, text])).values(),
   ]
-    .filter((certificate) => {
+    .flatMap((certificate) => {
       const facts = certificateFacts(certificate);
-      return facts !== undefined && facts.subject.startsWith(AUTHORITY_NAME) && isCurrent(facts, nowMs);
+      return facts !== undefined && facts.subject.startsWith(AUTHORITY_NAME) && isCurrent(facts, nowMs)
+        ? [{ certificate, facts }]
+        : [];
     })
-    .map((certificate) => ({ certificate, sinceMs: nowMs }));
+    .sort((one, other) => other.facts.notBeforeMs - one.facts.notBeforeMs)
+    .slice(0, RETIRED_MAX)
+    .map(({ certificate }) => ({ certificate, sinceMs: nowMs }));
   return CertificateStep.CreateAuthority({ retired, why });
 };
 

@@ -60,6 +60,22 @@ Deno.test("nextStep() serves first, then publishes to each object that does not 
   strictEqual(isServable(look(authorities, { leaf })), true);
 });
 
+Deno.test("nextStep() trusts a bounded number of authorities, the newest, however often the Secret is lost", async () => {
+  let [pem, last] = ["", ""];
+  let retired: Authorities["retired"] = [];
+  for (let lost = 0; lost < 40; lost++) {
+    const nowMs = START + lost * 1000;
+    const step = nextStep(look(undefined, { nowMs, bundles: [published(pem)] }), TIMES);
+    ok(step?._tag === "CreateAuthority");
+    retired = step.retired;
+    if (lost > 0) ok(retired.some(({ certificate }) => certificate.trim() === last.trim()));
+    const current = await authorityAt(nowMs);
+    last = current.certificate;
+    pem = bundleOf({ current, next: undefined, retired }, nowMs);
+  }
+  strictEqual(retired.length, 16);
+});
+
 Deno.test("nextStep() keeps trust in what is served where a new Secret has another path", async () => {
   const old = await state();
   const leaf = await leafOf(old, START);
