@@ -33,7 +33,7 @@ export const authoritiesIn = (text: string | undefined): Authorities | undefined
   const retired = listAt(value, "retired").flatMap((item) => {
     const certificate = stringAt(item, "certificate");
     const since = member(item, "sinceMs");
-    return certificate === undefined || typeof since !== "number" || certificateFacts(certificate) === undefined
+    return certificate === undefined || typeof since !== "number" || !isOneCertificate(certificate)
       ? []
       : [{ certificate, sinceMs: since }];
   });
@@ -61,10 +61,24 @@ export const bundleOf = ({ current, next, retired }: Authorities, nowMs: number)
 export const certificatesIn = (pem: string): ReadonlyArray<string> =>
   pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)?.map((text) => `${text}\n`) ?? [];
 
+/**
+ * Whether the text consists of certificates alone, each of them on lines of its own: what Go's parser, which the API server
+ * uses, reads completely.
+ */
+export const isCleanPem = (pem: string): boolean =>
+  pem.replaceAll(/^-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+\r?\n-----END CERTIFICATE-----$/gm, "").trim() ===
+    "";
+
+const isOneCertificate = (text: string): boolean =>
+  isCleanPem(text) && certificatesIn(text).length === 1 && certificateFacts(text) !== undefined;
+
+/** Printable ASCII and line breaks: everything that PEM consists of. */
+const PEM_TEXT = /^[\x20-\x7e\r\n]*$/;
+
 const authorityOf = (value: Json | undefined): Authority | undefined => {
   const certificate = stringAt(value, "certificate");
   const key = stringAt(value, "key");
-  return certificate === undefined || key === undefined || certificateFacts(certificate) === undefined
+  return certificate === undefined || key === undefined || !isOneCertificate(certificate) || !PEM_TEXT.test(key)
     ? undefined
     : { certificate, key };
 };

@@ -6,7 +6,14 @@
  */
 import * as Data from "effect/Data";
 import { type CertificateFacts, certificateFacts, hostName } from "../data/digest.ts";
-import { type Authorities, type Authority, AUTHORITY_NAME, bundleOf, certificatesIn } from "./authorities.ts";
+import {
+  type Authorities,
+  type Authority,
+  AUTHORITY_NAME,
+  bundleOf,
+  certificatesIn,
+  isCleanPem,
+} from "./authorities.ts";
 import type { CertificateTimes } from "./times.ts";
 
 export interface Bundle {
@@ -25,6 +32,13 @@ export interface Look {
   readonly bundles: ReadonlyArray<Bundle>;
   /** What this replica serves with; undefined: nothing yet. */
   readonly leaf: CertificateFacts | undefined;
+  /** PEM of the authority that signed it. */
+  readonly signer: string | undefined;
+  /**
+   * Certificates of authorities that are published though the Secret does not contain them, and were seen first a short time
+   * ago: other replicas may serve under them, and write them into the Secret when they look.
+   */
+  readonly lingering: ReadonlyArray<string>;
   /** Names that the API server calls. */
   readonly names: ReadonlyArray<string>;
   /** Since when this replica sees the signing authority in every bundle. */
@@ -50,7 +64,7 @@ export const CertificateStep = Data.taggedEnum<CertificateStep>();
 
 /** The next step; undefined if there is nothing to do. */
 export const nextStep = (look: Look, times: CertificateTimes): CertificateStep | undefined => {
-  const { authorities, nowMs, leaf, names, settledSinceMs } = look;
+  const { authorities, nowMs, leaf, signer, names, settledSinceMs } = look;
   const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);
   if (authorities === undefined || current === undefined) {
     return created(look, "there is no usable authority");
@@ -63,7 +77,8 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
       : created(look, nowMs < current.notBeforeMs ? "the authority is not valid yet" : "the authority has expired");
   }
 
-  const wanted = bundleOf(authorities, nowMs);
+  const own = bundleOf(authorities, nowMs);
+  const wanted = joined(own, look.lingering);
   const issued = (why: string) =>
     CertificateStep.IssueLeaf({
       signer: authorities.current,
@@ -74,17 +89,16 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
     });
   if (leaf === undefined) return issued("there is no certificate");
   if (!isCurrent(leaf, nowMs)) return issued("it is not valid at present");
-  const forgotten = trusts(wanted, leaf) ? undefined : signerIn(look.bundles, leaf);
-  if (forgotten !== undefined) {
+  if (signer !== undefined && !contains(own, signer) && isCurrentAuthority(signer, nowMs)) {
     return CertificateStep.Write({
-      authorities: { ...authorities, retired: [...authorities.retired, { certificate: forgotten, sinceMs: nowMs }] },
-      why: "certificates are served under an authority that the Secret does not contain",
+      authorities: { ...authorities, retired: [...authorities.retired, { certificate: signer, sinceMs: nowMs }] },
+      why: "this replica serves under an authority that the Secret does not contain",
     });
   }
-  const stale = look.bundles.find((bundle) => !isPublished(bundle, wanted));
+  const stale = look.bundles.find((bundle) => !isPublished(bundle, own, look.lingering));
   if (stale !== undefined) return CertificateStep.Publish({ target: stale.target, pem: wanted });
   if (names.some((name) => !leaf.names.includes(hostName(name)))) return issued("a host name is missing");
-  if (!trusts(wanted, leaf)) return issued("its authority is no longer trusted");
+  if (signer === undefined || !contains(own, signer)) return issued("its authority is no longer trusted");
 
   const { next } = authorities;
   if (next === undefined && isPastTwoThirds(current, nowMs)) {
@@ -115,40 +129,34 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
   return undefined;
 };
 
-/** The certificate of the authority that signed this one, if it is published. */
-const signerIn = (bundles: ReadonlyArray<Bundle>, leaf: CertificateFacts): string | undefined =>
-  bundles.flatMap(({ pem }) => certificatesIn(pem ?? ""))
-    .find((text) => certificateFacts(text)?.subject === leaf.issuer);
-
 const isCurrent = ({ notBeforeMs, notAfterMs }: CertificateFacts, nowMs: number): boolean =>
   notBeforeMs <= nowMs && nowMs < notAfterMs;
 
 const isPastTwoThirds = ({ notBeforeMs, notAfterMs }: CertificateFacts, nowMs: number): boolean =>
   nowMs - notBeforeMs >= (notAfterMs - notBeforeMs) * 2 / 3;
 
+/** Other replicas may still serve under authorities that only the bundles know. */
+const created = ({ bundles, authorities, nowMs }: Look, why: string): CertificateStep => {
+  const known = authorities === undefined ? [] : [authorities.current.certificate];
+  const published = bundles.flatMap(({ pem }) => certificatesIn(pem ?? ""));
+  const retired = newest([...known, ...published], nowMs, RETIRED_MAX)
+    .map((certificate) => ({ certificate, sinceMs: nowMs }));
+  return CertificateStep.CreateAuthority({ retired, why });
+};
+
 /**
- * Authorities that stay trusted when there is no Secret, the newest. Replicas serve under the last few; what deletes the
+ * Authorities that stay trusted when there is no Secret, or another one. Replicas serve under the last few; what deletes the
  * Secret again and again must not fill the CRD.
  */
 const RETIRED_MAX = 16;
 
-/** Other replicas may still serve under authorities that only the bundles know. */
-const created = ({ bundles, authorities, nowMs }: Look, why: string): CertificateStep => {
-  const published = bundles.flatMap(({ pem }) => pem === undefined ? [] : certificatesIn(pem));
-  const known = authorities === undefined ? [] : [authorities.current.certificate];
-  const retired = [
-    ...new Map([...known, ...published].map((text) => [certificateFacts(text)?.fingerprint, text])).values(),
-  ]
-    .flatMap((certificate) => {
-      const facts = certificateFacts(certificate);
-      return facts !== undefined && facts.subject.startsWith(AUTHORITY_NAME) && isCurrent(facts, nowMs)
-        ? [{ certificate, facts }]
-        : [];
-    })
-    .sort((one, other) => other.facts.notBeforeMs - one.facts.notBeforeMs)
-    .slice(0, RETIRED_MAX)
-    .map(({ certificate }) => ({ certificate, sinceMs: nowMs }));
-  return CertificateStep.CreateAuthority({ retired, why });
+/** The certificates of the operator's authorities among these that are valid now; each once, the newest first. */
+const newest = (certificates: ReadonlyArray<string>, nowMs: number, most: number): ReadonlyArray<string> => {
+  const byPrint = new Map(certificates.map((text) => [certificateFacts(text)?.fingerprint, text]));
+  return [...byPrint.values()].filter((text) => isCurrentAuthority(text, nowMs))
+    .map((certificate) => ({ certificate, since: certificateFacts(certificate)?.notBeforeMs ?? 0 }))
+    .sort((one, other) => other.since - one.since)
+    .slice(0, most).map(({ certificate }) => certificate);
 };
 
 const promoted = (
@@ -161,20 +169,48 @@ const promoted = (
   retired: [...retired, { certificate: current.certificate, sinceMs: nowMs }],
 });
 
-/** The same certificates in any order; white space does not count. */
-export const isSameBundle = (pem: string | undefined, wanted: string): boolean => {
-  const prints = (text: string) =>
-    [...new Set(certificatesIn(text).map((name) => certificateFacts(name)?.fingerprint ?? ""))].sort().join();
-  return pem !== undefined && prints(pem) === prints(wanted);
+/**
+ * Whether the object trusts every authority of the Secret and calls the path that only the API server knows. It may trust those
+ * that linger as well.
+ */
+export const isPublished = (
+  { pem, hasPath }: Bundle,
+  wanted: string,
+  lingering: ReadonlyArray<string> = [],
+): boolean => {
+  if (!hasPath || pem === undefined || !isCleanPem(pem)) return false;
+  const published = printsOf(pem);
+  const expected = printsOf(wanted);
+  const allowed = new Set([...expected, ...lingering.flatMap((text) => [...printsOf(text)])]);
+  return [...expected].every((print) => published.has(print)) && [...published].every((print) => allowed.has(print));
 };
 
-/** Whether the object trusts what it should, and calls the path that only the API server knows. */
-export const isPublished = ({ pem, hasPath }: Bundle, wanted: string): boolean => hasPath && isSameBundle(pem, wanted);
+/** Authorities with the operator's name that are published, valid now, and not in the Secret. */
+export const unknownAuthorities = (
+  { authorities, bundles, nowMs }: Pick<Look, "authorities" | "bundles" | "nowMs">,
+): ReadonlyArray<string> => {
+  const known = authorities === undefined ? new Set<string>() : printsOf(bundleOf(authorities, nowMs));
+  const published = bundles.flatMap(({ pem }) => certificatesIn(pem ?? ""));
+  return newest(published.filter((text) => !known.has(certificateFacts(text)?.fingerprint ?? "")), nowMs, RETIRED_MAX);
+};
 
-const trusts = (bundle: string, leaf: CertificateFacts): boolean =>
-  certificatesIn(bundle).some((text) => certificateFacts(text)?.subject === leaf.issuer);
+const isCurrentAuthority = (certificate: string, nowMs: number): boolean => {
+  const facts = certificateFacts(certificate);
+  return facts !== undefined && facts.subject.startsWith(AUTHORITY_NAME) && isCurrent(facts, nowMs);
+};
+
+const printsOf = (pem: string): ReadonlySet<string> =>
+  new Set(certificatesIn(pem).map((text) => certificateFacts(text)?.fingerprint ?? ""));
+
+const contains = (pem: string, certificate: string): boolean => {
+  const print = certificateFacts(certificate)?.fingerprint;
+  return print !== undefined && printsOf(pem).has(print);
+};
+
+const joined = (bundle: string, more: ReadonlyArray<string>): string =>
+  bundle + more.map((certificate) => `${certificate.trim()}\n`).join("");
 
 /** Whether this replica may be called: it has a certificate, and every bundle trusts it. */
-export const isServable = ({ authorities, bundles, leaf, nowMs }: Look): boolean =>
-  authorities !== undefined && leaf !== undefined && isCurrent(leaf, nowMs) &&
-  bundles.every(({ pem }) => pem !== undefined && trusts(pem, leaf));
+export const isServable = ({ authorities, bundles, leaf, signer, nowMs }: Look): boolean =>
+  authorities !== undefined && leaf !== undefined && signer !== undefined && isCurrent(leaf, nowMs) &&
+  bundles.every(({ pem }) => pem !== undefined && isCleanPem(pem) && contains(pem, signer));

@@ -2,7 +2,15 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { certificateFacts } from "../data/digest.ts";
 import { type Authorities, authoritiesIn, authoritiesText, bundleOf, certificatesIn } from "./authorities.ts";
-import { type Bundle, CertificateStep, isPublished, isSameBundle, isServable, type Look, nextStep } from "./decide.ts";
+import {
+  type Bundle,
+  CertificateStep,
+  isPublished,
+  isServable,
+  type Look,
+  nextStep,
+  unknownAuthorities,
+} from "./decide.ts";
 import { CERTIFICATE_TIMES as TIMES } from "./times.ts";
 
 const MINUTE = 60_000;
@@ -26,6 +34,8 @@ const leafOf = async (authorities: Authorities, nowMs: number) =>
   );
 const published = (pem: string | undefined, target = "crd"): Bundle => ({ target, pem, hasPath: true });
 const look = (authorities: Authorities | undefined, more: Partial<Look> = {}): Look => ({
+  signer: more.leaf === undefined ? undefined : authorities?.current.certificate,
+  lingering: [],
   nowMs: START,
   authorities,
   bundles: authorities === undefined ? [] : [published(bundleOf(authorities, START))],
@@ -78,39 +88,77 @@ Deno.test("nextStep() trusts a bounded number of authorities, the newest, howeve
 
 Deno.test("nextStep() keeps trust in what is served where a new Secret has another path", async () => {
   const old = await state();
-  const leaf = await leafOf(old, START);
+  const [leaf, signer] = [await leafOf(old, START), old.current.certificate];
   const bundles = [{ target: "crd", pem: bundleOf(old, START), hasPath: false }];
-  const step = nextStep(look(undefined, { leaf, bundles }), TIMES);
+  const step = nextStep(look(undefined, { leaf, signer, bundles }), TIMES);
   ok(step?._tag === "CreateAuthority");
-  deepStrictEqual(step.retired, [{ certificate: old.current.certificate, sinceMs: START }]);
-  const lost = look(await state({ retired: step.retired }), { leaf, bundles });
+  deepStrictEqual(step.retired, [{ certificate: signer, sinceMs: START }]);
+  const lost = look(await state({ retired: step.retired }), { leaf, signer, bundles });
   strictEqual(isServable(lost), true, "a call of the former path is answered");
   const next = nextStep(lost, TIMES);
-  ok(next?._tag === "Publish" && next.pem.includes(old.current.certificate.trim()));
+  ok(next?._tag === "Publish" && next.pem.includes(signer.trim()));
   strictEqual(tagOf(look(old, { leaf, bundles })), "Publish", "the path alone is published too");
 });
 
 Deno.test("nextStep() keeps trust in what is served where the Secret is replaced by an older one", async () => {
   const [older, newer] = [await state(), await state()];
-  const leaf = await leafOf(newer, START);
+  const [leaf, signer] = [await leafOf(newer, START), newer.current.certificate];
   const bundles = [published(bundleOf(newer, START)), published(undefined, "webhook")];
-  const step = nextStep(look(older, { leaf, bundles }), TIMES);
+  const step = nextStep(look(older, { leaf, signer, bundles }), TIMES);
   ok(step?._tag === "Write");
-  deepStrictEqual(step.authorities, {
-    ...older,
-    retired: [{ certificate: newer.current.certificate, sinceMs: START }],
-  });
-  strictEqual(tagOf(look(step.authorities, { leaf, bundles })), "Publish");
+  deepStrictEqual(step.authorities, { ...older, retired: [{ certificate: signer, sinceMs: START }] });
+  strictEqual(tagOf(look(step.authorities, { leaf, signer, bundles })), "Publish");
   const after = [published(bundleOf(step.authorities, START))];
   strictEqual(
-    tagOf(look(step.authorities, { leaf, bundles: after })),
+    tagOf(look(step.authorities, { leaf, signer, bundles: after })),
     undefined,
     "not before the API servers had time",
   );
-  const settled = { leaf, bundles: after, settledSinceMs: START - TIMES.settleMs };
+  const settled = { leaf, signer, bundles: after, settledSinceMs: START - TIMES.settleMs };
   strictEqual(tagOf(look(step.authorities, settled)), "IssueLeaf");
-  // Trusted nowhere any more, it is of no use.
-  strictEqual(tagOf(look(older, { leaf })), "IssueLeaf");
+  // Trusted nowhere any more, it comes back all the same: another certificate would be trusted as late.
+  strictEqual(tagOf(look(older, { leaf, signer })), "Write");
+});
+
+Deno.test("nextStep() publishes an authority of another replica for a while, until that one writes it into the Secret", async () => {
+  const [older, newer] = [await state(), await state()];
+  // A replica that has just started knows the restored Secret alone.
+  const leaf = await leafOf(older, START);
+  const bundles = [published(bundleOf(newer, START)), published(`${bundleOf(newer, START)}`, "webhook")];
+  const lingering = unknownAuthorities({ authorities: older, bundles, nowMs: START });
+  deepStrictEqual(lingering.map((text) => text.trim()), [newer.current.certificate.trim()]);
+  const step = nextStep(look(older, { leaf, bundles, lingering }), TIMES);
+  ok(step?._tag === "Publish");
+  deepStrictEqual(certificatesIn(step.pem).length, 2);
+  const after = [published(step.pem), published(step.pem, "webhook")];
+  strictEqual(tagOf(look(older, { leaf, bundles: after, lingering })), undefined);
+  const over = nextStep(look(older, { leaf, bundles: after }), TIMES);
+  deepStrictEqual(over, CertificateStep.Publish({ target: "crd", pem: bundleOf(older, START) }));
+  // Once it is gone it is not missed, whatever another replica remembers.
+  strictEqual(tagOf(look(older, { leaf, lingering })), undefined);
+});
+
+Deno.test("nextStep() repairs a bundle that Go's parser reads differently or not at all", async () => {
+  const authorities = await state({
+    retired: [{ certificate: (await authorityAt(START)).certificate, sinceMs: START }],
+  });
+  const leaf = await leafOf(authorities, START);
+  const pem = bundleOf(authorities, START);
+  const [first = "", second = ""] = certificatesIn(pem);
+  const damaged = [
+    ` ${pem}`,
+    `x${pem}`,
+    `${pem}-----BEGIN CERTIFICATE-----\nAAAA\n`,
+    first.trim() + second,
+    `${pem}# remark\n`,
+    `${pem}${first.replace(/[A-Za-z0-9]{8}/, "AAAAAAAA")}`,
+  ];
+  for (const text of damaged) {
+    const seen = look(authorities, { leaf, bundles: [published(text)] });
+    strictEqual(tagOf(seen), "Publish", text);
+  }
+  strictEqual(isServable(look(authorities, { leaf, bundles: [published(` ${pem}`)] })), false);
+  strictEqual(tagOf(look(authorities, { leaf, bundles: [published(`\n${second}\n${first}`)] })), undefined);
 });
 
 Deno.test("nextStep() renews a certificate after two thirds, or when it is not valid, or lacks a name", async () => {
@@ -166,11 +214,17 @@ Deno.test("authoritiesIn() reads what was written and nothing else", async () =>
     retired: [{ certificate: authorities.current.certificate, sinceMs: 1 }],
   });
   deepStrictEqual(authoritiesText(authoritiesIn(text) ?? authorities), text);
-  for (const wrong of [undefined, "", "{}", "[]", text.slice(1), text.replaceAll("BEGIN CERT", "BEGIN C")]) {
+  const { certificate, key } = authorities.current;
+  const odd = [[`# \u4e2d\n${certificate}`, key], [certificate, `\u4e2d${key}`], [`${certificate}${certificate}`, key]]
+    .map(([certificate, key]) => JSON.stringify({ current: { certificate, key }, retired: [] }));
+  for (const wrong of [...odd, undefined, "", "{}", "[]", text.slice(1), text.replaceAll("BEGIN CERT", "BEGIN C")]) {
     strictEqual(authoritiesIn(wrong), undefined);
   }
   ok(
-    isSameBundle(certificatesIn(bundleOf(authorities, START)).toReversed().join("\n\n"), bundleOf(authorities, START)),
+    isPublished(
+      published(certificatesIn(bundleOf(authorities, START)).toReversed().join("\n\n")),
+      bundleOf(authorities, START),
+    ),
   );
 });
 
@@ -186,6 +240,8 @@ for (const seed of [1, 2]) {
     const replicas = [0, 1].map(() => ({
       skewMs: (chance() - 0.5) * 8 * MINUTE,
       leaf: undefined as ReturnType<typeof certificateFacts>,
+      signer: undefined as string | undefined,
+      unknownSinceMs: new Map<string, number>(),
       settled: undefined as { subject: string; sinceMs: number } | undefined,
     }));
     const signers = new Set<string>();
@@ -209,8 +265,11 @@ for (const seed of [1, 2]) {
           const authorities = authoritiesIn(secret);
           const current = certificateFacts(authorities?.current.certificate ?? "");
           const seen = [...bundles.values()];
+          const unknown = unknownAuthorities({ authorities, bundles: seen, nowMs });
+          replica.unknownSinceMs = new Map(unknown.map((text) => [text, replica.unknownSinceMs.get(text) ?? nowMs]));
+          const lingering = unknown.filter((text) => nowMs - (replica.unknownSinceMs.get(text) ?? 0) < TIMES.lingerMs);
           const everywhere = authorities !== undefined && current !== undefined &&
-            seen.every((bundle) => isPublished(bundle, bundleOf(authorities, nowMs)));
+            seen.every((bundle) => isPublished(bundle, bundleOf(authorities, nowMs), lingering));
           replica.settled = !everywhere
             ? undefined
             : replica.settled?.subject === current.subject
@@ -221,6 +280,8 @@ for (const seed of [1, 2]) {
             authorities,
             bundles: seen,
             leaf: replica.leaf,
+            signer: replica.signer,
+            lingering,
             names: ["svc"],
             settledSinceMs: replica.settled?.sinceMs,
           }, TIMES);
@@ -235,6 +296,7 @@ for (const seed of [1, 2]) {
             secret = authoritiesText({ current: await authorityAt(nowMs), next: undefined, retired: step.retired });
           }
           if (step._tag === "IssueLeaf") {
+            replica.signer = step.signer.certificate;
             replica.leaf = certificateFacts((await makeLeaf(step.signer, ["svc"], step)).cert);
             signers.add(replica.leaf?.issuer ?? "");
           }

@@ -10,6 +10,8 @@ export interface CertificateTimes {
   readonly overlapMs: number;
   /** A published authority is given this long to reach every API server before anything new is served under it. */
   readonly settleMs: number;
+  /** A published authority that the Secret does not contain stays published for this long, until its replicas have looked. */
+  readonly lingerMs: number;
   /** A retired authority is trusted for this long beyond the last certificate that it can have signed. */
   readonly graceMs: number;
 }
@@ -24,5 +26,6 @@ export const CERTIFICATE_TIMES: CertificateTimes = {
   backDateMs: 5 * MINUTE,
   overlapMs: 10 * MINUTE,
   settleMs: 10_000,
+  lingerMs: MINUTE,
   graceMs: DAY,
 };

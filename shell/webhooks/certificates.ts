@@ -9,7 +9,14 @@ import {
   AUTHORITY_KEY,
 } from "../../core/certificates/authorities.ts";
 import { AUTHORITY_SECRET } from "../../core/operator/own_objects.ts";
-import { CertificateStep, isPublished, isServable, type Look, nextStep } from "../../core/certificates/decide.ts";
+import {
+  CertificateStep,
+  isPublished,
+  isServable,
+  type Look,
+  nextStep,
+  unknownAuthorities,
+} from "../../core/certificates/decide.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
 import { bundleOf } from "../../core/certificates/authorities.ts";
 import { certificateFacts } from "../../core/data/digest.ts";
@@ -45,7 +52,14 @@ export interface Keeping<E, R = Cluster> {
 /** Runs until it is interrupted. */
 export const keepCertificates = Effect.fn("keepCertificates")(function* <E>(keeping: Keeping<E>) {
   const { lookMs } = yield* CertificateLife;
-  const kept: Progress = { leaf: undefined, settled: undefined, seen: new Map() };
+  const kept: Progress = {
+    leaf: undefined,
+    signer: undefined,
+    settled: undefined,
+    segment: undefined,
+    unknownSinceMs: new Map(),
+    seen: new Map(),
+  };
   for (;;) {
     const busy = yield* oneStep(keeping, kept).pipe(
       Effect.catchIf((error) => error instanceof ClusterError, (error) => afterFailure(error, lookMs)),
@@ -65,6 +79,12 @@ const afterFailure = (error: ClusterError, lookMs: number) =>
 /** What only this replica knows. */
 interface Progress {
   leaf: ServingCertificate | undefined;
+  /** PEM of the authority that signed it. */
+  signer: string | undefined;
+  /** Of the paths, as last seen in the Secret: a Secret that is created anew keeps it. */
+  segment: string | undefined;
+  /** Published authorities that the Secret does not contain, and when they were seen first. */
+  unknownSinceMs: ReadonlyMap<string, number>;
   /** The signing authority, and since when it is in every bundle. */
   settled: { readonly subject: string; readonly sinceMs: number } | undefined;
   readonly seen: SeenBundles;
@@ -75,7 +95,7 @@ const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Progr
   const { times } = yield* CertificateLife;
   const { secret, look } = yield* looked(keeping, kept);
   if (secret !== undefined && look.authorities !== undefined && segmentIn(secret) === undefined) {
-    yield* writeSecret(keeping.namespace, secret, look.authorities);
+    yield* writeSecret(keeping.namespace, secret, look.authorities, kept);
     return true;
   }
   keeping.servable(isServable(look));
@@ -92,21 +112,22 @@ const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Progr
     CreateAuthority: ({ retired, why }) =>
       Effect.gen(function* () {
         const current = yield* newAuthority(look.nowMs, times);
-        const written = yield* writeSecret(keeping.namespace, secret, { current, next: undefined, retired });
+        const written = yield* writeSecret(keeping.namespace, secret, { current, next: undefined, retired }, kept);
         yield* announce(authorityReplaced(why), written).pipe(Effect.ignore);
       }),
     MakeSuccessor: ({ from }) =>
       Effect.gen(function* () {
         const next = { ...yield* newAuthority(look.nowMs, times), sinceMs: look.nowMs };
-        yield* writeSecret(keeping.namespace, secret, { ...from, next });
+        yield* writeSecret(keeping.namespace, secret, { ...from, next }, kept);
       }),
-    Write: ({ authorities }) => Effect.asVoid(writeSecret(keeping.namespace, secret, authorities)),
+    Write: ({ authorities }) => Effect.asVoid(writeSecret(keeping.namespace, secret, authorities, kept)),
     Publish: ({ target, pem }) => publish(target, pem, segmentIn(secret) ?? ""),
     IssueLeaf: ({ signer, notBeforeMs, notAfterMs }) =>
       Effect.gen(function* () {
         const leaf = yield* Effect.promise(() => makeLeaf(signer, keeping.names, { notBeforeMs, notAfterMs }));
         yield* keeping.serve(leaf);
         kept.leaf = leaf;
+        kept.signer = signer.certificate;
         (yield* LiveFigures).certificateEndsAtMs.set("serving", notAfterMs);
       }),
   });
@@ -115,17 +136,24 @@ const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Progr
 
 const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Keeping<E>, kept: Progress) {
   const cluster = yield* Cluster;
+  const { times } = yield* CertificateLife;
   const secret = yield* cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name: AUTHORITY_SECRET });
   const segment = segmentIn(secret);
-  if (segment !== undefined) proven(segment);
-  const bundles = yield* caBundles(kept.seen, segment ?? "");
+  if (segment !== undefined) {
+    kept.segment = segment;
+    proven(segment);
+  }
+  const bundles = yield* caBundles(kept.seen, segment ?? kept.segment ?? "");
   const nowMs = yield* Clock.currentTimeMillis;
   const read = authoritiesIn(textOf(secret));
   const authorities = read !== undefined && (yield* Effect.promise(() => areUsable(read))) ? read : undefined;
   const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);
   if (current !== undefined) (yield* LiveFigures).certificateEndsAtMs.set("authority", current.notAfterMs);
+  const unknown = unknownAuthorities({ authorities, bundles, nowMs });
+  kept.unknownSinceMs = new Map(unknown.map((text) => [text, kept.unknownSinceMs.get(text) ?? nowMs]));
+  const lingering = unknown.filter((text) => nowMs - (kept.unknownSinceMs.get(text) ?? nowMs) < times.lingerMs);
   const everywhere = authorities !== undefined && current !== undefined &&
-    bundles.every((bundle) => isPublished(bundle, bundleOf(authorities, nowMs)));
+    bundles.every((bundle) => isPublished(bundle, bundleOf(authorities, nowMs), lingering));
   kept.settled = !everywhere
     ? undefined
     : kept.settled?.subject === current.subject
@@ -136,6 +164,8 @@ const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Kee
     authorities,
     bundles,
     leaf: kept.leaf === undefined ? undefined : certificateFacts(kept.leaf.cert),
+    signer: kept.signer,
+    lingering,
     names,
     settledSinceMs: kept.settled?.sinceMs,
   };
@@ -153,13 +183,14 @@ const writeSecret = (
   namespace: string,
   found: JsonObject | undefined,
   authorities: Authorities,
+  { segment }: Progress,
 ): Effect.Effect<JsonObject, ClusterError, Cluster> =>
   Effect.gen(function* () {
     const cluster = yield* Cluster;
     const path = `/api/v1/namespaces/${namespace}/secrets`;
     const data = {
       [AUTHORITY_KEY]: btoa(authoritiesText(authorities)),
-      [SEGMENT_KEY]: btoa(segmentIn(found) ?? newSegment()),
+      [SEGMENT_KEY]: btoa(segmentIn(found) ?? segment ?? newSegment()),
     };
     return found === undefined
       ? yield* cluster.send(creation(path, {

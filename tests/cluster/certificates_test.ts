@@ -5,7 +5,7 @@ import { customResourceDefinition } from "../../core/api/crd.ts";
 import { AUTHORITY_SECRET } from "../../core/operator/own_objects.ts";
 import { authoritiesIn, AUTHORITY_KEY, certificatesIn } from "../../core/certificates/authorities.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
-import { at, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
+import { at, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
@@ -36,6 +36,7 @@ const SHORT: CertificateTimes = {
   backDateMs: 2000,
   overlapMs: 4000,
   settleMs: 2000,
+  lingerMs: 2000,
   graceMs: 2000,
 };
 const LOOK_MS = 300;
@@ -51,6 +52,15 @@ const install = async (cluster: ControlPlane, port: number): Promise<void> => {
   strictEqual(made.status, 201, JSON.stringify(made.body));
 };
 
+/** Lists of the former version come from the API server's watch cache: only a write is sure to be converted. */
+const converted = (cluster: ControlPlane, name: string) =>
+  call(cluster, "POST", `${pathIn("v1alpha1")}?dryRun=All`, {
+    apiVersion: "llamastack.io/v1alpha1",
+    kind: "LlamaStackDistribution",
+    metadata: { name },
+    spec: { server: { distribution: { name: "starter" } } },
+  });
+
 /** Calls that require conversion and admission, without a pause. Each failed call is reported. */
 const traffic = (cluster: ControlPlane) => {
   const failures: Array<string> = [];
@@ -63,8 +73,8 @@ const traffic = (cluster: ControlPlane) => {
   };
   const ended = (async () => {
     for (let turn = 0; going; turn++) {
-      const read = await patiently(() => call(cluster, "GET", pathIn("v1alpha1")));
-      noted("conversion", read.status, read.body);
+      const asked = await patiently(() => converted(cluster, `dry-${turn}`));
+      noted("conversion", asked.status, asked.body);
       const made = await patiently(() =>
         call(cluster, "POST", `${pathIn("v1alpha2")}?dryRun=All`, manifest({}, `dry-${turn}`))
       );
@@ -78,6 +88,36 @@ const traffic = (cluster: ControlPlane) => {
     stop: async () => {
       going = false;
       await ended;
+    },
+  };
+};
+
+/** The API server keeps connections: new ones to each replica, judged by what is published, show what it would find. */
+const newConnections = (cluster: ControlPlane, ports: ReadonlyArray<number>) => {
+  const untrusted: Array<string> = [];
+  let [trusted, going] = [0, true];
+  const ended = (async () => {
+    while (going) {
+      const bundles = await bundlesOf(cluster);
+      for (const port of ports) {
+        for (const pem of bundles) {
+          await peerOf(port, pem).then(() => trusted++, (error) => {
+            // A replica that restarts takes no connection.
+            if (!["ECONNREFUSED", "ECONNRESET"].includes(error.code)) {
+              untrusted.push(`${new Date().toISOString()} ${port} ${error}`);
+            }
+          });
+        }
+      }
+      await pause(100);
+    }
+  })();
+  return {
+    trusted: () => trusted,
+    stop: async () => {
+      going = false;
+      await ended;
+      return untrusted;
     },
   };
 };
@@ -119,9 +159,9 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
   const usual = { times: { ...CERTIFICATE_TIMES, settleMs: SETTLE_MS }, lookMs: LOOK_MS };
   const working = () =>
     eventually("calls succeed", async () => {
-      const read = await call(cluster, "GET", pathIn("v1alpha1"));
+      const asked = await converted(cluster, "probe");
       const made = await call(cluster, "POST", `${pathIn("v1alpha2")}?dryRun=All`, manifest({}, "probe"));
-      return read.status === 200 && made.status === 201 ? true : undefined;
+      return asked.status === 201 && made.status === 201 ? true : undefined;
     }, 60_000);
   try {
     await install(cluster, balancer.port);
@@ -160,8 +200,11 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
     /** Until every replica serves under the newest authority. */
     const isServedAnew = () => pause(SETTLE_MS + 3000);
     const calls = traffic(cluster);
-    const backup = (await call(cluster, "GET", SECRET)).body.data ?? null;
+    const connections = newConnections(cluster, ports);
+    const backup = objectAt((await call(cluster, "GET", SECRET)).body, "data");
     await healed("the Secret is deleted", () => call(cluster, "DELETE", SECRET), true);
+    // With another path, calls in the meantime would count as those of strangers.
+    strictEqual(stringAt((await call(cluster, "GET", SECRET)).body, "data", "webhook-path"), backup["webhook-path"]);
     await healed(
       "the Secret is corrupted",
       () => call(cluster, "PATCH", SECRET, { data: { [AUTHORITY_KEY]: btoa("{}") } }, MERGE),
@@ -178,8 +221,12 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
     );
     await isServedAnew();
     await healed(
-      "the Secret is replaced by that of a backup",
-      () => call(cluster, "PATCH", SECRET, { data: backup }, MERGE),
+      "the Secret is replaced by that of a backup while a replica restarts",
+      async () => {
+        await replicas.pop()?.stop();
+        await call(cluster, "PATCH", SECRET, { data: backup }, MERGE);
+        replicas.push(await start(cluster, ports[1] as number, "again", usual));
+      },
       true,
     );
     await t.step("no call failed while the Secret was lost and found, whichever replica answered", async () => {
@@ -187,11 +234,23 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
       await calls.stop();
       deepStrictEqual(calls.failures(), []);
       ok(calls.calls() > 50, String(calls.calls()));
+      deepStrictEqual(await connections.stop(), []);
+      ok(connections.trusted() > 50, String(connections.trusted()));
     });
     const emptied = { spec: { conversion: { webhook: { clientConfig: { caBundle: null } } } } };
     await healed(
       "the caBundle of the CRD is emptied by hand",
       () => call(cluster, "PATCH", CRD, emptied, MERGE),
+      false,
+    );
+    await healed(
+      "the caBundle of the webhook is indented by hand, which the API server accepts and cannot use",
+      async () => {
+        const value = btoa(` ${(await bundlesOf(cluster))[1]}`);
+        const indented = [{ op: "replace", path: "/webhooks/0/clientConfig/caBundle", value }];
+        const answer = await call(cluster, "PATCH", CONFIGURATION, indented, "application/json-patch+json");
+        strictEqual(answer.status, 200, JSON.stringify(answer.body));
+      },
       false,
     );
     await healed("the caBundle of the webhook is overwritten by hand", async () => {
@@ -257,7 +316,7 @@ Deno.test("authorities and certificates end and are replaced while they are used
     await untilCreated(cluster, "v1alpha2", manifest({}, "kept"));
     await eventually(
       "it can be read in the old version",
-      async () => (await call(cluster, "GET", pathIn("v1alpha1"))).status === 200 ? true : undefined,
+      async () => (await converted(cluster, "probe")).status === 201 ? true : undefined,
     );
     const calls = traffic(cluster);
     const first = (await authorities(cluster))?.current.certificate;
