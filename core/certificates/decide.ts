@@ -21,7 +21,7 @@ export interface Bundle {
   readonly target: string;
   /** PEM as stored; undefined if missing. What it trusts is in use, whatever path it calls. */
   readonly pem: string | undefined;
-  /** Whether it calls the path of the Secret; another Secret has another path. */
+  /** Whether it calls the path that the Secret names. */
   readonly hasPath: boolean;
 }
 
@@ -50,7 +50,7 @@ export type CertificateStep = Data.TaggedEnum<{
   CreateAuthority: { readonly retired: Authorities["retired"]; readonly why: string };
   /** A successor is made and published; it does not sign yet. */
   MakeSuccessor: { readonly from: Authorities };
-  /** The successor signs from now on, or an old authority is forgotten. */
+  /** The successor signs from now on, or a retired authority is added or forgotten. */
   Write: { readonly authorities: Authorities; readonly why: string };
   Publish: { readonly target: string; readonly pem: string };
   IssueLeaf: {
@@ -78,7 +78,7 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
   }
 
   const own = bundleOf(authorities, nowMs);
-  const wanted = joined(own, look.lingering);
+  const isSignerKnown = signer !== undefined && contains(own, signer);
   const issued = (why: string) =>
     CertificateStep.IssueLeaf({
       signer: authorities.current,
@@ -89,16 +89,16 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
     });
   if (leaf === undefined) return issued("there is no certificate");
   if (!isCurrent(leaf, nowMs)) return issued("it is not valid at present");
-  if (signer !== undefined && !contains(own, signer) && isCurrentAuthority(signer, nowMs)) {
+  if (signer !== undefined && !isSignerKnown && isCurrentAuthority(signer, nowMs)) {
     return CertificateStep.Write({
       authorities: { ...authorities, retired: [...authorities.retired, { certificate: signer, sinceMs: nowMs }] },
       why: "this replica serves under an authority that the Secret does not contain",
     });
   }
   const stale = look.bundles.find((bundle) => !isPublished(bundle, own, look.lingering));
-  if (stale !== undefined) return CertificateStep.Publish({ target: stale.target, pem: wanted });
+  if (stale !== undefined) return CertificateStep.Publish({ target: stale.target, pem: joined(own, look.lingering) });
   if (names.some((name) => !leaf.names.includes(hostName(name)))) return issued("a host name is missing");
-  if (signer === undefined || !contains(own, signer)) return issued("its authority is no longer trusted");
+  if (!isSignerKnown) return issued("its authority is no longer trusted");
 
   const { next } = authorities;
   if (next === undefined && isPastTwoThirds(current, nowMs)) {
@@ -145,8 +145,8 @@ const created = ({ bundles, authorities, nowMs }: Look, why: string): Certificat
 };
 
 /**
- * Authorities that stay trusted when there is no Secret, or another one. Replicas serve under the last few; what deletes the
- * Secret again and again must not fill the CRD.
+ * Authorities that stay trusted although the Secret does not contain them. Replicas serve under the last few; if the Secret is
+ * deleted again and again, the CRD must not fill up.
  */
 const RETIRED_MAX = 16;
 

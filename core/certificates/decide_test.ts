@@ -11,6 +11,7 @@ import {
   nextStep,
   unknownAuthorities,
 } from "./decide.ts";
+import { NO_SIGHTINGS, sighted } from "./sightings.ts";
 import { CERTIFICATE_TIMES as TIMES } from "./times.ts";
 
 const MINUTE = 60_000;
@@ -124,7 +125,7 @@ Deno.test("nextStep() publishes an authority of another replica for a while, unt
   const [older, newer] = [await state(), await state()];
   // A replica that has just started knows the restored Secret alone.
   const leaf = await leafOf(older, START);
-  const bundles = [published(bundleOf(newer, START)), published(`${bundleOf(newer, START)}`, "webhook")];
+  const bundles = [published(bundleOf(newer, START)), published(bundleOf(newer, START), "webhook")];
   const lingering = unknownAuthorities({ authorities: older, bundles, nowMs: START });
   deepStrictEqual(lingering.map((text) => text.trim()), [newer.current.certificate.trim()]);
   const step = nextStep(look(older, { leaf, bundles, lingering }), TIMES);
@@ -241,8 +242,7 @@ for (const seed of [1, 2]) {
       skewMs: (chance() - 0.5) * 8 * MINUTE,
       leaf: undefined as ReturnType<typeof certificateFacts>,
       signer: undefined as string | undefined,
-      unknownSinceMs: new Map<string, number>(),
-      settled: undefined as { subject: string; sinceMs: number } | undefined,
+      sightings: NO_SIGHTINGS,
     }));
     const signers = new Set<string>();
     let [trueMs, lost] = [START, 0];
@@ -263,27 +263,16 @@ for (const seed of [1, 2]) {
         for (let done = 0; done <= crashAfter; done++) {
           const nowMs = trueMs + replica.skewMs;
           const authorities = authoritiesIn(secret);
-          const current = certificateFacts(authorities?.current.certificate ?? "");
-          const seen = [...bundles.values()];
-          const unknown = unknownAuthorities({ authorities, bundles: seen, nowMs });
-          replica.unknownSinceMs = new Map(unknown.map((text) => [text, replica.unknownSinceMs.get(text) ?? nowMs]));
-          const lingering = unknown.filter((text) => nowMs - (replica.unknownSinceMs.get(text) ?? 0) < TIMES.lingerMs);
-          const everywhere = authorities !== undefined && current !== undefined &&
-            seen.every((bundle) => isPublished(bundle, bundleOf(authorities, nowMs), lingering));
-          replica.settled = !everywhere
-            ? undefined
-            : replica.settled?.subject === current.subject
-            ? replica.settled
-            : { subject: current.subject, sinceMs: nowMs };
+          const seen = { authorities, bundles: [...bundles.values()], nowMs };
+          const { sightings, lingering, settledSinceMs } = sighted(replica.sightings, seen, TIMES);
+          replica.sightings = sightings;
           const step = nextStep({
-            nowMs,
-            authorities,
-            bundles: seen,
+            ...seen,
             leaf: replica.leaf,
             signer: replica.signer,
             lingering,
             names: ["svc"],
-            settledSinceMs: replica.settled?.sinceMs,
+            settledSinceMs,
           }, TIMES);
           if (step === undefined) break;
           ok(done < 20, `no end: ${step._tag}`);
@@ -301,7 +290,7 @@ for (const seed of [1, 2]) {
             signers.add(replica.leaf?.issuer ?? "");
           }
         }
-        if (crashAfter < 20) [replica.leaf, replica.settled] = [undefined, undefined];
+        if (crashAfter < 20) [replica.leaf, replica.signer, replica.sightings] = [undefined, undefined, NO_SIGHTINGS];
         for (const { leaf } of replicas) {
           if (leaf === undefined || [...bundles.values()].some(({ pem }) => pem === undefined)) continue;
           for (const { target, pem } of bundles.values()) {

@@ -9,16 +9,9 @@ import {
   AUTHORITY_KEY,
 } from "../../core/certificates/authorities.ts";
 import { AUTHORITY_SECRET } from "../../core/operator/own_objects.ts";
-import {
-  CertificateStep,
-  isPublished,
-  isServable,
-  type Look,
-  nextStep,
-  unknownAuthorities,
-} from "../../core/certificates/decide.ts";
+import { CertificateStep, isServable, type Look, nextStep } from "../../core/certificates/decide.ts";
+import { NO_SIGHTINGS, sighted, type Sightings } from "../../core/certificates/sightings.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
-import { bundleOf } from "../../core/certificates/authorities.ts";
 import { certificateFacts } from "../../core/data/digest.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { authorityReplaced } from "../../core/api/events.ts";
@@ -55,9 +48,8 @@ export const keepCertificates = Effect.fn("keepCertificates")(function* <E>(keep
   const kept: Progress = {
     leaf: undefined,
     signer: undefined,
-    settled: undefined,
+    sightings: NO_SIGHTINGS,
     segment: undefined,
-    unknownSinceMs: new Map(),
     seen: new Map(),
   };
   for (;;) {
@@ -83,10 +75,7 @@ interface Progress {
   signer: string | undefined;
   /** Of the paths, as last seen in the Secret: a Secret that is created anew keeps it. */
   segment: string | undefined;
-  /** Published authorities that the Secret does not contain, and when they were seen first. */
-  unknownSinceMs: ReadonlyMap<string, number>;
-  /** The signing authority, and since when it is in every bundle. */
-  settled: { readonly subject: string; readonly sinceMs: number } | undefined;
+  sightings: Sightings;
   readonly seen: SeenBundles;
 }
 
@@ -149,16 +138,8 @@ const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Kee
   const authorities = read !== undefined && (yield* Effect.promise(() => areUsable(read))) ? read : undefined;
   const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);
   if (current !== undefined) (yield* LiveFigures).certificateEndsAtMs.set("authority", current.notAfterMs);
-  const unknown = unknownAuthorities({ authorities, bundles, nowMs });
-  kept.unknownSinceMs = new Map(unknown.map((text) => [text, kept.unknownSinceMs.get(text) ?? nowMs]));
-  const lingering = unknown.filter((text) => nowMs - (kept.unknownSinceMs.get(text) ?? nowMs) < times.lingerMs);
-  const everywhere = authorities !== undefined && current !== undefined &&
-    bundles.every((bundle) => isPublished(bundle, bundleOf(authorities, nowMs), lingering));
-  kept.settled = !everywhere
-    ? undefined
-    : kept.settled?.subject === current.subject
-    ? kept.settled
-    : { subject: current.subject, sinceMs: nowMs };
+  const { sightings, lingering, settledSinceMs } = sighted(kept.sightings, { authorities, bundles, nowMs }, times);
+  kept.sightings = sightings;
   const look: Look = {
     nowMs,
     authorities,
@@ -167,7 +148,7 @@ const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Kee
     signer: kept.signer,
     lingering,
     names,
-    settledSinceMs: kept.settled?.sinceMs,
+    settledSinceMs,
   };
   return { secret, look };
 });

@@ -167,7 +167,7 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
     await install(cluster, balancer.port);
     await t.step("two replicas that start at once agree on one authority, and both can be called", async () => {
       replicas.push(...await Promise.all(ports.map((port, index) => start(cluster, port, `r${index}`, usual))));
-      // An object of the new version, so that a list of the old one is converted.
+      // Admission is called and answers.
       await untilCreated(cluster, "v1alpha2", manifest({}, "kept"));
       await working();
       const found = await authorities(cluster);
@@ -312,10 +312,10 @@ Deno.test("authorities and certificates end and are replaced while they are used
         ports.map((port, index) => start(cluster, port, `r${index}`, { times: SHORT, lookMs: LOOK_MS })),
       ),
     );
-    // An object of the new version, so that a list of the old one is converted.
+    // Admission is called and answers.
     await untilCreated(cluster, "v1alpha2", manifest({}, "kept"));
     await eventually(
-      "it can be read in the old version",
+      "the old version is converted",
       async () => (await converted(cluster, "probe")).status === 201 ? true : undefined,
     );
     const calls = traffic(cluster);
