@@ -14,7 +14,7 @@ import { installImageBuilder } from "./install/operator_image.ts";
 import { COMMON_VERSIONS, installServer } from "./install/python_server.ts";
 
 const built = async (): Promise<void> => {
-  await installSimulatedCluster();
+  await installSimulatedCluster({ node: "Scheduled" });
   await installControlPlane(["bundle-validator", "helm", "kstatus", "argocd-health"]);
   await installNodePrograms();
   await installControlPlane(["traefik"]);

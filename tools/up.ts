@@ -15,7 +15,7 @@ import { looking } from "../shell/cli/look.ts";
 import { connectionOf } from "../shell/runtime/settings.ts";
 import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
-import { isOwnNodeClusterInstalled } from "./cluster/control_plane.ts";
+import { isSimulatedClusterInstalled } from "./cluster/control_plane.ts";
 import { previewLines } from "./up/preview.ts";
 import { type BackgroundProcess, lastLines } from "./cluster/background_process.ts";
 import { type Api, apiOf, nameOf, namespaceOf } from "./up/api.ts";
@@ -31,7 +31,7 @@ import { tracesIn } from "./up/traces.ts";
 const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> => {
   await using cleanup = new AsyncDisposableStack();
   const print = printer();
-  const isFirst = options.context === undefined && !options.realNode && !isOwnNodeClusterInstalled();
+  const isFirst = options.context === undefined && !options.realNode && !isSimulatedClusterInstalled();
   for (const resource of sample.resources) {
     for (const line of previewLines(resource, SURROUNDINGS, isFirst)) console.log(line);
   }

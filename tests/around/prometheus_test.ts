@@ -10,9 +10,8 @@ import { DEFAULT } from "../../tools/package/choices.ts";
 import { dashboard, serviceMonitor } from "../../tools/package/extras.ts";
 import { installation } from "../../tools/package/installation.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
-import { eventually } from "../cluster/operator.ts";
 import { install } from "../cluster/operator_account.ts";
-import { imageOf, list, pause, read, ready, RESOURCES } from "../cluster/settled.ts";
+import { imageOf, list, read, ready, RESOURCES } from "../cluster/settled.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { commandsRunBy } from "../documented_commands.ts";
@@ -20,6 +19,7 @@ import { manifest, secret } from "../given.ts";
 import { scraped } from "../scraped.ts";
 import { startInstalledOperator } from "./installed_operator.ts";
 import { type Prometheus, startPrometheus } from "./prometheus.ts";
+import { eventually, pause } from "../waiting.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const MONITOR = stringAt(serviceMonitor(), "metadata", "name") ?? "";
@@ -27,7 +27,7 @@ const UNFIT = { storage: { sql: { type: "postgres", connectionString: secret("go
 
 Deno.test("Prometheus reads the installed operator, and alerts fire in their situation and in no other", async (t) => {
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-prometheus-" });
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const stops: Array<() => Promise<void>> = [];
   try {
     await prepare(cluster);
@@ -252,7 +252,7 @@ const firing = async (
     await pause(LOOK_MS);
     last = await prometheus.firing();
     return last.join() === names.join() ? true : undefined;
-  }, 60_000).catch((cause) => {
+  }).catch((cause) => {
     throw new Error(`${what}: ${last.join(", ") || "nothing"} fires`, { cause });
   });
 };

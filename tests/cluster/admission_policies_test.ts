@@ -5,20 +5,9 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { installPolicies, labelMutation, type PolicyRule } from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";
 import { manifest } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
-import {
-  apply,
-  condition,
-  imageOf,
-  isSettled,
-  list,
-  pause,
-  read,
-  RESOURCES,
-  settled,
-  unchangedFor,
-  withModels,
-} from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, condition, imageOf, isSettled, list, read, RESOURCES, settled, withModels } from "./settled.ts";
+import { aMoment, aWhile, eventually, unchanged } from "../waiting.ts";
 
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
 
@@ -63,7 +52,7 @@ const events = async (cluster: ControlPlane): Promise<number> =>
     .filter((value) => stringAt(value, "reportingController") === "llama-stack-operator").length;
 
 Deno.test("fields that a policy of the cluster rewrites are accepted as the API server returned them", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const log = console.log;
   console.log = () => {};
   const door = openDoor(cluster);
@@ -72,16 +61,16 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
     const start = () => startOperator(cluster, { url: door.url });
     let running = await start();
     const quiet = async (what: string, act: () => Promise<unknown>) => {
-      const writes = await unchangedFor(2000, door.writes);
+      const writes = await unchanged(door.writes);
       const told = await events(cluster);
       await act();
-      await pause(3000);
+      await aWhile();
       deepStrictEqual([door.writes() - writes, await events(cluster) - told], [0, 0], what);
     };
     const woken = async () => {
       for (let round = 0; round < 5; round++) {
         await cluster.kubectl(["annotate", "llsd", "my", `example.com/round=${Date.now()}`, "--overwrite"]);
-        await pause(300);
+        await aMoment();
       }
     };
     try {
@@ -93,7 +82,7 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
         quiet("restarted", async () => {
           await running.stop();
           running = await start();
-          await pause(2000);
+          await aWhile();
           await woken();
         }));
       await t.step("the status names the fields, without values", async () => {
@@ -115,7 +104,7 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
         await eventually("it is repaired", async () => await image(cluster) === before || undefined);
         // The pods of a repaired template are replaced, which the status reports.
         await eventually("it is settled", async () => {
-          await unchangedFor(2000, door.writes);
+          await unchanged(door.writes);
           return await isSettled(cluster, "my", 2);
         });
         await quiet("repaired", woken);

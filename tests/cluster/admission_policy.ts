@@ -2,7 +2,7 @@
 import { ok } from "node:assert/strict";
 import type { Json, JsonObject } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
-import { eventually } from "./operator.ts";
+import { eventually } from "../waiting.ts";
 
 const ADMISSION = "/apis/admissionregistration.k8s.io/v1";
 

@@ -4,7 +4,7 @@ import { at, type Json, type JsonObject, listAt, put, stringAt } from "../../cor
 import { leftoverPrefix, LEFTOVERS_ANNOTATION } from "../../core/api/convert/annotation.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import {
   type Answered,
   call,
@@ -14,6 +14,7 @@ import {
   VALIDATING_CONFIGURATION,
   validatingConfiguration,
 } from "./webhooks.ts";
+import { eventually } from "../waiting.ts";
 
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const SETTINGS = "/api/v1/namespaces/default/configmaps";

@@ -3,8 +3,9 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import { apply, RESOURCES, settled, withModels } from "./settled.ts";
+import { aWhile, eventually } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces";
 
@@ -22,7 +23,7 @@ const portIn = (deployment: JsonObject | undefined): unknown =>
     at(listAt(listAt(deployment, "spec", "template", "spec", "containers")[0], "ports")[0], "containerPort");
 
 Deno.test("the operator keeps up with what happens at once", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     const running = await startOperator(cluster);
     try {
@@ -52,9 +53,7 @@ Deno.test("the operator keeps up with what happens at once", async (t) => {
         await cluster.kubectl(["delete", "llsd", "twin", "-n", "other"]);
         await eventually(
           "the other one is gone",
-          async () => await read(cluster, `${DEPLOYMENTS}/other/deployments/twin`) === undefined || undefined,
-          COLLECTED_MS,
-        );
+          async () => await read(cluster, `${DEPLOYMENTS}/other/deployments/twin`) === undefined || undefined);
         ok(stringAt(await read(cluster, `${DEPLOYMENTS}/default/deployments/twin`), "metadata", "uid") !== undefined);
       });
 
@@ -73,9 +72,9 @@ Deno.test("the operator keeps up with what happens at once", async (t) => {
           ]);
           return text.split("\n").filter((line) => line.includes("/short-"));
         };
-        await eventually("nothing is left", async () => (await left()).length === 0 || undefined, 2 * COLLECTED_MS);
+        await eventually("nothing is left", async () => (await left()).length === 0 || undefined);
         // Nor does a late write bring one back.
-        await new Promise((resume) => setTimeout(resume, 3000));
+        await aWhile();
         deepStrictEqual(await left(), []);
         await settled(cluster, "edited", 1);
       });

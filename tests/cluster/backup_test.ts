@@ -6,8 +6,9 @@ import { installProgram } from "../../tools/install/debian_packages.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { manifest, secret } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import { isReady, read } from "./settled.ts";
+import { eventually } from "../waiting.ts";
 
 const OPERATOR = "llama-stack-operator-system";
 const NAMES = ["claimed", "shared"];
@@ -117,7 +118,7 @@ Deno.test("resources are restored by the commands of docs/backup.md, and by othe
   const log = console.log;
   console.log = () => {};
   try {
-    const before = await startControlPlane({ kwok: true });
+    const before = await startControlPlane({ node: "Scheduled" });
     try {
       for (const name of [OPERATOR, "team"]) await before.kubectl(["create", "namespace", name]);
       const operator = await startOperator(before, { operatorNamespace: OPERATOR });
@@ -140,7 +141,7 @@ Deno.test("resources are restored by the commands of docs/backup.md, and by othe
     } finally {
       await before.stop();
     }
-    const after = await startControlPlane({ kwok: true });
+    const after = await startControlPlane({ node: "Scheduled" });
     try {
       const operatorAfter = async () => await startOperator(after, { operatorNamespace: OPERATOR });
       let operator: { readonly stop: () => Promise<void> } | undefined;

@@ -12,8 +12,7 @@ import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { manifest } from "../given.ts";
-import { pause } from "./settled.ts";
-import { eventually, type RunningOperator, startOperator } from "./operator.ts";
+import { type RunningOperator, startOperator } from "./operator.ts";
 import {
   balanced,
   call,
@@ -23,6 +22,7 @@ import {
   untilCreated,
   validatingConfiguration,
 } from "./webhooks.ts";
+import { aMoment, eventually, pause } from "../waiting.ts";
 
 const CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io";
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/llama-stack-operator";
@@ -79,7 +79,7 @@ const traffic = (cluster: ControlPlane) => {
         call(cluster, "POST", `${pathIn("v1alpha2")}?dryRun=All`, manifest({}, `dry-${turn}`))
       );
       noted("admission", made.status, made.body);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await aMoment();
     }
   })();
   return {
@@ -109,7 +109,7 @@ const newConnections = (cluster: ControlPlane, ports: ReadonlyArray<number>) => 
           });
         }
       }
-      await pause(100);
+      await aMoment();
     }
   })();
   return {
@@ -162,7 +162,7 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
       const asked = await converted(cluster, "probe");
       const made = await call(cluster, "POST", `${pathIn("v1alpha2")}?dryRun=All`, manifest({}, "probe"));
       return asked.status === 201 && made.status === 201 ? true : undefined;
-    }, 60_000);
+    });
   try {
     await install(cluster, balancer.port);
     await t.step("two replicas that start at once agree on one authority, and both can be called", async () => {
@@ -185,7 +185,7 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
           const current = (await authorities(cluster).catch(() => undefined))?.current.certificate;
           if (current === undefined || other && current === before) return undefined;
           return (await bundlesOf(cluster)).every((pem) => pem.includes(current.trim())) ? true : undefined;
-        }, 60_000);
+        });
         if (other) {
           // Replicas serve under the former authority for a while.
           const bundles = await bundlesOf(cluster);
@@ -325,12 +325,10 @@ Deno.test("authorities and certificates end and are replaced while they are used
       const found = await authorities(cluster);
       if (found !== undefined) seen.add(found.current.certificate);
       return seen.size >= 3 ? true : undefined;
-    }, 120_000);
+    });
     await eventually(
       "the first one is forgotten",
-      async () => (await bundlesOf(cluster)).every((pem) => !pem.includes(first?.trim() ?? "")) ? true : undefined,
-      60_000,
-    );
+      async () => (await bundlesOf(cluster)).every((pem) => !pem.includes(first?.trim() ?? "")) ? true : undefined);
     await calls.stop();
     deepStrictEqual(calls.failures(), []);
     ok(calls.calls() > 100, String(calls.calls()));

@@ -7,8 +7,8 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { type Ended, ended } from "../../tools/install/run_program.ts";
 import { OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { unchangedFor } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { eventually, unchanged } from "../waiting.ts";
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/one";
@@ -81,7 +81,7 @@ const versions = async (cluster: ControlPlane): Promise<string> => {
 };
 
 Deno.test("the command line next to the operator on a real API server", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     let running = await startOperator(cluster);
     try {
@@ -192,7 +192,7 @@ Deno.test("the command line next to the operator on a real API server", async (t
       });
 
       await t.step("cli diff shows an edit and writes nothing", async () => {
-        const before = await unchangedFor(2000, () => versions(cluster));
+        const before = await unchanged(() => versions(cluster));
         const edit = manifest({ ...SPEC, resources: { models: [{ name: "m" }] } }, "one");
         const { code, stdout } = await cli(cluster, ["diff", "-f", "-"], edit);
         strictEqual(code, 1);

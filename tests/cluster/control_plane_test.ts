@@ -26,8 +26,8 @@ Deno.test("startControlPlane() starts a real API server that supports server-sid
   }
 });
 
-Deno.test("startControlPlane() with kwok runs a pod that claims a volume", async () => {
-  const controlPlane = await startControlPlane({ kwok: true });
+Deno.test("startControlPlane() with a simulated node runs a pod that claims a volume", async () => {
+  const controlPlane = await startControlPlane({ node: "Scheduled" });
   try {
     const claim = {
       apiVersion: "v1",

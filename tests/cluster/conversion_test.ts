@@ -11,7 +11,7 @@ import { arbitraryV1alpha2 } from "../arbitrary_versions.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { figure, ROLLING_SECONDS } from "../../tools/soak_lengths.ts";
 import { goDefinition } from "./go_operator.ts";
-import { eventually, type RunningOperator, startOperator } from "./operator.ts";
+import { type RunningOperator, startOperator } from "./operator.ts";
 import {
   balanced,
   call,
@@ -23,6 +23,7 @@ import {
   VALIDATING_CONFIGURATION,
   validatingConfiguration,
 } from "./webhooks.ts";
+import { aMoment, eventually } from "../waiting.ts";
 
 const OLD = "v1alpha1";
 const NOW = "v1alpha2";
@@ -352,7 +353,7 @@ Deno.test("both API versions on a real API server", async (t) => {
       })();
       for (let swap = 0; swap < 10; swap++) {
         await webhooks.renew();
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await aMoment();
       }
       going = false;
       await caller;
@@ -385,7 +386,7 @@ Deno.test("both versions can be read at any moment, by a bare kubectl get too, w
         const { status, body } = await patiently(() => call(cluster, "GET", pathIn(version)));
         calls++;
         if (status !== 200) failures.push(`${version} ${status} ${String(body.message).slice(0, 300)}`);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await aMoment();
       }
     });
     // As a person asks: a process of its own, a look at what is served, a connection of its own.
@@ -395,7 +396,7 @@ Deno.test("both versions can be read at any moment, by a bare kubectl get too, w
         const resources = `llamastackdistributions.${version}.llamastack.io`;
         await cluster.kubectl(["get", resources, "--all-namespaces"]).catch((error) => failures.push(String(error)));
         gets++;
-        await new Promise((resolve) => setTimeout(resolve, 500));
+        await aMoment();
       }
     });
     const end = Date.now() + ROLLING_SECONDS * 1000;
@@ -407,7 +408,7 @@ Deno.test("both versions can be read at any moment, by a bare kubectl get too, w
       const [old] = running.splice(0, 1);
       const stopped = old?.operator.stop();
       // The Service learns of it when the replica is already stopping.
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await aMoment();
       balancer.to(running.map(({ port }) => port));
       await stopped;
     }
@@ -460,7 +461,7 @@ const listed = async (cluster: ControlPlane, version: string, count: number): Pr
   for (let look = 0; look < 200; look++) {
     const { body, status } = await call(cluster, "GET", pathIn(NOW));
     if (status === 200 && listAt(body, "items").length === count) break;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
   }
   return listAt((await call(cluster, "GET", pathIn(version))).body, "items") as ReadonlyArray<JsonObject>;
 };

@@ -36,7 +36,7 @@ const editAll = (cluster: ControlPlane, count: number): Promise<void> =>
   });
 
 Deno.test("memory does not grow, however often resources are edited", async () => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
     const v8Flags = `--max-semi-space-size=2,--max-old-space-size=${HEAP_MIB}`;

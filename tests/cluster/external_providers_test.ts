@@ -3,8 +3,9 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, condition, isObserved, list, read, ready, RESOURCES, unchangedFor } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, condition, isObserved, list, read, ready, RESOURCES } from "./settled.ts";
+import { aWhile, eventually, unchanged } from "../waiting.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const IMAGE = "registry.example.com/own:1";
@@ -53,7 +54,7 @@ const whenProvider = (cluster: ControlPlane, phase: string) =>
   });
 
 Deno.test("an external provider is installed or reported, and pods of the former template keep running meanwhile", async () => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     const operator = await startOperator(cluster);
     try {
@@ -102,10 +103,10 @@ Deno.test("an external provider is installed or reported, and pods of the former
 
       // The same failure once more is no news, and nothing is written.
       const version = async () => stringAt(await read(cluster, `${RESOURCES}/my`), "metadata", "resourceVersion");
-      const written = await unchangedFor(1000, version);
+      const written = await unchanged(version);
       const again = status("prepare-providers", { running: {} }, { restartCount: 2, lastState: ended(1, failure) });
       await report(cluster, pod, [copied, again]);
-      await new Promise((resolve) => setTimeout(resolve, 2000));
+      await aWhile();
       strictEqual(await version(), written);
 
       await apply(cluster, manifest(EXTERNAL, "my"));

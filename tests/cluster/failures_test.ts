@@ -3,9 +3,10 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import { condition, isObserved, read, RESOURCES } from "./settled.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
+import { eventually } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const CANARY = "canary-7f3a91";
@@ -198,7 +199,7 @@ const FAILURES: ReadonlyArray<Failure> = [
 ];
 
 Deno.test("failure preservation on a real API server", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const lines: Array<string> = [];
   const log = console.log;
   console.log = (...words: ReadonlyArray<unknown>) => void lines.push(words.join(" "));

@@ -7,8 +7,9 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { openDoor } from "./faulty_door.ts";
 import { CRASH_STRIDE, figure } from "../../tools/soak_lengths.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import { apply, isSettled, list, RESOURCES, SPEC } from "./settled.ts";
+import { eventually } from "../waiting.ts";
 
 const CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims";
 const KINDS = [
@@ -165,7 +166,7 @@ function* moments(stride: number): Generator<readonly [number, Moment]> {
 }
 
 Deno.test("the operator converges to the same state when it crashes at any write", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
     for (const scenario of SCENARIOS) {

@@ -6,8 +6,9 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, condition, pause, read, ready, RESOURCES, staysFor } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, condition, read, ready, RESOURCES } from "./settled.ts";
+import { aMoment, aWhile, eventually, stays } from "../waiting.ts";
 
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
 const RESOURCE = `${RESOURCES}/my`;
@@ -43,7 +44,7 @@ const patch = async (
 };
 
 Deno.test("edits of the operator's objects are repaired on a real API server", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const log = console.log;
   console.log = () => {};
   try {
@@ -60,7 +61,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
             async () => content(await read(cluster, DEPLOYMENT)) === before || undefined,
           );
           // Nothing is fought over afterwards, and the next edit goes through.
-          await staysFor(1000, async () => content(await read(cluster, DEPLOYMENT)));
+          await stays(async () => content(await read(cluster, DEPLOYMENT)));
           await apply(cluster, manifest(spec({ overrides: { podLabels: { edited: "yes" } } })));
           await eventually(
             "an edit goes through",
@@ -130,7 +131,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
               }, "robot");
             }
             // An overwrite within the milliseconds of the repair itself may be one with the next for the operator.
-            await pause(200);
+            await aMoment();
           }
         })();
         const contested = async () => condition(await read(cluster, RESOURCE), "Contested");
@@ -154,7 +155,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
           });
           await eventually("another field is repaired", async () => await podLabel() === "meanwhile" || undefined);
           ok(Date.now() - startedMs < 8000, "both within the first pause");
-          await pause(15_000);
+          await aWhile(5);
         } finally {
           going = false;
           await actor;
@@ -163,8 +164,8 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
         const events = await told();
         strictEqual(events.length, 1, events.join("\n"));
         ok(events.join().includes('"robot"'), events.join());
-        await eventually("it is repaired", async () => await label() === "llama-stack" || undefined, 45_000);
-        await eventually("it is over", async () => await contested() === undefined || undefined, 15_000);
+        await eventually("it is repaired", async () => await label() === "llama-stack" || undefined);
+        await eventually("it is over", async () => await contested() === undefined || undefined);
       });
       await t.step("fields without conflict are kept", async () => {
         await patch(cluster, DEPLOYMENT, "merge", {

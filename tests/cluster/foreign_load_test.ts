@@ -10,7 +10,8 @@ import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { openDoor } from "./faulty_door.ts";
 import { figure, FOREIGN_BYTES, FOREIGN_OBJECTS, IS_SOAK } from "../../tools/soak_lengths.ts";
-import { apply, pause, settled, withModels } from "./settled.ts";
+import { apply, settled, withModels } from "./settled.ts";
+import { pause } from "../waiting.ts";
 
 /** Of anonymous memory: pages of the program file come and go with the load of the machine. */
 const GROWTH_MIB_MAX = 12;
@@ -45,7 +46,7 @@ const makeForeign = async (cluster: ControlPlane, count: number): Promise<void> 
 };
 
 Deno.test("foreign Secrets and ConfigMaps cost the operator no memory and are never read", async () => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const door = openDoor(cluster);
   try {
     await installDefinition(cluster, customResourceDefinition() as unknown as Definition);

@@ -8,9 +8,10 @@ import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { ended } from "../../tools/install/run_program.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { manifest, secret } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import { condition, isObserved, read, RESOURCES } from "./settled.ts";
 import { call, installWithWebhooks, pathIn, startWebhooks } from "./webhooks.ts";
+import { eventually } from "../waiting.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const SCRIPT = `${ROOT}deploy/argocd/health.lua`;
@@ -75,7 +76,7 @@ const IN_ITS_STATE: Readonly<Record<string, { readonly argo: string; readonly ks
 const NOT_SEEN = { argo: "Progressing", kstatus: "InProgress" };
 
 Deno.test("Argo CD's Lua engine, kstatus and kubectl read the status as a user expects", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const webhooks = await startWebhooks(cluster);
   try {
     await installWithWebhooks(cluster, webhooks);

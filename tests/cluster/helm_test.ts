@@ -12,9 +12,9 @@ import { commandsRunBy } from "../documented_commands.ts";
 import { manifest } from "../given.ts";
 import { CHART, expected, type Helm, helmOn, IN_NAMESPACE, OPERATOR, PROGRAM, writeChart } from "./helm.ts";
 import { goDefinition } from "./go_operator.ts";
-import { eventually } from "./operator.ts";
 import { running } from "./operator_account.ts";
-import { list, pause, read, ready, RESOURCES } from "./settled.ts";
+import { list, read, ready, RESOURCES } from "./settled.ts";
+import { aWhile, eventually } from "../waiting.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
@@ -22,7 +22,7 @@ const CONFIGURATION = `/apis/admissionregistration.k8s.io/v1/validatingwebhookco
 const NEXT = "99.0.0";
 
 Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const home = await Deno.makeTempDir();
   try {
     const helm = await helmOn(home, cluster);
@@ -124,7 +124,7 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
     await t.step("helm uninstall leaves the definition, the resources and the servers, and nothing else", async () => {
       const before = await servers(cluster);
       await documented("Helm", /^helm uninstall/);
-      await pause(1000);
+      await aWhile();
       deepStrictEqual(await partsOf(cluster), [`customresourcedefinition.apiextensions.k8s.io/${CRD_NAME}`]);
       deepStrictEqual(await servers(cluster), before);
       // Secrets and Lease are the operator's own.

@@ -11,9 +11,9 @@ import { startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { manifest } from "../given.ts";
 import { serveIndex } from "../../tools/cluster/index_server.ts";
-import { eventually } from "./operator.ts";
 import { digestOf, hugeArchive } from "./protected_registry.ts";
 import { condition, read } from "./settled.ts";
+import { eventually } from "../waiting.ts";
 
 const STARTER = await Deno.readTextFile(new URL("../../configs/bases/starter-1.5.yaml", import.meta.url));
 const MIB = 1024 * 1024;
@@ -214,7 +214,7 @@ Deno.test("a hostile registry gets a typed failure for each trick, and disturbs 
           const path = `/apis/llamastack.io/v1alpha2/namespaces/of-${name}/llamastackdistributions/mine`;
           last = stringAt(condition(await read(cluster, path), "ConfigGenerated"), "message") ?? "";
           return message.test(last) || undefined;
-        }, 6 * REQUEST_MS).catch((cause) => Promise.reject(new Error(`${cause.message}; last seen: ${last}`)));
+        }).catch((cause) => Promise.reject(new Error(`${cause.message}; last seen: ${last}`)));
         ok(asked.has(name));
         const deployment = await read(cluster, `/apis/apps/v1/namespaces/of-${name}/deployments/mine`);
         ok(stringAt(deployment, "kind") !== "Deployment");

@@ -12,7 +12,6 @@ import { ended } from "../../tools/install/run_program.ts";
 import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { inFolder } from "../folder.ts";
 import { manifest } from "../given.ts";
-import { eventually } from "./operator.ts";
 import {
   digestOf,
   layerWith,
@@ -20,7 +19,8 @@ import {
   pushIndex,
   startProtectedRegistry,
 } from "./protected_registry.ts";
-import { apply, condition, imageOf, isObserved, read, RESOURCES, unchangedFor } from "./settled.ts";
+import { apply, condition, imageOf, isObserved, read, RESOURCES } from "./settled.ts";
+import { eventually, unchanged } from "../waiting.ts";
 
 const STARTER = await Deno.readTextFile(new URL("../../configs/bases/starter-1.5.yaml", import.meta.url));
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -232,7 +232,7 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         };
         deepStrictEqual(await differences("mine"), "default/mine: no differences\n");
         const version = async () => stringAt(await read(cluster, `${RESOURCES}/mine`), "metadata", "resourceVersion");
-        const status = await unchangedFor(2000, version);
+        const status = await unchanged(version);
         await restart();
         await apply(cluster, running(image("mine"), "new"));
         await refused(cluster, "new", /cannot be reached/);

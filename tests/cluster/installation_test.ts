@@ -136,7 +136,7 @@ Deno.test("the installation on a real API server", async (t) => {
 Deno.test("the commands of docs/install.md run as written, in order, on a real API server", async () => {
   const commands = await commandsRunBy("tests/cluster/installation_test.ts");
   ok(commands.length >= 7);
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     for (const object of goOperator()) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(object));
     for (const { text } of commands) {

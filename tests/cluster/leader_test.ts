@@ -4,7 +4,8 @@ import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
+import { aWhile, eventually } from "../waiting.ts";
 
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/llama-stack-operator";
 
@@ -81,7 +82,7 @@ Deno.test("leading() allows one replica to write, and another when the first one
 
     // Killed: the lease stays and runs out.
     const heir = await startOperator(cluster, { leaderElect: true, replica: "heir" });
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await aWhile();
     await second.stop();
     ok((await holder(cluster)).startsWith("second_"));
     const took = await timeToDeploy(cluster, "three");

@@ -6,8 +6,9 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { openWire } from "./dead_wire.ts";
 import { openDoor } from "./faulty_door.ts";
 import { figure, NETWORK_SECONDS } from "../../tools/soak_lengths.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, pause, RESOURCES, settled, SPEC, withModels } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, RESOURCES, settled, SPEC, withModels } from "./settled.ts";
+import { aWhile, eventually } from "../waiting.ts";
 
 /** What 16 mirrors, their relists and the passes of one resource ask for; a storm would be hundreds. */
 const REQUESTS_PER_SECOND_MAX = 60;
@@ -47,7 +48,7 @@ const disturb = async (cluster: ControlPlane, fromRound: number, untilMs: number
 
 for (const cut of ["clean", "broken"] as const) {
   Deno.test(`the operator misses no change while watches are cut (${cut}), calls fail and the API server restarts`, async () => {
-    const cluster = await startControlPlane({ kwok: true });
+    const cluster = await startControlPlane({ node: "Scheduled" });
     let calls = 0;
     const door = openDoor(cluster, {
       watchMs: 2000,
@@ -107,9 +108,9 @@ Deno.test("the operator does not retry faster when every watch ends at once, or 
         });
         const running = await startOperator(cluster, { url: door.url });
         try {
-          await pause(2000);
+          await aWhile();
           const before = door.requests();
-          await pause(8000);
+          await aWhile(3);
           const perSecond = (door.requests() - before) / 8;
           figure(`requests per second, every watch ${how}`, perSecond.toFixed(1), "60", "8 s");
           ok(perSecond < REQUESTS_PER_SECOND_MAX, `${perSecond} requests per second`);
@@ -125,7 +126,7 @@ Deno.test("the operator does not retry faster when every watch ends at once, or 
 });
 
 Deno.test("the operator detects objects that were deleted while no watch was open", async () => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   let isBlind = false;
   // Ends every watch, and says to each new one that its version is too old.
   const door = openDoor(cluster, {
@@ -141,7 +142,7 @@ Deno.test("the operator detects objects that were deleted while no watch was ope
     await settled(cluster, "one", 0);
     const whileBlind = async (deleted: string): Promise<void> => {
       isBlind = true;
-      await pause(1500);
+      await aWhile();
       await cluster.kubectl(["delete", deleted, "-n", "default"]);
       isBlind = false;
     };
@@ -160,7 +161,7 @@ Deno.test("the operator detects objects that were deleted while no watch was ope
 });
 
 Deno.test("the operator detects connections that died silently", async () => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const wire = openWire(cluster.url);
   const patience = { callMs: 4000, watchMs: 6000 };
   const running = await startOperator(cluster, { url: wire.url, patience });

@@ -7,6 +7,7 @@ import { Timeouts } from "../../shell/kubernetes/timeouts.ts";
 import { operator, type RunOptions } from "../../shell/process/run.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
+import { aMoment } from "../waiting.ts";
 
 export interface RunningOperator {
   /** Ends as SIGTERM would: watches closed, nothing left open. */
@@ -49,22 +50,4 @@ export const startOperator = async (
     ),
   );
   return { stop: async () => void await Effect.runPromise(Fiber.interrupt(fiber)) };
-};
-
-/** What is awaited, not measured, may take this long: a machine that also builds and boots servers is slow. */
-const BUSY_MACHINE_MS = 120_000;
-
-/** Looks every 50 ms until `look` gives something, at most `timeoutMs`. */
-export const eventually = async <A>(
-  what: string,
-  look: () => Promise<A | undefined>,
-  timeoutMs = BUSY_MACHINE_MS,
-): Promise<A> => {
-  const end = Date.now() + timeoutMs;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 };

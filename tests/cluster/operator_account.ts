@@ -7,8 +7,9 @@ import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import type { AuditEvent, ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { secret } from "../given.ts";
-import { eventually, type RunningOperator, startOperator } from "./operator.ts";
+import { type RunningOperator, startOperator } from "./operator.ts";
 import { read } from "./settled.ts";
+import { eventually } from "../waiting.ts";
 
 export const USER = `system:serviceaccount:${NAMESPACE}:${NAME}`;
 

@@ -6,8 +6,9 @@ import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import { makeAuthority } from "../../shell/webhooks/certificate_maker.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import { apply } from "./settled.ts";
+import { eventually } from "../waiting.ts";
 
 const HOUR_MS = 3_600_000;
 const authority = async () =>

@@ -3,8 +3,9 @@ import { ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, RESOURCES, staysFor, unchangedFor } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, RESOURCES } from "./settled.ts";
+import { eventually, stays, unchanged } from "../waiting.ts";
 
 const read = async (cluster: ControlPlane, path: string): Promise<JsonObject | undefined> => {
   const answer = await cluster.fetch(path);
@@ -53,7 +54,7 @@ const SECRET: JsonObject = {
 };
 
 Deno.test("the operator on a real API server", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     const running = await startOperator(cluster);
     try {
@@ -82,8 +83,8 @@ Deno.test("the operator on a real API server", async (t) => {
       });
 
       await t.step("writes nothing while nothing changes", async () => {
-        await unchangedFor(2000, () => versions(cluster));
-        await staysFor(5000, () => versions(cluster));
+        await unchanged(() => versions(cluster));
+        await stays(() => versions(cluster), { times: 2 });
       });
 
       await t.step("keeps the Deployment byte for byte when an edit fails, and recovers", async () => {

@@ -5,7 +5,7 @@ import { manifest } from "../given.ts";
 import { startInBackground } from "../../tools/cluster/background_process.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
-import { eventually } from "./operator.ts";
+import { eventually } from "../waiting.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 

@@ -15,7 +15,6 @@ import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { scraped } from "../scraped.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { serveIndex } from "../../tools/cluster/index_server.ts";
-import { eventually } from "./operator.ts";
 import {
   BARE,
   cleared,
@@ -30,6 +29,7 @@ import {
   told,
   write,
 } from "./operator_account.ts";
+import { eventually } from "../waiting.ts";
 
 /** Another namespace that is watched. */
 const SECOND = "more-servers";
@@ -41,7 +41,7 @@ const REVIEWS = ["tokenreviews", "subjectaccessreviews"];
 const NEVER_SEEN = ["update llamastackdistributions/finalizers", "create routes/custom-host"];
 
 Deno.test("the operator's account may do what it does, and nothing else, on a real API server", async (t) => {
-  const cluster = await startControlPlane({ kwok: true, audit: true });
+  const cluster = await startControlPlane({ node: "Scheduled", audit: true });
   try {
     await prepare(cluster, [PLACE, SECOND]);
     await t.step("in the whole cluster: no request is denied, and no rule is unused", async () => {

@@ -4,8 +4,8 @@ import { type BackgroundProcess, startInBackground, waitUntilReady } from "../..
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { installProgram } from "../../tools/install/debian_packages.ts";
 import { must } from "../../tools/install/run_program.ts";
-import { pause } from "./settled.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
+import { pause } from "../waiting.ts";
 
 export interface ProtectedRegistry extends Target {
   readonly username: string;

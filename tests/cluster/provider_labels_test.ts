@@ -6,9 +6,10 @@ import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { serveProviders } from "../provider_registry.ts";
-import { eventually, type RunningOperator, startOperator } from "./operator.ts";
+import { type RunningOperator, startOperator } from "./operator.ts";
 import { apply, condition, isObserved, list, read, RESOURCES } from "./settled.ts";
 import { call, installWithWebhooks, pathIn, startWebhooks, validatingConfiguration } from "./webhooks.ts";
+import { aWhile, eventually } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
@@ -253,7 +254,7 @@ Deno.test("labels of images of external providers are judged before a pod starts
       await restart();
       await eventually("the image is asked for again", () => Promise.resolve(asked() > count || undefined));
       // The answer comes within milliseconds.
-      await new Promise((resolve) => setTimeout(resolve, 2000));
+      await aWhile();
       match(await failed(cluster, "kept", "own"), /^ProviderApiMismatch/);
       strictEqual(await spec("kept"), before);
     });

@@ -1,12 +1,13 @@
 /** Every sample on a real API server: once it has settled, nothing is written as long as nothing changes. */
-import { ok } from "node:assert/strict";
+import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { figure, QUIET_SECONDS } from "../../tools/soak_lengths.ts";
 import { startOperator } from "./operator.ts";
-import { apply, list, RESOURCES, staysFor, unchangedFor } from "./settled.ts";
+import { apply, list, RESOURCES } from "./settled.ts";
+import { pause, unchanged } from "../waiting.ts";
 
 const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
 
@@ -46,7 +47,7 @@ const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =
   )).flat().sort();
 
 Deno.test("the operator writes nothing for any sample while nothing changes", async () => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const running = await startOperator(cluster);
   try {
     let samples = 0;
@@ -58,8 +59,9 @@ Deno.test("the operator writes nothing for any sample while nothing changes", as
     }
     ok(samples >= 9, `${samples} samples`);
     // Pods that become ready one after the other, and the answers of an autoscaler that has nothing to measure.
-    const before = await unchangedFor(10_000, () => versions(cluster));
-    await staysFor(QUIET_SECONDS * 1000, () => versions(cluster));
+    const before = await unchanged(() => versions(cluster), 5);
+    await pause(QUIET_SECONDS * 1000);
+    deepStrictEqual(await versions(cluster), before);
     figure(
       `objects and Events written for ${samples} samples at rest (${before.length} watched)`,
       "0",

@@ -6,14 +6,15 @@ import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { manifest } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import { apply, settled, withModels } from "./settled.ts";
+import { eventually } from "../waiting.ts";
 
 const CRD = "llamastackdistributions.llamastack.io";
 const BUDGETS = "/apis/policy/v1/poddisruptionbudgets";
 
 Deno.test("/readyz names a missing definition and a forbidden kind, and is ok once they are there", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const lines: Array<string> = [];
   const log = console.log;
   console.log = (...words: ReadonlyArray<unknown>) => void lines.push(words.join(" "));

@@ -10,10 +10,10 @@ import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { inFolder } from "../folder.ts";
 import { manifest } from "../given.ts";
-import { eventually } from "./operator.ts";
 import { type OtherRegistry, startDistribution, startNginx, startZot } from "./other_registries.ts";
 import { digestOf, layerWith, NAME, pushIndex } from "./protected_registry.ts";
 import { apply, condition, imageOf, isObserved, read, RESOURCES } from "./settled.ts";
+import { eventually } from "../waiting.ts";
 
 const STARTER = await Deno.readTextFile(new URL("../../configs/bases/starter-1.5.yaml", import.meta.url));
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";

@@ -5,8 +5,9 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { manifest } from "../given.ts";
 import { installPolicies, labelMutation } from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, condition, imageOf, read, RESOURCES, settled, staysFor, unchangedFor, withModels } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, condition, imageOf, read, RESOURCES, settled, withModels } from "./settled.ts";
+import { eventually, stays, unchanged } from "../waiting.ts";
 
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
 const SERVICE = "/api/v1/namespaces/default/services/my-service";
@@ -23,11 +24,11 @@ const image = async (cluster: ControlPlane): Promise<string> => imageOf(await re
 const isWatched = async (cluster: ControlPlane, withinMs: number): Promise<void> => {
   const before = await image(cluster);
   await cluster.kubectl(["set", "image", "deployment/my", `llama-stack=by-hand-${Date.now()}`]);
-  await eventually("an edit by hand is repaired", async () => await image(cluster) === before || undefined, withinMs);
+  await eventually("an edit by hand is repaired", async () => await image(cluster) === before || undefined);
 };
 
 Deno.test("objects whose labels are changed by users are still detected", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const log = console.log;
   console.log = () => {};
   try {
@@ -48,16 +49,12 @@ Deno.test("objects whose labels are changed by users are still detected", async 
           const wanted = value ?? "llama-stack-operator";
           await eventually(
             "the label is back",
-            async () => await label(cluster, path, name) === wanted || undefined,
-            SECONDS_MS,
-          );
+            async () => await label(cluster, path, name) === wanted || undefined);
           // The next change of the same object is seen as well.
           await cluster.kubectl(["label", "--overwrite", ...args.slice(0, 1), "app.kubernetes.io/part-of=mine"]);
           await eventually(
             "another label is back",
-            async () => await label(cluster, path, "app.kubernetes.io/part-of") === "llama-stack" || undefined,
-            SECONDS_MS,
-          );
+            async () => await label(cluster, path, "app.kubernetes.io/part-of") === "llama-stack" || undefined);
         });
       }
       await t.step("the Deployment is watched as before", () => isWatched(cluster, SECONDS_MS));
@@ -71,7 +68,7 @@ Deno.test("objects whose labels are changed by users are still detected", async 
 });
 
 Deno.test("objects whose labels a policy changes are still found", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const log = console.log;
   console.log = () => {};
   const door = openDoor(cluster);
@@ -93,12 +90,12 @@ Deno.test("objects whose labels a policy changes are still found", async (t) => 
       await t.step("an edit by hand is repaired within seconds", () => isWatched(cluster, SECONDS_MS));
       await t.step("a deleted Deployment comes back within seconds", async () => {
         await cluster.kubectl(["delete", "deployment", "my"]);
-        await eventually("it is there", async () => await image(cluster) !== "" || undefined, SECONDS_MS);
+        await eventually("it is there", async () => await image(cluster) !== "" || undefined);
         await settled(cluster, "my", 1);
       });
       await t.step("nothing is written at rest", async () => {
-        await unchangedFor(3000, door.writes);
-        await staysFor(15_000, door.writes);
+        await unchanged(door.writes);
+        await stays(door.writes, { times: 5 });
       });
     } finally {
       await running.stop();

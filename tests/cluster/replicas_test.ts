@@ -9,8 +9,8 @@ import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { type Door, openDoor } from "./faulty_door.ts";
 import { figure, ROLLED_REPLICAS } from "../../tools/soak_lengths.ts";
-import { eventually } from "./operator.ts";
-import { apply, pause, settled, withModels } from "./settled.ts";
+import { apply, settled, withModels } from "./settled.ts";
+import { aMoment, aWhile, eventually } from "../waiting.ts";
 
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/llama-stack-operator";
 const EDITED = ["a", "b", "c"];
@@ -68,7 +68,7 @@ const end = async ({ process, door }: Replica): Promise<void> => {
 };
 
 Deno.test("replicas as processes", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const replicas: Array<Replica> = [];
   const start = async (): Promise<Replica> => {
     const replica = await startReplica(cluster, program);
@@ -101,7 +101,7 @@ Deno.test("replicas as processes", async (t) => {
     await t.step("a leader that sleeps through its lease writes nothing when it wakes", async () => {
       const sleeper = replicas[0] as Replica;
       const other = await start();
-      await pause(2000);
+      await aWhile();
       const before = await holder(cluster);
       // Work that it has begun and will find when it wakes.
       await Promise.all(EDITED.map((name) => apply(cluster, manifest(withModels(3), name))));
@@ -112,12 +112,12 @@ Deno.test("replicas as processes", async (t) => {
       for (const name of EDITED) await settled(cluster, name, 4);
       const made = await contents(cluster);
       Deno.kill(sleeper.process.pid, "SIGCONT");
-      await pause(3000);
+      await aWhile();
       const now = await contents(cluster);
       deepStrictEqual(Object.fromEntries(Object.keys(made).map((name) => [name, now[name]])), made);
       await Promise.all(EDITED.map((name) => apply(cluster, manifest(withModels(5), name))));
       for (const name of EDITED) await settled(cluster, name, 5);
-      await pause(3000);
+      await aWhile();
       const late = sleeper.wroteAt.filter((when) => when > lostAt).length;
       figure(
         "late requests of a replica that lost its lease while it slept, none of which changed an object",
@@ -141,13 +141,13 @@ Deno.test("replicas as processes", async (t) => {
           await apply(cluster, manifest(withModels(models), name));
           last.set(name, models);
           edits++;
-          await pause(100);
+          await aMoment();
         }
       }));
       let slowest = 0;
       for (let rolled = 0; rolled < ROLLED_REPLICAS; rolled++) {
         await start();
-        await pause(2000);
+        await aWhile();
         const old = replicas.shift() as Replica;
         const asked = performance.now();
         strictEqual(await old.process.stop(), 0);

@@ -4,8 +4,9 @@ import { type JsonObject, listAt } from "../../core/data/json.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, list, RESOURCES, unchangedFor } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, list, RESOURCES } from "./settled.ts";
+import { eventually, unchanged } from "../waiting.ts";
 
 const VLLM: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000" }] } };
 
@@ -28,7 +29,7 @@ Deno.test("a new resource costs one look-up, each object, one Event and its stat
         return listAt(resource, "status", "conditions").length > 0 || undefined;
       });
       // What came behind the status would come at once.
-      await unchangedFor(2000, () => requests.length);
+      await unchanged(() => requests.length);
       deepStrictEqual(requests.toSorted(), [
         "GET deployments",
         "PATCH configmaps",

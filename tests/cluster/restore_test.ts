@@ -2,9 +2,10 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, read, RESOURCES, settled, staysFor, unchangedFor, withModels } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, read, RESOURCES, settled, withModels } from "./settled.ts";
 import { manifest } from "../given.ts";
+import { eventually, stays, unchanged } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const MANAGED = "labelSelector=app.kubernetes.io/managed-by%3Dllama-stack-operator";
@@ -37,7 +38,7 @@ for (const leaderElect of [true, false]) {
 }
 
 const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const log: Array<string> = [];
   const console_log = console.log;
   console.log = (...words: ReadonlyArray<unknown>) => void log.push(words.join(" "));
@@ -62,10 +63,7 @@ const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> =
       await t.step("it is noticed", async () => {
         await eventually(
           "it is noticed, or the lease was lost in the meantime",
-          () => Promise.resolve(log.some((line) => /was restored|stopped leading/.test(line)) || undefined),
-          // Without a lost connection, it is noticed after a minute.
-          30_000,
-        );
+          () => Promise.resolve(log.some((line) => /was restored|stopped leading/.test(line)) || undefined));
         strictEqual(log.filter((line) => line.includes("was restored")).length <= 1, true);
         if (!leaderElect) return;
         await eventually(
@@ -99,8 +97,8 @@ const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> =
         const own = listAt(await read(cluster, `${DEPLOYMENTS}?${MANAGED}`), "items");
         ok(!own.some((value) => stringAt(value, "metadata", "name") === "lost"));
         // Pods of the last edits may still become ready.
-        await unchangedFor(3000, () => versions(cluster));
-        await staysFor(5000, () => versions(cluster));
+        await unchanged(() => versions(cluster));
+        await stays(() => versions(cluster), { times: 2 });
         ok(objectAt(await read(cluster, `${RESOURCES}/edited`), "status") !== undefined);
       });
     } finally {

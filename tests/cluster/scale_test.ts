@@ -3,8 +3,9 @@ import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, isObserved, pause, read, RESOURCES } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, isObserved, read, RESOURCES } from "./settled.ts";
+import { aWhile, eventually } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 
@@ -20,7 +21,7 @@ const numbersDuring = async (cluster: ControlPlane, change: () => Promise<unknow
     "the edit is carried out",
     async () => isObserved(await read(cluster, `${RESOURCES}/my`)) || undefined,
   );
-  await pause(1000);
+  await aWhile();
   const events = await (await cluster.fetch(`${DEPLOYMENTS}?watch=1&resourceVersion=${from}&timeoutSeconds=1`)).text();
   const numbers = [
     ...listAt(before, "items"),
@@ -30,7 +31,7 @@ const numbersDuring = async (cluster: ControlPlane, change: () => Promise<unknow
 };
 
 Deno.test("the number of pods never dips between a fixed number and an autoscaler", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const log = console.log;
   console.log = () => {};
   try {

@@ -5,8 +5,9 @@ import { SECRET_POLL_MS } from "../../shell/limits.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
-import { eventually, startOperator } from "./operator.ts";
+import { startOperator } from "./operator.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
+import { eventually } from "../waiting.ts";
 
 const database = (password: string): JsonObject => ({
   apiVersion: "v1",
@@ -48,9 +49,7 @@ Deno.test("run --secret-polling never lists Secrets, and applies a changed one w
       await apply(database("two"));
       await eventually(
         "the new password",
-        async () => await password() === "two" || undefined,
-        SECRET_POLL_MS + 15_000,
-      );
+        async () => await password() === "two" || undefined);
       await apply(manifest({}, "my"));
       await eventually("the split Secret goes", async () => await password() === undefined || undefined);
       const events = await (await cluster.fetch("/apis/events.k8s.io/v1/namespaces/default/events"))

@@ -1,8 +1,7 @@
 /** Resources on a real API server: written as a person would, and waited for until nothing is left to do. */
-import { deepStrictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
-import { eventually } from "./operator.ts";
+import { eventually } from "../waiting.ts";
 
 export const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 
@@ -66,29 +65,3 @@ export const isSettled = async (
 
 export const settled = (cluster: ControlPlane, name: string, models: number): Promise<JsonObject> =>
   eventually(`${name} settles with ${models} models`, () => isSettled(cluster, name, models));
-
-/** Something that must not change at rest: versions of objects, or a count of writes. */
-type Seen<A> = () => A | Promise<A>;
-
-/** Returns what `seen` returns once it has returned the same for so long. */
-export const unchangedFor = async <A>(forMs: number, seen: Seen<A>): Promise<A> => {
-  let [last, sinceMs] = [await seen(), performance.now()];
-  return await eventually(`nothing changes for ${forMs} ms`, async () => {
-    const now = await seen();
-    if (JSON.stringify(now) !== JSON.stringify(last)) [last, sinceMs] = [now, performance.now()];
-    if (performance.now() - sinceMs >= forMs) return last;
-    // A look may be a dozen lists; more often than this they would be the load.
-    await pause(Math.min(1000, forMs / 5));
-    return undefined;
-  });
-};
-
-/** Fails if `seen` returns something else after so long. */
-export const staysFor = async <A>(ms: number, seen: Seen<A>, what = "at rest"): Promise<void> => {
-  const before = await seen();
-  await pause(ms);
-  deepStrictEqual(await seen(), before, what);
-};
-
-/** For what has no sign to wait for. */
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -13,10 +13,11 @@ import { must } from "../../tools/install/run_program.ts";
 import { commandsRunBy, documentedCommands } from "../documented_commands.ts";
 import { manifest } from "../given.ts";
 import { GO_NAMES, goDefinition, goOperator, loadGoObjects, recordedIn } from "./go_operator.ts";
-import { eventually, type RunningOperator, startOperator } from "./operator.ts";
-import { pause, read } from "./settled.ts";
+import { type RunningOperator, startOperator } from "./operator.ts";
+import { read } from "./settled.ts";
 import { type RunningWebhooks, startWebhooks } from "./webhooks.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
+import { eventually, pause } from "../waiting.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const PLACE = "models";
@@ -24,7 +25,7 @@ const CRD = "llamastackdistributions.llamastack.io";
 const OLD_RESOURCES = "llamastackdistributions.v1alpha1.llamastack.io";
 
 Deno.test("there and back to the Go operator, by the commands of docs/install.md as written", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const webhooks = await startWebhooks(cluster);
   const folder = await Deno.makeTempDir();
   const ours = podsOfOurs(cluster);

@@ -12,12 +12,13 @@ import { CRD_PATH } from "../../core/operator/stored_versions.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { GO_NAMES, goDefinition, loadGoObjects, PINNED } from "./go_operator.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { read, unchangedFor } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { read } from "./settled.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
+import { eventually, unchanged } from "../waiting.ts";
 
 Deno.test("objects of the Go operator are adopted on a real API server", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const webhooks = await startWebhooks(cluster);
   try {
     await installDefinition(cluster, goDefinition() as unknown as Definition);
@@ -117,7 +118,7 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
         "the operator owns every field, the claim has no owner, and nothing is written at rest",
         async () => {
           let seen: ReadonlyArray<JsonObject> = [];
-          await unchangedFor(3000, async () => versions(seen = await objects(cluster)));
+          await unchanged(async () => versions(seen = await objects(cluster)));
           const foreign = seen.flatMap((object) =>
             listAt(object, "metadata", "managedFields")
               .filter((entry) => stringAt(entry, "subresource") === undefined)

@@ -7,8 +7,8 @@ import { type Definition, installDefinition } from "../../tools/cluster/custom_r
 import { commandsRunBy, LAUNCHER } from "../documented_commands.ts";
 import { inFolder } from "../folder.ts";
 import { manifest } from "../given.ts";
-import { eventually } from "./operator.ts";
 import { nothingIsLeft, start, startDeno, up } from "./up_run.ts";
+import { eventually } from "../waiting.ts";
 
 Deno.test("up as README has it ends with 0 when the sample is ready, and leaves nothing behind", () =>
   inFolder(async (tmp) => {
@@ -72,7 +72,7 @@ const listed = async (cluster: ControlPlane, path: string): Promise<ReadonlyArra
 
 Deno.test("up --context removes the objects of its run and never touches the definition", () =>
   inFolder(async (tmp) => {
-    const cluster = await startControlPlane({ kwok: true });
+    const cluster = await startControlPlane({ node: "Scheduled" });
     try {
       await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
       const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -5,9 +5,10 @@ import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "../../core/plan/stored_data/sto
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { CRASHING } from "../../tools/cluster/simulated_pods.ts";
 import { manifest } from "../given.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { condition, imageOf, isObserved, list, pause, read, RESOURCES, unchangedFor } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { condition, imageOf, isObserved, list, read, RESOURCES } from "./settled.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
+import { aMoment, eventually, unchanged } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const FLEET = 20;
@@ -39,7 +40,7 @@ const override = (tag: string) =>
   });
 
 Deno.test("upgrades on a real API server", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     const running = await startOperator(cluster);
     try {
@@ -174,7 +175,7 @@ Deno.test("upgrades on a real API server", async (t) => {
               return imageOf(deployment).endsWith(`:${tag}`) && isObserved(deployment) || undefined;
             });
             // Time for a reconciliation of that status.
-            await pause(500);
+            await aMoment();
           }
           await finalizers([]);
           await when(cluster, "slow", "DeploymentUpdated", "False RolledBack");
@@ -195,7 +196,7 @@ Deno.test("upgrades on a real API server", async (t) => {
           const version = async () =>
             stringAt(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion");
           // The Deployment controller writes its status once more when the pod is available.
-          const before = await unchangedFor(2000, version);
+          const before = await unchanged(version);
           await apply(cluster, [spec("ogx-starter")]);
           const held = await when(cluster, "moved", "ConfigGenerated", "False ServerFamilyChangeLosesData");
           ok(stringAt(condition(held, "ConfigGenerated"), "message")?.includes("the prompts"));

@@ -13,7 +13,7 @@ import { webhookRoutes } from "../../shell/webhooks/webhooks.ts";
 import { webhookServer } from "../../shell/webhooks/webhook_server.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
-import { eventually } from "./operator.ts";
+import { aMoment, eventually } from "../waiting.ts";
 
 export interface RunningWebhooks {
   readonly url: string;
@@ -161,7 +161,7 @@ export const patiently = async (ask: () => Promise<Answered>): Promise<Answered>
   for (let attempt = 0;; attempt++) {
     const answer = await ask();
     if (answer.status !== 429 || attempt >= 10) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await aMoment();
   }
 };
 

@@ -8,8 +8,9 @@ import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../../co
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
-import { eventually, startOperator } from "./operator.ts";
-import { apply, imageOf, isReady, list, pause, RESOURCES, unchangedFor, withModels } from "./settled.ts";
+import { startOperator } from "./operator.ts";
+import { apply, imageOf, isReady, list, RESOURCES, withModels } from "./settled.ts";
+import { aMoment, aWhile, eventually, unchanged } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const PODS = "/api/v1/namespaces/default/pods";
@@ -62,7 +63,7 @@ const restarted = async (cluster: ControlPlane, restartCount: number, isReady: b
 };
 
 Deno.test("in the weeks after a rollout and an upgrade the operator writes no object and makes no Event", async (t) => {
-  const cluster = await startControlPlane({ kwok: true });
+  const cluster = await startControlPlane({ node: "Scheduled" });
   const log = console.log;
   console.log = () => {};
   // Watches end again and again, as those of weeks do.
@@ -84,7 +85,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
       const all = await list(cluster, DEPLOYMENTS);
       return all.every((value) => imageOf(value).endsWith(":0.7.3")) && await areReady(cluster) || undefined;
     });
-    await unchangedFor(5000, () => door.written().filter((text) => !text.includes("/leases")).length);
+    await unchanged(() => door.written().filter((text) => !text.includes("/leases")).length, 2);
     const templates = async () =>
       (await list(cluster, DEPLOYMENTS)).map((value) => JSON.stringify(objectAt(value, "spec", "template")));
     const before = await templates();
@@ -92,7 +93,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
       await t.step(what, async () => {
         const from = door.writes();
         await act();
-        await pause(3000);
+        await aWhile();
         if (isOver) await allReady(cluster);
         const written = door.written().slice(from)
           .filter((text) => !/\/leases(\/|$)|llamastackdistributions\/[^/]+\/status$/.test(text));
@@ -103,7 +104,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
     for (const count of [1, 3, 12]) {
       await quiet(`containers out of memory, restart ${count}`, async () => {
         await restarted(cluster, count, false);
-        await pause(2000);
+        await aWhile();
         await restarted(cluster, count, true);
       });
     }
@@ -120,12 +121,12 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
     });
     await quiet("a lost node: pods are evicted and fit nowhere", async () => {
       await cluster.kubectl(["taint", "nodes", "simulated", "example.com/lost=:NoExecute"]);
-      await pause(6000);
+      await aWhile(2);
     }, false);
     await quiet("an operator that starts meanwhile", async () => {
       await running.stop();
       running = await start("second");
-      await pause(3000);
+      await aWhile();
     }, false);
     await quiet("the node is back", async () => {
       await cluster.kubectl(["taint", "nodes", "simulated", "example.com/lost:NoExecute-"]);
@@ -135,7 +136,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
       const third = await start("third");
       await running.stop();
       running = third;
-      await pause(3000);
+      await aWhile();
       await restarted(cluster, 20, true);
     });
     await quiet("resyncs", async () => {
@@ -143,7 +144,7 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
         for (const name of NAMES) {
           await cluster.kubectl(["annotate", "llsd", name, `example.com/round=${round}`, "--overwrite"]);
         }
-        await pause(500);
+        await aMoment();
       }
     });
   } finally {

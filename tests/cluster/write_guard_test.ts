@@ -9,10 +9,10 @@ import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { GO_NAMES, loadGoObjects } from "./go_operator.ts";
-import { eventually } from "./operator.ts";
 import { BARE, exerciseServer, install, isReady, own, prepare, refused, running, write } from "./operator_account.ts";
 import { read } from "./settled.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
+import { eventually } from "../waiting.ts";
 
 const COMPONENT = new URL("../../deploy/kustomize/components/write-guard/", import.meta.url).pathname;
 const POLICY = `${NAME}-write-guard`;
@@ -20,7 +20,7 @@ const POLICY = `${NAME}-write-guard`;
 const TENANT = "tenant";
 
 Deno.test("the write guard allows the operator's writes and protects everything else on a real API server", async (t) => {
-  const cluster = await startControlPlane({ kwok: true, audit: true });
+  const cluster = await startControlPlane({ node: "Scheduled", audit: true });
   try {
     await prepare(cluster, [TENANT]);
     await install(cluster, DEFAULT);

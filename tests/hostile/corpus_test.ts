@@ -13,11 +13,10 @@ import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { inParallel } from "../../tools/in_parallel.ts";
 import { figure } from "../../tools/soak_lengths.ts";
-import { eventually } from "../cluster/operator.ts";
-import { pause } from "../cluster/settled.ts";
 import { validatingConfiguration } from "../cluster/webhooks.ts";
 import { manifest } from "../given.ts";
 import { CORPUS, type HostileRow, LARGE_RESOURCES, textOf } from "./corpus.ts";
+import { aMoment, eventually } from "../waiting.ts";
 
 /** The limit of the installed Deployment (tools/package/program.ts). */
 const MEMORY_BYTES = 512 * 1024 * 1024;
@@ -138,9 +137,7 @@ const perpetrate = async (cluster: ControlPlane, row: HostileRow, namespace: str
     const path = `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/llamastackdistributions/${name}`;
     await eventually(
       `${row.name}: ${name} has a status`,
-      async () => hasStatus(await read(cluster, path)) || undefined,
-      STATUS_MS_MAX,
-    );
+      async () => hasStatus(await read(cluster, path)) || undefined);
   }
 };
 
@@ -170,7 +167,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
     await eventually("the neighbour's resource is made", async () => {
       const made = await create(cluster, { ...manifest({}, "good"), metadata: { name: "good", namespace: NEIGHBOUR } });
       return made.status === 201 || undefined;
-    }, 60_000);
+    });
     const edit = neighbourEdits(cluster);
     await edit();
     /** Of what happened since the last look. */
@@ -221,7 +218,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
           if (!answer.ok) return undefined;
           strictEqual(listAt(JSON.parse(text), "items").length, count, path);
           return true;
-        }, 60_000);
+        });
         return performance.now() - started;
       };
       const big = `${former}/namespaces/${namespace}/llamastackdistributions`;
@@ -242,11 +239,9 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
         "edits are followed as fast as before",
         async () => {
           inTime = await edit() <= EDIT_MS_MAX ? inTime + 1 : 0;
-          await pause(500);
+          await aMoment();
           return inTime >= 5 || undefined;
-        },
-        60_000,
-      );
+        });
       await judged("lists in the former version");
     });
     await t.step("admission of every resource of it answers in time", async () => {
@@ -302,10 +297,10 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
           await answer.body?.cancel();
           return answer.ok || undefined;
         }, () => undefined);
-      await eventually("alive", () => answers("/livez"), 60_000);
+      await eventually("alive", () => answers("/livez"));
       beat = pulse(running.healthPort);
-      await eventually("ready", () => answers("/readyz"), 60_000);
-      await eventually("the first edit is served", edit, 60_000);
+      await eventually("ready", () => answers("/readyz"));
+      await eventually("the first edit is served", edit);
       await judged("a start among all of it");
     });
     strictEqual(started.length, 2);

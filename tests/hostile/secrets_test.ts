@@ -8,8 +8,9 @@ import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../.
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
-import { eventually, startOperator } from "../cluster/operator.ts";
+import { startOperator } from "../cluster/operator.ts";
 import { manifest } from "../given.ts";
+import { eventually } from "../waiting.ts";
 
 /** Letters that every encoding changes, and no word of any language. */
 const canary = (index: number): string => `${index}q/K+v W${index}pL%41'é"${index}Zx#wT`;

@@ -1,11 +1,11 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
-import { eventually } from "../cluster/operator.ts";
 import { assertState, storeState, withModels } from "../server/stored_state.ts";
 import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
 import { inPlace, type Place } from "./place.ts";
 import { resourceWhen, restart, served, whenReady, word } from "./served.ts";
+import { eventually } from "../waiting.ts";
 
 const resource = (storage: JsonObject, distribution = "starter"): JsonObject =>
   withModels({

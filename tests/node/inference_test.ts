@@ -6,11 +6,11 @@ import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { ended } from "../../tools/install/run_program.ts";
 import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
-import { eventually } from "../cluster/operator.ts";
 import { CHAT, MODEL_PORT, startModelService } from "./model_service.ts";
 import { inPlace, type Place } from "./place.ts";
 import { readSession } from "./session.ts";
 import { podsOf, resourceWhen, served, whenReady, word } from "./served.ts";
+import { eventually } from "../waiting.ts";
 
 /** The compiled program, with the kubeconfig of an administrator. */
 const cli = async (args: ReadonlyArray<string>) =>

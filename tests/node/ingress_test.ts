@@ -2,11 +2,11 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { lastLines } from "../../tools/cluster/background_process.ts";
-import { eventually } from "../cluster/operator.ts";
 import { INGRESS_CLASS, startIngressController } from "./ingress_controller.ts";
 import { INGRESS_NAMESPACE } from "./installed_operator.ts";
 import { inPlace } from "./place.ts";
 import { whenReady } from "./served.ts";
+import { eventually } from "../waiting.ts";
 
 const HOST = "llama.example.com";
 

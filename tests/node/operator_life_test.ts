@@ -4,10 +4,10 @@ import { CRD_NAME } from "../../core/api/crd.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import { ended } from "../../tools/install/run_program.ts";
-import { eventually } from "../cluster/operator.ts";
 import { joinCluster } from "./cluster.ts";
 import { INSTALL_FILE } from "./installed_operator.ts";
 import { readSession } from "./session.ts";
+import { eventually } from "../waiting.ts";
 
 const cluster = joinCluster();
 const get = async (path: string): Promise<JsonObject> => await (await cluster.fetch(path)).json();

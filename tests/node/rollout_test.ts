@@ -17,6 +17,7 @@ import {
   withEnv,
   word,
 } from "./served.ts";
+import { aMoment } from "../waiting.ts";
 
 const SPEC = withModels({ distribution: { name: "starter" } }, MODELS_ENDPOINT);
 
@@ -93,7 +94,7 @@ const keepAsking = (place: Place, name: string) => {
   const client = async () => {
     while (!isOver) {
       answers.push(await stack.post("/v1/chat/completions", CHAT).then(({ status }) => `${status}`, String));
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await aMoment();
     }
   };
   const clients = Promise.all([client(), client()]);

@@ -1,10 +1,10 @@
 /** A server in its pod, reached through its Service, and what its resource says of it. */
 import { KIND } from "../../core/api/v1alpha2.ts";
 import { isObject, type Json, type JsonObject, listAt, member, put, stringAt } from "../../core/data/json.ts";
-import { eventually } from "../cluster/operator.ts";
 import type { Answer } from "../../tools/server/llama_stack.ts";
 import type { ServerVersion } from "../../tools/install/python_server.ts";
 import type { Place } from "./place.ts";
+import { eventually } from "../waiting.ts";
 
 export interface Served {
   readonly server: ServerVersion;
@@ -55,8 +55,8 @@ export const served = (
 /** Most answers take milliseconds; the first file of a vector store waits for the libraries of its provider. */
 const ANSWER_WITHIN_MS = 120_000;
 
-/** A first start takes 10 s on an idle node; several at once, beside other work, take minutes. */
-const START_WITHIN_MS = 420_000;
+/** Of the usual limit: a first start takes 10 s on an idle node; several at once, beside other work, take minutes. */
+const STARTS = 3;
 
 /** The resource once `holds` says so of it; the status is never that of an older edit. */
 export const resourceWhen = async (
@@ -64,7 +64,7 @@ export const resourceWhen = async (
   name: string,
   what: string,
   holds: (resource: JsonObject) => boolean,
-  timeoutMs = START_WITHIN_MS,
+  times = STARTS,
 ): Promise<JsonObject> => {
   let last: JsonObject | undefined;
   try {
@@ -73,7 +73,7 @@ export const resourceWhen = async (
       if (last === undefined) return undefined;
       const isCurrent = member(last.status ?? {}, "observedGeneration") === member(last.metadata ?? {}, "generation");
       return isCurrent && holds(last) ? last : undefined;
-    }, timeoutMs);
+    }, times);
   } catch (cause) {
     throw new Error(`${cause instanceof Error ? cause.message : cause}; ${JSON.stringify(last?.status ?? "gone")}`);
   }
@@ -115,7 +115,7 @@ export const restart = async (place: Place, name: string): Promise<void> => {
     const now = await podsOf(place, name);
     const isNew = now.length > 0 && now.every((pod) => !old.includes(podName(pod)) && isReady(pod));
     return isNew ? true : undefined;
-  }, START_WITHIN_MS);
+  }, STARTS);
   await whenReady(place, name);
 };
 
@@ -124,7 +124,7 @@ export const whenReplaced = (place: Place, name: string, old: readonly string[])
   eventually(`new pods of ${name} alone`, async () => {
     const now = (await podsOf(place, name)).map(podName);
     return now.length > 0 && !now.some((pod) => old.includes(pod)) ? now : undefined;
-  }, START_WITHIN_MS);
+  }, STARTS);
 
 export const podName = (pod: Json): string => stringAt(pod, "metadata", "name") ?? "";
 

@@ -4,7 +4,6 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, stringAt } from "../../core/data/json.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { imageOf } from "../../tools/package/choices.ts";
-import { eventually } from "../cluster/operator.ts";
 import { condition, isReady, list, read, RESOURCES } from "../cluster/settled.ts";
 import { call, patiently } from "../cluster/webhooks.ts";
 import { manifest } from "../given.ts";
@@ -28,6 +27,7 @@ import {
   subscription,
 } from "./olm.ts";
 import { FIRST, NEXT, PACKAGES } from "./releases.ts";
+import { aMoment, eventually } from "../waiting.ts";
 
 const PLACE = "llama-stack-operator-system";
 const PACKAGE = PACKAGES.olm;
@@ -49,7 +49,7 @@ const readyOne = (cluster: ControlPlane, name: string) =>
   eventually(`${name} is ready`, async () => {
     const resource = await read(cluster, `${RESOURCES}/${name}`);
     return isReady(resource) ? resource : undefined;
-  }, 60_000);
+  });
 
 const imageOfServer = async (cluster: ControlPlane, name: string) =>
   stringAt(await readyOne(cluster, name), "status", "resolvedDistribution", "image");
@@ -96,7 +96,7 @@ const watchOlder = (cluster: ControlPlane) => {
       } else if (older.status === 200) seen.wrong.push(older.body);
       const now = await strategy(cluster).catch(() => "no answer");
       if (seen.strategies.at(-1) !== now) seen.strategies.push(now);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await aMoment();
     }
   })();
   return async () => {
@@ -172,7 +172,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
           return all.every((item) => stringAt(item, "status", "version", "operatorVersion") === NEXT)
             ? true
             : undefined;
-        }, 60_000);
+        });
         await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
         const seen = await look();
         console.log(
@@ -203,7 +203,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
         await eventually("the operator is gone", async () => {
           const left = await list(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments`);
           return left.length === 0 && cluster.pods.running().length === 0 ? true : undefined;
-        }, 60_000);
+        });
         deepStrictEqual((await list(cluster, RESOURCES)).map((item) => at(item, "metadata", "name")), ["my", "older"]);
         deepStrictEqual(await servers(cluster), before);
         strictEqual(await strategy(cluster), "None without a certificate");
@@ -223,7 +223,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
             at(await read(cluster, `${DEPLOYMENTS}/my`), "spec", "replicas") === 2
           ? true
           : undefined;
-      }, 60_000);
+      });
       ok((await servers(cluster)).pods.length > before.pods.length);
       ok(before.pods.every((uid) => uid !== undefined));
       const kept = (await servers(cluster)).pods;

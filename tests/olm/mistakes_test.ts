@@ -2,8 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, listAt, stringAt } from "../../core/data/json.ts";
 import { imageOf } from "../../tools/package/choices.ts";
-import { eventually } from "../cluster/operator.ts";
-import { isReady, list, pause, read, RESOURCES } from "../cluster/settled.ts";
+import { isReady, list, read, RESOURCES } from "../cluster/settled.ts";
 import { manifest } from "../given.ts";
 import {
   approve,
@@ -22,6 +21,7 @@ import {
   subscription,
 } from "./olm.ts";
 import { FIRST, NEXT, PACKAGES } from "./releases.ts";
+import { aWhile, eventually } from "../waiting.ts";
 
 const PLACE = "llama-stack-operator-system";
 const PACKAGE = PACKAGES.olm;
@@ -33,7 +33,7 @@ const reason = (cluster: OlmCluster, place: string, csv: string, wanted: string)
   eventually(`${csv} in ${place}: ${wanted}`, async () => {
     const status = at(await csvOf(cluster, place, csv), "status");
     return stringAt(status, "reason") === wanted ? stringAt(status, "message") : undefined;
-  }, 60_000);
+  });
 
 const remove = async (cluster: OlmCluster): Promise<void> => {
   await cluster.kubectl(["delete", "subscription", "--all", "-n", PLACE]);
@@ -42,9 +42,7 @@ const remove = async (cluster: OlmCluster): Promise<void> => {
   await cluster.kubectl(["delete", "installplan", "--all", "-n", PLACE]);
   await eventually(
     "the operator is gone",
-    async () => (await list(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments`)).length === 0 ? true : undefined,
-    60_000,
-  );
+    async () => (await list(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments`)).length === 0 ? true : undefined);
 };
 
 const install = async (cluster: OlmCluster): Promise<void> => {
@@ -60,13 +58,13 @@ const readyBy = (cluster: OlmCluster, version: string) =>
     return isReady(resource) && stringAt(resource, "status", "version", "operatorVersion") === version
       ? resource
       : undefined;
-  }, 90_000);
+  });
 
 const converts = (cluster: OlmCluster) =>
   eventually("the definition has OLM's conversion", async () => {
     const conversion = at(await read(cluster, CRD), "spec", "conversion");
     return stringAt(conversion, "webhook", "clientConfig", "caBundle") === undefined ? undefined : true;
-  }, 60_000);
+  });
 
 const servedVersions = async (cluster: OlmCluster): Promise<ReadonlyArray<string>> =>
   listAt(await read(cluster, CRD), "spec", "versions").filter((item) => at(item, "served") === true)
@@ -119,7 +117,7 @@ Deno.test("mistakes with OLM, and accidents in an upgrade", async (t) => {
         await cluster.kubectl(["delete", "csv", deleted, "-n", PLACE]);
         if (deleted === next) {
           // OLM does not create it again, and deletes the Deployment with it. The former one may be "Replacing" for good.
-          await pause(10_000);
+          await aWhile(3);
           deepStrictEqual(await servers(cluster), before);
           await remove(cluster);
           await create(cluster, [subscription(PLACE, PACKAGE, NEXT)]);
@@ -146,9 +144,7 @@ Deno.test("mistakes with OLM, and accidents in an upgrade", async (t) => {
         await reason(cluster, "team", csvName(OTHER, FIRST), "InterOperatorGroupOwnerConflict");
         await eventually(
           "its definition replaces the one of the bundle for all",
-          async () => (await servedVersions(cluster)).join() === "v1alpha2" || undefined,
-          60_000,
-        );
+          async () => (await servedVersions(cluster)).join() === "v1alpha2" || undefined);
         strictEqual(at(await csvOf(cluster, PLACE, first), "status", "phase"), "Succeeded");
         deepStrictEqual(await servers(cluster), before);
 

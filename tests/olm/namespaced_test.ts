@@ -2,8 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, stringAt } from "../../core/data/json.ts";
 import { imageOf } from "../../tools/package/choices.ts";
-import { eventually } from "../cluster/operator.ts";
-import { isReady, pause, read } from "../cluster/settled.ts";
+import { isReady, read } from "../cluster/settled.ts";
 import { manifest } from "../given.ts";
 import {
   approve,
@@ -22,6 +21,7 @@ import {
   subscription,
 } from "./olm.ts";
 import { FIRST, NEXT, PACKAGES } from "./releases.ts";
+import { aWhile, eventually } from "../waiting.ts";
 
 const PACKAGE = PACKAGES["olm-namespaced"];
 const [first, next] = [csvName(PACKAGE, FIRST), csvName(PACKAGE, NEXT)];
@@ -38,7 +38,7 @@ const readyIn = (cluster: OlmCluster, place: string, version: string) =>
     return isReady(resource) && stringAt(resource, "status", "version", "operatorVersion") === version
       ? resource
       : undefined;
-  }, 90_000);
+  });
 
 const install = async (cluster: OlmCluster, place: string, target: string): Promise<void> => {
   await create(cluster, [operatorGroup(place, [target]), subscription(place, PACKAGE, FIRST)]);
@@ -90,13 +90,11 @@ Deno.test("OLM with the bundle for namespaces", async (t) => {
       await cluster.kubectl(["delete", "csv", next, "-n", "own"]);
       await eventually(
         "the operator is gone",
-        () => Promise.resolve(cluster.pods.running().every((pod) => pod.namespace !== "own") || undefined),
-        60_000,
-      );
+        () => Promise.resolve(cluster.pods.running().every((pod) => pod.namespace !== "own") || undefined));
       await cluster.kubectl(["delete", "llsd", "my", "-n", "served"]);
       await write(cluster, "served");
       await readyIn(cluster, "served", FIRST);
-      await pause(2000);
+      await aWhile();
       deepStrictEqual(await servers(cluster, "own"), before);
       strictEqual(stringAt(await read(cluster, `${resourcesIn("own")}/my`), "metadata", "name"), "my");
     });

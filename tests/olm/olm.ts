@@ -10,10 +10,10 @@ import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { olmDefinitions } from "../../tools/install/published_definitions.ts";
 import { LOG_FOLDER } from "../../tools/soak_lengths.ts";
 import { refused } from "../cluster/operator_account.ts";
-import { eventually } from "../cluster/operator.ts";
-import { list, pause, read } from "../cluster/settled.ts";
+import { list, read } from "../cluster/settled.ts";
 import { CONTAINERS, type Pods, runPods } from "./pods.ts";
 import { makeReleases, type Releases } from "./releases.ts";
+import { eventually, pause } from "../waiting.ts";
 
 export interface OlmCluster extends ControlPlane {
   readonly pods: Pods;
@@ -49,7 +49,7 @@ const start = async (undo: Array<() => Promise<unknown>>): Promise<Omit<OlmClust
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-olm-" });
   undo.push(() => Deno.remove(folder, { recursive: true }));
   const cluster = await startControlPlane({
-    kwok: true,
+    node: "Scheduled",
     audit: true,
     podsOfOthers: CONTAINERS,
     serviceProxy: proxy.socket,
@@ -172,7 +172,7 @@ export const approve = async (cluster: ControlPlane, place: string, csv: string)
       await cluster.kubectl(["patch", "installplan", name, "-n", place, "--type=merge", "-p", APPROVED]);
     }
     return stringAt(await csvOf(cluster, place, csv), "kind") === "ClusterServiceVersion" ? true : undefined;
-  }, 120_000);
+  });
 };
 
 const APPROVED = '{"spec":{"approved":true}}';
@@ -190,7 +190,7 @@ export const inPhase = async (
     return await eventually(`${csv} in ${place} is ${phase}`, async () => {
       last = await csvOf(cluster, place, csv);
       return stringAt(last, "status", "phase") === phase ? last : undefined;
-    }, withinMs);
+    });
   } catch (cause) {
     const plans = await list(cluster, `${OPERATORS}/v1alpha1/namespaces/${place}/installplans`);
     const told = [
@@ -215,14 +215,14 @@ export const isAlone = (cluster: ControlPlane, place: string, csv: string): Prom
   eventually(`${csv} is the only one in ${place}`, async () => {
     const names = (await csvs(cluster, place)).map((item) => stringAt(item, "metadata", "name"));
     return names.length === 1 && names[0] === csv ? true : undefined;
-  }, 60_000);
+  });
 
 /** Names of the running pods of the operator in a namespace, all of one image. */
 export const runningOn = (cluster: OlmCluster, place: string, image: string): Promise<true> =>
   eventually(`the operator in ${place} runs ${image} alone`, () => {
     const ours = cluster.pods.running().filter((pod) => pod.namespace === place);
     return Promise.resolve(ours.length > 0 && ours.every((pod) => pod.image === image) ? true : undefined);
-  }, 60_000);
+  });
 
 /**
  * Requests of the operator in a namespace, and those that were forbidden. Without those through the API server's proxy to

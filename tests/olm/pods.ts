@@ -11,7 +11,8 @@ import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import type { ServiceProxy } from "../../tools/cluster/service_proxy.ts";
 import { ended } from "../../tools/install/run_program.ts";
 import { RUNTIME_ENV } from "../../tools/program_flags.ts";
-import { list, pause, read } from "../cluster/settled.ts";
+import { list, read } from "../cluster/settled.ts";
+import { pause } from "../waiting.ts";
 
 /** Containers whose pods this file runs; OLM calls the one that unpacks `extract`. */
 export const CONTAINERS = ["operator", "extract"];

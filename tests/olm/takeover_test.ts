@@ -4,7 +4,6 @@ import { at, stringAt } from "../../core/data/json.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { imageOf } from "../../tools/package/choices.ts";
 import { goDefinition, loadGoObjects } from "../cluster/go_operator.ts";
-import { eventually } from "../cluster/operator.ts";
 import { list, read } from "../cluster/settled.ts";
 import {
   approve,
@@ -19,6 +18,7 @@ import {
   subscription,
 } from "./olm.ts";
 import { FIRST, PACKAGES } from "./releases.ts";
+import { eventually } from "../waiting.ts";
 
 const PLACE = "operators";
 const PACKAGE = PACKAGES.olm;
@@ -52,7 +52,7 @@ Deno.test("OLM over the Go operator", async (t) => {
         return all.length === 4 && all.every((item) => stringAt(item, "status", "version", "operatorVersion") === FIRST)
           ? true
           : undefined;
-      }, 90_000);
+      });
       // OLM adds the conversion after it has replaced the definition; until then v1alpha1 cannot be read (docs/install.md).
       await eventually("v1alpha1 can be read", async () => (await specs("v1alpha1")).length > 0 || undefined);
       deepStrictEqual(await specs("v1alpha1"), before);
@@ -63,7 +63,7 @@ Deno.test("OLM over the Go operator", async (t) => {
       await eventually("storedVersions names the new one alone", async () => {
         const stored = JSON.stringify(at(await read(cluster, CRD), "status", "storedVersions"));
         return stored === '["v1alpha2"]' ? true : undefined;
-      }, 60_000);
+      });
     });
     deepStrictEqual(cluster.pods.failures(), []);
   } finally {

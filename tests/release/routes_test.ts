@@ -11,13 +11,13 @@ import { renewCertificate, startCertManager } from "../../tools/cluster/cert_man
 import { startServiceProxy } from "../../tools/cluster/service_proxy.ts";
 import { NAME, NAMESPACE, SERVING_SECRET } from "../../tools/package/names.ts";
 import { helmOn } from "../cluster/helm.ts";
-import { eventually } from "../cluster/operator.ts";
-import { isReady, list, pause, read } from "../cluster/settled.ts";
+import { isReady, list, read } from "../cluster/settled.ts";
 import { inFolder } from "../folder.ts";
 import { manifest } from "../given.ts";
 import { CONTAINERS, type Pods, runPods } from "../olm/pods.ts";
 import { TIMES } from "../../tools/release/rehearsal.ts";
 import { made, operatorImage, unpacked, VERSIONS } from "./rehearsed.ts";
+import { aMoment, aWhile, eventually } from "../waiting.ts";
 
 const ARCH = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
 const [FIRST, NEXT] = VERSIONS;
@@ -107,7 +107,7 @@ const ROUTES: ReadonlyArray<Route> = [
         async () => await servingCertificate(cluster) !== before || undefined,
       );
       // Longer than the operator's pods need to read the new one.
-      await pause(3000);
+      await aWhile();
     },
   },
   kustomized("namespaced", "llama-stack", true),
@@ -143,7 +143,7 @@ const readyIn = (cluster: ControlPlane, namespace: string, name: string): Promis
   eventually(`${name} is ready`, async () => {
     const resource = await read(cluster, `${resources(namespace)}/${name}`);
     return isReady(resource) ? resource : undefined;
-  }, 90_000);
+  });
 
 const podsOf = async (cluster: ControlPlane, namespace: string): Promise<ReadonlyArray<string>> =>
   (await list(cluster, `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3Dllama-stack`))
@@ -158,7 +158,7 @@ const editing = (cluster: ControlPlane, { namespace, hasWebhooks }: Route) => {
     while (!isOver) {
       for (const version of versions) {
         const path = `${resources(namespace).replace("v1alpha2", version)}/my`;
-        const [said] = await Promise.all([send(cluster, path, count++), pause(50)]);
+        const [said] = await Promise.all([send(cluster, path, count++), aMoment()]);
         if (said !== undefined) failures.push(`${version}: ${said}`);
       }
     }
@@ -187,7 +187,7 @@ const rolledOut = async (on: Ground, pods: Pods, version: string): Promise<void>
     const running = pods.running();
     deepStrictEqual(pods.failures(), []);
     return Promise.resolve(running.length >= 2 && running.every((pod) => pod.image === image) ? true : undefined);
-  }, 120_000);
+  });
   await on.cluster.kubectl(["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=60s"]);
 };
 
@@ -211,7 +211,7 @@ for (const route of ROUTES) {
         programs.set(await operatorImage(version), join(archive, NAME));
       }
       const proxy = startServiceProxy();
-      const cluster = await startControlPlane({ kwok: true, podsOfOthers: CONTAINERS, serviceProxy: proxy.socket });
+      const cluster = await startControlPlane({ node: "Scheduled", podsOfOthers: CONTAINERS, serviceProxy: proxy.socket });
       const pods = runPods(cluster, { programs, bundles: new Map(), opm: "" }, proxy);
       const on: Ground = { cluster, folder, programs, process: undefined };
       const times: Record<string, number> = {};
@@ -238,9 +238,7 @@ for (const route of ROUTES) {
           await eventually(
             "the resource is accepted",
             () =>
-              cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(resource)).catch(() => undefined),
-            60_000,
-          );
+              cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(resource)).catch(() => undefined));
           await readyIn(cluster, route.namespace, "my");
         });
         const before = await podsOf(cluster, route.namespace);
@@ -252,7 +250,7 @@ for (const route of ROUTES) {
           await eventually(`the operator ${NEXT} has reconciled`, async () => {
             const found: Json = await read(cluster, `${resources(route.namespace)}/my`);
             return stringAt(found, "status", "version", "operatorVersion") === NEXT ? true : undefined;
-          }, 60_000);
+          });
         });
         await route.meanwhile?.(on);
         const { failures, count } = await stopEditing();
@@ -265,15 +263,13 @@ for (const route of ROUTES) {
           await cluster.kubectl(["delete", "llsd", "--all", "-A", "--wait"]);
           await eventually(
             "the servers are gone",
-            async () => (await podsOf(cluster, route.namespace)).length === 0 || undefined,
-            60_000,
-          );
+            async () => (await podsOf(cluster, route.namespace)).length === 0 || undefined);
           await route.remove(on);
         });
         await eventually("nothing is left", async () => {
           const left = await leftOvers(cluster);
           return left.join() === route.leaves.join() ? true : undefined;
-        }, 30_000).catch(async () => deepStrictEqual(await leftOvers(cluster), route.leaves));
+        }).catch(async () => deepStrictEqual(await leftOvers(cluster), route.leaves));
         await Deno.writeTextFile(made(TIMES), `${JSON.stringify({ way: route.name, ...times })}\n`, { append: true });
       } catch (cause) {
         console.error(`${route.name}: the end of the operators' log:\n${(await pods.logs()).slice(-3000)}`);

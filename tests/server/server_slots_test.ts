@@ -1,5 +1,6 @@
 import { deepStrictEqual, rejects } from "node:assert/strict";
 import { takeServerSlot } from "../../tools/server/server_slots.ts";
+import { aMoment } from "../waiting.ts";
 
 const withParallel = async (value: string, use: () => Promise<void>): Promise<void> => {
   const before = Deno.env.get("LLAMA_STACK_OPERATOR_PARALLEL");
@@ -22,13 +23,13 @@ Deno.test("takeServerSlot() admits the maximum, and the next one when a slot is 
     };
     const [first, second] = [await enter("first"), await enter("second")];
     const third = enter("third");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await aMoment();
     deepStrictEqual(seen, ["first", "second"]);
     first.giveBack();
     first.giveBack();
     const fourth = enter("fourth");
     await third;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await aMoment();
     deepStrictEqual(seen, ["first", "second", "third"]);
     second.giveBack();
     for (const turn of [await third, await fourth]) turn.giveBack();

@@ -4,9 +4,7 @@ import type { ControlPlaneProgram } from "../install/go_programs.ts";
 import { ended } from "../install/run_program.ts";
 import { type BackgroundProcess, lastLines, startInBackground, waitUntilReady } from "./background_process.ts";
 import { freePorts } from "./free_ports.ts";
-import { keepNode } from "./own_node.ts";
-import { createNode, NODE, nodeReady } from "./simulated_node.ts";
-import { podStages } from "./simulated_pods.ts";
+import { startSimulatedNode } from "./simulated_node.ts";
 
 /** A real API server on loopback, with its own etcd and nothing in it. */
 export interface ControlPlane {
@@ -55,10 +53,11 @@ export interface AuditEvent {
 }
 
 export interface ControlPlaneOptions {
-  /** Also controllers, scheduler, one simulated node and volumes: pods then get bound and become ready. */
-  readonly kwok?: boolean;
-  /** As `kwok`, with fewer programs to install and for a few pods only: this process simulates scheduler and node. */
-  readonly ownNode?: boolean;
+  /**
+   * Also controllers, one simulated node and volumes: pods become ready. "Scheduled": with the scheduler. "Bound": every
+   * pod goes to the node, with one program less to install.
+   */
+  readonly node?: "Scheduled" | "Bound";
   /** Also controllers and scheduler, for nodes that join by themselves. */
   readonly controllers?: boolean;
   /** The address of the Service `kubernetes`; a proxy must forward it to loopback, where the server listens. */
@@ -73,16 +72,15 @@ export interface ControlPlaneOptions {
 
 export const startControlPlane = async (
   {
-    kwok = false,
-    ownNode = false,
-    controllers = kwok || ownNode,
+    node,
+    controllers = node !== undefined,
     audit = false,
     addressForPods,
-    podsOfOthers,
+    podsOfOthers = [],
     serviceProxy,
   }: ControlPlaneOptions = {},
 ): Promise<ControlPlane> => {
-  const more = ownNode ? OWN_NODE_PROGRAMS : [...(controllers ? CONTROLLERS : []), ...(kwok ? ["kwok" as const] : [])];
+  const more = node === "Bound" ? WITHOUT_SCHEDULER : controllers ? CONTROLLERS : [];
   const programs = await installControlPlane([...API_PROGRAMS, ...more]);
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-control-plane-" });
   const started: BackgroundProcess[] = [];
@@ -207,11 +205,10 @@ export const startControlPlane = async (
         await Deno.remove(folder, { recursive: true });
       },
     };
-    await Deno.writeTextFile(join(folder, POD_STAGES_FILE), podStages(podsOfOthers));
-    for (const name of more) await start(name, programs[name], moreFlags(name, folder, kubeconfig, ownNode));
-    if (kwok || ownNode) await createNode(controlPlane);
-    if (kwok) await nodeReady(controlPlane);
-    if (ownNode) leaveNode = await keepNode(controlPlane, NODE);
+    for (const name of more) await start(name, programs[name], controllerFlags(name, folder, kubeconfig));
+    if (node !== undefined) {
+      leaveNode = await startSimulatedNode(controlPlane, { binds: node === "Bound", except: podsOfOthers });
+    }
     return controlPlane;
   } catch (cause) {
     // The directory is kept: its logs are needed to find the cause.
@@ -226,25 +223,20 @@ const copied = async (from: string, to: string): Promise<void> => {
   if (!success) throw new Error(new TextDecoder().decode(stderr));
 };
 
-const POD_STAGES_FILE = "pod_stages.yaml";
-
-/** All parts of a control plane with kwok's node. */
-export const installSimulatedCluster = async (signal?: AbortSignal): Promise<void> => {
-  await installControlPlane([...API_PROGRAMS, ...CONTROLLERS, "kwok"], signal);
+/** All parts of a control plane whose node is simulated; by default without the scheduler. */
+export const installSimulatedCluster = async (
+  { node = "Bound", signal }: { readonly node?: "Scheduled" | "Bound"; readonly signal?: AbortSignal } = {},
+): Promise<void> => {
+  await installControlPlane([...API_PROGRAMS, ...(node === "Bound" ? WITHOUT_SCHEDULER : CONTROLLERS)], signal);
 };
 
-/** All parts of a control plane with an own node. */
-export const installOwnNodeCluster = async (signal?: AbortSignal): Promise<void> => {
-  await installControlPlane([...API_PROGRAMS, ...OWN_NODE_PROGRAMS], signal);
-};
-
-/** Whether `installOwnNodeCluster` has nothing to do. */
-export const isOwnNodeClusterInstalled = (): boolean =>
-  missingPrograms([...API_PROGRAMS, ...OWN_NODE_PROGRAMS]).length === 0;
+/** Whether `installSimulatedCluster` has nothing to do. */
+export const isSimulatedClusterInstalled = (): boolean =>
+  missingPrograms([...API_PROGRAMS, ...WITHOUT_SCHEDULER]).length === 0;
 
 const API_PROGRAMS = ["etcd", "kube-apiserver", "kubectl"] as const;
 const CONTROLLERS = ["kube-controller-manager", "kube-scheduler"] as const;
-const OWN_NODE_PROGRAMS = ["kube-controller-manager"] as const;
+const WITHOUT_SCHEDULER = ["kube-controller-manager"] as const;
 
 /** 3 s on an idle machine with two cores; the rest is for a machine that compiles at the same time. */
 const START_WITHIN_MS = 180_000;
@@ -303,34 +295,19 @@ const proxyFlags = async (folder: string, udsName: string): Promise<string[]> =>
   return [`--egress-selector-config-file=${file}`];
 };
 
-const moreFlags = (
-  name: typeof CONTROLLERS[number] | "kwok",
+const controllerFlags = (
+  name: typeof CONTROLLERS[number],
   folder: string,
   kubeconfig: string,
-  ownNode: boolean,
-): string[] => {
-  const controller = [`--kubeconfig=${kubeconfig}`, "--leader-elect=false", "--secure-port=0"];
-  switch (name) {
-    case "kube-controller-manager":
-      return [
-        ...controller,
-        `--service-account-private-key-file=${join(folder, "service_accounts.key")}`,
-        `--root-ca-file=${join(folder, "ca.crt")}`,
-        // It would call a node without leases unreachable.
-        ...(ownNode ? ["--controllers=*,-node-lifecycle-controller"] : []),
-      ];
-    case "kube-scheduler":
-      return controller;
-    case "kwok":
-      // Without leases the node controller now and then calls the node not ready.
-      return [
-        `--kubeconfig=${kubeconfig}`,
-        `--config=${join(folder, POD_STAGES_FILE)}`,
-        "--manage-all-nodes=true",
-        "--node-lease-duration-seconds=40",
-      ];
-  }
-};
+): string[] => [
+  `--kubeconfig=${kubeconfig}`,
+  "--leader-elect=false",
+  "--secure-port=0",
+  ...(name === "kube-scheduler" ? [] : [
+    `--service-account-private-key-file=${join(folder, "service_accounts.key")}`,
+    `--root-ca-file=${join(folder, "ca.crt")}`,
+  ]),
+];
 
 /** The second certificate of the file: the API server writes its leaf first, then its CA. */
 const authorityOf = async (certificateFile: string): Promise<string | undefined> => {

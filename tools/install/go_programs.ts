@@ -60,6 +60,9 @@ const CONTROL_PLANE: Source = {
   together: "control-plane",
 };
 
+/** Our own main.go for what makes a host a node. In the module of the control plane, most of it is compiled already. */
+const NODE: Source = { ...kubernetes("", 30, "kubernetes"), package: "./node", together: "node" };
+
 /** For another minor version, the program that its project publishes. */
 const ofControlPlane = (program: string, coldSeconds: number): Source => {
   const folder = chosenFolder();
@@ -96,19 +99,16 @@ const prometheus = (program: "prometheus" | "promtool", coldSeconds: number): So
 
 const OPERATOR_FRAMEWORK = "github.com/operator-framework";
 
-// Several modules, because their requirements conflict: kwok and CoreDNS require older Kubernetes libraries. The node's
-// programs are older, because newer kubelets do not start on hosts with cgroup v1; a control plane may be two minor
-// versions newer than they are.
+// Several modules, because their requirements conflict.
 export const SOURCES = {
   etcd: CONTROL_PLANE,
   "kube-apiserver": ofControlPlane("kube-apiserver", 190),
   kubectl: ofControlPlane("kubectl", 25),
   "kube-controller-manager": ofControlPlane("kube-controller-manager", 60),
   "kube-scheduler": ofControlPlane("kube-scheduler", 30),
-  kubelet: kubernetes("kubelet", 190, "kubernetes_node"),
-  "kube-proxy": kubernetes("kube-proxy", 20, "kubernetes_node"),
-  // Our own main.go: the published program brings some fifty plugins.
-  coredns: { folder: "coredns", module: "github.com/coredns/coredns", package: ".", coldSeconds: 60 },
+  kubelet: NODE,
+  "kube-proxy": NODE,
+  coredns: NODE,
   // Our own main.go around OLM's library of checks.
   "bundle-validator": {
     folder: "bundle_validator",
@@ -195,7 +195,6 @@ export const SOURCES = {
     package: "github.com/itchyny/gojq/cmd/gojq",
     coldSeconds: 10,
   },
-  kwok: { folder: "kwok", module: "sigs.k8s.io/kwok", package: "sigs.k8s.io/kwok/cmd/kwok", coldSeconds: 120 },
 } as const satisfies Record<string, Source>;
 
 export const programsOf = (source: Source): readonly string[] =>

@@ -66,7 +66,7 @@ Deno.test("downloadReleases() keeps nothing of a download with another checksum"
 
 Deno.test("downloadReleases() leaves to a build what is not published or cannot be reached", async () => {
   await publishing({ "/kubectl": PROGRAM, "/kubectl.sha256": "<html>a login page</html>" }, async (places) => {
-    const names = ["kubectl", "etcd", "kwok"];
+    const names = ["kubectl", "etcd", "helm"];
     deepStrictEqual(await downloadReleases(names, version, undefined, places), new Map());
     const nowhere = { ...places, kubernetes: "http://127.0.0.1:1", etcd: "http://127.0.0.1:1" };
     deepStrictEqual(await downloadReleases(names, version, undefined, nowhere), new Map());

@@ -1,7 +1,7 @@
 /** Where `task up` runs: a control plane of its own, or the cluster of a kubeconfig. */
 import { personalKubeconfig } from "../../shell/runtime/settings.ts";
 import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
-import { installOwnNodeCluster, startControlPlane } from "../cluster/control_plane.ts";
+import { installSimulatedCluster, startControlPlane } from "../cluster/control_plane.ts";
 import { IMAGES } from "../cluster/real_node/images.ts";
 import { type ReachableNode, startReachableNode } from "../cluster/real_node/reachable_node.ts";
 import { installRealNode } from "../cluster/real_node/real_node.ts";
@@ -33,7 +33,7 @@ export interface UpCluster {
 export const installCluster = async (kind: ClusterKind, signal: AbortSignal): Promise<void> => {
   if (kind === "real" && (Deno.build.os !== "linux" || Deno.uid() !== 0)) throw new Error(NEEDS_ROOT);
   try {
-    await (kind === "real" ? installRealNode(signal) : installOwnNodeCluster(signal));
+    await (kind === "real" ? installRealNode(signal) : installSimulatedCluster({ signal }));
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`${message}\nOr use an existing cluster: --context NAME`, { cause });
@@ -55,7 +55,7 @@ export const startCluster = async (
 ): Promise<UpCluster | undefined> => {
   const started = kind === "real"
     ? await startReachableNode(models, signal)
-    : await startControlPlane({ ownNode: true });
+    : await startControlPlane({ node: "Bound" });
   if (started === undefined) return undefined;
   const images = kind === "simulated" ? new Map<string, string>() : IMAGES_OF_NODE;
   const kubectl = await isOnPath("kubectl") ? "" : `; alias kubectl=${started.kubectlPath}`;

@@ -3,6 +3,7 @@ import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { groupPath, OWN_KINDS } from "../../core/snapshot/kinds.ts";
 import { OWN_LABELS } from "../../core/snapshot/kinds.ts";
 import { type Api, nameOf, namespaceOf } from "./api.ts";
+import { SIMULATED_VERSION } from "../cluster/simulated_node.ts";
 import type { UpCluster } from "./cluster.ts";
 
 /** Objects and address of a ready resource, and its models if a server is running. */
@@ -31,11 +32,10 @@ export const showResult = async (api: Api, resource: JsonObject): Promise<void> 
   console.log(models === undefined ? "         Its /v1/models does not respond." : `/v1/models: ${models.join(", ")}`);
 };
 
-/** kwok gives its nodes a version of its own. */
 const isSimulated = async (api: Api): Promise<boolean> => {
   const nodes = await api.get("/api/v1/nodes").catch(() => undefined);
   const versions = listAt(nodes, "items").map((item) => stringAt(item, "status", "nodeInfo", "kubeletVersion") ?? "");
-  return versions.length > 0 && versions.every((version) => version.startsWith("kwok"));
+  return versions.length > 0 && versions.every((version) => version === SIMULATED_VERSION);
 };
 
 /** Through the API server, because a Service cannot be reached from outside otherwise. */
