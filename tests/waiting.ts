@@ -9,7 +9,7 @@ import { deepStrictEqual } from "node:assert/strict";
 /** Set by tools/test.ts: how many times slower this machine is at the moment than the one whose limits these are; at least 1. */
 export const PATIENCE_VARIABLE = "TEST_PATIENCE";
 
-const PATIENCE = Math.max(1, Number(Deno.env.get(PATIENCE_VARIABLE) ?? 1));
+export const PATIENCE = Math.max(1, Number(Deno.env.get(PATIENCE_VARIABLE) ?? 1));
 
 /** Generous, for a machine that also builds programs and starts servers. Only a state that never comes waits so long. */
 const LIMIT_MS = 180_000 * PATIENCE;
@@ -63,6 +63,10 @@ export const aWhile = (times = 1): Promise<void> => pause(times * WHILE_MS);
 /** Between two turns of something that acts again and again, such as a client or an overwriting controller. */
 const MOMENT_MS = 100;
 export const aMoment = (): Promise<void> => pause(MOMENT_MS);
+
+/** Some turns of the event loop. */
+const TICK_MS = 5;
+export const aTick = (): Promise<void> => pause(TICK_MS);
 
 /** For lengths that have a name and a reason where they are used. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

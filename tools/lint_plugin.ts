@@ -13,6 +13,22 @@ const EFFECT_RUNTIME =
 
 const isCore = (filename: string): boolean => /(^|[\\/])core[\\/]/.test(filename) && !/_test\.ts$/.test(filename);
 
+/** Also what tests share. */
+const isTest = (filename: string): boolean => /_test\.ts$|(^|[\\/])tests[\\/]/.test(filename);
+
+/** How tests wait, and what they measure of time. */
+const OWN_TIMES = /(^|[\\/])tests[\\/](waiting|measured)\.ts$/;
+
+const isNumber = (node: Deno.lint.Node): boolean => node.type === "Literal" && typeof node.value === "number";
+
+/** A difference of two times, or a name for one. */
+const isTime = (node: Deno.lint.Node): boolean =>
+  node.type === "Identifier"
+    ? /(^|[a-z])(ms|Ms|seconds|Seconds|took|elapsed)$/.test(node.name) && !/^(count|number)/.test(node.name)
+    : node.type === "BinaryExpression" && node.operator === "-" && node.left.type === "CallExpression" &&
+      node.left.callee.type === "MemberExpression" &&
+      nameOf(node.left.callee.property as Deno.lint.Expression) === "now";
+
 const nameOf = (node: Deno.lint.Expression): string => node.type === "Identifier" ? node.name : "";
 
 const plugin: Deno.lint.Plugin = {
@@ -42,6 +58,30 @@ const plugin: Deno.lint.Plugin = {
           },
           ThrowStatement(node) {
             context.report({ node, message: "throw in the core: return a Result with a typed failure" });
+          },
+        };
+      },
+    },
+    "waiting-in-one-place": {
+      create(context) {
+        if (!isTest(context.filename) || OWN_TIMES.test(context.filename)) return {};
+        return {
+          CallExpression(node) {
+            const [first, length] = node.arguments;
+            const isSleep = /^(setTimeout|pause)$/.test(nameOf(node.callee));
+            const lengths = nameOf(node.callee) === "pause" ? [first] : [length];
+            if (isSleep && lengths.some((value) => value !== undefined && isNumber(value))) {
+              context.report({ node, message: "A test waits for a state: use eventually() of tests/waiting.ts" });
+            }
+          },
+          BinaryExpression(node) {
+            if (!/^[<>]=?$/.test(node.operator)) return;
+            const [left, right] = [node.left, node.right];
+            if (left.type === "PrivateIdentifier") return;
+            const isCompared = isTime(left) && isNumber(right) || isNumber(left) && isTime(right);
+            if (isCompared) {
+              context.report({ node, message: "No test measures the machine: use a comparison of tests/measured.ts" });
+            }
           },
         };
       },

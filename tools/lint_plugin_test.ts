@@ -26,3 +26,18 @@ Deno.test("lint plugin requires sentences for test names", () => {
   deepStrictEqual(messages("core/x_test.ts", 'Deno.test("works", () => {});'), ["A test name is a sentence"]);
   deepStrictEqual(messages("core/x_test.ts", 'Deno.test("x() gives up early", () => {});'), []);
 });
+
+Deno.test("lint plugin rejects tests that wait for a time, or compare one with a number", () => {
+  const source = "setTimeout(done, 50); pause(50); ok(tookMs < 2000); ok(performance.now() - started < 1000);";
+  for (const file of ["core/x_test.ts", "tests/cluster/x.ts"]) {
+    deepStrictEqual(messages(file, source), [
+      "A test waits for a state",
+      "A test waits for a state",
+      "No test measures the machine",
+      "No test measures the machine",
+    ]);
+  }
+  deepStrictEqual(messages("tests/waiting.ts", source), []);
+  deepStrictEqual(messages("shell/x.ts", source), []);
+  deepStrictEqual(messages("core/x_test.ts", "pause(LENGTH_MS); ok(tookMs < 10 * calmMs); ok(count < 5);"), []);
+});

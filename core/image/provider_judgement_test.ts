@@ -1,5 +1,6 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
+import { endsSoon } from "../../tests/measured.ts";
 import { type JudgedFor, problemsInLabels, unusableLabels } from "./provider_judgement.ts";
 import { providerLabelsIn, type ReadProviderLabels } from "./provider_labels.ts";
 
@@ -87,14 +88,11 @@ Deno.test("labels that cannot be read say nothing about an image that may work, 
   deepStrictEqual(judged(labels(undefined, { "own-1.0": Array(2000).fill("a") })), []);
 });
 
-Deno.test("a requirement of any form is judged in time that grows with its length", () => {
-  const startedMs = performance.now();
+Deno.test("a requirement of any form is judged in time that grows with its length", async () => {
   for (const filler of [" ", "[", "(", ".-", "a", "\t"]) {
     const requirement = `ogx-api${filler.repeat(20_000 / filler.length)}@`;
-    judged(labels(undefined, { "own-1.0": [requirement] }), { serverVersion: "0.7.3" });
+    await endsSoon(() => judged(labels(undefined, { "own-1.0": [requirement] }), { serverVersion: "0.7.3" }));
   }
-  // Backtracking would take years.
-  strictEqual(performance.now() - startedMs < 5000, true);
 });
 
 Deno.test("nothing is judged where labels cannot be read", () => {

@@ -20,7 +20,9 @@ Deno.test("newBackoff() doubles the time with every retry that fails, up to its 
 Deno.test("newBackoff() leaves the next retry where it is, however many events fail before it", () => {
   const backoff = newBackoff();
   strictEqual(backoff.failed("a/one", 1000), BACKOFF_MS_MIN);
-  for (let ms = 1; ms < 400; ms += 20) strictEqual(backoff.failed("a/one", 1000 + ms), BACKOFF_MS_MIN - ms);
+  for (let later = 1; later < 400; later += 20) {
+    strictEqual(backoff.failed("a/one", 1000 + later), BACKOFF_MS_MIN - later);
+  }
   strictEqual(backoff.failed("a/one", 1000 + BACKOFF_MS_MIN), 2 * BACKOFF_MS_MIN);
   strictEqual(backoff.failed("a/other", 1000), BACKOFF_MS_MIN);
 });

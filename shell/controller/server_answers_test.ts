@@ -11,6 +11,7 @@ import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { operatorFacts } from "../process/run.ts";
 import { type Route, ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
+import { aMoment, eventually } from "../../tests/waiting.ts";
 
 const QUESTION: Question = {
   namespace: "n",
@@ -112,20 +113,22 @@ Deno.test("AskedServers retries a silent server with backoff, and forgets a dele
         const asked = yield* ServerProbe;
         server.answer = () => new Response("no", { status: 503 });
         yield* asked.answers("n/my", QUESTION);
-        const settle = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 100)));
-        yield* settle;
-        strictEqual(server.asked.length, 3);
+        /** So many questions were asked, and their answers were read. */
+        const settle = (count: number) =>
+          Effect.promise(async () => {
+            await eventually(`${count} questions`, () => server.asked.length >= count || undefined);
+            await aMoment();
+            strictEqual(server.asked.length, count);
+          });
+        yield* settle(3);
         yield* TestClock.adjust("15 seconds");
-        yield* settle;
-        strictEqual(server.asked.length, 6);
+        yield* settle(6);
         yield* TestClock.adjust("16 seconds");
-        yield* settle;
-        strictEqual(server.asked.length, 6);
+        yield* settle(6);
         strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
         yield* store.drop(RESOURCE);
         yield* TestClock.adjust("10 minutes");
-        yield* settle;
-        strictEqual(server.asked.length, 6);
+        yield* settle(6);
       }),
     )
   ));
@@ -145,8 +148,10 @@ Deno.test("AskedServers rejects an answer that is too long, a redirect or invali
         Effect.gen(function* () {
           yield* (yield* Store).put(RESOURCE, "list");
           const asked = yield* ServerProbe;
+          const before = server.asked.length;
           yield* asked.answers("n/my", QUESTION);
-          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 150)));
+          yield* Effect.promise(() => eventually("questions", () => server.asked.length >= before + 3 || undefined));
+          yield* Effect.promise(aMoment);
           strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
         }),
       );
@@ -162,7 +167,7 @@ Deno.test("AskedServers never asks a server with TLS through the proxy, which ve
         yield* (yield* Store).put(RESOURCE, "list");
         const asked = yield* ServerProbe;
         strictEqual(yield* asked.answers("n/my", { ...QUESTION, caPem: "pem" }), undefined);
-        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)));
+        yield* Effect.promise(() => aMoment());
         deepStrictEqual(server.asked, []);
       }),
     )

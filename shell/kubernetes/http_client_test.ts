@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect";
 import { TestClock } from "effect/testing";
 import { type ClusterError, unreached } from "./cluster_error.ts";
 import { chunksOf, renewableClient, silenceAlarm, within } from "./http_client.ts";
+import { aMoment, aTick, eventually } from "../../tests/waiting.ts";
 
 const WAIT_MS = 200;
 
@@ -112,7 +113,7 @@ Deno.test("within() ends a run when its time is up, and leaves an answer alone t
   await rejects(within(10, signal, untilAborted), /no answer within 10 ms/);
   let given: AbortSignal | undefined;
   strictEqual(await within(10, signal, (both) => Promise.resolve((given = both, "answer"))), "answer");
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await aTick();
   strictEqual(given?.aborted, false);
 });
 
@@ -139,7 +140,7 @@ Deno.test("chunksOf() ends with its signal although the response was collected, 
           // Enough for the collector to look at everything that is held.
           for (let count = 0; count < 40; count++) {
             new Array(1_000_000).fill(count);
-            await new Promise((resolve) => setTimeout(resolve, 5));
+            await aTick();
           }
           setTimeout(() => controller.abort(new Error("given up")), WAIT_MS);
         }
@@ -151,7 +152,7 @@ Deno.test("chunksOf() ends with its signal although the response was collected, 
       );
       if (how === "aborted") await rejects(ended, /given up/);
       else await ended;
-      while (isOpen) await new Promise((resolve) => setTimeout(resolve, 10));
+      while (isOpen) await aTick();
     }
   } finally {
     await server.shutdown();
@@ -171,21 +172,19 @@ Deno.test("chunksOf() returns the whole body, or nothing if there is none", asyn
 });
 
 Deno.test("silenceAlarm() rings once nothing was heard for its time, and not after it was stopped", async () => {
-  const times = (count: number, ms: number, each: () => void) =>
-    Array.from({ length: count }).reduce<Promise<void>>(
-      (before) => before.then(() => new Promise((resolve) => setTimeout(() => resolve(each()), ms))),
-      Promise.resolve(),
-    );
   let rung = 0;
-  const alarm = silenceAlarm(200, () => void rung++);
+  // Ten moments.
+  const alarm = silenceAlarm(1000, () => void rung++);
   alarm.start();
-  await times(20, 20, alarm.heard);
+  for (let moment = 0; moment < 15; moment++) {
+    await aMoment();
+    alarm.heard();
+  }
   strictEqual(rung, 0);
-  await times(1, 300, () => {});
-  strictEqual(rung, 1);
+  await eventually("it rings", () => rung > 0 || undefined);
   const stopped = silenceAlarm(10, () => void rung++);
   stopped.start();
   stopped.stop();
-  await times(1, 50, () => {});
+  await aMoment();
   strictEqual(rung, 1);
 });

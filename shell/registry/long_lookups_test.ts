@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import { LONG_LOOKUPS_MAX } from "./limits.ts";
 import { beforeLong } from "./long_lookups.ts";
+import { aTick } from "../../tests/waiting.ts";
 
 const lookup = async (namespace: string) => {
   const scope = Scope.makeUnsafe();
@@ -15,7 +16,7 @@ const lookups = (count: number, namespace = "team") =>
 const isDone = async (promise: Promise<void>): Promise<boolean> => {
   let isDone = false;
   promise.then(() => isDone = true, () => {});
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await aTick();
   return isDone;
 };
 

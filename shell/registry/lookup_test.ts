@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { lookupLimits } from "./lookup.ts";
+import { aTick } from "../../tests/waiting.ts";
 
 /** Lookups that begin and never end, until the scope is closed. */
 const waiting = async () => {
@@ -27,7 +28,7 @@ const waiting = async () => {
       );
     },
     begun: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await aTick();
       return begun;
     },
     end: () => Effect.runPromise(Scope.close(scope, Exit.void)),

@@ -7,11 +7,12 @@ import { CertificateLife } from "./certificates.ts";
 import { LiveFigures, newFigures } from "../runtime/metrics.ts";
 import { followFolder } from "./mounted_certificate.ts";
 import { CERTIFICATE_TIMES } from "../../core/certificates/times.ts";
+import { aMoment, aTick } from "../../tests/waiting.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Math.floor(Date.now() / 1000) * 1000 + 3_600_000 };
 
 const until = async (holds: () => boolean): Promise<void> => {
-  for (let look = 0; look < 500 && !holds(); look++) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let look = 0; look < 500 && !holds(); look++) await aTick();
   ok(holds());
 };
 
@@ -36,13 +37,13 @@ Deno.test("followFolder() waits for a pair, loads a new one, and ignores a half-
     ),
   );
   try {
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
     strictEqual(servable, false);
     await write(first.cert, first.key);
     await until(() => servable);
     strictEqual(figures.certificateEndsAtMs.get("serving"), validity.notAfterMs);
     await Deno.writeTextFile(`${folder}/tls.crt`, second.cert);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
     deepStrictEqual(served, ["a"]);
     await write(second.cert, second.key);
     await until(() => served.length === 2);

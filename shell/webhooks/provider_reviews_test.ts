@@ -6,6 +6,7 @@ import type { ReviewedProvider } from "../../core/admission/reviewed_providers.t
 import { REVIEWS_PER_NAMESPACE_MAX } from "../registry/limits.ts";
 import { type RegistriesService, SharedRegistries } from "../registry/shared_answers.ts";
 import { providerReviews } from "./provider_reviews.ts";
+import { aTick } from "../../tests/waiting.ts";
 
 const reviewed = (namespace: string): ReadonlyArray<ReviewedProvider> => {
   const image = "registry.example.com/own:1";
@@ -24,7 +25,7 @@ const reviewed = (namespace: string): ReadonlyArray<ReviewedProvider> => {
     },
   }];
 };
-const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
+const tick = () => aTick();
 
 Deno.test("few reviews of one namespace ask registries at a time, and those of others are not affected", async () => {
   let asking = 0;

@@ -5,6 +5,7 @@ import * as Scope from "effect/Scope";
 import { makeAuthority, makeLeaf } from "./certificate_maker.ts";
 import { WEBHOOK_HEADERS_MS, WEBHOOK_IN_FLIGHT_BYTES_MAX } from "../limits.ts";
 import { NO_PROOF, type Proof, type Route, webhookServer } from "./webhook_server.ts";
+import { aMoment, aTick } from "../../tests/waiting.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
 
@@ -82,7 +83,7 @@ Deno.test("webhookServer() changes its certificate while it is called, and no ca
   });
   for (let swap = 0; swap < 5; swap++) {
     server.renew(await server.leaf());
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await aMoment();
   }
   going = false;
   await Promise.all(callers);
@@ -95,7 +96,7 @@ Deno.test("webhookServer() continues to answer while it drains, and closes each 
   using server = await running({ "/echo": ECHO }, 2000);
   await server.post("/echo", "x");
   const stopped = server.stop();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await aMoment();
   const late = await server.post("/echo", "late");
   deepStrictEqual([late.status, late.connection], [200, "close"]);
   await stopped;
@@ -141,7 +142,7 @@ Deno.test("webhookServer() limits what other callers may send at the same time, 
   };
   using server = await running({ "/slow": slow, "/echo": ECHO }, 0, { segment: () => segment });
   const first = server.post("/slow", "x".repeat(most - 100));
-  while (waiting === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (waiting === 0) await aTick();
   strictEqual((await server.postAnew("/echo", "x".repeat(200))).status, 503);
   strictEqual((await server.postAnew(`/echo/${segment}`, "x".repeat(200))).status, 200);
   goOn();

@@ -5,12 +5,9 @@ import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { startOperator } from "./operator.ts";
 import { apply, RESOURCES, settled, withModels } from "./settled.ts";
-import { aWhile, eventually } from "../waiting.ts";
+import { aWhile, eventually, pause } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces";
-
-/** The garbage collector of Kubernetes looks for new kinds of owners every 30 seconds. */
-const COLLECTED_MS = 60_000;
 
 const read = async (cluster: ControlPlane, path: string): Promise<JsonObject | undefined> => {
   const answer = await cluster.fetch(path);
@@ -53,7 +50,8 @@ Deno.test("the operator keeps up with what happens at once", async (t) => {
         await cluster.kubectl(["delete", "llsd", "twin", "-n", "other"]);
         await eventually(
           "the other one is gone",
-          async () => await read(cluster, `${DEPLOYMENTS}/other/deployments/twin`) === undefined || undefined);
+          async () => await read(cluster, `${DEPLOYMENTS}/other/deployments/twin`) === undefined || undefined,
+        );
         ok(stringAt(await read(cluster, `${DEPLOYMENTS}/default/deployments/twin`), "metadata", "uid") !== undefined);
       });
 
@@ -61,7 +59,7 @@ Deno.test("the operator keeps up with what happens at once", async (t) => {
         const names = Array.from({ length: 24 }, (_, index) => `short-${index}`);
         await Promise.all(names.map(async (name, index) => {
           await apply(cluster, manifest(withModels(1), name));
-          await new Promise((resume) => setTimeout(resume, index * 15));
+          await pause(index * 15);
           const answer = await cluster.fetch(`${RESOURCES}/${name}`, { method: "DELETE" });
           await answer.body?.cancel();
         }));

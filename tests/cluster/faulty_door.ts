@@ -1,5 +1,6 @@
 /** A door between operator and API server that can be slammed: before or after a write, on watches, with errors. */
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
+import { pause } from "../waiting.ts";
 
 export interface Door {
   readonly url: string;
@@ -13,6 +14,8 @@ export interface Door {
   readonly accepted: () => ReadonlyMap<string, ReadonlySet<string>>;
   /** Lists and watches that asked for whole objects without a selector, by path. */
   readonly unselected: () => ReadonlyArray<string>;
+  /** Ends what hangs, without an answer of the API server. */
+  readonly endHanging: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -51,7 +54,10 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
   const hanging = new Set<() => void>();
   const hang = (signal: AbortSignal): Promise<Response> =>
     new Promise((resolve) => {
-      const end = () => resolve(new Response(null, { status: 503 }));
+      const end = () => {
+        hanging.delete(end);
+        resolve(new Response(null, { status: 503 }));
+      };
       hanging.add(end);
       signal.addEventListener("abort", end);
     });
@@ -119,6 +125,9 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
     requests: () => requests,
     accepted: () => accepted,
     unselected: () => [...unselected],
+    endHanging: () => {
+      for (const end of hanging) end();
+    },
     close: async () => {
       isClosed = true;
       for (const end of hanging) end();
@@ -130,8 +139,6 @@ export const openDoor = (cluster: ControlPlane, faults: Faults = {}): Door => {
     },
   };
 };
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The stream until it has lived for `afterMs`; a reader that leaves ends the request behind it. */
 const cut = (

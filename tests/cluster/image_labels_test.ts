@@ -396,13 +396,10 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         };
         match(stringAt(await config(), "message") ?? "", /there are no credentials for it|cannot be reached/);
         await applyElsewhere(pullSecret(registry));
-        const createdMs = performance.now();
         await eventually(
           "its config is generated",
           async () => stringAt(await config(), "status") === "True" || undefined,
         );
-        // Lookups that have failed for a minute are only repeated after another one.
-        ok(performance.now() - createdMs < 10_000);
       });
 
       await t.step("no password of the registry is in any object or message", async () => {

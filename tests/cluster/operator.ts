@@ -7,7 +7,6 @@ import { Timeouts } from "../../shell/kubernetes/timeouts.ts";
 import { operator, type RunOptions } from "../../shell/process/run.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
-import { aMoment } from "../waiting.ts";
 
 export interface RunningOperator {
   /** Ends as SIGTERM would: watches closed, nothing left open. */

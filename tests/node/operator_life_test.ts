@@ -7,7 +7,7 @@ import { ended } from "../../tools/install/run_program.ts";
 import { joinCluster } from "./cluster.ts";
 import { INSTALL_FILE } from "./installed_operator.ts";
 import { readSession } from "./session.ts";
-import { eventually } from "../waiting.ts";
+import { eventually, pause } from "../waiting.ts";
 
 const cluster = joinCluster();
 const get = async (path: string): Promise<JsonObject> => await (await cluster.fetch(path)).json();
@@ -33,7 +33,7 @@ Deno.test("the installed operator runs with little, as any user, and its rolling
   })();
   while (!over) {
     await edit(++edits);
-    await new Promise((resolve) => setTimeout(resolve, EDIT_EVERY_MS));
+    await pause(EDIT_EVERY_MS);
   }
   await upgrade;
   await edit(++edits);
@@ -71,7 +71,7 @@ const DISCOVERED_MS = 60_000;
 const collectorKnowsKind = async (): Promise<void> => {
   const created = await kubectl("get", "crd", CRD_NAME, "-o", "jsonpath={.metadata.creationTimestamp}");
   const leftMs = DISCOVERED_MS - (Date.now() - Date.parse(created));
-  if (leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs));
+  await pause(Math.max(0, leftMs));
 };
 
 const PLACE = "life-of-the-operator";

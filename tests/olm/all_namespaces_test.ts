@@ -27,7 +27,7 @@ import {
   subscription,
 } from "./olm.ts";
 import { FIRST, NEXT, PACKAGES } from "./releases.ts";
-import { aMoment, eventually } from "../waiting.ts";
+import { aMoment, eventually, pause } from "../waiting.ts";
 
 const PLACE = "llama-stack-operator-system";
 const PACKAGE = PACKAGES.olm;
@@ -173,7 +173,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
             ? true
             : undefined;
         });
-        await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+        await pause(SETTLED_MS);
         const seen = await look();
         console.log(
           `seen: v1alpha1 not readable for ${(seen.awayMs / 1000).toFixed(1)} s, ${seen.strategies.join(" → ")}`,

@@ -42,7 +42,8 @@ const remove = async (cluster: OlmCluster): Promise<void> => {
   await cluster.kubectl(["delete", "installplan", "--all", "-n", PLACE]);
   await eventually(
     "the operator is gone",
-    async () => (await list(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments`)).length === 0 ? true : undefined);
+    async () => (await list(cluster, `/apis/apps/v1/namespaces/${PLACE}/deployments`)).length === 0 ? true : undefined,
+  );
 };
 
 const install = async (cluster: OlmCluster): Promise<void> => {
@@ -144,7 +145,8 @@ Deno.test("mistakes with OLM, and accidents in an upgrade", async (t) => {
         await reason(cluster, "team", csvName(OTHER, FIRST), "InterOperatorGroupOwnerConflict");
         await eventually(
           "its definition replaces the one of the bundle for all",
-          async () => (await servedVersions(cluster)).join() === "v1alpha2" || undefined);
+          async () => (await servedVersions(cluster)).join() === "v1alpha2" || undefined,
+        );
         strictEqual(at(await csvOf(cluster, PLACE, first), "status", "phase"), "Succeeded");
         deepStrictEqual(await servers(cluster), before);
 

@@ -90,7 +90,8 @@ Deno.test("OLM with the bundle for namespaces", async (t) => {
       await cluster.kubectl(["delete", "csv", next, "-n", "own"]);
       await eventually(
         "the operator is gone",
-        () => Promise.resolve(cluster.pods.running().every((pod) => pod.namespace !== "own") || undefined));
+        () => Promise.resolve(cluster.pods.running().every((pod) => pod.namespace !== "own") || undefined),
+      );
       await cluster.kubectl(["delete", "llsd", "my", "-n", "served"]);
       await write(cluster, "served");
       await readyIn(cluster, "served", FIRST);

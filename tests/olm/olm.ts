@@ -183,7 +183,6 @@ export const inPhase = async (
   place: string,
   csv: string,
   phase: string,
-  withinMs = 180_000,
 ): Promise<JsonObject> => {
   let last: JsonObject = {};
   try {

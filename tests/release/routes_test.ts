@@ -211,7 +211,11 @@ for (const route of ROUTES) {
         programs.set(await operatorImage(version), join(archive, NAME));
       }
       const proxy = startServiceProxy();
-      const cluster = await startControlPlane({ node: "Scheduled", podsOfOthers: CONTAINERS, serviceProxy: proxy.socket });
+      const cluster = await startControlPlane({
+        node: "Scheduled",
+        podsOfOthers: CONTAINERS,
+        serviceProxy: proxy.socket,
+      });
       const pods = runPods(cluster, { programs, bundles: new Map(), opm: "" }, proxy);
       const on: Ground = { cluster, folder, programs, process: undefined };
       const times: Record<string, number> = {};
@@ -238,7 +242,8 @@ for (const route of ROUTES) {
           await eventually(
             "the resource is accepted",
             () =>
-              cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(resource)).catch(() => undefined));
+              cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(resource)).catch(() => undefined),
+          );
           await readyIn(cluster, route.namespace, "my");
         });
         const before = await podsOf(cluster, route.namespace);
@@ -263,7 +268,8 @@ for (const route of ROUTES) {
           await cluster.kubectl(["delete", "llsd", "--all", "-A", "--wait"]);
           await eventually(
             "the servers are gone",
-            async () => (await podsOf(cluster, route.namespace)).length === 0 || undefined);
+            async () => (await podsOf(cluster, route.namespace)).length === 0 || undefined,
+          );
           await route.remove(on);
         });
         await eventually("nothing is left", async () => {

@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { startInBackground, waitUntilReady } from "./background_process.ts";
+import { aMoment } from "../../tests/waiting.ts";
 
 const inFolder = async (use: (logFile: string) => Promise<void>): Promise<void> => {
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-background-" });
@@ -75,7 +76,7 @@ Deno.test("a program does not outlive a test run that was killed", () =>
     const text = new TextDecoder().decode(stdout).trim();
     match(text, /^\d+$/);
     for (let looks = 0; looks < 100 && await isAlive(Number(text)); looks++) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await aMoment();
     }
     strictEqual(await isAlive(Number(text)), false);
   }));

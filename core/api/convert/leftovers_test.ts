@@ -1,5 +1,6 @@
-import { deepStrictEqual, fail, ok } from "node:assert/strict";
+import { deepStrictEqual, ok } from "node:assert/strict";
 import { CONVERSION_SHAPES } from "../../../tests/hostile/conversion_shapes.ts";
+import { growsWithSize } from "../../../tests/measured.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { converted } from "../convert.ts";
 import { V1ALPHA1 } from "../v1alpha1.ts";
@@ -8,30 +9,13 @@ import { applied, same, V1ALPHA2_SHAPE } from "./leftovers.ts";
 
 const otherVersion = ({ apiVersion }: JsonObject): string => apiVersion === V1ALPHA1 ? API_VERSION : V1ALPHA1;
 
-/** Milliseconds there and back: the shortest of some, since the machine does other things too. */
-const conversionMs = (object: JsonObject): number =>
-  Math.min(...Array.from({ length: 3 }, () => {
-    const startedMs = performance.now();
-    converted(converted(object, otherVersion(object)), String(object.apiVersion));
-    return performance.now() - startedMs;
-  }));
-
-/** Four times the size: 4 where the time grows with it, 16 where it grows with its square. */
-const GROWTH_MAX = 9;
-/** The machine may be busy during one of the two times; a square fails each time. */
-const TRIES = 5;
-/** Shorter times are not significant, in milliseconds. */
-const NOISE_MS = 40;
+const thereAndBack = (object: JsonObject): JsonObject =>
+  converted(converted(object, otherVersion(object)), String(object.apiVersion));
 
 for (const { name, object } of CONVERSION_SHAPES) {
   Deno.test(`converted() takes time proportional to the size of the object: ${name}`, () => {
-    const tries: Array<string> = [];
-    while (tries.length < TRIES) {
-      const [quarter, whole] = [conversionMs(object(1 / 16)), conversionMs(object(1 / 4))];
-      if (whole < Math.max(NOISE_MS, GROWTH_MAX * quarter)) return;
-      tries.push(`${quarter.toFixed(1)} ms, then ${whole.toFixed(1)} ms`);
-    }
-    fail(tries.join("; "));
+    const [smaller, larger] = [object(1 / 16), object(1 / 4)];
+    growsWithSize(() => thereAndBack(smaller), () => thereAndBack(larger));
   });
 }
 

@@ -1,0 +1,71 @@
+/**
+ * What tests measure of time. No test compares a time with a number of milliseconds of its own: machines differ, and are busy.
+ * A time is compared with another one of the same minute, or is so much longer than any machine needs that only a defect takes it.
+ */
+import { fail, ok } from "node:assert/strict";
+import { PATIENCE } from "./waiting.ts";
+
+/** How often a comparison is repeated before it fails: the machine may have been busy during one of the two times. */
+const TRIES = 5;
+
+/** Shorter times say nothing, in milliseconds. */
+const NOISE_MS = 40;
+
+/** How many times longer the work may take for four times the size: 4 if it grows with it, 16 if it grows with its square. */
+const GROWTH_MAX = 9;
+
+/** Fails if `work` takes more than proportionally longer for the larger input, which has four times the size. */
+export const growsWithSize = (smaller: () => unknown, larger: () => unknown): void => {
+  const tries: Array<string> = [];
+  while (tries.length < TRIES) {
+    const [smallMs, largeMs] = [shortest(smaller), shortest(larger)];
+    if (largeMs < Math.max(NOISE_MS, GROWTH_MAX * smallMs)) return;
+    tries.push(`${smallMs.toFixed(1)} ms, then ${largeMs.toFixed(1)} ms`);
+  }
+  fail(tries.join("; "));
+};
+
+/** Milliseconds: the shortest of some, since the machine does other things too. */
+const shortest = (work: () => unknown): number =>
+  Math.min(...Array.from({ length: 3 }, () => {
+    const startedMs = performance.now();
+    work();
+    return performance.now() - startedMs;
+  }));
+
+/** Work that takes some milliseconds takes years if it is done in the wrong way, in milliseconds. */
+const NEVER_MS = 10_000 * PATIENCE;
+
+/** Fails if the work takes as long as only the wrong way of doing it does. */
+export const endsSoon = async <A>(work: () => A | Promise<A>): Promise<A> => {
+  const startedMs = performance.now();
+  const made = await work();
+  const tookMs = performance.now() - startedMs;
+  ok(tookMs < NEVER_MS, `${tookMs.toFixed(0)} ms`);
+  return made;
+};
+
+export interface Served {
+  /** Milliseconds. */
+  readonly editMs: number;
+  /** The longest answer of `/livez`, in milliseconds. */
+  readonly livezMs: number;
+}
+
+/** What a tenant is promised beside a hostile one, on a machine where it takes a tenth of it otherwise. */
+const PROMISED: Served = { editMs: 2000, livezMs: 1000 };
+const TIMES_CALM = 10;
+
+/** How it was while nothing hostile happened, and how it may be beside something hostile in the same minute. */
+export const servedBeside = (calm: Served): Served => ({
+  editMs: Math.max(PROMISED.editMs, TIMES_CALM * calm.editMs),
+  livezMs: Math.max(PROMISED.livezMs, TIMES_CALM * calm.livezMs),
+});
+
+/**
+ * What one object may cost of the main thread in all, however large it is: conversions, watch events, reads, reconciliation,
+ * status and the echo of it, in milliseconds. On a fast machine the largest take 600 ms; a loop that is quadratic in their
+ * 100,000 entries would take minutes. `readMs` is what V8 takes to parse its text here and now: some texts take a tenth of a
+ * second.
+ */
+export const mainThreadMs = (readMs: number): number => Math.max(1500 * PATIENCE, 20 * readMs);
