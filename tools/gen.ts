@@ -20,6 +20,7 @@ import { withPermissions } from "./package/permissions_table.ts";
 import { samplesIn } from "./package/samples.ts";
 import { referencePage } from "./package/reference_page.ts";
 import { conditionsPage } from "./conditions_page.ts";
+import { promisesPage } from "./promises_page.ts";
 import { compatibilityPage } from "./boot_matrix/page.ts";
 import { readBoots } from "./boot_matrix/results.ts";
 import { writeYaml } from "../core/data/yaml.ts";
@@ -49,6 +50,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
   "docs/schema/llamastackdistribution-v1alpha2.schema.json": () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
   "core/api/resource_schema.json": () => `${JSON.stringify(resourceSchema())}\n`,
+  "docs/promises.md": promisesPage,
   "deploy/install.yaml": () => oneFile(INSTALL_HEADER, installation(DEFAULT)),
   ...Object.fromEntries(
     Object.entries(kustomizeFiles(INSTALL_HEADER)).map(([path, text]) => [`deploy/kustomize/${path}`, () => text]),

@@ -1,33 +1,29 @@
 /**
- * Installs what the tests of `deno task test` need into the cache folder: the programs of Kubernetes, which Go builds, beside
- * everything that is downloaded. `deno task test` starts it first; a test that comes to a program under way waits for it.
+ * Installs what `deno task test` needs into the cache folder: the programs of Kubernetes, which Go builds, beside everything that
+ * is downloaded. `deno task test` starts it first; a test that comes to a program under way waits for it.
  */
+import { filesOf } from "../tests/promises.ts";
 import { installSimulatedCluster } from "./cluster/control_plane.ts";
 import { installContainerRuntime } from "./cluster/real_node/container_runtime.ts";
 import { installNodePrograms } from "./cluster/real_node/kubelet.ts";
-import { installPreparedImages } from "./cluster/real_node/prepared_images.ts";
 import { compiledOperator } from "./install/compiled_operator.ts";
-import { installControlPlane } from "./install/control_plane.ts";
 import { installPostgres, installRedis } from "./install/databases.ts";
 import { installBases } from "./install/image_bases.ts";
 import { installImageBuilder } from "./install/operator_image.ts";
 import { COMMON_VERSIONS, installServer } from "./install/python_server.ts";
+import { serversFor } from "./node_files.ts";
 
 const built = async (): Promise<void> => {
   await installSimulatedCluster({ node: "Scheduled" });
-  await installControlPlane(["bundle-validator", "helm", "kstatus", "argocd-health"]);
   await installNodePrograms();
-  await installControlPlane(["traefik"]);
 };
 
 const downloaded = async (): Promise<void> => {
   await compiledOperator();
-  // The newest ones are those that most tests ask for.
-  for (const version of COMMON_VERSIONS.toReversed()) await installServer(version);
+  await installContainerRuntime(serversFor(filesOf("node")));
+  for (const version of COMMON_VERSIONS) await installServer(version);
   await installPostgres();
   await installRedis();
-  await installContainerRuntime();
-  await installPreparedImages();
   await installImageBuilder();
   await installBases();
 };

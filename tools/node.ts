@@ -10,7 +10,17 @@ import { installProgram } from "./install/debian_packages.ts";
 import { installBases } from "./install/image_bases.ts";
 import { installImageBuilder } from "./install/operator_image.ts";
 import { buildExampleWheel, installProviderWheels } from "./install/provider_wheels.ts";
-import { allNodeFiles, NODE_TESTS, nodeFilesOf } from "./node_files.ts";
+import { allNodeFiles, type Need, needsOf, NODE_TESTS, nodeFilesOf, serversFor } from "./node_files.ts";
+
+const INSTALLED: Readonly<Record<Need, () => Promise<unknown>>> = {
+  databases: async () => [await installPostgres(), await installRedis()],
+  "ingress controller": () => installControlPlane(["traefik"]),
+  registry: async () => {
+    await installProgram("docker-registry", ["docker-registry"]);
+    await installProgram("htpasswd", ["apache2-utils"]);
+  },
+  providers: async () => [await installProviderWheels(), await buildExampleWheel()],
+};
 
 const testOutside = async (files: readonly string[], flags: readonly string[]): Promise<number> => {
   if (files.length === 0) return 0;
@@ -23,17 +33,11 @@ if (import.meta.main) {
   try {
     const { servers, life, up, flags } = nodeFilesOf(Deno.args, allNodeFiles());
     // Everything that the tests use: from inside, nothing can be downloaded.
-    await installRealNode();
+    await installRealNode({ servers: serversFor(Deno.args) });
     await installImageBuilder();
     await installBases();
     await compiledOperator();
-    await installControlPlane(["traefik"]);
-    await installPostgres();
-    await installRedis();
-    await installProgram("docker-registry", ["docker-registry"]);
-    await installProgram("htpasswd", ["apache2-utils"]);
-    await installProviderWheels();
-    await buildExampleWheel();
+    for (const need of needsOf(Deno.args)) await INSTALLED[need]();
     const onNode = [...servers, ...life];
     const inside = onNode.length === 0 ? 0 : await runInside(new URL("around.ts", NODE_TESTS), [...onNode, ...flags]);
     const outside = await testOutside(up, flags);

@@ -1,5 +1,6 @@
 /** Which test files of tests/node a run of `deno task node` is about, by its arguments. */
 import { basename } from "node:path";
+import { ALL_SERVERS, type NodeServer } from "./cluster/real_node/images.ts";
 
 /** It starts a node of its own, so it runs outside, once the other one has ended. */
 const UP = "up_test.ts";
@@ -32,6 +33,33 @@ export const nodeFilesOf = (args: readonly string[], all: readonly string[]): No
     flags: args.filter((arg) => !isFile(arg)),
   };
 };
+
+/** What a test file needs beside the node itself; from inside, nothing can be downloaded. */
+export type Need = "databases" | "ingress controller" | "registry" | "providers";
+
+const NEEDS: Readonly<Record<string, ReadonlyArray<Need>>> = {
+  "databases_test.ts": ["databases"],
+  "external_providers_test.ts": ["providers"],
+  "image_labels_test.ts": ["registry"],
+  "ingress_test.ts": ["ingress controller"],
+  "rollout_test.ts": ["databases"],
+};
+
+const filesAsked = (args: readonly string[]): readonly string[] => {
+  const { servers, life, up } = nodeFilesOf(args, allNodeFiles());
+  return [...servers, ...life, ...up];
+};
+
+/** By the arguments of `deno task node`. */
+export const needsOf = (args: readonly string[]): ReadonlySet<Need> =>
+  new Set(filesAsked(args).flatMap((file) => NEEDS[file] ?? []));
+
+/** `deno task test` runs this file alone on the node, with one image. */
+const ONE_SERVER = "pod_test.ts";
+
+/** The servers whose images the node has, by the arguments of `deno task node`. */
+export const serversFor = (args: readonly string[]): ReadonlyArray<NodeServer> =>
+  filesAsked(args).every((file) => file === ONE_SERVER) ? ["starter"] : ALL_SERVERS;
 
 export const NODE_TESTS = new URL("../tests/node/", import.meta.url);
 

@@ -30,7 +30,7 @@ import { secretsOf } from "../snapshots.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { aMoment, eventually } from "../waiting.ts";
 
-const WALKS = Number(Deno.env.get("SOAK_WALKS") ?? 10);
+const WALKS = Number(Deno.env.get("HISTORY_WALKS") ?? 10);
 const STEPS = 9;
 const COMPARED_EVERY = 3;
 /** As a part of the usual limit: a walk that ended elsewhere is repeated with fewer steps, and each try waits so long. */

@@ -4,6 +4,8 @@ import { ALLOWANCES_DEFAULT } from "../../core/operator/allowances.ts";
 import * as coreLimits from "../../core/data/limits.ts";
 import { SETTING_ROWS } from "../../core/operator/settings.ts";
 import * as shellLimits from "../../shell/limits.ts";
+import { UNIT_TESTS } from "../../tools/test.ts";
+import { SELECTED } from "../promises.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string) => Deno.readTextFile(new URL(path, ROOT));
@@ -31,6 +33,21 @@ Deno.test("every promise of docs/security.md names a test that exists", async ()
     if (!testNames(text).includes(name)) missing.push(cell);
   }
   deepStrictEqual(missing, []);
+});
+
+Deno.test("every test of a promise that needs a real part is in deno task test, and exists", async () => {
+  const isUnit = (file: string) => UNIT_TESTS.some((place) => file === place || file.startsWith(`${place}/`));
+  const selected = new Set(SELECTED.map(({ file }) => file));
+  const files = (await rowsBelow("Promises and their tests")).map(([, , cell = ""]) =>
+    /`([^`]+)`/.exec(cell)?.[1] ?? ""
+  );
+  deepStrictEqual(files.filter((file) => !isUnit(file) && !selected.has(file)), []);
+  for (const { file, test } of SELECTED) {
+    const patterns = testNames(await read(file)).map((name) =>
+      new RegExp(`^${name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&").replaceAll("…", ".+")}$`)
+    );
+    ok(patterns.some((pattern) => pattern.test(test)), `${file}: ${test}`);
+  }
 });
 
 const shown = (constant: string, value: number): string => {

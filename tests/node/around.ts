@@ -4,14 +4,14 @@
  */
 import { join } from "node:path";
 import { startRealNode } from "../../tools/cluster/real_node/real_node.ts";
-import { allNodeFiles, NODE_TESTS, nodeFilesOf } from "../../tools/node_files.ts";
+import { allNodeFiles, NODE_TESTS, nodeFilesOf, serversFor } from "../../tools/node_files.ts";
 import { installOperator } from "./installed_operator.ts";
 import { SESSION, type Session } from "./session.ts";
 
 const main = async ([folder = "", ...asked]: readonly string[]): Promise<number> => {
   const startedMs = performance.now();
   const seconds = () => Math.round((performance.now() - startedMs) / 1000);
-  const cluster = await startRealNode(folder);
+  const cluster = await startRealNode(folder, serversFor(asked));
   console.error(`a real node is ready after ${seconds()} s`);
   await installOperator(cluster);
   console.error(`the operator is installed on it after ${seconds()} s`);

@@ -1,7 +1,9 @@
 /** A real Llama Stack or OGX server in a Python environment of its own, from the lock files in requirements/. */
 import { join } from "node:path";
 import { cacheDir, once } from "./cache.ts";
-import { fetchTiktokenData, PIP, TIKTOKEN_SHA256 } from "./tiktoken_data.ts";
+import { must } from "./run_program.ts";
+import { fetchTiktokenData, TIKTOKEN_SHA256 } from "./tiktoken_data.ts";
+import { installUv } from "./uv.ts";
 
 export type ServerVersion = keyof typeof SERVERS;
 
@@ -24,7 +26,7 @@ export const installServer = async (version: ServerVersion): Promise<InstalledSe
   const requirements = join(HERE, "requirements", `${name}.txt`);
   const standIn = await Deno.readFile(join(HERE, STAND_INS, "torch.py"));
   const base = await findPython();
-  const made = new TextEncoder().encode(base.path + NEIGHBOUR);
+  const made = new TextEncoder().encode(base.path);
   const wanted = await sha256Hex(new Uint8Array([...await Deno.readFile(requirements), ...standIn, ...made]));
   const environment = await once(
     cacheDir("servers", `${name}-python${base.minor}-${wanted.slice(0, 8)}`),
@@ -40,7 +42,7 @@ export const installServer = async (version: ServerVersion): Promise<InstalledSe
   const tiktokenDir = await once(
     cacheDir("tiktoken", TIKTOKEN_SHA256.slice(0, 8)),
     "tiktoken data (first time, about 5 s)",
-    (into) => fetchTiktokenData((args) => must(python, args), into),
+    (into) => fetchTiktokenData(async (args) => void await must(base.path, args), into),
   );
   return { python, tiktokenDir, pythonPath: join(environment, STAND_INS), ...start };
 };
@@ -58,35 +60,26 @@ const LLAMA_STACK_START = {
 // The last release of each minor version. coldSeconds: two cores, empty pip cache, downloads included.
 const SERVERS = {
   // Has no factory without arguments: it is started by its own command line, see family_legacy.ts.
-  "llama-stack 0.2.24": { ...LLAMA_STACK_START, coldSeconds: 60 },
-  "llama-stack 0.3.5": { ...LLAMA_STACK_START, coldSeconds: 60 },
-  "llama-stack 0.4.7": { ...LLAMA_STACK_START, coldSeconds: 60 },
-  "llama-stack 0.5.4": { ...LLAMA_STACK_START, coldSeconds: 60 },
-  "llama-stack 0.6.1": { ...LLAMA_STACK_START, coldSeconds: 60 },
-  "llama-stack 0.7.3": { ...LLAMA_STACK_START, coldSeconds: 60 },
-  "ogx 0.8.0": { ...OGX_START, coldSeconds: 60 },
-  "ogx 1.0.4": { ...OGX_START, coldSeconds: 50 },
-  "ogx 1.1.3": { ...OGX_START, coldSeconds: 50 },
-  "ogx 1.2.5": { ...OGX_START, coldSeconds: 50 },
-  "ogx 1.3.1": { ...OGX_START, coldSeconds: 50 },
-  "ogx 1.4.1": { ...OGX_START, coldSeconds: 50 },
-  "ogx 1.5.0": { ...OGX_START, coldSeconds: 50 },
+  "llama-stack 0.2.24": { ...LLAMA_STACK_START, coldSeconds: 30 },
+  "llama-stack 0.3.5": { ...LLAMA_STACK_START, coldSeconds: 30 },
+  "llama-stack 0.4.7": { ...LLAMA_STACK_START, coldSeconds: 30 },
+  "llama-stack 0.5.4": { ...LLAMA_STACK_START, coldSeconds: 30 },
+  "llama-stack 0.6.1": { ...LLAMA_STACK_START, coldSeconds: 30 },
+  "llama-stack 0.7.3": { ...LLAMA_STACK_START, coldSeconds: 30 },
+  "ogx 0.8.0": { ...OGX_START, coldSeconds: 30 },
+  "ogx 1.0.4": { ...OGX_START, coldSeconds: 30 },
+  "ogx 1.1.3": { ...OGX_START, coldSeconds: 30 },
+  "ogx 1.2.5": { ...OGX_START, coldSeconds: 30 },
+  "ogx 1.3.1": { ...OGX_START, coldSeconds: 30 },
+  "ogx 1.4.1": { ...OGX_START, coldSeconds: 30 },
+  "ogx 1.5.0": { ...OGX_START, coldSeconds: 30 },
 } as const;
 
 /** Every server that can be installed, oldest first. */
 export const SERVER_VERSIONS = Object.keys(SERVERS) as ReadonlyArray<ServerVersion>;
 
-/** What `deno task test` starts and compares; the minor versions in between are for `deno task test:all`. */
-export const COMMON_VERSIONS = [
-  "llama-stack 0.2.24",
-  "llama-stack 0.3.5",
-  "llama-stack 0.6.1",
-  "llama-stack 0.7.3",
-  "ogx 0.8.0",
-  "ogx 1.1.3",
-  "ogx 1.4.1",
-  "ogx 1.5.0",
-] as const satisfies ReadonlyArray<ServerVersion>;
+/** What `deno task test` starts; all the others are for `deno task test:all`. */
+export const COMMON_VERSIONS = ["llama-stack 0.7.3", "ogx 1.5.0"] as const satisfies ReadonlyArray<ServerVersion>;
 
 /** The lock files were frozen on 3.12 and serve 3.13 as well; the servers refuse anything older. */
 const PYTHON_NAMES: readonly string[] = ["python3.12", "python3.13", "python3"];
@@ -139,40 +132,13 @@ const askPython = async (candidate: string): Promise<Python | string> => {
   return Number(/^3\.(\d+)$/.exec(minor)?.[1]) >= OLDEST_MINOR ? { path, minor } : `is ${minor}`;
 };
 
+/** Byte code is written when a module is first used. */
 const makeEnvironment = async (base: string, requirements: string, into: string): Promise<void> => {
-  await must(base, ["-m", "venv", into]);
-  // The file is a complete freeze, so there is nothing to resolve; byte code is written when a module is first used.
-  const frozen = ["--no-deps", "--no-compile", "--requirement", requirements];
-  await must(join(into, "bin", "python"), [...PIP, "install", ...frozen]);
-  await startByNeighbour(join(into, "bin"), join(into, "bin", "python"));
-};
-
-/**
- * The scripts of an environment start with the absolute path of its interpreter, which changes with the rename at the
- * end and when the cache is moved. Here they start the `python` next to them.
- */
-const startByNeighbour = async (bin: string, interpreter: string): Promise<void> => {
-  for await (const { name, isFile } of Deno.readDir(bin)) {
-    if (!isFile) continue;
-    const text = new TextDecoder().decode(await Deno.readFile(join(bin, name)));
-    // A NUL indicates a binary, which decoding and encoding would damage.
-    if (text.includes("\0")) continue;
-    // pip's two forms: one line, and for long paths the three lines that the shell and Python both read.
-    const head = [`#!${interpreter}\n`, `#!/bin/sh\n'''exec' ${interpreter} "$0" "$@"\n' '''\n`]
-      .find((start) => text.startsWith(start));
-    if (head !== undefined) await Deno.writeTextFile(join(bin, name), NEIGHBOUR + text.slice(head.length));
-  }
-};
-
-/** The shell runs the second line; Python reads the second and third as a text. */
-const NEIGHBOUR = `#!/bin/sh\n'''exec' "$(dirname -- "$0")/python" "$0" "$@"\n' '''\n`;
-
-const must = async (program: string, args: readonly string[]): Promise<void> => {
-  const outcome = await run(program, args);
-  if (outcome === undefined) throw new Error(`${program} not found.`);
-  if (outcome.code === 0) return;
-  const said = (outcome.stderr || outcome.stdout).trim().split("\n").slice(-15).join("\n");
-  throw new Error(`${program} ended with ${outcome.code}:\n${said}`);
+  const uv = await installUv(base);
+  // Relocatable: the folder is renamed at the end, and a cache can be moved.
+  await uv(["--quiet", "venv", "--relocatable", "--allow-existing", "--python", base, into]);
+  // The file is a complete freeze, so there is nothing to resolve.
+  await uv(["--quiet", "pip", "install", "--python", join(into, "bin", "python"), "--no-deps", "-r", requirements]);
 };
 
 interface Outcome {

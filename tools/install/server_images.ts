@@ -1,10 +1,11 @@
 /** Container images of the servers, made without Docker: a layer of Debian, and on it one layer per server. Needs root. */
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { cacheDir, once } from "./cache.ts";
 import { installProgram } from "./debian_packages.ts";
-import type { ServerVersion } from "./python_server.ts";
+import { findPython, type ServerVersion } from "./python_server.ts";
 import { must, sha256Of } from "./run_program.ts";
-import { fetchTiktokenData, PIP, TIKTOKEN_SHA256 } from "./tiktoken_data.ts";
+import { fetchTiktokenData, TIKTOKEN_SHA256 } from "./tiktoken_data.ts";
+import { installUv } from "./uv.ts";
 
 /** Images by their full names: a server's, or Debian alone, which sleeps. */
 export type WantedImages = Readonly<Record<string, ServerVersion | "debian">>;
@@ -125,14 +126,25 @@ const installServerLayer = async (server: ServerVersion): Promise<Layer> => {
     async (into) => {
       const opt = join(into, "opt");
       for (const path of [OPT, TIKTOKEN, STAND_INS]) await Deno.mkdir(join(into, path), { recursive: true });
-      await Deno.copyFile(requirements, join(opt, basename(requirements)));
       await Deno.copyFile(standIn, join(into, STAND_INS, "torch.py"));
       const inside = async (...command: string[]) =>
-        void await must("unshare", ["--mount", "sh", "-euc", IN_ROOT, "sh", join(base.folder, ROOT), opt, ...command]);
-      await inside("python3", "-m", "venv", OPT);
-      const frozen = ["--no-deps", "--no-compile", "--no-cache-dir", "-r", `/opt/${basename(requirements)}`];
-      await inside(PYTHON, ...PIP, "install", ...frozen);
-      await fetchTiktokenData((args) => inside(PYTHON, ...args), join(into, TIKTOKEN), TIKTOKEN);
+        await must("unshare", ["--mount", "sh", "-euc", IN_ROOT, "sh", join(base.folder, ROOT), opt, ...command]);
+      await inside("python3", "-m", "venv", "--without-pip", OPT);
+      const { path } = await findPython();
+      const uv = await installUv(path);
+      const python = (await inside(PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])")).trim();
+      const packages = join(into, OPT, "lib", `python${python}`, "site-packages");
+      // By the machine's own uv, for the Python of the image.
+      const target = [
+        "--python-version",
+        python,
+        "--python-platform",
+        `${Deno.build.arch}-manylinux_2_40`,
+        "--target",
+        packages,
+      ];
+      await uv(["--quiet", "pip", "install", ...target, "--no-deps", "-r", requirements]);
+      await fetchTiktokenData(async (args) => void await must(path, args), join(into, TIKTOKEN));
       // The server cannot write next to its packages: without byte code each start would compile them again. All of it
       // would double the size of the image, so only the modules that servers load are compiled, by loading them.
       await inside(PYTHON, "-c", LOAD_SERVER, packageOf(server));

@@ -15,17 +15,15 @@ export const PIP: readonly string[] = ["-m", "pip", "--quiet", "--no-input", "--
  * Puts the cache file of cl100k_base into the folder `into`.
  *
  * @param python Runs a Python that has pip.
- * @param seenAs The folder as that Python sees it.
  */
 export const fetchTiktokenData = async (
   python: (args: readonly string[]) => Promise<void>,
   into: string,
-  seenAs = into,
 ): Promise<void> => {
-  const downloads = join(seenAs, "downloads");
+  const downloads = join(into, "downloads");
   await python([...PIP, "download", "--no-deps", "--only-binary", ":all:", "-d", downloads, CARRIER]);
-  await python(["-c", TAKE_ONE_FILE, downloads, FILE, seenAs]);
-  await Deno.remove(join(into, "downloads"), { recursive: true });
+  await python(["-c", TAKE_ONE_FILE, downloads, FILE, into]);
+  await Deno.remove(downloads, { recursive: true });
   const found = await sha256Of(join(into, FILE));
   if (found !== TIKTOKEN_SHA256) {
     throw new Error(`${CARRIER} contains another cl100k_base than tiktoken requires: sha256 ${found}.`);

@@ -15,7 +15,7 @@ export const withTable = (
 };
 
 /** In columns of equal width, as `deno fmt` wants it. */
-const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = head.map((title, column) =>
     Math.max(...[title, ...rows.map((cells) => cells[column] ?? "")].map((cell) => cell.length))
   );

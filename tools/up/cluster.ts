@@ -33,7 +33,7 @@ export interface UpCluster {
 export const installCluster = async (kind: ClusterKind, signal: AbortSignal): Promise<void> => {
   if (kind === "real" && (Deno.build.os !== "linux" || Deno.uid() !== 0)) throw new Error(NEEDS_ROOT);
   try {
-    await (kind === "real" ? installRealNode(signal) : installSimulatedCluster({ signal }));
+    await (kind === "real" ? installRealNode({ signal }) : installSimulatedCluster({ signal }));
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`${message}\nOr use an existing cluster: --context NAME`, { cause });

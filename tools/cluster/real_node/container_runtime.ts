@@ -5,26 +5,27 @@ import { installPackages, installProgram, isFile } from "../../install/debian_pa
 import { must } from "../../install/run_program.ts";
 import { configText, RUNTIME_SOCKET } from "./containerd_config.ts";
 import { installPreparedImages, useImages } from "./prepared_images.ts";
+import type { NodeServer } from "./images.ts";
 import { POD_RANGE } from "./private_host.ts";
 
 /** Installs what is missing, while the registries can still be reached. */
-export const installContainerRuntime = async (): Promise<void> => {
+export const installContainerRuntime = async (servers: ReadonlyArray<NodeServer>): Promise<void> => {
   await installProgram("containerd", ["containerd"]);
   await installProgram("runc", ["runc"]);
   await installProgram("iptables", ["iptables"]);
   await installProgram("ip", ["iproute2"]);
   if (await pluginFolder() === undefined) await installPackages(["containernetworking-plugins"], "No CNI plugins.");
-  await installPreparedImages();
+  await installPreparedImages(servers);
 };
 
 /** Returns when containerd answers; it has the images of the servers then. */
-export const startContainerRuntime = async (folder: string): Promise<void> => {
+export const startContainerRuntime = async (folder: string, servers: ReadonlyArray<NodeServer>): Promise<void> => {
   const [config, root, networks] = ["containerd.toml", "containerd", "cni"].map((name) => join(folder, name)) as [
     string,
     string,
     string,
   ];
-  await useImages(await installPreparedImages(), root);
+  await useImages(await installPreparedImages(servers), root);
   await Deno.mkdir(networks);
   await Deno.writeTextFile(join(networks, "pods.conflist"), JSON.stringify(POD_NETWORK));
   await Deno.writeTextFile(config, configText({ root, networks, plugins: await pluginFolder() ?? "" }));

@@ -5,14 +5,13 @@ import { installProgram } from "../../install/debian_packages.ts";
 import { must, sha256Of } from "../../install/run_program.ts";
 import { imageArchive } from "../../install/server_images.ts";
 import { configText, RUNTIME_SOCKET } from "./containerd_config.ts";
-import { IMAGES } from "./images.ts";
+import { IMAGES, NODE_SERVERS, type NodeServer } from "./images.ts";
 
-/** The folder of a containerd that has the images and has ended. */
-export const installPreparedImages = async (): Promise<string> => {
+/** The folder of a containerd that has the images of these servers and has ended. */
+export const installPreparedImages = async (servers: ReadonlyArray<NodeServer>): Promise<string> => {
   const archive = await imageArchive({
     [IMAGES.pause]: "debian",
-    [IMAGES.starter]: "llama-stack 0.7.3",
-    [IMAGES.ogxStarter]: "ogx 1.5.0",
+    ...Object.fromEntries(servers.map((name) => [IMAGES[name], NODE_SERVERS[name]])),
   });
   try {
     // The layers are named by their content in there.

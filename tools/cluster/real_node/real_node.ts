@@ -10,12 +10,16 @@ import { cacheDir } from "../../install/cache.ts";
 import { type ControlPlane, startControlPlane } from "../control_plane.ts";
 import { installContainerRuntime, startContainerRuntime } from "./container_runtime.ts";
 import { installNodePrograms, startNode } from "./kubelet.ts";
+import { ALL_SERVERS, type NodeServer } from "./images.ts";
 import { HOST_ADDRESS, makePrivateHost } from "./private_host.ts";
 import { relay } from "./relay.ts";
 import { makeVolumes } from "./volumes.ts";
 
 /** Everything that needs the registries, which cannot be reached from inside. While Go compiles, images are put together. */
-export const installRealNode = async (signal?: AbortSignal): Promise<void> => {
+export const installRealNode = async (
+  { servers = ALL_SERVERS, signal }: { readonly servers?: ReadonlyArray<NodeServer>; readonly signal?: AbortSignal } =
+    {},
+): Promise<void> => {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) throw new Error(NEEDS);
   const programs = (async () => {
     await installControlPlane(
@@ -24,7 +28,7 @@ export const installRealNode = async (signal?: AbortSignal): Promise<void> => {
     );
     await installNodePrograms(signal);
   })();
-  await Promise.all([programs, installContainerRuntime()]);
+  await Promise.all([programs, installContainerRuntime(servers)]);
 };
 
 const NEEDS = "A real node needs Linux and root: containerd and kubelet are started in namespaces of their own.";
@@ -86,11 +90,14 @@ const theOnlyOne = async (): Promise<Deno.FsFile> => {
 };
 
 /** To be called inside. The node need not be stopped: it ends with the namespaces. */
-export const startRealNode = async (folder: string): Promise<ControlPlane> => {
+export const startRealNode = async (
+  folder: string,
+  servers: ReadonlyArray<NodeServer> = ALL_SERVERS,
+): Promise<ControlPlane> => {
   await makePrivateHost(folder);
   const [cluster] = await Promise.all([
     startControlPlane({ controllers: true, addressForPods: HOST_ADDRESS }),
-    startContainerRuntime(folder),
+    startContainerRuntime(folder, servers),
   ]);
   const port = Number(new URL(cluster.url).port);
   relay(

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { failuresIn } from "./test.ts";
+import { failuresIn } from "./test_parts.ts";
 
 const PRINTED = `./a_test.ts => a works ... ok (1ms)
 

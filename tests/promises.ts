@@ -1,0 +1,159 @@
+/**
+ * What the operator promises, and the test on a real part that verifies it. `deno task test` runs these tests, and no others on
+ * real parts; docs/promises.md is generated from them. docs/security.md has the promises about threats.
+ */
+
+/** The real part: API server, Llama Stack and OGX servers, a node, or an API server beside a hostile tenant. */
+export type RealPart = "cluster" | "server" | "node" | "hostile";
+
+export interface Promised {
+  readonly promise: string;
+  readonly part: RealPart;
+  /** In tests/<part>. */
+  readonly file: string;
+  readonly test: string;
+}
+
+const of = (part: RealPart, file: string, test: string, ...promises: ReadonlyArray<string>): ReadonlyArray<Promised> =>
+  promises.map((promise) => ({ promise, part, file: `tests/${part}/${file}_test.ts`, test }));
+
+export const PROMISES: ReadonlyArray<Promised> = [
+  ...of(
+    "cluster",
+    "up",
+    "up as README has it ends with 0 when the sample is ready, and leaves nothing behind",
+    "one command starts everything from nothing, and leaves nothing behind",
+  ),
+  ...of(
+    "cluster",
+    "operator",
+    "the operator on a real API server",
+    "a resource becomes a Ready server; what it misses is reported once, and noticed when it is there",
+    "while an edit fails, the Deployment and the config stay as they are, byte for byte",
+    "pods restart when a Secret that they use changes",
+    "nothing is written while nothing changes",
+    "objects of other owners are never changed",
+    "a PersistentVolumeClaim outlives its resource",
+  ),
+  ...of(
+    "cluster",
+    "upgrades",
+    "upgrades on a real API server",
+    "an upgrade of the operator restarts no server on its own, and a failed one is rolled back",
+  ),
+  ...of(
+    "cluster",
+    "conversion",
+    "both API versions on a real API server",
+    "resources of both API versions are read and written without loss",
+  ),
+  ...of(
+    "cluster",
+    "admission",
+    "admission on a real API server",
+    "mistakes are rejected with the field and the fix when they are made",
+  ),
+  ...of(
+    "cluster",
+    "replicas",
+    "replicas as processes",
+    "no edit is lost when replicas of the operator are killed, put to sleep or replaced",
+  ),
+  ...of(
+    "cluster",
+    "history",
+    "after … random walks every resource has the objects of a fresh one",
+    "the objects of a server depend on its spec, and not on what happened to it before",
+  ),
+  ...of(
+    "cluster",
+    "takeover",
+    "objects of the Go operator are adopted on a real API server",
+    "servers of the Go operator are taken over without a restart",
+  ),
+  ...of(
+    "server",
+    "samples_boot",
+    "deploy/samples/vllm.yaml boots, and the server has what it requests",
+    "the config of the first sample runs on the real server, with its provider, model and key",
+  ),
+  ...of(
+    "server",
+    "storage_boot",
+    "storage.kv alone goes to Redis on every server, whose log never shows the password",
+    "a key-value store in Redis, on Llama Stack and OGX",
+  ),
+  ...of(
+    "server",
+    "storage_boot",
+    "storage.sql alone goes to PostgreSQL on every server, and a wrong password shows",
+    "an SQL store in PostgreSQL, on Llama Stack and OGX",
+  ),
+  ...of(
+    "server",
+    "server_boot",
+    "two workers of every server serve HTTPS on the port of the resource",
+    "a server speaks TLS with the certificate of its Secret",
+  ),
+  ...of(
+    "server",
+    "pyyaml",
+    "writeYaml() preserves … hostile strings for PyYAML, as value, as key and in a list",
+    "servers read every text of a config as it was written",
+  ),
+  ...of(
+    "node",
+    "pod",
+    "the vllm sample answers through its Service with the key of its Secret, and reports its models",
+    "a real pod on a real node answers a chat through its Service",
+  ),
+];
+
+/** Tests of the promises of docs/security.md that need a real part. */
+const SECURITY: ReadonlyArray<Pick<Promised, "part" | "file" | "test">> = [
+  ...of(
+    "cluster",
+    "hostile_registry",
+    "a hostile registry gets a typed failure for each trick, and disturbs no other resource",
+    "",
+  ),
+  ...of("cluster", "provider_labels", "labels of images of external providers are judged before a pod starts", ""),
+  ...of("cluster", "image_labels", "the operator reads base configs from the labels of images in a real registry", ""),
+  ...of("cluster", "foreign_load", "foreign Secrets and ConfigMaps cost the operator no memory and are never read", ""),
+  ...of(
+    "cluster",
+    "permissions",
+    "the operator's account may do what it does, and nothing else, on a real API server",
+    "",
+  ),
+  ...of(
+    "cluster",
+    "write_guard",
+    "the write guard allows the operator's writes and protects everything else on a real API server",
+    "",
+  ),
+  ...of(
+    "cluster",
+    "secret_polling",
+    "run --secret-polling never lists Secrets, and applies a changed one within its interval",
+    "",
+  ),
+  ...of("hostile", "secrets", "no output contains the value of a Secret, in any encoding", ""),
+  ...of("hostile", "corpus", "a hostile tenant neither stops the operator nor slows down another tenant", ""),
+];
+
+/** What `deno task test` runs on real parts. */
+export const SELECTED = [...PROMISES, ...SECURITY];
+
+export const filesOf = (part: RealPart): ReadonlyArray<string> => [
+  ...new Set(SELECTED.filter((row) => row.part === part).map(({ file }) => file)),
+];
+
+/** For the test runner: exactly these tests of the files. */
+export const filterOf = (part: RealPart): string => {
+  const names = [...new Set(SELECTED.filter((row) => row.part === part).map(({ test }) => test))];
+  return `--filter=/^(${names.map(escaped).join("|")})$/`;
+};
+
+/** "…" stands for what the test counts. */
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&").replaceAll("…", "\\S+");
