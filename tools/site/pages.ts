@@ -25,6 +25,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["Settings", "settings.md"],
     ["Webhooks", "webhooks.md"],
     ["Security", "security.md"],
+    ["Promises", "promises.md"],
     ["Server versions", "compatibility.md"],
     ["Changes of server family", "moves.md"],
     ["From v1alpha1", "migration.md"],
