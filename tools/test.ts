@@ -22,6 +22,7 @@ export const UNIT_TESTS = [
   "shell",
   "tools",
   "tests/house",
+  "tests/memory",
   "tests/render_is_run_test.ts",
   "tests/start_script_test.ts",
 ] as const;
