@@ -45,22 +45,11 @@ export const endsSoon = async <A>(work: () => A | Promise<A>): Promise<A> => {
   return made;
 };
 
-export interface Served {
-  /** Milliseconds. */
-  readonly editMs: number;
-  /** The longest answer of `/livez`, in milliseconds. */
-  readonly livezMs: number;
-}
-
-/** What a tenant is promised beside a hostile one, on a machine where it takes a tenth of it otherwise. */
-const PROMISED: Served = { editMs: 2000, livezMs: 1000 };
-const TIMES_CALM = 10;
-
-/** How it was while nothing hostile happened, and how it may be beside something hostile in the same minute. */
-export const servedBeside = (calm: Served): Served => ({
-  editMs: Math.max(PROMISED.editMs, TIMES_CALM * calm.editMs),
-  livezMs: Math.max(PROMISED.livezMs, TIMES_CALM * calm.livezMs),
-});
+/**
+ * What others may wait for the operator beside a hostile tenant, in milliseconds of processor time of its main thread: whatever
+ * else the machine does, it takes no more of these.
+ */
+export const SERVED_MS = { edit: 2000 * PATIENCE, livez: 1000 * PATIENCE } as const;
 
 /**
  * What one object may cost of the main thread in all, however large it is: conversions, watch events, reads, reconciliation,

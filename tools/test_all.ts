@@ -56,7 +56,6 @@ const PARTS: ReadonlyArray<Part> = [
     name: "a hostile tenant",
     args: [...TEST, "tests/hostile/corpus_test.ts"],
     about: [...CLUSTER, "tests/hostile/"],
-    alone: true,
   },
   {
     name: "long walks",

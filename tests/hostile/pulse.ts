@@ -1,26 +1,48 @@
-/** A worker that asks a URL again and again, and says on request how long the longest answer took since the last request. */
+/**
+ * A worker that asks the operator's `/livez` again and again, and says on request what the longest answer took since the last
+ * request: in milliseconds of processor time of the operator's main thread, so that other programs on the machine do not count.
+ */
+import { aMoment } from "../waiting.ts";
 
-const PAUSE_MS = 50;
-const NO_ANSWER_MS = 20_000;
+export interface Asked {
+  readonly url: string;
+  readonly pid: number;
+}
 
-let longest = 0;
+/** An answer that never comes, whatever it waits for. */
+const NO_ANSWER_MS = 60_000;
 
-const beat = async (url: string): Promise<never> => {
+export interface Longest {
+  /** Milliseconds of the main thread. */
+  readonly ms: number;
+  /** What came in place of an answer. */
+  readonly instead?: string;
+}
+
+let longest: Longest = { ms: 0 };
+
+/** Nanoseconds that the main thread has run, from proc_pid_schedstat(5). */
+const ranMs = async (pid: number): Promise<number> =>
+  Number((await Deno.readTextFile(`/proc/${pid}/task/${pid}/schedstat`)).split(" ")[0]) / 1e6;
+
+const beat = async ({ url, pid }: Asked): Promise<never> => {
   for (;;) {
-    const started = performance.now();
-    const isOk = await fetch(url, { headers: { connection: "close" }, signal: AbortSignal.timeout(NO_ANSWER_MS) })
-      .then(async (answer) => (await answer.text()).startsWith("ok"), () => false);
-    longest = Math.max(longest, isOk ? performance.now() - started : NO_ANSWER_MS);
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    const before = await ranMs(pid);
+    const said = await fetch(url, { headers: { connection: "close" }, signal: AbortSignal.timeout(NO_ANSWER_MS) })
+      .then((answer) => answer.text(), String);
+    const ms = await ranMs(pid) - before;
+    if (!said.startsWith("ok")) longest = { ms, instead: said };
+    else if (longest.instead === undefined && ms > longest.ms) longest = { ms };
+    await aMoment();
   }
 };
 
 const scope = self as unknown as {
-  onmessage: (event: MessageEvent<string>) => void;
-  postMessage: (longestMs: number) => void;
+  onmessage: (event: MessageEvent<Asked | "longest">) => void;
+  postMessage: (longest: Longest) => void;
 };
 scope.onmessage = ({ data }) => {
   if (data !== "longest") return void beat(data);
   scope.postMessage(longest);
-  longest = 0;
+  longest = { ms: 0 };
 };

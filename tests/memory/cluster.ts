@@ -48,7 +48,7 @@ export class MemoryCluster {
   /** Decides about a call before it is made; an error is its answer. */
   fault: (method: string, path: string) => ClusterError | undefined = () => undefined;
 
-  /** `delayMs`: what a call takes on its way there, and its answer on the way back, in virtual milliseconds. */
+  /** `delayMs`: what a call takes until it is carried out, and then until its answer arrives, in virtual milliseconds. */
   constructor(private readonly delayMs: () => number) {}
 
   /** An object, or a list with an optional label selector, as GET gives it; empty if there is none. */
