@@ -16,7 +16,7 @@ import { SURROUNDINGS } from "./given.ts";
 import { snapshot } from "./snapshots.ts";
 
 /** Four judgements of each take a while. */
-const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? 2_000);
+const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? 400);
 
 /** Only the operator reads Secrets and ConfigMaps. */
 const OF_REFERENCES = new Set([

@@ -1,5 +1,5 @@
 /**
- * What holds for every resource. `PROPERTY_RUNS` sets how many are tried (10,000 where it is not set); `deno task
+ * What holds for every resource. `PROPERTY_RUNS` sets how many are tried (2,000 where it is not set); `deno task
  * properties` tries 200,000. A failure prints the seed with which it can be repeated.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
@@ -14,7 +14,7 @@ import { readYaml11 } from "../core/data/yaml.ts";
 import { arbitraryResource } from "./arbitrary_resources.ts";
 import { SURROUNDINGS } from "./given.ts";
 
-const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? 10_000);
+const RUNS = Number(Deno.env.get("PROPERTY_RUNS") ?? 2_000);
 
 /** Half of the resources are refused early; the properties of generated configs need fewer runs to see as many. */
 const SOME = Math.ceil(RUNS / 5);

@@ -21,7 +21,7 @@ import { arbitraryResource } from "../arbitrary_resources.ts";
 
 const OWN = "tenant";
 const SERVER = "https://api.example";
-const RUNS = Number(Deno.env.get("HOSTILE_RESOURCES") ?? 3000);
+const RUNS = Number(Deno.env.get("HOSTILE_RESOURCES") ?? 600);
 
 /** Everything that the operator reads outside of the namespace of a resource, for whatever resource; none in a reconciliation. */
 const CLUSTER_WIDE: ReadonlyArray<string> = [];
