@@ -19,11 +19,16 @@ import { isSimulatedClusterInstalled } from "./cluster/control_plane.ts";
 import { previewLines } from "./up/preview.ts";
 import { type BackgroundProcess, lastLines } from "./cluster/background_process.ts";
 import { type Api, apiOf, nameOf, namespaceOf } from "./up/api.ts";
-import { installCluster, startCluster, type UpCluster, userCluster } from "./up/cluster.ts";
+import { type ClusterKind, installCluster, startCluster, type UpCluster, userCluster } from "./up/cluster.ts";
+import { installedFor, type LocalServers, runLocalServers, whyNoServers } from "./up/local_server.ts";
 import { type Options, optionsOf, USAGE } from "./up/options.ts";
 import { isReady, type Look, NOTHING_SEEN, progressLines } from "./up/progress.ts";
 import { goOn, showResult } from "./up/result.ts";
-import { modelsOf, readSample, type Sample } from "./up/sample.ts";
+import { modelServersOf, modelsOf, readSample, type Sample } from "./up/sample.ts";
+import { startModelServer } from "./model_server.ts";
+import { installServer, type ServerVersion } from "./install/python_server.ts";
+import { decodeResource } from "../core/api/decode.ts";
+import { derive } from "../core/config/derive.ts";
 import { applySample, installCrd, offerModels, operatorFor, type Print } from "./up/stage.ts";
 import { pause, type Stop, untilSignal } from "./up/stop.ts";
 import { tracesIn } from "./up/traces.ts";
@@ -35,7 +40,8 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   for (const resource of sample.resources) {
     for (const line of previewLines(resource, SURROUNDINGS, isFirst)) console.log(line);
   }
-  const cluster = await clusterFor(options, sample, stop);
+  const kind = await kindFor(options, print);
+  const cluster = await clusterFor(options, kind, sample, stop);
   if (cluster === undefined) return 1;
   cleanup.defer(() => cluster.stop());
   print(cluster.title);
@@ -76,6 +82,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   }, print);
   if (operator !== undefined) cleanup.defer(async () => void await operator.stop());
   await applySample(sample, resources, usual, traces, removes, print);
+  const servers = kind === "local" ? await startServers(api, sample, resources, folder, print, cleanup) : undefined;
   if (cluster.modelServer !== undefined) await offerModels(resources, usual, cluster.modelServer, traces, print);
 
   let looks: ReadonlyArray<Look> = resources.map(() => NOTHING_SEEN);
@@ -106,10 +113,13 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
     return 1;
   }
 
-  for (const { resource } of looks) await showResult(api, resource ?? {});
+  const urlOf = (resource: JsonObject) => servers?.url(namespaceOf(resource) ?? usual, nameOf(resource));
+  for (const { resource = {} } of looks) await showResult(api, resource, urlOf(resource));
   const stays = !options.once && Deno.stdout.isTerminal();
   console.log(
-    stays ? goOn(cluster, resources) : "\nReady. Stopping, because of --once or because this is not a terminal.",
+    stays
+      ? goOn(cluster, resources, urlOf(resources[0] ?? {}))
+      : "\nReady. Stopping, because of --once or because this is not a terminal.",
   );
   while (stays && !stop.signal.aborted) {
     await pause(LOOK_EVERY_MS, stop);
@@ -130,15 +140,67 @@ const placed = (resource: JsonObject, namespace: string): JsonObject =>
   withMember(resource, "metadata", { namespace, ...objectAt(resource, "metadata") });
 
 /** Undefined if the run was stopped while programs were being built: nothing runs then. */
-const clusterFor = async (options: Options, sample: Sample, stop: Stop): Promise<UpCluster | undefined> => {
+const clusterFor = async (
+  options: Options,
+  kind: ClusterKind,
+  sample: Sample,
+  stop: Stop,
+): Promise<UpCluster | undefined> => {
   if (options.context !== undefined) return userCluster(options.context, options.kubeconfig);
-  const kind = options.realNode ? "real" : "simulated";
-  const installed = installCluster(kind, stop.signal);
+  const installed = Promise.all([
+    installCluster(kind, stop.signal),
+    // While the control plane is downloaded or built.
+    ...(kind === "local" ? serversOf(sample).map(installServer) : []),
+  ]);
   // A build ends at the signal and cleans up; waiting for the build of another process does not.
   await Promise.race([installed, stop.asked.then(() => Promise.race([installed, seconds(5)]))]).catch((cause) => {
     if (!stop.signal.aborted) throw cause;
   });
   return stop.signal.aborted ? undefined : await startCluster(kind, sample.resources.flatMap(modelsOf), stop.signal);
+};
+
+/** Servers run as processes where that is possible; in the cluster of a context they are its own business. */
+const kindFor = async (options: Options, print: Print): Promise<ClusterKind> => {
+  if (options.realNode) return "real";
+  if (options.simulated || options.context !== undefined) return "simulated";
+  const why = await whyNoServers();
+  if (why === undefined) return "local";
+  print(`no server is run, pods are only simulated: ${why}`);
+  return "simulated";
+};
+
+/** The published servers that the resources ask for. */
+const serversOf = (sample: Sample): ReadonlyArray<ServerVersion> => [
+  ...new Set(sample.resources.flatMap((object) => {
+    const resource = decodeResource(object, "lenient");
+    if (Result.isFailure(resource)) return [];
+    const derived = derive(resource.success, SURROUNDINGS);
+    const version = Result.isSuccess(derived) && "server" in derived.success
+      ? derived.success.server?.version
+      : undefined;
+    return version === undefined ? [] : installedFor(version) ?? [];
+  })),
+];
+
+/** Also a stand-in for the model servers that the resources name. */
+const startServers = async (
+  api: Api,
+  sample: Sample,
+  resources: ReadonlyArray<JsonObject>,
+  folder: string,
+  print: Print,
+  cleanup: AsyncDisposableStack,
+): Promise<LocalServers> => {
+  const models = sample.resources.flatMap(modelsOf);
+  const standIn = startModelServer(models.length === 0 ? {} : { models });
+  cleanup.defer(() => standIn.stop());
+  const hosts = new Map(
+    resources.flatMap(modelServersOf).map(([host, port]) => [`//${host}:${port}`, `//127.0.0.1:${standIn.port}`]),
+  );
+  for (const host of hosts.keys()) print(`${host.slice(2)} is a stand-in for a model server that echoes its input`);
+  const servers = runLocalServers(api, { folder, standIns: hosts, print });
+  cleanup.defer(() => servers.stop());
+  return await Promise.resolve(servers);
 };
 
 const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1000));

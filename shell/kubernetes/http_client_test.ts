@@ -6,7 +6,8 @@ import { type ClusterError, unreached } from "./cluster_error.ts";
 import { chunksOf, renewableClient, silenceAlarm, within } from "./http_client.ts";
 import { aMoment, aTick, eventually } from "../../tests/waiting.ts";
 
-const WAIT_MS = 200;
+/** Much longer than an answer takes, also on a busy machine. */
+const WAIT_MS = 1500;
 
 for (const how of ["failed", "given up"] as const) {
   Deno.test(`a client whose call was ${how} without an answer makes new connections`, async () => {

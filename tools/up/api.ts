@@ -9,6 +9,8 @@ export interface Api {
   readonly create: (collection: string, object: JsonObject) => Promise<JsonObject | false>;
   /** Only the object of that uid; dependents are deleted too. */
   readonly remove: (path: string, uid: string) => Promise<void>;
+  /** Changes a part of an object. */
+  readonly patch: (path: string, part: JsonObject) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -18,13 +20,13 @@ export const apiOf = (connection: Connection): Api => {
     ...(caPem === undefined ? {} : { caCerts: [caPem] }),
     ...(connection.clientCertificate ?? {}),
   });
-  const once = async (method: string, path: string, body?: JsonObject) => {
+  const once = async (method: string, path: string, body?: JsonObject, contentType = "application/json") => {
     const token = connection.token();
     const response = await fetch(`${connection.url}${path}`, {
       method,
       client,
       headers: {
-        "content-type": "application/json",
+        "content-type": contentType,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       },
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
@@ -34,9 +36,9 @@ export const apiOf = (connection: Connection): Api => {
     return { status: response.status, ok: response.ok, answer: parsed(text) };
   };
   // A new CRD, or an API server under load, responds like this for a moment.
-  const call = async (method: string, path: string, body?: JsonObject) => {
+  const call = async (method: string, path: string, body?: JsonObject, contentType?: string) => {
     for (let attempt = 1;; attempt++) {
-      const answered = await once(method, path, body);
+      const answered = await once(method, path, body, contentType);
       if (attempt === ATTEMPTS_MAX || (answered.status !== 429 && answered.status < 500)) return answered;
       await new Promise((resolve) => setTimeout(resolve, attempt * ATTEMPT_PAUSE_MS));
     }
@@ -61,6 +63,10 @@ export const apiOf = (connection: Connection): Api => {
       const { status, ok, answer } = await call("DELETE", path, { ...options, propagationPolicy: "Background" });
       // Gone, or another object has its name by now.
       if (!ok && status !== 404 && status !== 409) throw failed("delete", path, status, answer);
+    },
+    patch: async (path, part) => {
+      const { status, ok, answer } = await call("PATCH", path, part, "application/strategic-merge-patch+json");
+      if (!ok) throw failed("patch", path, status, answer);
     },
     close: () => client.close(),
   };

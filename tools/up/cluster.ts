@@ -5,9 +5,13 @@ import { installSimulatedCluster, startControlPlane } from "../cluster/control_p
 import { IMAGES } from "../cluster/real_node/images.ts";
 import { type ReachableNode, startReachableNode } from "../cluster/real_node/reachable_node.ts";
 import { installRealNode } from "../cluster/real_node/real_node.ts";
+import { SERVER_CONTAINER } from "./local_server.ts";
 
-/** `simulated`: pods are made, bound and called ready, and nothing runs in them. `real`: a node that runs containers. */
-export type ClusterKind = "simulated" | "real";
+/**
+ * `local`: the server of a pod is a process of this machine. `simulated`: pods are made, bound and called ready, and nothing runs
+ * in them. `real`: a node that runs containers.
+ */
+export type ClusterKind = "local" | "simulated" | "real";
 
 export interface UpCluster {
   readonly kubeconfig: string;
@@ -55,16 +59,14 @@ export const startCluster = async (
 ): Promise<UpCluster | undefined> => {
   const started = kind === "real"
     ? await startReachableNode(models, signal)
-    : await startControlPlane({ node: "Bound" });
+    : await startControlPlane({ node: "Bound", podsOfOthers: kind === "local" ? [SERVER_CONTAINER] : [] });
   if (started === undefined) return undefined;
-  const images = kind === "simulated" ? new Map<string, string>() : IMAGES_OF_NODE;
+  const images = kind === "real" ? IMAGES_OF_NODE : new Map<string, string>();
   const kubectl = await isOnPath("kubectl") ? "" : `; alias kubectl=${started.kubectlPath}`;
   return {
     kubeconfig: started.kubeconfig,
     context: undefined,
-    title: `Kubernetes API server at ${started.url}, with one ${
-      kind === "simulated" ? "simulated node" : "real node, which has the images of starter and ogx-starter"
-    }`,
+    title: `Kubernetes API server at ${started.url}, with one ${NODES[kind]}`,
     // The command line decides as the operator does, so it has to know the same images.
     shellLine: `export ${assignments([["KUBECONFIG", started.kubeconfig], ...images])}${kubectl}`,
     isOurs: true,
@@ -72,6 +74,12 @@ export const startCluster = async (
     modelServer: "modelServer" in started ? started.modelServer : undefined,
     stop: () => started.stop(),
   };
+};
+
+const NODES: Readonly<Record<ClusterKind, string>> = {
+  local: "node that runs servers as processes of this machine",
+  simulated: "simulated node",
+  real: "real node, which has the images of starter and ogx-starter",
 };
 
 const assignments = (all: ReadonlyArray<readonly [name: string, value: string]>): string =>
