@@ -21,8 +21,8 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ...of(
     "cluster",
     "up",
-    "up as README has it ends with 0 when the sample is ready, and leaves nothing behind",
-    "one command starts everything from nothing, and leaves nothing behind",
+    "up as README has it ends with a chat with the real server, and leaves nothing behind",
+    "one command starts everything from nothing, ends with a chat, and leaves nothing behind",
   ),
   ...of(
     "cluster",

@@ -264,8 +264,16 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         // A registry that answers too late for one edit is asked after the next one.
         let edits = 0;
         const told = await eventually("the moved tag is in the status", async () => {
-          await apply(cluster, running(image("mine"), "mine", { edit: String(++edits) }));
-          await unchanged(async () => stringAt(await read(cluster, `${RESOURCES}/mine`), "metadata", "resourceVersion"));
+          await apply(
+            cluster,
+            running(image("mine"), "mine", {
+              ...VLLM,
+              workload: { overrides: { podAnnotations: { edit: String(++edits) } } },
+            }),
+          );
+          await unchanged(async () =>
+            stringAt(await read(cluster, `${RESOURCES}/mine`), "metadata", "resourceVersion")
+          );
           const found = await read(cluster, `${RESOURCES}/mine`);
           return stringAt(found, "status", "resolvedDistribution", "tagDigest") === second ? found : undefined;
         });

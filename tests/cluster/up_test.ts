@@ -10,7 +10,7 @@ import { manifest } from "../given.ts";
 import { nothingIsLeft, start, startDeno, up } from "./up_run.ts";
 import { eventually } from "../waiting.ts";
 
-Deno.test("up as README has it ends with 0 when the sample is ready, and leaves nothing behind", () =>
+Deno.test("up as README has it ends with a chat with the real server, and leaves nothing behind", () =>
   inFolder(async (tmp) => {
     const commands = await commandsRunBy("tests/cluster/up_test.ts");
     deepStrictEqual(commands.map((command) => command.text), [`${LAUNCHER}task up`]);
@@ -21,6 +21,8 @@ Deno.test("up as README has it ends with 0 when the sample is ready, and leaves 
     match(text, /pod vllm-\S+: Running, ready/);
     match(text, /Ready +True +Ready: The server is ready/);
     match(text, /Service: http:\/\/vllm-service\.default\.svc\.cluster\.local:8321/);
+    match(text, /\/v1\/models: .*vllm\/meta-llama\/Llama-3\.2-3B-Instruct/);
+    match(text, /A chat with vllm\/meta-llama\/Llama-3\.2-3B-Instruct:\n {2}> Hello!\n {2}You said: Hello!/);
     await nothingIsLeft(tmp);
   }));
 
