@@ -158,6 +158,9 @@ export const SETTINGS_FRESH_MS = 10_000;
 export const MIGRATED_AT_ONCE = 4;
 export const MIGRATE_AGAIN_MS = 60_000;
 
+/** Resources that the log names because they cannot be written anew. */
+export const MIGRATION_NAMES_MAX = 16;
+
 /** Deletions to remember, so that the response to a late write does not restore a deleted object in the cache. */
 export const DELETED_REMEMBERED = 4096;
 
