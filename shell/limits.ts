@@ -92,9 +92,8 @@ export const LEASE_RELEASE_MS = 2000;
 /** One question to a server, in milliseconds; an idle server answers in a few. */
 export const ASK_TIMEOUT_MS = 5000;
 
-/** Longest answer of a server that is read, in bytes, and its values; 512 models are about 200 kB and 8,000 values. */
+/** Longest answer of a server that is read, in bytes; 512 models are about 200 kB. */
 export const ASK_BYTES_MAX = 1024 * 1024;
-export const ASK_VALUES_MAX = 40_000;
 
 /** Pause before a server that answered is asked again, in milliseconds. */
 export const ASK_AGAIN_MS = 300_000;
@@ -311,7 +310,10 @@ export const LISTS_AT_ONCE = 6;
 /** Size of the buffers in which a request body of a webhook is collected. */
 export const BODY_CHUNK_BYTES = 256 * 1024;
 
-/** Files in a wheel, and bytes of its metadata, of which `provider check` reads more than any real package has. */
+/** Short parts of a body are copied into blocks of this size, in bytes. */
+export const BODY_BLOCK_BYTES = 64 * 1024;
+
+/** Files in a wheel, and bytes of its metadata in all, of which `provider check` reads more than any real package has. */
 export const WHEEL_FILES_MAX = 65_535;
 export const WHEEL_METADATA_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -81,7 +81,7 @@ Deno.test("conversionAnswer() returns only the name of an object that is nested 
   const deep = `"spec":${"[".repeat(9000)}12345678901234567890${"]".repeat(9000)}`;
   deepStrictEqual(
     answerFor(`{"apiVersion":"llamastack.io/v1alpha1",${deep},"kind":"LlamaStackDistribution",${NAMED}}`),
-    nothingBut("nested more than 200 levels deep"),
+    nothingBut("more than 200 levels of maps and lists"),
   );
 });
 

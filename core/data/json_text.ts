@@ -151,7 +151,7 @@ const excess = (
 ): Result.Result<never, JsonUnreadable> | undefined => {
   if (depth > bounds.depth) {
     return Result.fail(
-      new JsonUnreadable({ detail: `nested more than ${bounds.depth} levels deep`, exceeds: "depth" }),
+      new JsonUnreadable({ detail: `more than ${bounds.depth} levels of maps and lists`, exceeds: "depth" }),
     );
   }
   return values > bounds.values

@@ -26,7 +26,7 @@ Deno.test("jsonSize() counts at least the values of a text and exactly its level
 
 Deno.test("readJson() refuses what exceeds its bounds without parsing it", () => {
   strictEqual(detail(readJson(`[${"{},".repeat(600)}1]`, BOUNDS)), "more than 1000 values");
-  strictEqual(detail(readJson("[".repeat(200), BOUNDS)), "nested more than 100 levels deep");
+  strictEqual(detail(readJson("[".repeat(200), BOUNDS)), "more than 100 levels of maps and lists");
   strictEqual(detail(readJson('{"a":', BOUNDS)), "it is not JSON");
   deepStrictEqual(readJson(bytes('{"größe":1}'), BOUNDS), Result.succeed({ größe: 1 }));
 });

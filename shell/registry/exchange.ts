@@ -10,6 +10,7 @@ import {
 import { withCauses } from "../kubernetes/cluster_error.ts";
 import { chunksOf, within } from "../kubernetes/http_client.ts";
 import { ATTEMPTS_MAX, PAUSE_MS, PAUSE_MS_MAX, REDIRECTS_MAX, REQUEST_MS, SHORT_BODY_BYTES_MAX } from "./limits.ts";
+import { collectedBytes } from "../runtime/collected_bytes.ts";
 import type { Send } from "./guarded_fetch.ts";
 
 export interface Answer {
@@ -127,14 +128,12 @@ const bytesWithin = async (
   { bytesMax, beforeLong }: BodyBounds,
   signal: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let count = 0;
+  const read = collectedBytes();
   for await (const chunk of chunksOf(response, signal)) {
-    const isShort = count <= SHORT_BODY_BYTES_MAX;
-    count += chunk.length;
-    if (count > bytesMax) return undefined;
-    if (isShort && count > SHORT_BODY_BYTES_MAX) await beforeLong(signal);
-    parts.push(chunk);
+    const isShort = read.length() <= SHORT_BODY_BYTES_MAX;
+    read.add(chunk);
+    if (read.length() > bytesMax) return undefined;
+    if (isShort && read.length() > SHORT_BODY_BYTES_MAX) await beforeLong(signal);
   }
-  return await new Blob(parts).bytes();
+  return read.take();
 };

@@ -90,7 +90,10 @@ const rowsOf = async (thief: string, cluster: ControlPlane): Promise<Readonly<Re
         Response.json({ config: { digest: child.digest }, layers: Array(10_000).fill({ digest: child.digest }) }),
       message: /it has 10000 layers/,
     },
-    nested: { serve: () => new Response(`${"[".repeat(100_000)}`), message: /sends something that is not JSON/ },
+    nested: {
+      serve: () => new Response(`${"[".repeat(100_000)}`),
+      message: /sends JSON that has more than 200 levels/,
+    },
     bomb: {
       serve: served(await imageOf({ ...layer, "io.llamastack.config.layer": await digestOf(bomb) }, [bomb])),
       message: /it unpacks to more than 67108864 bytes/,
