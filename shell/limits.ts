@@ -310,6 +310,13 @@ export const LISTS_AT_ONCE = 6;
 /** Size of the buffers in which a request body of a webhook is collected. */
 export const BODY_CHUNK_BYTES = 256 * 1024;
 
+/**
+ * After so many parts, those of a body have at least so many bytes on average. Each is an event of its own, however short, and a MiB
+ * of parts of one byte takes half a second of the main thread; those of a network have a KiB and more.
+ */
+export const BODY_PARTS_FREE = 1024;
+export const BODY_PART_BYTES_MIN = 256;
+
 /** Short parts of a body are copied into blocks of this size, in bytes. */
 export const BODY_BLOCK_BYTES = 64 * 1024;
 

@@ -124,7 +124,7 @@ export async function* chunksOf(
   }
 }
 
-/** The body; undefined, and the rest unread, where it is longer than `bytesMax`. */
+/** The body; undefined, and the rest unread, where it is longer than `bytesMax`, or comes in too many parts. */
 export const bytesWithin = async (
   response: Pick<Response, "body">,
   bytesMax: number,
@@ -134,7 +134,7 @@ export const bytesWithin = async (
   for await (const chunk of chunksOf(response, signal)) {
     read.add(chunk);
     // Leaving the loop cancels the body.
-    if (read.length() > bytesMax) return undefined;
+    if (read.length() > bytesMax || read.isScattered()) return undefined;
   }
   return read.take();
 };

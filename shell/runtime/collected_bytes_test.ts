@@ -13,3 +13,12 @@ Deno.test("collectedBytes() gives all bytes in their order, however they come", 
     strictEqual(collected.take().length, 0);
   }));
 });
+
+Deno.test("collectedBytes() knows parts of one byte from those that a network makes", () => {
+  const [bytes, usual] = [collectedBytes(), collectedBytes()];
+  for (let index = 0; index < 2000; index++) {
+    bytes.add(new Uint8Array(1));
+    usual.add(new Uint8Array(1400));
+  }
+  deepStrictEqual([bytes.isScattered(), usual.isScattered()], [true, false]);
+});

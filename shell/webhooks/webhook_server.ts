@@ -122,7 +122,9 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
         response.setHeader("retry-after", "1");
         return refuse(503, "too many concurrent requests; retry later");
       }
-      if (typeof body === "number") return refuse(body, "the request was not received completely in time");
+      if (typeof body === "number") {
+        return refuse(body, "the request was not received completely in time");
+      }
       connections.asked(request, caller === "API server");
       Effect.runPromiseWith(context)(route.answer(body, caller)).then(
         (answer) => sent(response, answer),
@@ -233,9 +235,11 @@ const read = (
   else if (!hasRoom(announced)) end(() => 503);
   request.on("data", (part: Uint8Array) => {
     if (over) return;
-    if (received.length() + part.length > bytesMax) end(() => 413);
-    else if (!hold(part.length)) end(() => 503);
-    else received.add(part);
+    if (received.length() + part.length > bytesMax) return end(() => 413);
+    if (!hold(part.length)) return end(() => 503);
+    received.add(part);
+    // Without an answer: until that is sent, the runtime would read on.
+    if (received.isScattered()) request.socket.destroy();
   });
   request.on("end", () => end(received.take));
   request.on("error", () => end(() => 400));

@@ -5,7 +5,7 @@
  */
 import { ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
+import { at, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -17,6 +17,7 @@ import { eventually } from "../cluster/operator.ts";
 import { pause } from "../cluster/settled.ts";
 import { validatingConfiguration } from "../cluster/webhooks.ts";
 import { manifest } from "../given.ts";
+import { pulse, servingAuthority } from "./around.ts";
 import { CORPUS, type HostileRow, LARGE_RESOURCES, textOf } from "./corpus.ts";
 
 /** The limit of the installed Deployment (tools/package/program.ts). */
@@ -57,23 +58,6 @@ const create = async (
     body: textOf(object),
   });
   return { status: answer.status, text: await answer.text() };
-};
-
-/**
- * Longest answer of `/livez` since it was last asked, in milliseconds; a new connection each time, as the kubelet makes one. On
- * a thread of its own: what this test itself has to do must not count.
- */
-const pulse = (port: number) => {
-  const worker = new Worker(new URL("./pulse.ts", import.meta.url), { type: "module" });
-  worker.postMessage(`http://127.0.0.1:${port}/livez`);
-  return {
-    longest: () =>
-      new Promise<number>((resolve) => {
-        worker.onmessage = ({ data }: MessageEvent<number>) => resolve(data);
-        worker.postMessage("longest");
-      }),
-    stop: () => worker.terminate(),
-  };
 };
 
 const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
@@ -315,12 +299,3 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
     await cluster.stop();
   }
 });
-
-const servingAuthority = async (cluster: ControlPlane): Promise<string> => {
-  const crd = await read(
-    cluster,
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io",
-  );
-  const bundle: Json | undefined = at(crd, "spec", "conversion", "webhook", "clientConfig", "caBundle");
-  return atob(String(bundle ?? ""));
-};
