@@ -261,8 +261,11 @@ export const IDLE_CONNECTIONS_PER_ADDRESS_MAX = 32;
 export const REVIEWS_REMEMBERED = 64;
 export const REVIEW_FRESH_MS = 60_000;
 
-/** Concurrent token reviews; further callers are asked to retry. */
+/** Concurrent token reviews: of unknown tokens, and of those that were authorized before. */
 export const REVIEWS_AT_ONCE = 4;
+
+/** Unknown tokens of one address that wait for a review; further ones are asked to retry. A pod that reads metrics has one. */
+export const STRANGERS_PER_ADDRESS_MAX = 16;
 
 /** Longest token that is reviewed, in characters; those of ServiceAccounts have about 1,000. */
 export const TOKEN_CHARACTERS_MAX = 16 * 1024;

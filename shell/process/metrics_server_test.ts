@@ -76,6 +76,21 @@ Deno.test("serveMetrics() reviews a flood of tokens a few at a time, and still s
     deepStrictEqual((await scraped(port, "x".repeat(15_000))).status, 401);
   }));
 
+Deno.test("serveMetrics() serves a reader that it has never seen while another address sends unknown tokens", () =>
+  serving(async (port, asked) => {
+    let isOver = false;
+    const flood = Promise.all(Array.from({ length: 40 }, async (_, index) => {
+      for (let count = 0; !isOver; count++) await scraped(port, `flood-${index}-${count}`);
+    }));
+    while (asked.length < 8) await new Promise((resolve) => setTimeout(resolve, 10));
+    const before = asked.length;
+    deepStrictEqual((await scraped(port, "reader", "127.0.0.2")).status, 200);
+    // As many as were under review already, and those whose turn came first.
+    ok(asked.length - before <= 12, `${asked.length - before} reviews`);
+    isOver = true;
+    await flood;
+  }));
+
 Deno.test("serveMetrics() serves nobody while the API server cannot review tokens", () =>
   serving(async (port) => {
     deepStrictEqual((await scraped(port, "reader")).status, 503);
