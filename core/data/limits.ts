@@ -105,7 +105,10 @@ export const UNWATCHED_LOOK_MS = 10_000;
  */
 export const UPGRADE_SLOT_MS_MAX = 30 * 60_000;
 
-/** So many namespaces with a failed upgrade to the same image and base config stop it in all of them. */
+/**
+ * So many namespaces with a failed upgrade to the same image and base config stop it in all of them, if they are more than half of
+ * those that were upgraded.
+ */
 export const UPGRADE_STOPS_AT_NAMESPACES = 3;
 
 /**
