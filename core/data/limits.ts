@@ -47,6 +47,12 @@ export const YAML_DEPTH_MAX = 64;
 /** Values in one YAML document after its aliases are expanded; 64 aliases could otherwise multiply a large anchor. */
 export const YAML_VALUES_MAX = 50_000;
 
+/**
+ * Places of a YAML text where a value may begin, counted before it is parsed, for each value that is allowed: a comma within a text is
+ * one as well. The memory of js-yaml grows with the values.
+ */
+export const YAML_PLACES_PER_VALUE = 1.25;
+
 /** Documents in one manifest file. Four million separators would fit into the largest file. */
 export const MANIFEST_DOCUMENTS_MAX = 1000;
 

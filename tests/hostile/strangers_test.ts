@@ -5,7 +5,7 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { type JsonObject, put, stringAt } from "../../core/data/json.ts";
-import { ADMISSION_BYTES_MAX, UNPROVEN_BYTES_MAX } from "../../core/data/limits.ts";
+import { ADMISSION_BYTES_MAX, MANIFEST_BYTES_MAX, UNPROVEN_BYTES_MAX } from "../../core/data/limits.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { IMAGE_CONFIG_BYTES_MAX } from "../../shell/registry/limits.ts";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
@@ -332,5 +332,29 @@ Deno.test("registries that tenants name neither end nor silence the operator", a
     await cluster.stop();
     listener.close();
     await serving;
+  }
+});
+
+Deno.test("manifests do not end the command line", async () => {
+  const program = await compiledOperator();
+  const folder = await Deno.makeTempDir();
+  try {
+    const most = MANIFEST_BYTES_MAX - 1;
+    const files: Readonly<Record<string, string>> = {
+      "maps in a list": filled(most, '{"kind":"LlamaStackDistribution","spec":[', "{},", "1]}"),
+      "lines of maps": filled(most, "a:\n", "- {}\n", ""),
+      "lists within lists": filled(most, "a:\n", `${"- ".repeat(60)}1\n`, ""),
+      "keys": filled(most, "", "? [a]\n: 1\n", ""),
+    };
+    for (const [name, text] of Object.entries(files)) {
+      const file = `${folder}/manifest.yaml`;
+      await Deno.writeTextFile(file, text);
+      const { code, stdout } = await new Deno.Command(program, { args: ["lint", "-f", file], stderr: "null" }).output();
+      const output = new TextDecoder().decode(stdout);
+      strictEqual(code, 1, `${name}: ${output.slice(0, 300)}`);
+      ok(/more than 400000 values/.test(output), `${name}: ${output.slice(0, 300)}`);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
 });
