@@ -1,7 +1,7 @@
 # The operator as one compiled program, for amd64 and arm64:
 #   docker buildx build --platform linux/amd64,linux/arm64 -t NAME .
 #   buildah build --platform linux/amd64 -t NAME .     (or podman build)
-# A release names both bases by digest: --build-arg DENO=…@sha256:… --build-arg RUNTIME=…@sha256:…
+# A release names both bases by the digests of tools/pins.json: --build-arg DENO=…@sha256:… --build-arg RUNTIME=…@sha256:…
 # What is downloaded, and how to build without a network: docs/install.md, "Build the image".
 ARG DENO=docker.io/denoland/deno:debian-2.9.6
 ARG RUNTIME=gcr.io/distroless/cc-debian13:nonroot

@@ -92,9 +92,8 @@ export const LEASE_RELEASE_MS = 2000;
 /** One question to a server, in milliseconds; an idle server answers in a few. */
 export const ASK_TIMEOUT_MS = 5000;
 
-/** Longest answer of a server that is read, in bytes, and its values; 512 models are about 200 kB and 8,000 values. */
+/** Longest answer of a server that is read, in bytes; 512 models are about 200 kB. */
 export const ASK_BYTES_MAX = 1024 * 1024;
-export const ASK_VALUES_MAX = 40_000;
 
 /** Pause before a server that answered is asked again, in milliseconds. */
 export const ASK_AGAIN_MS = 300_000;
@@ -157,6 +156,9 @@ export const SETTINGS_FRESH_MS = 10_000;
 /** Resources that are written anew at a time while the storage version changes, and the pause after a failed try in milliseconds. */
 export const MIGRATED_AT_ONCE = 4;
 export const MIGRATE_AGAIN_MS = 60_000;
+
+/** Resources that the log names because they cannot be written anew. */
+export const MIGRATION_NAMES_MAX = 16;
 
 /** Deletions to remember, so that the response to a late write does not restore a deleted object in the cache. */
 export const DELETED_REMEMBERED = 4096;
@@ -259,8 +261,11 @@ export const IDLE_CONNECTIONS_PER_ADDRESS_MAX = 32;
 export const REVIEWS_REMEMBERED = 64;
 export const REVIEW_FRESH_MS = 60_000;
 
-/** Concurrent token reviews; further callers are asked to retry. */
+/** Concurrent token reviews: of unknown tokens, and of those that were authorized before. */
 export const REVIEWS_AT_ONCE = 4;
+
+/** Unknown tokens of one address that wait for a review; further ones are asked to retry. A pod that reads metrics has one. */
+export const STRANGERS_PER_ADDRESS_MAX = 16;
 
 /** Longest token that is reviewed, in characters; those of ServiceAccounts have about 1,000. */
 export const TOKEN_CHARACTERS_MAX = 16 * 1024;
@@ -308,7 +313,17 @@ export const LISTS_AT_ONCE = 6;
 /** Size of the buffers in which a request body of a webhook is collected. */
 export const BODY_CHUNK_BYTES = 256 * 1024;
 
-/** Files in a wheel, and bytes of its metadata, of which `provider check` reads more than any real package has. */
+/**
+ * After so many parts, those of a body have at least so many bytes on average. Each is an event of its own, however short, and a MiB
+ * of parts of one byte takes half a second of the main thread; those of a network have a KiB and more.
+ */
+export const BODY_PARTS_FREE = 1024;
+export const BODY_PART_BYTES_MIN = 256;
+
+/** Short parts of a body are copied into blocks of this size, in bytes. */
+export const BODY_BLOCK_BYTES = 64 * 1024;
+
+/** Files in a wheel, and bytes of its metadata in all, of which `provider check` reads more than any real package has. */
 export const WHEEL_FILES_MAX = 65_535;
 export const WHEEL_METADATA_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -81,6 +81,65 @@ const annotations = fc.dictionary(
   { minKeys: 1, maxKeys: 3, noNullPrototype: true },
 );
 
+const MARKS = ["\u0000int:5", "\u0000int:007", "\u0000int:9007199254740993", "\ud800", "\u2028", "__proto__"];
+
+/** JSON text, some of it with integers that JavaScript rounds, and some that is no JSON. */
+const leftoverText = fc.letrec<{ readonly value: Json; readonly leftover: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.constantFrom<Json>(...MARKS, 1, null, true, "@9007199254740993", "@-9223372036854775808", "@1e999"),
+    fc.array(tie("value"), { maxLength: 2 }),
+    fc.dictionary(fc.constantFrom(...MARKS, "a", "constructor"), tie("value"), { maxKeys: 2, noNullPrototype: true }),
+  ) as fc.Arbitrary<Json>,
+  leftover: fc.record({
+    at: fc.array(fc.constantFrom("spec", "status", "server", "workload", "metadata", ...MARKS), { maxLength: 4 })
+      .map((path) => ["spec", ...path]),
+    to: tie("value"),
+    was: tie("value"),
+    while: fc.dictionary(fc.constantFrom("spec", "spec.a"), tie("value"), { maxKeys: 1, noNullPrototype: true }),
+  }, { requiredKeys: ["at"], noNullPrototype: true }) as fc.Arbitrary<Json>,
+}));
+
+const OWN_KEYS = [
+  "llamastack.io/conversion-leftovers",
+  "llamastack.io/incomplete-conversion",
+  "llamastack.io/v1alpha1-extras",
+  "llamastack.io/v1alpha2-extras",
+  "llamastack.io/v1alpha1-ca-bundle-keys",
+  "v1alpha1.leftovers.llamastack.io/spec.replicas",
+  "v1alpha1.leftovers.llamastack.io/spec.server.storage",
+  "v1alpha2.leftovers.llamastack.io/spec.suspend",
+  "v1alpha2.leftovers.llamastack.io/spec.providers",
+];
+
+const hostileText = fc.oneof(
+  fc.record({
+    v1alpha1: fc.array(leftoverText.leftover, { maxLength: 2 }),
+    v1alpha2: fc.array(leftoverText.leftover, { maxLength: 2 }),
+    kept: fc.dictionary(
+      fc.constantFrom(...OWN_KEYS, "a.example/b", "no key at all!"),
+      fc.oneof(leftoverText.value, fc.constantFrom("x".repeat(40_000), "\u0001".repeat(20_000))),
+      { maxKeys: 2, noNullPrototype: true },
+    ),
+  }, { requiredKeys: [], noNullPrototype: true }),
+  leftoverText.leftover.map((leftover) => {
+    const { at: _, ...rest } = leftover as JsonObject;
+    return rest;
+  }),
+  leftoverText.value,
+).map((value) => JSON.stringify(value).replaceAll(/"@([^"]*)"/g, "$1"));
+
+/** What a tenant may write to mislead the conversion, up to the length that the API server takes. */
+export const hostileAnnotations: fc.Arbitrary<JsonObject> = fc.record({
+  own: fc.dictionary(fc.constantFrom(...OWN_KEYS), hostileText, { maxKeys: 4, noNullPrototype: true }),
+  free: fc.constantFrom(0, 0, 20, 100, 300, 1000, 20_000),
+  isFull: fc.nat({ max: 9 }).map((number) => number === 0),
+}).map(({ own, free, isFull }): JsonObject => {
+  const bytes = new TextEncoder().encode(Object.entries(own).flat().join("")).length;
+  const left = 256 * 1024 - bytes - free - "a.example/b".length;
+  return isFull && left > 0 ? { ...own, "a.example/b": "x".repeat(left) } : own;
+});
+
 const metadata = fc.record(
   { name: fc.constantFrom("my", "größe"), uid: fc.constant("u"), generation: fc.constant(3), annotations },
   { requiredKeys: ["name"], noNullPrototype: true },

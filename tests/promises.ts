@@ -140,6 +140,14 @@ const SECURITY: ReadonlyArray<Pick<Promised, "part" | "file" | "test">> = [
   ),
   ...of("hostile", "secrets", "no output contains the value of a Secret, in any encoding", ""),
   ...of("hostile", "corpus", "a hostile tenant neither stops the operator nor slows down another tenant", ""),
+  ...of(
+    "cluster",
+    "conversion_guard",
+    "an object that cannot be converted leaves v1alpha1 to everybody else, and can be deleted",
+    "",
+  ),
+  ...of("hostile", "strangers", "strangers neither end nor silence the operator through its webhooks", ""),
+  ...of("hostile", "strangers", "registries that tenants name neither end nor silence the operator", ""),
 ];
 
 /** What `deno task test` runs on real parts. */

@@ -2,7 +2,11 @@
 import { request } from "node:https";
 
 /** Without a check of the certificate, as Prometheus is configured for a self-signed one. */
-export const scraped = (port: number, token?: string): Promise<{ readonly status: number; readonly text: string }> =>
+export const scraped = (
+  port: number,
+  token?: string,
+  localAddress?: string,
+): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
     const sent = request({
       host: "127.0.0.1",
@@ -10,6 +14,7 @@ export const scraped = (port: number, token?: string): Promise<{ readonly status
       path: "/metrics",
       rejectUnauthorized: false,
       agent: false,
+      ...(localAddress === undefined ? {} : { localAddress }),
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     }, (response) => {
       let text = "";

@@ -6,6 +6,7 @@ import { inflateRawSync } from "node:zlib";
 import { join } from "node:path";
 import { programPath } from "./install/debian_packages.ts";
 import { must } from "./install/run_program.ts";
+import { PINS, runtimeName } from "./pins.ts";
 import { compileCommand, type CompileWishes } from "./program_flags.ts";
 
 /**
@@ -19,7 +20,7 @@ export const compileProgram = async (wishes: CompileWishes, denort = Deno.env.ge
     // Then the runtime is there.
     if (!denort) await compile(wishes);
     const strip = await stripProgram(wishes.target);
-    const runtime = denort || await downloadedRuntime(wishes.target, folder);
+    const runtime = denort || await downloadedRuntime(wishes, folder);
     if (strip === undefined || runtime === undefined) {
       console.error(`not stripped, and a quarter larger: ${strip === undefined ? "strip" : "the runtime"} is missing`);
       if (denort) await compile(wishes, denort);
@@ -50,15 +51,39 @@ const stripProgram = async (target: string): Promise<string | undefined> => {
 };
 
 /** The runtime that Deno has just downloaded into its own cache; undefined if it is not where Deno 2.9.6 keeps it. */
-const downloadedRuntime = async (target: string, folder: string): Promise<string | undefined> => {
+const downloadedRuntime = async ({ target, output }: CompileWishes, folder: string): Promise<string | undefined> => {
   const { denoDir } = JSON.parse(await must(Deno.execPath(), ["info", "--json"]));
   const archive = join(denoDir, "dl", "release", `v${Deno.version.deno}`, `denort-${target}.zip`);
   const bytes = await Deno.readFile(archive).catch(() => undefined);
+  try {
+    if (!await checkRuntime(target, bytes, PINS.runtimes[runtimeName(target)])) {
+      console.error(`the runtime ${runtimeName(target)} is not checked: tools/pins.json has no checksum of it`);
+    }
+  } catch (cause) {
+    // Deno has compiled with it before anybody could look at it.
+    await Deno.remove(output).catch(() => {});
+    throw cause;
+  }
   const content = bytes && onlyFileOf(bytes);
   if (content === undefined) return undefined;
   const runtime = join(folder, "denort");
   await Deno.writeFile(runtime, content, { mode: 0o755 });
   return runtime;
+};
+
+/** Throws if the archive is another one than that of `checksum`; false if there is no checksum to compare with. */
+export const checkRuntime = async (
+  target: string,
+  bytes: Uint8Array<ArrayBuffer> | undefined,
+  checksum: string | undefined,
+): Promise<boolean> => {
+  if (checksum === undefined) return false;
+  if (bytes === undefined) throw new Error(`the downloaded runtime of ${target} was not found, and cannot be checked`);
+  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+  if (found !== checksum) {
+    throw new Error(`the downloaded runtime of ${target} has the SHA-256 ${found}, expected ${checksum}`);
+  }
+  return true;
 };
 
 /** What the first entry of a zip file holds. Source: APPNOTE.TXT of PKWARE, 4.3.7 (local header) and 4.3.12 (directory). */

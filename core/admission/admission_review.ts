@@ -1,7 +1,10 @@
 /** `/validate`: an AdmissionReview → the requested change, and the response from the findings. */
 import { API_VERSION } from "../api/v1alpha2.ts";
+import * as Result from "effect/Result";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
-import { ADMISSION_WARNING_MAX, ADMISSION_WARNINGS_MAX } from "../data/limits.ts";
+import { ANSWER_BOUNDS, readJson } from "../data/json_text.ts";
+import { ADMISSION_WARNING_MAX, ADMISSION_WARNINGS_MAX, OBJECT_VALUES_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
+import { membersAt, type Slice } from "./review_slices.ts";
 import type { Change, Judgement } from "./change.ts";
 
 export interface Question {
@@ -61,6 +64,33 @@ export const admissionAnswer = (uid: string, { rejections, warnings }: Judgement
       },
     },
   };
+};
+
+/**
+ * For a review of too many values, which is not parsed: as every other finding, this one blocks neither a deletion nor the edit of a
+ * resource that had it before. Undefined: it is no review of a resource.
+ */
+export const oversizedAnswer = (review: Uint8Array): JsonObject | undefined => {
+  const found = membersAt(review, ["request.uid", "request.object", "request.oldObject"]);
+  const [object, before] = [found.get("request.object"), found.get("request.oldObject")];
+  if (object === undefined) return undefined;
+  const inside = membersAt(review, ["metadata.name", "metadata.deletionTimestamp"], object.start);
+  const text = (slice: Slice | undefined): string => {
+    const bytes = slice === undefined ? new Uint8Array() : review.subarray(slice.start, slice.end);
+    const value = Result.getOrUndefined(readJson(bytes, ANSWER_BOUNDS));
+    return typeof value === "string" ? value : "";
+  };
+  const isNew = object.values > OBJECT_VALUES_MAX && (before === undefined || before.values <= OBJECT_VALUES_MAX);
+  const message =
+    `more than ${OBJECT_VALUES_MAX} values with its metadata and status: too many to be checked; a spec may ` +
+    `have ${SPEC_VALUES_MAX}`;
+  return admissionAnswer(
+    text(found.get("request.uid")),
+    isNew && !inside.has("metadata.deletionTimestamp")
+      ? { rejections: [{ field: "spec", message: `spec: ${message}` }], warnings: [] }
+      : { rejections: [], warnings: [`the resource is not checked: it has ${message}`] },
+    text(inside.get("metadata.name")),
+  );
 };
 
 const shortened = (text: string): string =>

@@ -2,12 +2,14 @@
  * `/convert`: a ConversionReview, answered object by object. Never judges, and no object makes it fail for the others: a failure
  * here would stop every list and delete.
  */
-import { CONVERSION_DEPTH_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
-import { converted } from "../api/convert.ts";
-import { isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
-import { readReview, writeReview } from "./exact_numbers.ts";
-import { type Slice, slicedReview, withApiVersion } from "./review_slices.ts";
+import { UNCONVERTED_ANNOTATION } from "../api/convert/annotation.ts";
+import { V1ALPHA1 } from "../api/v1alpha1.ts";
+import { API_VERSION } from "../api/v1alpha2.ts";
+import { isObject, type JsonObject, stringAt } from "../data/json.ts";
+import { ANSWER_BOUNDS, OBJECT_BOUNDS, readExactJson, readJson, writeExactJson } from "../data/json_text.ts";
+import { guardedConversion } from "./conversion_guard.ts";
+import { membersAt, type Slice, slicedReview } from "./review_slices.ts";
 
 /** An answer in its parts: `before`, the objects with commas between them, `after`. */
 export interface ConversionAnswer {
@@ -21,7 +23,8 @@ export interface ConversionAnswer {
 /** Fails with what is wrong with the text of the review itself. */
 export const conversionAnswer = (bytes: Uint8Array): Result.Result<ConversionAnswer, string> => {
   const sliced = slicedReview(bytes);
-  return Result.map(readReview(sliced?.rest ?? new TextDecoder().decode(bytes)), ({ value }) => {
+  const read = Result.mapError(readJson(sliced?.rest ?? bytes, ANSWER_BOUNDS), ({ message }) => message);
+  return Result.map(read, (value) => {
     const wanted = stringAt(value, "request", "desiredAPIVersion") ?? "";
     const objects = sliced?.objects ?? [];
     return {
@@ -35,26 +38,55 @@ export const conversionAnswer = (bytes: Uint8Array): Result.Result<ConversionAns
   });
 };
 
-const NOWHERE: Slice = { start: 0, end: 0, depth: 0 };
+const NOWHERE: Slice = { start: 0, end: 0, depth: 0, values: 0 };
 
 /**
- * Objects are returned in their order, each in the desired version; a value that is not an object is returned
- * unchanged. If the conversion of one object fails because of a bug or of its nesting, only that object is not
- * converted: it is returned with its name only.
+ * Objects are returned in their order, each in the desired version; a value that is not an object is returned unchanged. What the
+ * API server would not take, and what is too large to be read, becomes an object with its name only.
  */
-const convertedText = (review: Uint8Array, { start, end, depth }: Slice, wanted: string): Uint8Array => {
+const convertedText = (review: Uint8Array, { start, end }: Slice, wanted: string): Uint8Array => {
   const bytes = review.subarray(start, end);
-  if (depth > CONVERSION_DEPTH_MAX) return withApiVersion(bytes, wanted);
-  const read = readReview(new TextDecoder().decode(bytes));
-  if (Result.isFailure(read)) return new TextEncoder().encode("null");
-  const { value, marked } = read.success;
-  return new TextEncoder().encode(writeReview(isObject(value) ? surely(value, wanted) : value, marked));
+  const encoder = new TextEncoder();
+  const read = readExactJson(bytes, OBJECT_BOUNDS);
+  if (Result.isFailure(read)) {
+    const { exceeds, message } = read.failure;
+    return exceeds === undefined ? encoder.encode("null") : encoder.encode(nameOnly(bytes, wanted, message));
+  }
+  const value = read.success;
+  if (!isObject(value)) return bytes;
+  return Result.match(guardedConversion(value, wanted), {
+    onSuccess: (made) => encoder.encode(writeExactJson(made)),
+    onFailure: (why) => encoder.encode(nameOnly(bytes, wanted, why)),
+  });
 };
 
-const surely = (object: JsonObject, wanted: string): Json => {
-  try {
-    return converted(object, wanted);
-  } catch {
-    return { ...object, apiVersion: wanted };
-  }
+/**
+ * The API server demands kind, name, namespace and uid, restores all other metadata but labels and annotations, and takes labels that
+ * are unchanged.
+ */
+const nameOnly = (bytes: Uint8Array, apiVersion: string, why: string): string => {
+  const found = membersAt(bytes, ["kind", ...KEPT.map((name) => `metadata.${name}`)]);
+  const text = (path: string): string | undefined => {
+    const slice = found.get(path);
+    return slice === undefined ? undefined : new TextDecoder().decode(bytes.subarray(slice.start, slice.end));
+  };
+  const kind = text("kind");
+  const metadata = [
+    ...KEPT.flatMap((name) => {
+      const value = text(`metadata.${name}`);
+      return value === undefined ? [] : [`"${name}":${value}`];
+    }),
+    `"annotations":${JSON.stringify({ [UNCONVERTED_ANNOTATION]: why })}`,
+  ];
+  return `{"apiVersion":${JSON.stringify(apiVersion)},${kind === undefined ? "" : `"kind":${kind},`}"metadata":{${
+    metadata.join(",")
+  }},"spec":${JSON.stringify(STUBS[apiVersion] ?? {})}}`;
+};
+
+const KEPT = ["name", "namespace", "uid", "labels"];
+
+/** The least that the schema of a version takes. */
+const STUBS: Readonly<Record<string, JsonObject>> = {
+  [V1ALPHA1]: { server: { distribution: { name: "unconverted" } } },
+  [API_VERSION]: { distribution: { name: "unconverted" } },
 };

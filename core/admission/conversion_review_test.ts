@@ -56,17 +56,82 @@ Deno.test("conversionAnswer() keeps numbers of 64 bits in each object", () => {
   ok(answer.includes('[{"a":9007199254740993},1]'), answer);
 });
 
+/** What the answer makes of one object of v1alpha1, given as JSON text. */
+const answerFor = (object: string, wanted = "llamastack.io/v1alpha2"): Json => {
+  const review = `{"request":{"uid":"r","desiredAPIVersion":"${wanted}","objects":[${object},${JSON.stringify(OLD)}]}}`;
+  const made = listAt(JSON.parse(answered(new TextEncoder().encode(review))) as Json, "response", "convertedObjects");
+  deepStrictEqual([made.length, at(made[1] ?? null, "apiVersion")], [2, wanted], "the others are converted");
+  return made[0] ?? null;
+};
+const NAMED = '"metadata":{"name":"bad","namespace":"n","uid":"u","labels":{"a":"b"},"annotations":{"c":"d"}}';
+const nothingBut = (why: string): Json => ({
+  apiVersion: "llamastack.io/v1alpha2",
+  kind: "LlamaStackDistribution",
+  metadata: {
+    name: "bad",
+    namespace: "n",
+    uid: "u",
+    labels: { a: "b" },
+    annotations: { "llamastack.io/unconverted": why },
+  },
+  spec: { distribution: { name: "unconverted" } },
+});
+
 Deno.test("conversionAnswer() returns only the name of an object that is nested too deeply, and converts the others", () => {
-  const deep = `{"apiVersion":"llamastack.io/v1alpha1","metadata":{"name":"deep"},"spec":${
-    "[".repeat(9000)
-  }12345678901234567890${"]".repeat(9000)}}`;
-  const review = `{"request":{"uid":"r","desiredAPIVersion":"llamastack.io/v1alpha2","objects":[${deep},${
-    JSON.stringify(OLD)
-  }]}}`;
-  const answer = answered(new TextEncoder().encode(review));
-  ok(answer.includes(deep.replace("v1alpha1", "v1alpha2")), answer.slice(0, 300));
-  const made = listAt(JSON.parse(answer) as Json, "response", "convertedObjects");
-  deepStrictEqual([made.length, at(made[1] ?? null, "apiVersion")], [2, "llamastack.io/v1alpha2"]);
+  const deep = `"spec":${"[".repeat(9000)}12345678901234567890${"]".repeat(9000)}`;
+  deepStrictEqual(
+    answerFor(`{"apiVersion":"llamastack.io/v1alpha1",${deep},"kind":"LlamaStackDistribution",${NAMED}}`),
+    nothingBut("more than 200 levels of maps and lists"),
+  );
+});
+
+Deno.test("conversionAnswer() returns only the name of an object of too many values, and converts the others", () => {
+  const wide = `"spec":[${"{},".repeat(100_000)}1]`;
+  deepStrictEqual(
+    answerFor(`{"apiVersion":"llamastack.io/v1alpha1","kind":"LlamaStackDistribution",${wide},${NAMED}}`),
+    nothingBut("more than 100000 values"),
+  );
+});
+
+Deno.test("conversionAnswer() returns only the name of an object whose annotations have no room for what is left over", () => {
+  const full = {
+    apiVersion: "llamastack.io/v1alpha2",
+    kind: "LlamaStackDistribution",
+    metadata: { name: "bad", uid: "u", annotations: { "a.example/b": "x".repeat(262_100) } },
+    spec: { distribution: { name: "starter" }, providers: { inference: [{ provider: "vllm" }] } },
+  };
+  const made = answerFor(JSON.stringify(full), "llamastack.io/v1alpha1");
+  const marker = at(made, "metadata", "annotations", "llamastack.io/unconverted");
+  ok(/^annotations that need 262\d{3} bytes/.test(String(marker)));
+  deepStrictEqual(Object.keys(made as JsonObject), ["apiVersion", "kind", "metadata", "spec"]);
+  deepStrictEqual(Object.keys(at(made, "metadata") as JsonObject), ["name", "uid", "annotations"]);
+});
+
+for (const kept of ["\u0000int:5", "\u0000int:007", "\u0000int:9007199254740993"]) {
+  Deno.test(`conversionAnswer() returns an annotation ${JSON.stringify(kept)} among the leftovers as the text that it is`, () => {
+    const key = "v1alpha1.leftovers.llamastack.io/spec.replicas";
+    const carried = JSON.stringify({ v1alpha2: [], kept: { [key]: kept } });
+    const object = {
+      ...OLD,
+      metadata: { name: "bad", annotations: { "llamastack.io/conversion-leftovers": carried } },
+    };
+    strictEqual(at(answerFor(JSON.stringify(object)), "metadata", "annotations", key), kept);
+  });
+}
+
+Deno.test("conversionAnswer() keeps a long integer that v1alpha1 lacks, there and back", () => {
+  const review = (wanted: string, object: string): Uint8Array =>
+    new TextEncoder().encode(
+      `{"request":{"uid":"r","desiredAPIVersion":"llamastack.io/${wanted}","objects":[${object}]}}`,
+    );
+  const spec = '"spec":{"distribution":{"name":"starter"},"providers":{"inference":[{"provider":"vllm","settings":' +
+    '{"n":9007199254740993,"text":"\\u0000int:5"}}]}}';
+  const now =
+    `{"apiVersion":"llamastack.io/v1alpha2","kind":"LlamaStackDistribution","metadata":{"name":"my"},${spec}}`;
+  const there = answered(review("v1alpha1", now));
+  const object = /"convertedObjects":\[(.*)\]\}\}$/s.exec(there)?.[1] ?? "";
+  const back = answered(review("v1alpha2", object));
+  ok(back.includes('"settings":{"n":9007199254740993,"text":"\\u0000int:5"}'), back);
 });
 
 Deno.test("conversionAnswer() reports the error of a text that is not a review", () => {

@@ -6,10 +6,14 @@
  */
 import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
-import { converted } from "../api/convert.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
-import { INCOMPLETE_ANNOTATION, leftoverPaths, LEFTOVERS_ANNOTATION } from "../api/convert/annotation.ts";
+import {
+  INCOMPLETE_ANNOTATION,
+  leftoverPaths,
+  LEFTOVERS_ANNOTATION,
+  UNCONVERTED_ANNOTATION,
+} from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
 import {
@@ -21,12 +25,13 @@ import {
 } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
-import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
 import type { Change, Finding, Judgement } from "./change.ts";
+import { guardedConversion } from "./conversion_guard.ts";
 import { withChangeFindings } from "./change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
@@ -64,7 +69,7 @@ export const judge = (
   const rejects = references === "Reject";
   return inPathsOf(change, {
     rejections: [
-      ...incomplete(object, unchanged),
+      ...incomplete(change),
       ...fresh.rejections.filter(({ message }) => !known.has(message)),
       ...(rejects ? missing.map(asFinding) : []),
     ],
@@ -77,28 +82,51 @@ export const judge = (
   });
 };
 
-/** A write of an object that was read incompletely in v1alpha1, or one that could not be read completely there. */
-const incomplete = (object: JsonObject, isUnchanged: boolean): Judgement["rejections"] => {
+/** A write of an object that was converted incompletely, or one that could not be read completely in v1alpha1. */
+const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
+  const why = stringAt(object, "metadata", "annotations", UNCONVERTED_ANNOTATION);
+  if (why !== undefined) {
+    const field = formatPath(["metadata", "annotations", UNCONVERTED_ANNOTATION]);
+    return [{
+      field,
+      message: `${field}: this write would remove everything but the name: the object has ${why}, which cannot be ` +
+        "converted to the other API version. Shorten or delete it in the version in which it can be read",
+    }];
+  }
   const missing = stringAt(object, "metadata", "annotations", INCOMPLETE_ANNOTATION);
   if (missing !== undefined) {
     const field = formatPath(["metadata", "annotations", INCOMPLETE_ANNOTATION]);
     return [{
       field,
-      message: `${field}: this object was read in v1alpha1, which could not hold ${missing}; a write would ` +
-        "remove these fields. Read and write it in v1alpha2",
+      message:
+        `${field}: this object was read in an API version that could not hold all of it. It lacks ${missing}; a ` +
+        "write would remove that. Read and write it in the other version",
     }];
   }
-  // What v1alpha1 cannot hold is a part of spec, so a small one needs no conversion.
-  if (isUnchanged || isOversized(object) || JSON.stringify(object.spec ?? null).length < ANNOTATION_BYTES_MAX / 4) {
-    return [];
-  }
-  const lost = stringAt(converted(object, V1ALPHA1), "metadata", "annotations", INCOMPLETE_ANNOTATION);
-  return lost === undefined ? [] : [{
+  const lost = lostInV1alpha1(object);
+  // As every other finding, this one does not block the edit of a resource that had it before.
+  return lost === undefined || before !== undefined && lostInV1alpha1(before) !== undefined ? [] : [{
     field: "spec",
-    message:
-      `spec: too large for clients of v1alpha1, whose writes would remove ${lost}: the fields that v1alpha1 does ` +
-      `not have, and the annotations, may take ${ANNOTATION_BYTES_MAX} bytes. Shorten texts or remove entries`,
+    message: `spec: too large for clients of v1alpha1, ${lost}: the fields that v1alpha1 does not have, and the ` +
+      `annotations, may take ${ANNOTATION_BYTES_MAX} bytes. Shorten texts, or remove entries or annotations`,
   }];
+};
+
+/** Continues "clients of v1alpha1"; undefined: they see all of it. */
+const lostInV1alpha1 = (object: JsonObject): string | undefined => {
+  // What v1alpha1 cannot hold is a part of spec, and in annotations some of it is written with more characters.
+  const length = (value: Json): number => JSON.stringify(value).length;
+  if (isOversized(object)) return undefined;
+  if (length(object.spec ?? null) + length(objectAt(object, "metadata", "annotations")) < ANNOTATION_BYTES_MAX / 8) {
+    return undefined;
+  }
+  return Result.match(guardedConversion(object, V1ALPHA1), {
+    onSuccess: (shown) => {
+      const missing = stringAt(shown, "metadata", "annotations", INCOMPLETE_ANNOTATION);
+      return missing === undefined ? undefined : `whose writes would remove ${missing}`;
+    },
+    onFailure: (why) => `who would see nothing but its name, because it has ${why}`,
+  });
 };
 
 /** Admission receives every object in v1alpha2; its messages use the version that the author wrote. */

@@ -4,7 +4,7 @@ import { converted } from "../api/convert.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { ADMISSION_WARNING_MAX } from "../data/limits.ts";
 import type { Change } from "./change.ts";
-import { accepted, admissionAnswer, questionIn } from "./admission_review.ts";
+import { accepted, admissionAnswer, oversizedAnswer, questionIn } from "./admission_review.ts";
 import { type Found, judge, newReferences, referenceName } from "./judgement.ts";
 
 const change = (object: JsonObject, before?: JsonObject, writtenIn = "v1alpha2"): Change => ({
@@ -128,12 +128,40 @@ Deno.test("judge() rejects a spec that clients of v1alpha1 could not write back"
   deepStrictEqual(rejections(change(put(LARGE, ["metadata", "labels"], { a: "b" }), LARGE)), []);
 });
 
+Deno.test("judge() rejects annotations that leave clients of v1alpha1 nothing but the name", () => {
+  const providers = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
+  const full = put(manifest({ providers }), ["metadata", "annotations"], { "a.example/b": "x".repeat(262_100) });
+  const [first = ""] = rejections(change(full));
+  ok(first.startsWith("spec: too large for clients of v1alpha1, who would see nothing but its name"), first);
+  deepStrictEqual(rejections(change(put(full, ["metadata", "labels"], { a: "b" }), full)), []);
+});
+
+Deno.test("judge() rejects a write of an object of which v1alpha1 showed only the name", () => {
+  const shown = put(manifest({}), ["metadata", "annotations"], {
+    "llamastack.io/unconverted": "more than 5 values",
+  });
+  const [first = ""] = rejections(change(shown, shown, "v1alpha1"));
+  ok(first.includes("would remove everything but the name: the object has more than 5 values, which cannot"), first);
+});
+
+Deno.test("oversizedAnswer() rejects a new resource of too many values and lets an old one be edited and deleted", () => {
+  const wide = (more: string, count = 100_000) => `{"metadata":{"name":"my"${more}},"spec":[${"{},".repeat(count)}1]}`;
+  const answer = (request: string) => oversizedAnswer(new TextEncoder().encode(`{"request":{"uid":"u",${request}}}`));
+  const isAllowed = (request: string) => at(answer(request) ?? null, "response", "allowed");
+  strictEqual(isAllowed(`"object":${wide("")}`), false);
+  strictEqual(at(answer(`"object":${wide("")}`) ?? null, "response", "uid"), "u");
+  strictEqual(isAllowed(`"object":${wide("")},"oldObject":${wide("", 10)}`), false);
+  strictEqual(isAllowed(`"object":${wide("")},"oldObject":${wide("")}`), true);
+  strictEqual(isAllowed(`"object":${wide(',"deletionTimestamp":"now"')},"oldObject":null`), true);
+  strictEqual(answer('"objects":[]'), undefined);
+});
+
 Deno.test("judge() rejects a write of an object that v1alpha1 showed incompletely", () => {
   const shown = converted(LARGE, "llamastack.io/v1alpha1");
   ok(stringAt(shown, "metadata", "annotations", "llamastack.io/incomplete-conversion")?.includes("spec.providers"));
   const written = converted(shown, "llamastack.io/v1alpha2");
   const [first = ""] = rejections(change(written, LARGE, "v1alpha1"));
-  ok(first.includes("a write would remove these fields"), first);
+  ok(first.includes("a write would remove that"), first);
 });
 
 Deno.test("judge() rejects a port of v1alpha1 that no server can have, and no later edit of such an object", () => {

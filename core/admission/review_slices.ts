@@ -1,15 +1,25 @@
 /**
- * A ConversionReview cut into its objects without parsing it as a whole: the API server sends a list in one, and all of its
- * objects at once would take ten times the memory of their text.
+ * Reviews cut into their parts without parsing them: the API server sends a whole list in one, whose objects would take ten times
+ * the memory of their text, and a tenant decides how many values an object has.
  */
-import { REVIEW_KEY_BYTES_MAX } from "../data/limits.ts";
+import { CONVERSION_OBJECTS_MAX } from "../data/limits.ts";
+import {
+  BRACE,
+  BRACE_END,
+  BRACKET,
+  BRACKET_END,
+  COLON,
+  COMMA,
+  endOfString,
+  type JsonBounds,
+  QUOTE,
+} from "../data/json_text.ts";
 
-export interface Slice {
+/** One value, with its size as `jsonSize` counts it. */
+export interface Slice extends JsonBounds {
   /** Bytes from `start` up to but not including `end`. */
   readonly start: number;
   readonly end: number;
-  /** Deepest nesting of maps and lists. */
-  readonly depth: number;
 }
 
 export interface Sliced {
@@ -18,9 +28,20 @@ export interface Sliced {
   readonly objects: ReadonlyArray<Slice>;
 }
 
-/** `request.objects` of the JSON text; undefined if there is no such list, or the text ends within it. */
+/**
+ * `request.objects` of the JSON text; undefined if there is no such list, the text ends within it, or it has more objects than any
+ * real one.
+ */
 export const slicedReview = (bytes: Uint8Array): Sliced | undefined => {
-  const list = listOfObjects(bytes);
+  let list: { readonly start: number; readonly end: number; readonly objects: ReadonlyArray<Slice> } | undefined;
+  eachMember(bytes, notBlank(bytes, 0), (name, at) => {
+    if (name !== "request" || bytes[at] !== BRACE) return valueAt(bytes, at).end;
+    return eachMember(bytes, at, (inner, place) => {
+      if (inner !== "objects" || bytes[place] !== BRACKET) return valueAt(bytes, place).end;
+      list = itemsFrom(bytes, place + 1);
+      return list === undefined ? bytes.length : list.end + 1;
+    });
+  });
   if (list === undefined) return undefined;
   const decoder = new TextDecoder();
   return {
@@ -29,109 +50,95 @@ export const slicedReview = (bytes: Uint8Array): Sliced | undefined => {
   };
 };
 
-/** Nesting of maps and lists in a JSON text, in levels. */
-export const depthOf = (bytes: Uint8Array): number => {
-  let [depth, deepest] = [0, 0];
-  for (let index = 0; index < bytes.length; index++) {
-    const code = bytes[index];
-    if (code === QUOTE) index = endOfString(bytes, index);
-    else if (code === BRACE || code === BRACKET) deepest = Math.max(deepest, ++depth);
-    else if (code === BRACE_END || code === BRACKET_END) depth--;
-  }
-  return deepest;
+/** The values of an object at these paths of up to two names, as `metadata.name`; those of the others are not looked into. */
+export const membersAt = (
+  bytes: Uint8Array,
+  paths: ReadonlyArray<string>,
+  start = 0,
+): ReadonlyMap<string, Slice> => {
+  const found = new Map<string, Slice>();
+  const parents = new Set(paths.map((path) => path.split(".")[0]));
+  eachMember(bytes, notBlank(bytes, start), (name, at) => {
+    const value = valueAt(bytes, at);
+    if (paths.includes(name)) found.set(name, value);
+    if (!parents.has(name)) return value.end;
+    eachMember(bytes, at, (inner, place) => {
+      const within = valueAt(bytes, place);
+      if (paths.includes(`${name}.${inner}`)) found.set(`${name}.${inner}`, within);
+      return within.end;
+    });
+    return value.end;
+  });
+  return found;
 };
-
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a] as const;
-const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d] as const;
 
 const isBlank = (code: number | undefined): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
-/** Index of the quote that ends the string begun at `from`, or of the end of the text. */
-const endOfString = (bytes: Uint8Array, from: number): number => {
-  for (let index = from + 1; index < bytes.length; index++) {
-    if (bytes[index] === BACKSLASH) index++;
-    else if (bytes[index] === QUOTE) return index;
-  }
-  return bytes.length;
+const notBlank = (bytes: Uint8Array, from: number): number => {
+  let index = from;
+  while (isBlank(bytes[index])) index++;
+  return index;
 };
 
-/** The position of the text between the brackets of `request.objects`, and its items. */
-const listOfObjects = (bytes: Uint8Array) => {
+/** Longer names are none that anybody looks for, in bytes. */
+const NAME_BYTES_MAX = 24;
+
+/** `visit` gets the name of a member and the place of its value, and says where that ends. Returns the end of the object. */
+const eachMember = (bytes: Uint8Array, start: number, visit: (name: string, at: number) => number): number => {
+  if (bytes[start] !== BRACE) return valueAt(bytes, start).end;
   const decoder = new TextDecoder();
-  // Last keys of the first two levels.
-  const keys = ["", ""];
-  let depth = 0;
-  let last = "";
-  for (let index = 0; index < bytes.length; index++) {
+  let index = start + 1;
+  while (index < bytes.length) {
     const code = bytes[index];
-    if (code === QUOTE) {
-      const end = endOfString(bytes, index);
-      last = depth <= 2 && end - index <= REVIEW_KEY_BYTES_MAX ? decoder.decode(bytes.subarray(index + 1, end)) : "";
-      index = end;
-    } else if (code === COLON && (depth === 1 || depth === 2)) keys[depth - 1] = last;
-    else if (code === BRACKET && depth === 2 && keys[0] === "request" && keys[1] === "objects") {
-      return itemsFrom(bytes, index + 1);
-    } else if (code === BRACE || code === BRACKET) depth++;
-    else if (code === BRACE_END || code === BRACKET_END) depth--;
+    if (code === BRACE_END) return index + 1;
+    if (code !== QUOTE) {
+      index++;
+      continue;
+    }
+    const end = endOfString(bytes, index);
+    const name = end - index <= NAME_BYTES_MAX ? decoder.decode(bytes.subarray(index + 1, end)) : "";
+    const colon = notBlank(bytes, end + 1);
+    index = bytes[colon] === COLON ? visit(name, notBlank(bytes, colon + 1)) : end + 1;
   }
-  return undefined;
+  return index;
+};
+
+/** The value that begins at `start`; it ends with the text if that ends within it. */
+const valueAt = (bytes: Uint8Array, start: number): Slice => {
+  let [level, depth, values] = [0, 0, 1];
+  for (let index = start; index < bytes.length; index++) {
+    const code = bytes[index];
+    if (level === 0 && (code === COMMA || code === BRACE_END || code === BRACKET_END || isBlank(code))) {
+      return { start, end: index, depth, values };
+    }
+    if (code === QUOTE) index = endOfString(bytes, index);
+    else if (code === COMMA) values++;
+    else if (code === BRACE || code === BRACKET) {
+      values++;
+      depth = Math.max(depth, ++level);
+    } else if (code === BRACE_END || code === BRACKET_END) level--;
+    if (level === 0) {
+      const isWhole = code === QUOTE || code === BRACE_END || code === BRACKET_END;
+      if (isWhole) return { start, end: index + 1, depth, values };
+    }
+  }
+  return { start, end: bytes.length, depth, values };
 };
 
 const itemsFrom = (bytes: Uint8Array, start: number) => {
   const objects: Array<Slice> = [];
-  let [begun, end, depth, deepest] = [-1, start, 0, 0];
-  const finished = () => {
-    if (begun >= 0) objects.push({ start: begun, end, depth: deepest });
-    [begun, deepest] = [-1, 0];
-  };
-  for (let index = start; index < bytes.length; index++) {
+  let index = start;
+  while (index < bytes.length && objects.length <= CONVERSION_OBJECTS_MAX) {
     const code = bytes[index];
-    if (isBlank(code)) continue;
-    if (depth === 0 && (code === COMMA || code === BRACKET_END)) {
-      finished();
-      if (code === BRACKET_END) return { start, end: index, objects };
+    if (code === BRACKET_END) return { start, end: index, objects };
+    if (code === COMMA || isBlank(code)) {
+      index++;
       continue;
     }
-    if (begun < 0) begun = index;
-    if (code === QUOTE) index = endOfString(bytes, index);
-    else if (code === BRACE || code === BRACKET) deepest = Math.max(deepest, ++depth);
-    else if (code === BRACE_END || code === BRACKET_END) depth--;
-    end = index + 1;
+    const value = valueAt(bytes, index);
+    if (value.end === index) return undefined;
+    objects.push(value);
+    index = value.end;
   }
   return undefined;
-};
-
-/**
- * The JSON text of an object with another value of its top-level `apiVersion`, and everything else byte for byte. For objects
- * that are nested too deeply to be parsed and written again.
- */
-export const withApiVersion = (bytes: Uint8Array, apiVersion: string): Uint8Array => {
-  const decoder = new TextDecoder();
-  let [depth, last] = [0, ""];
-  for (let index = 0; index < bytes.length; index++) {
-    const code = bytes[index];
-    if (code === QUOTE) {
-      const end = endOfString(bytes, index);
-      if (depth === 1 && last === "apiVersion:") {
-        return joined([bytes.subarray(0, index), encoded(JSON.stringify(apiVersion)), bytes.subarray(end + 1)]);
-      }
-      last = depth === 1 && end - index <= REVIEW_KEY_BYTES_MAX ? decoder.decode(bytes.subarray(index + 1, end)) : "";
-      index = end;
-    } else if (code === COLON) last = `${last}:`;
-    else if (code === BRACE || code === BRACKET) depth++;
-    else if (code === BRACE_END || code === BRACKET_END) depth--;
-  }
-  return bytes;
-};
-
-const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    all.set(part, offset);
-    offset += part.length;
-  }
-  return all;
 };

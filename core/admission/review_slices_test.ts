@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
-import { depthOf, slicedReview, withApiVersion } from "./review_slices.ts";
+import { membersAt, slicedReview } from "./review_slices.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -43,17 +43,33 @@ Deno.test("slicedReview() finds nothing without a complete list of objects", () 
   }
 });
 
-Deno.test("slicedReview() reports the nesting depth of each object", () => {
+Deno.test("slicedReview() reports the size of each object", () => {
   const found = slicedReview(bytes('{"request":{"objects":[1,[],[{"a":[]}],"[[["]}}'));
   deepStrictEqual(found?.objects.map(({ depth }) => depth), [0, 1, 3, 0]);
+  deepStrictEqual(found?.objects.map(({ values }) => values), [1, 2, 4, 1]);
 });
 
-Deno.test("depthOf() counts levels outside of strings", () => {
-  deepStrictEqual(['{"a":[[1]],"b":"[[[["}', "1", '"\\"[["'].map((text) => depthOf(bytes(text))), [3, 0, 0]);
+Deno.test("slicedReview() cuts no list of more objects than a real one has", () => {
+  const review = (count: number) => bytes(`{"request":{"objects":[${"{},".repeat(count)}{}]}}`);
+  strictEqual(slicedReview(review(99_999))?.objects.length, 100_000);
+  strictEqual(slicedReview(review(100_000)), undefined);
 });
 
-Deno.test("withApiVersion() changes the version of the object and of nothing within it", () => {
-  const text = '{"spec":{"apiVersion":"x"},"a":"apiVersion","apiVersion" : "old","b":1}';
-  const changed = new TextDecoder().decode(withApiVersion(bytes(text), "new"));
-  strictEqual(changed, '{"spec":{"apiVersion":"x"},"a":"apiVersion","apiVersion" : "new","b":1}');
+Deno.test("membersAt() finds members by their path and looks into nothing else", () => {
+  const text =
+    '{ "spec":{"metadata":{"name":"x"}},"kind" : "K","metadata":{"labels":{"name":"y","a":["}"]},"name":"my"},"a":1}';
+  const found = membersAt(bytes(text), ["kind", "metadata.name", "metadata.labels", "metadata.uid"]);
+  const texts = [...found].map(([path, { start, end }]) => [path, text.slice(start, end)]);
+  deepStrictEqual(Object.fromEntries(texts), {
+    kind: '"K"',
+    "metadata.labels": '{"name":"y","a":["}"]}',
+    "metadata.name": '"my"',
+  });
+});
+
+Deno.test("membersAt() ends with every text", () => {
+  fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'{}[]:,"\\ a1') }), (text) => {
+    membersAt(bytes(text), ["a", "a.a"]);
+    slicedReview(bytes(`{"request":{"objects":${text}`));
+  }));
 });

@@ -6,6 +6,7 @@ import { didYouMean } from "../data/closest.ts";
 import { InvalidName, RuleBroken, SchemaMismatch } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
+import { UNCONVERTED_ANNOTATION } from "./convert/annotation.ts";
 import { API_NAMES } from "./api_names.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
@@ -97,6 +98,7 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
   if (!isObject(value)) return [new SchemaMismatch({ path: [], detail: "Expected a Kubernetes object" })];
   const kind = stringAt(value, "kind");
   const version = stringAt(value, "apiVersion");
+  const unconverted = stringAt(value, "metadata", "annotations", UNCONVERTED_ANNOTATION);
   return [
     ...(version === API_VERSION ? [] : [
       new SchemaMismatch({
@@ -118,6 +120,12 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
         }),
       ]
       : []),
+    ...(unconverted === undefined ? [] : [
+      new SchemaMismatch({
+        path: ["metadata", "annotations", UNCONVERTED_ANNOTATION],
+        detail: `Only the name could be converted: the object has ${unconverted}; shorten or delete it in v1alpha1`,
+      }),
+    ]),
     ...(isObject(member(value, "spec")) ? [] : [
       new SchemaMismatch({
         path: ["spec"],

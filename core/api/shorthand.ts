@@ -1,7 +1,6 @@
 /** The early short spellings, read into the list form: one provider object instead of a list, bare model names. */
 import { isObject, type Json, type JsonObject, listAt, objectAt, put } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { writeYaml } from "../data/yaml.ts";
 import { PROVIDER_LISTS } from "./api_names.ts";
 
 export interface Expanded {
@@ -52,13 +51,11 @@ const rewritten = (resource: JsonObject, path: ReadonlyArray<string>, value: Jso
     warning(
       "Shorthand",
       path,
-      `${what}: a former notation that only this command accepts; write\n` +
-        indented(writeYaml({ [path.at(-1) ?? ""]: withoutSecrets(value) })),
+      `${what}: a former notation that only this command accepts; write ` +
+        `${path.at(-1) ?? ""}: ${JSON.stringify(withoutSecrets(value))}`,
     ),
   ],
 });
-
-const indented = (text: string): string => text.trimEnd().split("\n").map((line) => `    ${line}`).join("\n");
 
 /** A value in the place of a reference may be the secret itself, so scalars there are not printed. */
 const withoutSecrets = (value: Json): Json => {

@@ -12,9 +12,9 @@ Deno.test("expandShorthand() reads one provider object and bare model names into
   );
   deepStrictEqual(at(resource, "spec", "providers", "inference"), [{ provider: "vllm", endpoint: "http://v" }]);
   deepStrictEqual(at(resource, "spec", "resources", "models"), [{ name: "a" }, { name: "b" }]);
-  deepStrictEqual(warnings.map(({ message }) => message.split("\n").slice(1).join("\n")), [
-    "    inference:\n      - provider: vllm\n        endpoint: …",
-    "    models:\n      - name: a\n      - name: b",
+  deepStrictEqual(warnings.map(({ message }) => message.split("; write ")[1]), [
+    'inference: [{"provider":"vllm","endpoint":"…"}]',
+    'models: [{"name":"a"},{"name":"b"}]',
   ]);
 });
 

@@ -1,6 +1,7 @@
 /** The certificate authorities of the webhooks, as the Secret in the operator's namespace keeps them. */
 import { certificateFacts } from "../data/digest.ts";
-import { isObject, type Json, listAt, member, objectIn, stringAt } from "../data/json.ts";
+import { isObject, type Json, listAt, member, stringAt } from "../data/json.ts";
+import { objectIn } from "../data/json_text.ts";
 
 /** Key of the Secret: all authorities as JSON. */
 export const AUTHORITY_KEY = "authorities.json";

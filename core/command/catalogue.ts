@@ -66,7 +66,7 @@ export const catalogueCommand = ({ serverVersion, api, type, format }: Catalogue
   };
 };
 
-const failed = (sentence: string): Outcome => ({ stdout: "", stderr: `${sentence}\n`, code: 1 });
+const failed = (sentence: string): Outcome => ({ stdout: "", stderr: lines([sentence]), code: 1 });
 
 /** `remote::vllm` → `vllm`, as a resource may write it. */
 const shortName = (type: string): string => type.split("::").at(-1) ?? type;

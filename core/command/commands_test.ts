@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest, SURROUNDINGS } from "../../tests/given.ts";
 import type { JsonObject } from "../data/json.ts";
 import { writeYaml } from "../data/yaml.ts";
+import { convertCommand } from "./convert.ts";
 import { imagesCommand } from "./images.ts";
 import { lintCommand } from "./lint.ts";
 import { PLAIN } from "./outcome.ts";
@@ -316,4 +317,28 @@ Deno.test("lint warns of two resources with one name, which replace each other",
   deepStrictEqual(findings.filter(({ code }) => code === "DuplicateResource").map(({ message }) => message), [
     "the same name and namespace as f.yaml: default/good, which it replaces when applied; rename one of them",
   ]);
+});
+
+Deno.test("no text of a manifest begins a line of the output, which a CI system could take for a command", () => {
+  const hostile = "x\n::add-mask::y\r\n::stop-commands::z\u2028::debug::";
+  const document = {
+    apiVersion: "llamastack.io/v1alpha2",
+    kind: "LlamaStackDistribution",
+    metadata: { name: hostile, namespace: hostile, labels: { [hostile]: hostile }, [hostile]: 1 },
+    spec: {
+      distribution: { name: hostile },
+      [hostile]: hostile,
+      providers: { inference: { id: hostile, provider: hostile, endpoint: hostile, settings: { [hostile]: hostile } } },
+      resources: { models: [hostile] },
+      workload: { overrides: { env: [{ name: hostile, value: hostile }], serviceAccountName: hostile } },
+    },
+  };
+  const text = JSON.stringify({ kind: "List", apiVersion: "v1", items: [document, { kind: hostile }] });
+  const files = [{ name: hostile, text }];
+  const outputs = [
+    lintCommand(files, SURROUNDINGS, { format: "text", style: PLAIN }),
+    convertCommand(files, { to: "v1alpha1", format: "json", style: PLAIN }),
+  ].flatMap(({ stdout, stderr }) => [stdout, stderr]);
+  ok(outputs.join("").includes("add-mask"));
+  for (const line of outputs.join("").split(/\r|\n/)) ok(!line.trimStart().startsWith("::"), line);
 });

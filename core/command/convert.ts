@@ -3,6 +3,7 @@
  * rejects what the conversion would lose or hide; `lint` validates.
  */
 import * as Result from "effect/Result";
+import { rejection } from "../admission/conversion_guard.ts";
 import { AS_WRITTEN, converted } from "../api/convert.ts";
 import { portFindings } from "../admission/change_rules.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";
@@ -63,6 +64,8 @@ const convertedInput = (
   const made = converted(explicit(document), to === "v1alpha1" ? V1ALPHA1 : API_VERSION, AS_WRITTEN);
   const [hidden] = portFindings(made);
   if (hidden !== undefined) return error(hidden.message);
+  const problem = isObject(made.metadata) ? rejection(document, made, String(made.apiVersion)) : undefined;
+  if (problem !== undefined) return error(`in ${to}, the API server would refuse it: it has ${problem}`);
   // Fields that do not fit into the annotations of an object would be lost silently.
   const back = converted(made, version, AS_WRITTEN);
   if (sizeOfSpec(back) < sizeOfSpec(explicit(document))) {

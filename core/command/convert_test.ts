@@ -1,4 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { manifest } from "../../tests/given.ts";
+import { put } from "../data/json.ts";
 import { convertCommand } from "./convert.ts";
 import { PLAIN } from "./outcome.ts";
 
@@ -98,4 +100,13 @@ Deno.test("convertCommand() says of a field that both versions have that it has 
     stderr,
   );
   ok(!stderr.includes("no field"), stderr);
+});
+
+Deno.test("convertCommand() refuses annotations that leave no room for the fields of v1alpha2", () => {
+  const full = put(manifest({ providers: { inference: [{ provider: "vllm" }] } }), ["metadata", "annotations"], {
+    "a.example/b": "x".repeat(262_100),
+  });
+  const { code, stderr } = run(JSON.stringify(full), "v1alpha1");
+  strictEqual(code, 1);
+  ok(stderr.includes("in v1alpha1, the API server would refuse it: it has annotations that need"), stderr);
 });

@@ -34,5 +34,9 @@ export const coloured = (mark: string): Style => {
 
 export const withColours = (text: string, mark: string): string => text.replaceAll(mark, "\u001b[");
 
-/** Joins lines for output and ends each with a line feed; empty for no lines. */
-export const lines = (all: ReadonlyArray<string>): string => all.map((line) => `${printable(line)}\n`).join("");
+/**
+ * Joins lines for output and ends each with a line feed; empty for no lines. Line feeds within a line are escaped: a name of a
+ * manifest must not begin a line of its own, which a CI system could take for a command (`::add-mask::`).
+ */
+export const lines = (all: ReadonlyArray<string>): string =>
+  all.map((line) => `${printable(line).replaceAll("\n", "\\n")}\n`).join("");

@@ -102,14 +102,3 @@ export const sortedKeys = (value: Json): Json => {
     Object.keys(value).sort().map((key): [string, Json] => [key, sortedKeys(member(value, key) ?? null)]),
   );
 };
-
-/** The object that a text contains; undefined if it is no text, or contains anything else. */
-export const objectIn = (text: Json | undefined): JsonObject | undefined => {
-  if (typeof text !== "string") return undefined;
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-};

@@ -47,6 +47,12 @@ export const YAML_DEPTH_MAX = 64;
 /** Values in one YAML document after its aliases are expanded; 64 aliases could otherwise multiply a large anchor. */
 export const YAML_VALUES_MAX = 50_000;
 
+/**
+ * Places of a YAML text where a value may begin, counted before it is parsed, for each value that is allowed: a comma within a text is
+ * one as well. The memory of js-yaml grows with the values.
+ */
+export const YAML_PLACES_PER_VALUE = 1.25;
+
 /** Documents in one manifest file. Four million separators would fit into the largest file. */
 export const MANIFEST_DOCUMENTS_MAX = 1000;
 
@@ -105,7 +111,10 @@ export const UNWATCHED_LOOK_MS = 10_000;
  */
 export const UPGRADE_SLOT_MS_MAX = 30 * 60_000;
 
-/** So many namespaces with a failed upgrade to the same image and base config stop it in all of them. */
+/**
+ * So many namespaces with a failed upgrade to the same image and base config stop it in all of them, if they are more than half of
+ * those that were upgraded.
+ */
 export const UPGRADE_STOPS_AT_NAMESPACES = 3;
 
 /**
@@ -138,14 +147,21 @@ export const REDACTED_CHAIN_MAX = 64;
 /** Steps to the place of a leftover of a conversion, as levels of a spec. Conversion itself makes half a dozen. */
 export const LEFTOVER_STEPS_MAX = SPEC_DEPTH_MAX;
 
-/** Nesting of an object to convert, in levels: the runtime serializes and compares recursively. Usual objects have a dozen. */
-export const CONVERSION_DEPTH_MAX = 200;
+/**
+ * JSON from outside, counted before it is parsed: levels of maps and lists, and its maps, lists and scalars. The runtime serializes
+ * and compares recursively; usual objects have a dozen levels. What registries and servers say and files of the command line: an
+ * image has a few hundred values, the longest list of 512 models 8,000. An object of the API server: a spec of SPEC_VALUES_MAX, its
+ * status, and `managedFields`, which have an entry for each field and manager. 100,000 values take 30 ms and 15 MiB.
+ */
+export const JSON_DEPTH_MAX = 200;
+export const JSON_VALUES_MAX = 40_000;
+export const OBJECT_VALUES_MAX = 100_000;
 
-/** Nesting of a number that JSON cannot hold exactly, in levels; usual objects have a dozen. */
-export const EXACT_NUMBERS_DEPTH_MAX = 500;
+/** A review has besides its objects a few dozen values: who asks, in which groups, with which options. */
+export const REVIEW_VALUES_MAX = 2 * OBJECT_VALUES_MAX + JSON_VALUES_MAX;
 
-/** Longest key of an admission review that is read, in bytes. */
-export const REVIEW_KEY_BYTES_MAX = 16;
+/** Objects in one review: those of a real list have 700 bytes at least, and CONVERSION_BYTES_MAX together. */
+export const CONVERSION_OBJECTS_MAX = 100_000;
 
 /**
  * Levels of JSON in a leftover. A settings block has a handful; one of thousands, put into a list of resources, would

@@ -33,9 +33,11 @@ import {
   MANIFEST_VALUES_MAX,
   YAML_ALIASES_MAX,
   YAML_DEPTH_MAX,
+  YAML_PLACES_PER_VALUE,
   YAML_VALUES_MAX,
 } from "./limits.ts";
 import { excessOf } from "./tree_size.ts";
+import { mayExceed } from "./yaml_size.ts";
 
 /**
  * A text that is not YAML, or that is not allowed as a config: `detail` is the location and the reason, without quoting
@@ -60,7 +62,7 @@ export const writeYaml = (value: unknown): string =>
 export const readYaml11 = (text: string): Result.Result<Json, NotYaml> =>
   text.length > CONFIG_TEXT_BYTES_MAX
     ? Result.fail(new NotYaml({ detail: `${text.length} characters; at most ${CONFIG_TEXT_BYTES_MAX} are supported` }))
-    : Result.flatMap(
+    : beyond(text, YAML_VALUES_MAX) ?? Result.flatMap(
       reading(() => load(text, { schema: PYYAML, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json),
       within(YAML_VALUES_MAX),
     );
@@ -72,7 +74,7 @@ export const readYaml11 = (text: string): Result.Result<Json, NotYaml> =>
 export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, NotYaml> =>
   separatorsIn(text) > MANIFEST_DOCUMENTS_MAX
     ? Result.fail(new NotYaml({ detail: `more than ${MANIFEST_DOCUMENTS_MAX} documents` }))
-    : Result.flatMap(
+    : beyond(text, MANIFEST_VALUES_MAX) ?? Result.flatMap(
       reading(() =>
         (loadAll(text, { schema: KUBECTL, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as ReadonlyArray<
           Json
@@ -80,6 +82,11 @@ export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, 
       ),
       within(MANIFEST_VALUES_MAX),
     );
+
+const beyond = (text: string, values: number): Result.Result<never, NotYaml> | undefined =>
+  mayExceed(text, values * YAML_PLACES_PER_VALUE)
+    ? Result.fail(new NotYaml({ detail: `more than ${values} values` }))
+    : undefined;
 
 /**
  * A mapping that contains itself, or few anchors that expand to millions of values, would end any code that walks it.

@@ -1,5 +1,6 @@
 /** What the labels of a resource's image say: of the registry's answer, or of the record of an earlier one. */
-import { type JsonObject, objectIn, stringAt } from "../data/json.ts";
+import { type JsonObject, stringAt } from "../data/json.ts";
+import { objectIn } from "../data/json_text.ts";
 import type { BaseSource } from "../config/servers/base.ts";
 
 /** Whether labels are read: for images without an embedded base and for overridden images, for every image, or for none. */

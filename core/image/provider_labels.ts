@@ -5,6 +5,7 @@
 import * as Data from "effect/Data";
 import * as Result from "effect/Result";
 import { isList, isObject, type Json } from "../data/json.ts";
+import { ANSWER_BOUNDS, readJson } from "../data/json_text.ts";
 import { type Labels, LabelUnusable } from "./labels.ts";
 import { namedWheel, type Wheel } from "./wheel.ts";
 
@@ -103,7 +104,7 @@ const decoded = (label: string, value: string): Result.Result<string, LabelUnusa
 };
 
 const wheelsIn = (text: string): Result.Result<NonNullable<ProviderLabels["wheels"]>, LabelUnusable> => {
-  const list = Result.getOrUndefined(Result.try(() => JSON.parse(text) as Json));
+  const list = Result.getOrUndefined(readJson(text, ANSWER_BOUNDS));
   if (!isList(list)) return unusable(WHEELS_LABEL, "expected a list of wheels in JSON");
   const wheels = list.map(wheelIn);
   const known = wheels.filter((wheel) => wheel !== undefined);

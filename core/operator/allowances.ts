@@ -19,6 +19,7 @@ export interface Allowances {
    * excludes it.
    */
   readonly ingressAnnotations: ReadonlyArray<string>;
+  readonly serviceAnnotations: ReadonlyArray<string>;
   readonly ingressHosts: ReadonlyArray<string>;
   readonly serviceAccounts: ReadonlyArray<string>;
   /** Namespaces, besides that of the resource, whose ConfigMaps `networking.tls.caBundle` may reference. */
@@ -39,6 +40,7 @@ export const ALLOWANCES_DEFAULT: Allowances = {
   ],
   privileged: false,
   ingressAnnotations: ["*", "!*snippet*"],
+  serviceAnnotations: ["*"],
   ingressHosts: ["*"],
   serviceAccounts: ["*"],
   caBundleNamespaces: [],
@@ -60,6 +62,12 @@ export const notAllowedIn = (
     ...volumes(overrides, path, allowances),
     ...(allowances.privileged ? [] : privileges(overrides, path)),
     ...exposure(spec, allowances),
+    ...annotations(
+      spec.networking?.serviceAnnotations,
+      ["spec", "networking", "serviceAnnotations"],
+      "serviceAnnotations",
+      allowances,
+    ),
     ...serviceAccount(overrides, path, allowances),
     ...caBundle(spec, namespace, allowances),
   ];
@@ -78,11 +86,8 @@ const exposure = ({ networking }: Spec, allowances: Allowances): ReadonlyArray<N
   const expose = networking?.expose;
   if (expose === undefined || expose.enabled === false) return [];
   const path: FieldPath = ["spec", "networking", "expose"];
-  const annotations = Object.keys(expose.annotations ?? {})
-    .filter((name) => !matches(name, allowances.ingressAnnotations))
-    .map((name) => denied([...path, "annotations", name], "this annotation", "allow.ingressAnnotations"));
   // An Ingress without a host takes the requests for every host.
-  const host = allowances.ingressHosts.includes("*") ||
+  const host = mayUseAnyHost(allowances) ||
       expose.hostname !== undefined && matches(expose.hostname, allowances.ingressHosts)
     ? []
     : [
@@ -92,8 +97,45 @@ const exposure = ({ networking }: Spec, allowances: Allowances): ReadonlyArray<N
         "allow.ingressHosts",
       ),
     ];
-  return [...annotations, ...host];
+  return [...annotations(expose.annotations, [...path, "annotations"], "ingressAnnotations", allowances), ...host];
 };
+
+const mayUseAnyHost = ({ ingressHosts }: Allowances): boolean => ingressHosts.includes("*");
+
+/** Where hosts are limited, annotations that name further ones are allowed only by their whole name. */
+const annotations = (
+  written: Readonly<Record<string, string>> | undefined,
+  path: FieldPath,
+  part: "ingressAnnotations" | "serviceAnnotations",
+  allowances: Allowances,
+): ReadonlyArray<NotAllowed> =>
+  Object.keys(written ?? {}).flatMap((name) => {
+    if (!matches(name, allowances[part])) return [denied([...path, name], "this annotation", `allow.${part}`)];
+    return mayUseAnyHost(allowances) || allowances[part].includes(name) || !matches(name, HOST_ANNOTATIONS) ? [] : [
+      denied([...path, name], "an annotation that can add or rewrite hosts", `allow.ingressHosts (or allow.${part})`),
+    ];
+  });
+
+/** Annotations of controllers by which an Ingress, Route or Service is served under hosts that its rules do not name. */
+const HOST_ANNOTATIONS: ReadonlyArray<string> = [
+  // ingress-nginx and HAProxy Ingress (server-alias, server-alias-regex), Kong (host-aliases), external-dns (hostname), and others.
+  "*alias*",
+  "*host*",
+  // Raw configuration: of nginx, and of HAProxy (config-backend, config-frontend, …).
+  "*snippet*",
+  "*/config-*",
+  // HAProxy Ingress and ingress-nginx: redirects from other hosts.
+  "*/redirect-from*",
+  "*/from-to-www-redirect",
+  // AWS Load Balancer Controller: rules of its own.
+  "alb.ingress.kubernetes.io/conditions.*",
+  "alb.ingress.kubernetes.io/actions.*",
+  // Traefik: certificates for other hosts.
+  "traefik.ingress.kubernetes.io/router.tls.domains*",
+  // Emissary: mappings. Skipper: routes and their predicates.
+  "getambassador.io/config",
+  "zalando.org/skipper-*",
+];
 
 const caBundle = (
   { networking }: Spec,

@@ -80,6 +80,68 @@ Deno.test("the settings narrow hosts, annotations and ServiceAccounts", () => {
   ]);
 });
 
+Deno.test("allow.serviceAnnotations limits the annotations of the Service", () => {
+  const service = (name: string): JsonObject => ({ networking: { serviceAnnotations: { [name]: "x" } } });
+  const allow = { ...ALLOWANCES_DEFAULT, serviceAnnotations: ["prometheus.io/*"] };
+  deepStrictEqual(failures(service("metallb.io/address-pool"), { allow }), [
+    'NotAllowed at spec.networking.serviceAnnotations["metallb.io/address-pool"]',
+  ]);
+  for (
+    const [spec, more] of [[service("prometheus.io/scrape"), { allow }], [
+      service("metallb.io/address-pool"),
+      {},
+    ]] as const
+  ) {
+    strictEqual(Result.isSuccess(derive(decoded(spec), { ...SURROUNDINGS, ...more })), true);
+  }
+});
+
+for (
+  const name of [
+    "nginx.ingress.kubernetes.io/server-alias",
+    "nginx.ingress.kubernetes.io/from-to-www-redirect",
+    "nginx.ingress.kubernetes.io/upstream-vhost",
+    "nginx.org/server-snippets",
+    "haproxy-ingress.github.io/server-alias-regex",
+    "haproxy-ingress.github.io/config-backend",
+    "ingress.kubernetes.io/config-backend",
+    "haproxy-ingress.github.io/redirect-from-regex",
+    "konghq.com/host-aliases",
+    "external-dns.alpha.kubernetes.io/hostname",
+    "external-dns.alpha.kubernetes.io/internal-hostname",
+    "alb.ingress.kubernetes.io/conditions.my",
+    "zalando.org/skipper-routes",
+    "getambassador.io/config",
+    "Example.com/My-Host",
+  ]
+) {
+  Deno.test(`where hosts are limited, the annotation ${name} is allowed by its whole name only`, () => {
+    const allow = { ...ALLOWANCES_DEFAULT, ingressAnnotations: ["*"], ingressHosts: ["*.apps.example.com"] };
+    const ingress = expose({ hostname: "my.apps.example.com", annotations: { [name]: "other.example.com" } });
+    const service: JsonObject = { networking: { serviceAnnotations: { [name]: "other.example.com" } } };
+    deepStrictEqual(failures(ingress, { allow }), [`NotAllowed at spec.networking.expose.annotations["${name}"]`]);
+    deepStrictEqual(failures(service, { allow }), [`NotAllowed at spec.networking.serviceAnnotations["${name}"]`]);
+    const named = { ...allow, ingressAnnotations: ["*", name], serviceAnnotations: ["*", name] };
+    for (
+      const [spec, more] of [[ingress, { allow: named }], [service, { allow: named }], [service, {}], [ingress, {
+        allow: { ...allow, ingressHosts: ["*"] },
+      }]] as const
+    ) strictEqual(Result.isSuccess(derive(decoded(spec), { ...SURROUNDINGS, ...more })), true);
+  });
+}
+
+Deno.test("where hosts are limited, annotations that say nothing about hosts are allowed", () => {
+  const allow = { ...ALLOWANCES_DEFAULT, ingressHosts: ["*.apps.example.com"] };
+  const annotations = {
+    "cert-manager.io/cluster-issuer": "x",
+    "nginx.ingress.kubernetes.io/proxy-body-size": "x",
+    "haproxy.router.openshift.io/timeout": "x",
+    "alb.ingress.kubernetes.io/scheme": "x",
+  };
+  const spec = expose({ hostname: "my.apps.example.com", annotations });
+  strictEqual(Result.isSuccess(derive(decoded(spec), { ...SURROUNDINGS, allow })), true);
+});
+
 Deno.test("a CA bundle comes from the namespace of the resource, or from those that the settings name", () => {
   const bundle = (configMapNamespace: string): JsonObject => ({
     networking: { tls: { caBundle: { configMapName: "ca", configMapNamespace } } },

@@ -230,7 +230,17 @@ function allowRows(): ReadonlyArray<SettingRow> {
       '`["*", "!*snippet*"]`',
       "Annotations that networking.expose may set; `*` matches any text, `!` excludes",
     ),
-    patterns("ingressHosts", '`["*"]`', "Host names that networking.expose may request, e.g. `*.apps.example.com`"),
+    patterns(
+      "serviceAnnotations",
+      '`["*"]`',
+      "Annotations that networking.serviceAnnotations may set, in the same form",
+    ),
+    patterns(
+      "ingressHosts",
+      '`["*"]`',
+      "Host names that networking.expose may request, e.g. `*.apps.example.com`. Annotations that can add or rewrite hosts, " +
+        "such as `server-alias`, are then allowed only if one of the two settings above contains their whole name",
+    ),
     patterns("serviceAccounts", '`["*"]`', "ServiceAccounts allowed in workload.overrides.serviceAccountName"),
     patterns(
       "caBundleNamespaces",

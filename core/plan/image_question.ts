@@ -144,10 +144,36 @@ export const reportedLabels = (resource: JsonObject | undefined): ImageLabels | 
   const condition = listAt(resource, "status", "conditions").find((item) =>
     stringAt(item, "type") === "ConfigGenerated" && REPORTED.test(stringAt(item, "reason") ?? "")
   );
-  const message = stringAt(condition, "message") ?? "";
-  const detail = (/ \((.+)\); (?:use|correct or remove) spec\.distribution\./.exec(message) ??
-    / cannot be used: (.+?)(?:\. The running Deployment is unchanged|; the annotation )/.exec(message))?.[1];
+  const lines = (stringAt(condition, "message") ?? "").split("\n");
+  const [detail] = [
+    ...lines.map((line) => between(line, " (", BASE_ENDS, "last")),
+    ...lines.map((line) => between(line, " cannot be used: ", LABEL_ENDS, "first")),
+  ].filter((text) => text !== undefined);
   return detail === undefined ? undefined : { kind: "unreadable", detail };
+};
+
+const BASE_ENDS = ["); use spec.distribution.", "); correct or remove spec.distribution."];
+const LABEL_ENDS = [". The running Deployment is unchanged", "; the annotation "];
+
+/**
+ * The text after the first `start`, up to one of the ends. Without a regular expression: that would try again from every `start`, and
+ * others than the operator may write a status.
+ */
+const between = (
+  line: string,
+  start: string,
+  ends: ReadonlyArray<string>,
+  which: "first" | "last",
+): string | undefined => {
+  const at = line.indexOf(start);
+  const from = at + start.length;
+  const found = at < 0
+    ? []
+    : ends.map((end) => which === "first" ? line.indexOf(end, from + 1) : line.lastIndexOf(end)).filter((end) =>
+      end > from
+    );
+  if (found.length === 0) return undefined;
+  return line.slice(from, which === "first" ? Math.min(...found) : Math.max(...found));
 };
 
 const REPORTED = /^(BaseConfigRequired|ImageLabelsUnread)$/;

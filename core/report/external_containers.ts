@@ -3,7 +3,8 @@
  * object as their termination message, which may also be the end of a log. It comes from a pod, and is not trusted.
  */
 import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
-import { type Json, type JsonObject, listAt, member, objectAt, objectIn, stringAt } from "../data/json.ts";
+import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { objectIn } from "../data/json_text.ts";
 import { onOneLine as shortened } from "../data/printable.ts";
 import { installedId, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import { CONFIG_REASONS, PULL_REASONS } from "./container_reasons.ts";

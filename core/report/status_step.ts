@@ -1,4 +1,8 @@
-/** The status is only written if it changes. */
+/**
+ * The status is only written if it changes. Where conversion shows the name of a resource alone, a write of
+ * its status would be accepted, and store the little that is shown in place of the rest (seen on Kubernetes 1.36).
+ */
+import { UNCONVERTED_ANNOTATION } from "../api/convert/annotation.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../data/json.ts";
 import { type StatusUpdate, Step } from "../plan/step.ts";
@@ -6,8 +10,13 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 export const statusSteps = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<StatusUpdate> => {
   const before = objectAt(snapshot.resource, "status");
-  return sameStatus(status, before) ? [] : [Step.SetStatus({ status, why: whyStatus(status, before) })];
+  return isUnconverted(snapshot.resource) || sameStatus(status, before)
+    ? []
+    : [Step.SetStatus({ status, why: whyStatus(status, before) })];
 };
+
+const isUnconverted = (resource: JsonObject): boolean =>
+  stringAt(resource, "metadata", "annotations", UNCONVERTED_ANNOTATION) !== undefined;
 
 const sameStatus = (status: Status, before: JsonObject): boolean =>
   JSON.stringify(sortedKeys(status as unknown as Json)) === JSON.stringify(sortedKeys(before));

@@ -10,7 +10,8 @@ import type { V1Container, V1Volume, V1VolumeMount } from "@kubernetes/client-no
 import { type ExternalProvider, VOLUME_SIZE_LIMIT_DEFAULT } from "../api/v1alpha2.ts";
 import { CONFIG_FOLDER, PACKAGES_FOLDER } from "../config/environment.ts";
 import { externalProviders, hasExternalProviders } from "../config/external_providers.ts";
-import { type JsonObject, listAt, objectIn, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { objectIn } from "../data/json_text.ts";
 import PREPARE from "./prepare_providers.py" with { type: "text" };
 import type { Blueprint } from "./blueprint.ts";
 import { templateSpec } from "./pod_spec.ts";

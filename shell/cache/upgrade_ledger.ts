@@ -2,11 +2,14 @@
 import type { Redacted } from "effect/Redacted";
 import type { JsonObject } from "../../core/data/json.ts";
 import { rollingUpgradeOf } from "../../core/plan/rollout/upgrade_slots.ts";
+import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { RollingUpgrade } from "../../core/snapshot/rolling_upgrade.ts";
 import { all, type CachedResource } from "./cache_entry.ts";
 import { unpacked } from "./packed.ts";
 
 export interface UpgradeLedger {
+  /** Those that hold a slot or failed, and of those that completed one for each namespace, queue and pins. */
+  /** Those that hold a slot or failed, and of those that completed one for each namespace, queue and pins. */
   readonly list: () => ReadonlyArray<RollingUpgrade>;
   /** Grows with every change of the list. */
   readonly version: () => number;
@@ -22,12 +25,15 @@ export interface UpgradeLedger {
 
 export const upgradeLedger = (hmacKey: Redacted<string>): UpgradeLedger => {
   const observed = new Map<string, RollingUpgrade>();
+  const complete = completedUpgrades();
   const taken = new Map<string, RollingUpgrade>();
   let version = 0;
+  const forget = (key: string): boolean => [observed.delete(key), complete.delete(key)].includes(true);
   return {
     list: () => [
       ...observed.values(),
       ...[...taken.values()].filter(({ key }) => observed.get(key)?.state !== "rolling"),
+      ...complete.ofEachNamespace(),
     ],
     version: () => version,
     has: (key) => observed.has(key),
@@ -35,14 +41,15 @@ export const upgradeLedger = (hmacKey: Redacted<string>): UpgradeLedger => {
       const now = resource === undefined || deployment === undefined
         ? undefined
         : rollingUpgradeOf(unpacked(resource), deployment, all(pods), all(replicaSets), hmacKey);
-      const before = observed.get(key);
+      const before = observed.get(key) ?? complete.get(key);
       if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
-      if (now === undefined) observed.delete(key);
-      else observed.set(key, now);
+      forget(key);
+      if (now?.state === "complete") complete.put(now);
+      else if (now !== undefined) observed.set(key, now);
       version++;
     },
     forget: (key) => {
-      if (observed.delete(key)) version++;
+      if (forget(key)) version++;
     },
     take: (key, slot) => {
       taken.set(key, slot);
@@ -51,5 +58,30 @@ export const upgradeLedger = (hmacKey: Redacted<string>): UpgradeLedger => {
     release: (key) => {
       if (taken.delete(key)) version++;
     },
+  };
+};
+
+/** As many as there are servers; a decision looks at one for each namespace, queue and pins. */
+const completedUpgrades = () => {
+  const known = new Map<string, RollingUpgrade>();
+  const places = new Map<string, Set<RollingUpgrade>>();
+  const placeOf = ({ key, queue, pins }: RollingUpgrade): string => JSON.stringify([namespaceOf(key), queue, pins]);
+  return {
+    get: (key: string) => known.get(key),
+    put: (upgrade: RollingUpgrade): void => {
+      known.set(upgrade.key, upgrade);
+      const place = placeOf(upgrade);
+      places.set(place, (places.get(place) ?? new Set()).add(upgrade));
+    },
+    delete: (key: string): boolean => {
+      const before = known.get(key);
+      if (before === undefined) return false;
+      known.delete(key);
+      const place = placeOf(before);
+      places.get(place)?.delete(before);
+      if (places.get(place)?.size === 0) places.delete(place);
+      return true;
+    },
+    ofEachNamespace: () => [...places.values()].flatMap((upgrades) => upgrades.values().next().value ?? []),
   };
 };

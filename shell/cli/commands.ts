@@ -1,7 +1,7 @@
 /** The command line: its commands and their exit codes. What a command does is decided in core/command. */
 import * as Effect from "effect/Effect";
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli";
-import type { ExitCode } from "../../core/command/outcome.ts";
+import { type ExitCode, lines } from "../../core/command/outcome.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { ManifestUnusable } from "../../core/image/manifest.ts";
 import type { RegistryFailure } from "../../core/image/registry_failure.ts";
@@ -55,11 +55,7 @@ const exitCodeOf = (
   if (failure._tag === "Ended") return failure.code;
   // Help on request is not a usage error; help in response to a mistake is.
   if (CliError.isCliError(failure)) return failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : 2;
-  write(
-    Deno.stderr,
-    `${failure.message}
-`,
-  );
+  write(Deno.stderr, lines([failure.message]));
   return failure._tag === "FileUnreadable" || failure._tag === "SettingsError" ? 2 : 1;
 };
 

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { type Credential, credentialsOf, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
 import type { ImageName } from "../../core/image/image_name.ts";
-import type { Json } from "../../core/data/json.ts";
+import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { FileUnreadable } from "./files.ts";
 
 /** The file that was named, else the first that exists of those that docker and podman write. */
@@ -41,6 +41,6 @@ export const ownCredentials = (
   });
 
 const entriesIn = (text: string): Entries | undefined => {
-  const document = Result.try(() => JSON.parse(text) as Json);
+  const document = readJson(text, ANSWER_BOUNDS);
   return Result.isSuccess(document) ? entriesOf(document.success, "dockerconfigjson") : undefined;
 };

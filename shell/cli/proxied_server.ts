@@ -1,12 +1,15 @@
 /** Requests to a server through the API server's proxy of Services, for machines outside the cluster. */
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
 import type { Answer } from "../../core/command/smoke.ts";
 import type { ServiceTarget } from "../../core/resources/service.ts";
 import type { Json, JsonObject } from "../../core/data/json.ts";
+import { type JsonBounds, readJson } from "../../core/data/json_text.ts";
+import { JSON_DEPTH_MAX, MANIFEST_VALUES_MAX } from "../../core/data/limits.ts";
 import type { Connection } from "../kubernetes/cluster.ts";
 import { withCauses } from "../kubernetes/cluster_error.ts";
-import { textWithin, within } from "../kubernetes/http_client.ts";
+import { bytesWithin, within } from "../kubernetes/http_client.ts";
 import { proxyClientOptions, proxyHeaders, proxyUrl } from "../kubernetes/service_proxy.ts";
 
 export interface ProxiedServer {
@@ -16,6 +19,7 @@ export interface ProxiedServer {
 
 /** Lists of thousands of models are longer than any reply. */
 const BYTES_MAX = 16 * 1024 * 1024;
+const SMOKE_BOUNDS: JsonBounds = { depth: JSON_DEPTH_MAX, values: MANIFEST_VALUES_MAX };
 
 export const proxiedServer = Effect.fn("proxiedServer")(function* (
   connection: Connection,
@@ -64,15 +68,15 @@ const requested = (
       redirect: "manual",
       signal,
     });
-    const text = await textWithin(response, BYTES_MAX, signal);
-    if (text === undefined) throw new Error(`the response has more than ${BYTES_MAX} bytes`);
-    return { kind: "response", status: response.status, body: parsed(text) } as const;
+    const bytes = await bytesWithin(response, BYTES_MAX, signal);
+    if (bytes === undefined) throw new Error(`the response has more than ${BYTES_MAX} bytes`);
+    return { kind: "response", status: response.status, body: contentOf(bytes) } as const;
   });
 
-const parsed = (text: string): Json => {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
+/** Text where it is not JSON. */
+const contentOf = (bytes: Uint8Array): Json => {
+  const read = readJson(bytes, SMOKE_BOUNDS);
+  if (Result.isSuccess(read)) return read.success;
+  if (read.failure.exceeds !== undefined) throw new Error(`the response has ${read.failure.message}`);
+  return new TextDecoder().decode(bytes);
 };

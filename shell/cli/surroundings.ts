@@ -61,7 +61,7 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
     ...EMBEDDED_DISTRIBUTIONS.keys(),
   ]);
   if (complaints.length > 0) {
-    for (const complaint of complaints) write(Deno.stderr, `${file}: ${complaint}\n`);
+    write(Deno.stderr, lines(complaints.map((complaint) => `${file}: ${complaint}`)));
     return yield* new Ended({ code: 1 });
   }
   return settings;

@@ -35,8 +35,10 @@ export const readWheelParts = async (path: string): Promise<WheelParts> => {
     throw new Error("it is compressed in an unknown way");
   }
   const metadata = new Map<string, string>();
+  let left = WHEEL_METADATA_BYTES_MAX;
   for (const entry of entries.filter(({ name }) => METADATA_FILE.test(name))) {
-    if (entry.packed > WHEEL_METADATA_BYTES_MAX || entry.size > WHEEL_METADATA_BYTES_MAX) {
+    left -= Math.max(entry.packed, entry.size);
+    if (left < 0) {
       throw new Error("its METADATA is too large");
     }
     const local = await read(entry.offset, LOCAL.bytes);
@@ -44,7 +46,7 @@ export const readWheelParts = async (path: string): Promise<WheelParts> => {
     const content = new Uint8Array((await read(start, entry.packed)).buffer);
     const plain = entry.method === STORED
       ? content
-      : inflateRawSync(content, { maxOutputLength: WHEEL_METADATA_BYTES_MAX });
+      : inflateRawSync(content, { maxOutputLength: Math.max(1, entry.size) });
     metadata.set(entry.name, new TextDecoder().decode(plain));
   }
   return { file: path.slice(path.lastIndexOf("/") + 1), files: entries.map(({ name }) => name), metadata };

@@ -8,14 +8,16 @@ import * as Effect from "effect/Effect";
 import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
+import * as Result from "effect/Result";
 import * as Semaphore from "effect/Semaphore";
 import type { Json } from "../../core/data/json.ts";
+import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import type { ServerAnswers } from "../../core/snapshot/cluster_snapshot.ts";
 import { answersOf, type Question } from "../../core/report/server_answers.ts";
 import type { Connection } from "../kubernetes/cluster.ts";
 import { withCauses } from "../kubernetes/cluster_error.ts";
-import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASK_VALUES_MAX, ASKED_MAX } from "../limits.ts";
-import { textWithin, within } from "../kubernetes/http_client.ts";
+import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASKED_MAX } from "../limits.ts";
+import { bytesWithin, within } from "../kubernetes/http_client.ts";
 import { proxyClientOptions, proxyHeaders, proxyUrl } from "../kubernetes/service_proxy.ts";
 import { Store } from "../cache/store.ts";
 
@@ -133,23 +135,7 @@ const fetchJson = (
       await response.body?.cancel();
       throw new Error(`HTTP ${response.status}`);
     }
-    const text = await textWithin(response, ASK_BYTES_MAX, signal);
-    if (text === undefined) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);
-    if (valuesIn(text) > ASK_VALUES_MAX) throw new Error(`more than ${ASK_VALUES_MAX} values`);
-    return JSON.parse(text) as Json;
+    const bytes = await bytesWithin(response, ASK_BYTES_MAX, signal);
+    if (bytes === undefined) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);
+    return Result.getOrThrow(readJson(bytes, ANSWER_BOUNDS));
   });
-
-/**
- * An upper bound for the number of values in a JSON text, without parsing it: each but the first follows a comma or
- * opens a list or map. A few MiB of `{},{},…` would become a hundred times that in objects.
- */
-const valuesIn = (text: string): number => {
-  let count = 1;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === COMMA || code === BRACKET || code === BRACE) count++;
-  }
-  return count;
-};
-
-const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b] as const;

@@ -5,11 +5,12 @@
  */
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
+import { INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION } from "../../core/api/convert/annotation.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { CRD_PATH, onlyStorageVersion, versionsLeft } from "../../core/operator/stored_versions.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
-import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE } from "../limits.ts";
+import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE, MIGRATION_NAMES_MAX } from "../limits.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
 
 /** Ends when everything is migrated; retries after a delay if that fails. */
@@ -38,13 +39,30 @@ const migrated = Effect.gen(function* () {
   if (left.length === 0) return true;
   let count = 0;
   let failed: ClusterError | undefined;
+  const incomplete: Array<string> = [];
   yield* cluster.eachPage({ path: RESOURCES }, (items) =>
     Effect.forEach(items, (item) => {
       count++;
+      // What is missing of it here would be missing from then on.
+      if (
+        [INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION].some((key) =>
+          stringAt(item, "metadata", "annotations", key) !== undefined
+        )
+      ) {
+        return Effect.sync(() => void incomplete.push(nameOf(item)));
+      }
       return Effect.catch(writtenAnew(cluster, item), (error) => Effect.sync(() => void (failed = error)));
     }, { concurrency: MIGRATED_AT_ONCE, discard: true }));
   // A resource left in the former version would be lost with it.
   if (failed !== undefined) return yield* Effect.fail(failed);
+  if (incomplete.length > 0) {
+    yield* Effect.logWarning("storage migration is incomplete").pipe(Effect.annotateLogs({
+      reason: "Unconverted",
+      detail: `${incomplete.length} resources cannot be converted; shorten or delete them in v1alpha1`,
+      resources: incomplete.slice(0, MIGRATION_NAMES_MAX).join(" "),
+    }));
+    return false;
+  }
   // Read again: if it changed meanwhile, its version shows that, and the migration is repeated.
   const now = (yield* cluster.read(CRD_PATH)) as JsonObject;
   if (JSON.stringify(listAt(now, "spec", "versions")) !== JSON.stringify(listAt(before, "spec", "versions"))) {
@@ -58,6 +76,9 @@ const migrated = Effect.gen(function* () {
 });
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/llamastackdistributions";
+
+const nameOf = (resource: JsonObject): string =>
+  `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
 
 /** Deleted, or written by another client meanwhile: done. */
 const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.Effect<void, ClusterError> =>

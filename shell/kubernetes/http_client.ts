@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect";
 import type { ClusterError } from "./cluster_error.ts";
 import { CA_READ_MS } from "../limits.ts";
+import { collectedBytes } from "../runtime/collected_bytes.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 
 export interface RenewableClient {
@@ -123,22 +124,25 @@ export async function* chunksOf(
   }
 }
 
-/** The body as text; undefined, and the rest unread, where it is longer than `bytesMax`. */
-export const textWithin = async (
+/** The body; undefined, and the rest unread, where it is longer than `bytesMax`, or comes in too many parts. */
+export const bytesWithin = async (
   response: Pick<Response, "body">,
   bytesMax: number,
   signal: AbortSignal,
-): Promise<string | undefined> => {
-  const decoder = new TextDecoder();
-  const parts: Array<string> = [];
-  let bytes = 0;
+): Promise<Uint8Array | undefined> => {
+  const read = collectedBytes();
   for await (const chunk of chunksOf(response, signal)) {
-    bytes += chunk.length;
+    read.add(chunk);
     // Leaving the loop cancels the body.
-    if (bytes > bytesMax) return undefined;
-    parts.push(decoder.decode(chunk, { stream: true }));
+    if (read.length() > bytesMax || read.isScattered()) return undefined;
   }
-  return parts.join("") + decoder.decode();
+  return read.take();
+};
+
+/** The same as text. */
+export const textWithin = async (...body: Parameters<typeof bytesWithin>): Promise<string | undefined> => {
+  const bytes = await bytesWithin(...body);
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
 };
 
 /**

@@ -35,8 +35,10 @@ export interface Page {
 
 export const plain = (status: number, text: string): Page => ({ status, text });
 
-/** The answer to a GET of a path; the bearer token of the request, where it carries one. */
-export type Pages<R> = Readonly<Record<string, (token: string | undefined) => Effect.Effect<Page, never, R>>>;
+/** The answer to a GET of a path; the bearer token of the request, where it carries one, and the address of its sender. */
+export type Pages<R> = Readonly<
+  Record<string, (token: string | undefined, address: string) => Effect.Effect<Page, never, R>>
+>;
 
 /** A listener for small answers until the scope is closed; `certificate` makes it HTTPS. */
 export const listen = Effect.fnUntraced(
@@ -53,7 +55,7 @@ export const listen = Effect.fnUntraced(
         response.setHeader("connection", "close");
         return sent(response, plain(page === undefined ? 404 : 405, `try GET ${Object.keys(pages).join(", ")}`));
       }
-      Effect.runPromiseWith(context)(page(bearerOf(request))).then(
+      Effect.runPromiseWith(context)(page(bearerOf(request), request.socket.remoteAddress ?? "")).then(
         (made) => sent(response, made),
         () => sent(response, plain(500, "internal error")),
       );

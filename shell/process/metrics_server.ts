@@ -4,7 +4,7 @@
  */
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
-import * as Option from "effect/Option";
+import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import * as Semaphore from "effect/Semaphore";
 import type { Server } from "node:https";
 import { sha256Hex } from "../../core/data/digest.ts";
@@ -20,6 +20,7 @@ import {
   REVIEWS_AT_ONCE,
   REVIEWS_REMEMBERED,
   STRANGER_PAUSE_MS,
+  STRANGERS_PER_ADDRESS_MAX,
   TOKEN_CHARACTERS_MAX,
 } from "../limits.ts";
 import { metricsText } from "../runtime/metrics.ts";
@@ -47,8 +48,8 @@ export const serveMetrics = Effect.fnUntraced(function* (options: MetricsOptions
   const page = Effect.map(metricsText, (text) => plain(200, text));
   if (metricsPlain) return void (yield* listen(metricsAddress, { "/metrics": () => page }));
   const allowed = yield* readers;
-  const answer = (token: string | undefined) =>
-    Effect.flatMap(allowed(token), (rejection) => rejection === undefined ? page : Effect.succeed(rejection));
+  const answer = (token: string | undefined, address: string) =>
+    Effect.flatMap(allowed(token, address), (rejection) => rejection === undefined ? page : Effect.succeed(rejection));
   const first = yield* certificateFor(options);
   const server = yield* listen(metricsAddress, { "/metrics": answer }, first);
   yield* Effect.forkScoped(renewing(options, server as Server, first));
@@ -86,21 +87,38 @@ interface Review {
 
 const UNAUTHORIZED = plain(401, "a bearer token is required");
 const FORBIDDEN = plain(403, "not allowed to get /metrics; bind the ClusterRole llama-stack-operator-metrics-reader");
-const BUSY = plain(503, "too many tokens are being reviewed; retry later");
+const BUSY = plain(503, "too many tokens of your address are being reviewed; retry later");
 const UNKNOWN = plain(503, "the API server cannot review the token");
 
 /**
  * Token → why not, or undefined where the API server lets its holder read `/metrics`. What is known is asked again after a while.
- * Unknown tokens are reviewed a few at a time and slowly, so that a flood of them is none for the API server; who was let
- * through before does not wait behind them.
+ * Unknown tokens are reviewed a few at a time and slowly, so that a flood of them is none for the API server. Addresses take turns,
+ * so that a new reader waits for one review and not for the flood; who was let through before does not wait behind them at all.
  */
 const readers = Effect.gen(function* () {
   const cluster = yield* Cluster;
   const known = new Map<string, Review>();
-  const [strangers, readers] = yield* Effect.all([Semaphore.make(REVIEWS_AT_ONCE), Semaphore.make(REVIEWS_AT_ONCE)]);
+  const readers = yield* Semaphore.make(REVIEWS_AT_ONCE);
+  const strangers = yield* PartitionedSemaphore.make<string>({ permits: REVIEWS_AT_ONCE });
+  /** Unknown tokens of each address that wait or are reviewed. */
+  const waiting = new Map<string, number>();
   const review = (token: string) =>
     reviewed(cluster, token).pipe(Effect.catch(() => Effect.succeed<Page | undefined>(UNKNOWN)));
-  return Effect.fnUntraced(function* (token: string | undefined) {
+  const reviewStranger = (token: string, address: string) =>
+    Effect.suspend(() => {
+      const others = waiting.get(address) ?? 0;
+      if (others >= STRANGERS_PER_ADDRESS_MAX) return Effect.succeed<Page | undefined>(BUSY);
+      waiting.set(address, others + 1);
+      return Effect.ensuring(
+        strangers.withPermit(address)(Effect.delay(review(token), STRANGER_PAUSE_MS)),
+        Effect.sync(() => {
+          const left = (waiting.get(address) ?? 1) - 1;
+          if (left > 0) waiting.set(address, left);
+          else waiting.delete(address);
+        }),
+      );
+    });
+  return Effect.fnUntraced(function* (token: string | undefined, address: string) {
     if (token === undefined || token.length > TOKEN_CHARACTERS_MAX) return UNAUTHORIZED;
     // The token itself is not stored.
     const name = sha256Hex(token);
@@ -108,11 +126,10 @@ const readers = Effect.gen(function* () {
     const before = known.get(name);
     if (before !== undefined && nowMs - before.atMs < REVIEW_FRESH_MS) return before.rejection;
     const isReader = before !== undefined && before.rejection === undefined;
-    const work = isReader ? review(token) : Effect.delay(review(token), STRANGER_PAUSE_MS);
-    const found = yield* Semaphore.withPermitsIfAvailable(isReader ? readers : strangers, 1)(work);
-    if (Option.isNone(found)) return BUSY;
-    const rejection = found.value;
-    if (rejection !== UNKNOWN) remember(known, name, { rejection, atMs: nowMs });
+    const rejection = yield* isReader
+      ? Semaphore.withPermits(readers, 1)(review(token))
+      : reviewStranger(token, address);
+    if (rejection !== UNKNOWN && rejection !== BUSY) remember(known, name, { rejection, atMs: nowMs });
     return rejection;
   });
 });

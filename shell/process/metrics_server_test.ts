@@ -1,4 +1,5 @@
 import { deepStrictEqual, match, ok } from "node:assert/strict";
+import { aTick } from "../../tests/waiting.ts";
 import * as Effect from "effect/Effect";
 import * as Logger from "effect/Logger";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
@@ -74,6 +75,21 @@ Deno.test("serveMetrics() reviews a flood of tokens a few at a time, and still s
     ok(statuses.every((status) => status === 401 || status === 503) && statuses.includes(503), statuses.join());
     ok(asked.length < 40, `${asked.length} reviews`);
     deepStrictEqual((await scraped(port, "x".repeat(15_000))).status, 401);
+  }));
+
+Deno.test("serveMetrics() serves a reader that it has never seen while another address sends unknown tokens", () =>
+  serving(async (port, asked) => {
+    let isOver = false;
+    const flood = Promise.all(Array.from({ length: 40 }, async (_, index) => {
+      for (let count = 0; !isOver; count++) await scraped(port, `flood-${index}-${count}`);
+    }));
+    while (asked.length < 8) await aTick();
+    const before = asked.length;
+    deepStrictEqual((await scraped(port, "reader", "127.0.0.2")).status, 200);
+    // As many as were under review already, and those whose turn came first.
+    ok(asked.length - before <= 12, `${asked.length - before} reviews`);
+    isOver = true;
+    await flood;
   }));
 
 Deno.test("serveMetrics() serves nobody while the API server cannot review tokens", () =>

@@ -10,6 +10,7 @@ import {
 import { withCauses } from "../kubernetes/cluster_error.ts";
 import { chunksOf, within } from "../kubernetes/http_client.ts";
 import { ATTEMPTS_MAX, PAUSE_MS, PAUSE_MS_MAX, REDIRECTS_MAX, REQUEST_MS, SHORT_BODY_BYTES_MAX } from "./limits.ts";
+import { collectedBytes } from "../runtime/collected_bytes.ts";
 import type { Send } from "./guarded_fetch.ts";
 
 export interface Answer {
@@ -109,8 +110,9 @@ const answerOf = async (
   // What a registry writes about an error is never shown, and not read.
   const bytes = response.status === 200 ? await bytesWithin(response, bounds, signal) : new Uint8Array();
   if (response.status !== 200) await response.body?.cancel();
-  if (bytes === undefined) {
-    throw new RegistryMisbehaves({ host, detail: `a response has more than ${bounds.bytesMax} bytes` });
+  if (typeof bytes === "string") {
+    const detail = bytes === "too long" ? `has more than ${bounds.bytesMax} bytes` : `comes ${bytes}`;
+    throw new RegistryMisbehaves({ host, detail: `a response ${detail}` });
   }
   const seconds = Number(response.headers.get("retry-after") ?? NaN);
   return {
@@ -121,20 +123,19 @@ const answerOf = async (
   };
 };
 
-/** Undefined, and the rest unread, if it is longer. */
+/** The rest remains unread if it is longer, or comes in too many parts. */
 const bytesWithin = async (
   response: Response,
   { bytesMax, beforeLong }: BodyBounds,
   signal: AbortSignal,
-): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let count = 0;
+): Promise<Uint8Array<ArrayBuffer> | "too long" | "in too many parts"> => {
+  const read = collectedBytes();
   for await (const chunk of chunksOf(response, signal)) {
-    const isShort = count <= SHORT_BODY_BYTES_MAX;
-    count += chunk.length;
-    if (count > bytesMax) return undefined;
-    if (isShort && count > SHORT_BODY_BYTES_MAX) await beforeLong(signal);
-    parts.push(chunk);
+    const isShort = read.length() <= SHORT_BODY_BYTES_MAX;
+    read.add(chunk);
+    if (read.length() > bytesMax) return "too long";
+    if (read.isScattered()) return "in too many parts";
+    if (isShort && read.length() > SHORT_BODY_BYTES_MAX) await beforeLong(signal);
   }
-  return await new Blob(parts).bytes();
+  return read.take();
 };

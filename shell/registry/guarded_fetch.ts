@@ -22,6 +22,8 @@ export interface Guard {
   readonly authorities: string;
   /** Hosts of the API server; nothing is sent to their addresses. */
   readonly forbidden: ReadonlyArray<string>;
+  /** Canonical addresses of API servers and nodes. */
+  readonly taken: ReadonlySet<string>;
 }
 
 export const guardedFetch = (guard: Guard): Send => async (url, headers, signal) => {
@@ -45,16 +47,18 @@ export const isListed = (hosts: ReadonlyArray<string>, url: string): boolean => 
 };
 
 /** The addresses of the host, all of them allowed. */
-const judged = async (url: URL, { registries, forbidden }: Guard, signal: AbortSignal) => {
+const judged = async (url: URL, { registries, forbidden, taken }: Guard, signal: AbortSignal) => {
   const addresses = await addressesOf(url.hostname, signal);
   if (isListed(registries.internal, url.href)) return addresses;
   const servers = await Promise.all(forbidden.map((host) => addressesOf(host, signal).catch(() => [])));
-  const taken = new Set(servers.flat().map(({ address }) => canonical(address)));
-  const found = addresses.find(({ address }) => isInternal(address) || taken.has(canonical(address)));
+  const own = new Set(servers.flat().map(({ address }) => canonical(address)));
+  const found = addresses.find(({ address }) =>
+    isInternal(address) || own.has(canonical(address)) || taken.has(canonical(address))
+  );
   if (found !== undefined) {
     throw new AddressNotAllowed({
       host: url.host,
-      detail: "its address is loopback, link-local, or that of the API server",
+      detail: "its address is loopback, link-local, or that of an API server or node",
       setting: "registries.internal",
     });
   }

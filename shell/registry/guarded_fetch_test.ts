@@ -5,7 +5,7 @@ import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { ended } from "../../tools/install/run_program.ts";
 import { type Guard, guardedFetch, isListed } from "./guarded_fetch.ts";
 
-const OPEN: Guard = { registries: { plainHttp: [], internal: [] }, authorities: "", forbidden: [] };
+const OPEN: Guard = { registries: { plainHttp: [], internal: [] }, authorities: "", forbidden: [], taken: new Set() };
 const NONE = new AbortController().signal;
 
 const serving = (tls: { readonly cert?: string; readonly key?: string } = {}) => {
@@ -37,7 +37,7 @@ Deno.test("guardedFetch() sends nothing to loopback under any name, and nothing 
   for (const host of plainHttp) {
     match(
       await asked(`http://${host}/`, { registries: { plainHttp, internal: [] } }),
-      /its address is loopback, link-local, or that of the API server; the setting registries\.internal allows it$/,
+      /its address is loopback, link-local, or that of an API server or node; the setting registries\.internal allows it$/,
     );
   }
   deepStrictEqual(server.seen, []);
@@ -60,8 +60,9 @@ Deno.test("guardedFetch() sends nothing to link-local addresses or to the addres
   for (const host of ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0.0.0.0"]) {
     match(await asked(`https://${host}/latest/meta-data`, {}), /its address is loopback, link-local/);
   }
-  match(await asked("https://10.1.2.3:6443/", { forbidden: ["10.1.2.3"] }), /or that of the API server/);
-  match(await asked("https://[::ffff:10.1.2.3]/", { forbidden: ["10.1.2.3"] }), /or that of the API server/);
+  match(await asked("https://10.1.2.3:6443/", { forbidden: ["10.1.2.3"] }), /or that of an API server/);
+  match(await asked("https://[::ffff:10.1.2.3]/", { forbidden: ["10.1.2.3"] }), /or that of an API server/);
+  match(await asked("https://[::ffff:10.1.2.4]:10250/", { taken: new Set(["10.1.2.4"]) }), /API server or node/);
 });
 
 Deno.test("guardedFetch() trusts the authorities that it is given, and checks the name", () =>
@@ -90,7 +91,7 @@ Deno.test("guardedFetch() uses the proxy of the environment, which resolves name
     using proxy = startProxy(server.port);
     const script = `
       import { guardedFetch } from ${JSON.stringify(new URL("guarded_fetch.ts", import.meta.url).href)};
-      const guard = { registries: { plainHttp: [], internal: [] }, authorities: Deno.env.get("AUTHORITY"), forbidden: [] };
+      const guard = { registries: { plainHttp: [], internal: [] }, authorities: Deno.env.get("AUTHORITY"), forbidden: [], taken: new Set() };
       for (const host of ["registry.invalid", "169.254.169.254"]) {
         const said = await guardedFetch(guard)(new URL("https://" + host + "/v2/"), {}, new AbortController().signal)
           .then((response) => response.text(), (cause) => cause.message);

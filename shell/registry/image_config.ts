@@ -52,12 +52,22 @@ const platformConfig = Effect.fnUntraced(function* (
   manifest: ImageManifest,
   wanted: string | undefined,
 ) {
-  const document = yield* registry.config(manifest.config.digest);
-  const architecture = stringAt(document, "architecture") ?? "unknown";
-  const configs = yield* Effect.fromResult(configsIn(labelsOf(document), wanted));
-  const source = configs?.configs.get(configs.chosen);
-  if (configs === undefined || source === undefined) return { architecture, config: undefined };
-  const { chosen: file, serverVersion } = configs;
+  // Nothing else of the document is held while a layer is read, which takes as long as the registry likes.
+  const { architecture, labelled } = yield* Effect.flatMap(
+    registry.config(manifest.config.digest),
+    (document) =>
+      Effect.map(Effect.fromResult(configsIn(labelsOf(document), wanted)), (configs) => {
+        const source = configs?.configs.get(configs.chosen);
+        return {
+          architecture: stringAt(document, "architecture") ?? "unknown",
+          labelled: configs === undefined || source === undefined
+            ? undefined
+            : { file: configs.chosen, serverVersion: configs.serverVersion, source },
+        };
+      }),
+  );
+  if (labelled === undefined) return { architecture, config: undefined };
+  const { file, serverVersion, source } = labelled;
   const text = source.kind === "inline" ? source.text : yield* textInLayer(registry, manifest.layers, source);
   return { architecture, config: { file, text, serverVersion } };
 });

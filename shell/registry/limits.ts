@@ -71,6 +71,9 @@ export const ARCHITECTURES_MAX = 16;
 /** How long a cluster counts as having, or not having, nodes of an architecture, in milliseconds. */
 export const NODES_FRESH_MS = 60_000;
 
+/** How long the addresses of nodes and API servers count as known, in milliseconds; a list of 5,000 nodes takes a second. */
+export const ADDRESSES_FRESH_MS = 300_000;
+
 /** Largest pull Secret that is read, in characters of Base64, and its entries; those of people have a few. */
 export const PULL_SECRET_CHARACTERS_MAX = 256 * 1024;
 export const PULL_SECRET_ENTRIES_MAX = 1000;

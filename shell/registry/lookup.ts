@@ -4,8 +4,10 @@ import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import { isImageReference } from "../../core/api/image_reference.ts";
 import { type ImageName, imageName, repositoryOf } from "../../core/image/image_name.ts";
+import { RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import { placesOf } from "../../core/operator/registries.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
+import type { ClusterAddresses } from "./cluster_addresses.ts";
 import { guardedFetch, isListed } from "./guarded_fetch.ts";
 import type { PlaceCredentials } from "./pull_credentials.ts";
 import type { ImageFailure } from "./image_config.ts";
@@ -49,12 +51,23 @@ const rejectionOf = (reference: string): Answer<never> | undefined => {
     : { kind: "failed", detail: "only digests of the kind sha256 can be verified" };
 };
 
+const failed = (detail: string): Answer<never> => ({ kind: "failed", detail });
+
+export interface Surroundings {
+  /** Hosts of the API server. */
+  readonly forbidden: ReadonlyArray<string>;
+  readonly addresses: ClusterAddresses;
+}
+
+/** Whatever happened: who names hosts must not learn from the answers which of them listen on which ports. */
+const unreachable = (host: string): string =>
+  new RegistryUnreachable({ host, detail: "no usable answer; the log of the operator has the reason" }).message;
+
 /** From the first place that has the image; the failure of the last one, which is its own registry. */
 export const lookedUp = <A>(
   question: ImageQuestion,
   credentials: PlaceCredentials,
-  /** Hosts of the API server. */
-  forbidden: ReadonlyArray<string>,
+  { forbidden, addresses }: Surroundings,
   { read, ms }: Reading<A>,
 ): Effect.Effect<Answer<A>> =>
   Effect.gen(function* () {
@@ -62,13 +75,18 @@ export const lookedUp = <A>(
     const rejection = rejectionOf(question.reference);
     if (rejection !== undefined) return rejection;
     const named = imageName(question.reference);
-    const send = guardedFetch({ authorities, registries, forbidden });
+    const taken = yield* Effect.option(addresses);
+    // Rather not at all than to an address that nobody may choose.
+    if (taken._tag === "None") return failed("the addresses of the nodes could not be read");
+    const send = guardedFetch({ authorities, registries, forbidden, taken: taken.value });
     let detail = "";
     for (const place of placesOf(repositoryOf(named), registries)) {
       const target = imageName(place);
       const name = { ...named, registry: target.registry, repository: target.repository };
       const plainHttp = isListed(registries.plainHttp, `http://${name.registry}`);
-      const found = yield* Effect.match(
+      const isOfAuthor = repositoryOf(target) === repositoryOf(named) &&
+        !isListed(registries.internal, `https://${name.registry}`);
+      const found = yield* Effect.matchEffect(
         read(
           name,
           {
@@ -81,15 +99,22 @@ export const lookedUp = <A>(
           question,
         ),
         {
-          onSuccess: (value): Answer<A> => ({ kind: "found", found: value }),
-          onFailure: ({ message }): Answer<A> => ({ kind: "failed", detail: message }),
+          onSuccess: (value) => Effect.succeed<Answer<A>>({ kind: "found", found: value }),
+          onFailure: (failure) =>
+            isOfAuthor && failure instanceof RegistryUnreachable
+              ? Effect.as(
+                Effect.logInfo("registry cannot be reached").pipe(
+                  Effect.annotateLogs({ namespace: question.namespace, host: failure.host, detail: failure.detail }),
+                ),
+                failed(unreachable(failure.host)),
+              )
+              : Effect.succeed<Answer<A>>(failed(failure.message)),
         },
       );
       if (found.kind === "found") return found;
       detail = found.detail;
     }
-    const failed: Answer<A> = { kind: "failed", detail };
-    return failed;
+    return failed(detail);
   }).pipe(
     Effect.timeoutOrElse({
       duration: Duration.millis(ms),

@@ -1,10 +1,14 @@
-import { strictEqual } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
+import * as Logger from "effect/Logger";
 import * as Scope from "effect/Scope";
+import { RegistryUnreachable } from "../../core/image/registry_failure.ts";
+import { REGISTRIES_DEFAULT } from "../../core/operator/registries.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
-import { lookupLimits } from "./lookup.ts";
+import { unreached } from "../kubernetes/cluster_error.ts";
+import { lookedUp, lookupLimits } from "./lookup.ts";
 import { aTick } from "../../tests/waiting.ts";
 
 /** Lookups that begin and never end, until the scope is closed. */
@@ -51,4 +55,59 @@ Deno.test("a namespace takes few places, however many registries it names", asyn
   strictEqual(await lookups.begun(), 4);
   strictEqual(await lookups.begins("other", "fine.example.com"), true);
   await lookups.end();
+});
+
+/** The sentence about an image of this host, whose registry cannot be reached because of `detail`. */
+const sentenceOf = async (host: string, detail: string, internal: ReadonlyArray<string> = []) => {
+  const question: ImageQuestion = {
+    image: `${host}/a:1`,
+    reference: `${host}/a:1`,
+    wanted: undefined,
+    namespace: "n",
+    serviceAccount: undefined,
+    pullSecrets: [],
+    authorities: "",
+    registries: { ...REGISTRIES_DEFAULT, internal },
+  };
+  const found = await Effect.runPromise(
+    lookedUp(question, new Map(), { forbidden: [], addresses: Effect.succeed(new Set<string>()) }, {
+      read: () => Effect.fail(new RegistryUnreachable({ host, detail })),
+      ms: 5000,
+    }).pipe(Effect.provide(Logger.layer([]))),
+  );
+  return found.kind === "failed" ? found.detail : "found";
+};
+
+Deno.test("the author of a resource learns nothing of what listens on the hosts that he names", async () => {
+  const details = [
+    "connection refused",
+    "no response within 15 s",
+    "invalid peer certificate",
+    "its name has no address",
+  ];
+  const found = await Promise.all(details.map((detail) => sentenceOf("10.0.0.9:10250", detail)));
+  deepStrictEqual([...new Set(found)], [
+    "registry 10.0.0.9:10250 cannot be reached: no usable answer; the log of the operator has the reason",
+  ]);
+  // The administrator has named this one.
+  const named = await sentenceOf("10.0.0.9:10250", "connection refused", ["10.0.0.9:10250"]);
+  strictEqual(named, "registry 10.0.0.9:10250 cannot be reached: connection refused");
+});
+
+Deno.test("no registry is asked while the addresses of the nodes are not known", async () => {
+  const question = {
+    image: "r.example/a:1",
+    reference: "r.example/a:1",
+    registries: REGISTRIES_DEFAULT,
+  } as ImageQuestion;
+  const found = await Effect.runPromise(
+    lookedUp(question, new Map(), {
+      forbidden: [],
+      addresses: Effect.fail(unreached("list", "/api/v1/nodes", "reset")),
+    }, {
+      read: () => Effect.die("asked"),
+      ms: 5000,
+    }),
+  );
+  deepStrictEqual(found, { kind: "failed", detail: "the addresses of the nodes could not be read" });
 });

@@ -4,11 +4,13 @@
  */
 import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
+import * as Result from "effect/Result";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { type Credential, credentialsOf, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
 import { imageName, repositoryOf } from "../../core/image/image_name.ts";
 import { placesOf } from "../../core/operator/registries.ts";
-import { type Json, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { REGISTRY_SECRET } from "../../core/operator/own_objects.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CREDENTIALS_MAX, PULL_SECRET_CHARACTERS_MAX, PULL_SECRET_ENTRIES_MAX } from "./limits.ts";
@@ -86,7 +88,8 @@ const FORMATS: Readonly<Record<string, "dockerconfigjson" | "dockercfg">> = {
 const decoded = (base64: string, format: "dockerconfigjson" | "dockercfg"): Entries | undefined => {
   try {
     if (base64.length > PULL_SECRET_CHARACTERS_MAX) return undefined;
-    const file = JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(base64))) as Json;
+    const file = Result.getOrUndefined(readJson(Uint8Array.fromBase64(base64), ANSWER_BOUNDS));
+    if (file === undefined) return undefined;
     const locations = format === "dockercfg" ? file : objectAt(file, "auths");
     return Object.keys(locations ?? {}).length > PULL_SECRET_ENTRIES_MAX ? undefined : entriesOf(file, format);
   } catch {

@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { Json } from "../../core/data/json.ts";
 import { stringAt } from "../../core/data/json.ts";
+import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { type Challenge, challengeIn, tokenUrl } from "../../core/image/challenge.ts";
 import type { Credential } from "../../core/image/credentials.ts";
 import { type ImageName, registryHost } from "../../core/image/image_name.ts";
@@ -191,7 +192,10 @@ const basicOf = ({ username, password }: Credential): string =>
   `Basic ${new TextEncoder().encode(`${username}:${Redacted.value(password)}`).toBase64()}`;
 
 const parsed = (host: string, bytes: Uint8Array): Effect.Effect<Json, RegistryMisbehaves> =>
-  Effect.try({
-    try: () => JSON.parse(new TextDecoder().decode(bytes)) as Json,
-    catch: () => new RegistryMisbehaves({ host, detail: "it sends something that is not JSON" }),
-  });
+  Effect.fromResult(
+    Result.mapError(readJson(bytes, ANSWER_BOUNDS), ({ exceeds, message }) =>
+      new RegistryMisbehaves({
+        host,
+        detail: exceeds === undefined ? "it sends something that is not JSON" : `it sends JSON that has ${message}`,
+      })),
+  );

@@ -14,7 +14,8 @@ import {
   LOOKUP_RETRY_MS_MAX,
   PROVIDER_LOOKUP_MS,
 } from "./limits.ts";
-import { type Answer, lookedUp, lookupLimits, type Reading } from "./lookup.ts";
+import { clusterAddresses } from "./cluster_addresses.ts";
+import { type Answer, lookedUp, lookupLimits, type Reading, type Surroundings } from "./lookup.ts";
 import { nodeArchitectures, type WithNodes } from "./node_architectures.ts";
 import { type FoundProvider, readProviderImage } from "./provider_image.ts";
 import {
@@ -31,14 +32,14 @@ export interface RegistriesOptions {
   readonly operatorNamespace: string;
   /** Hosts of the API server. */
   readonly forbidden: ReadonlyArray<string>;
-  /** An operator that watches only some namespaces may not: all architectures of an image then count. */
+  /** An operator that watches only some namespaces may not: all architectures of an image then count, and no address of a node. */
   readonly mayListNodes: boolean;
 }
 
 /** What all lookups of the process share. */
 interface Shared {
   readonly scope: Scope.Scope;
-  readonly forbidden: ReadonlyArray<string>;
+  readonly surroundings: Surroundings;
   readonly credentialsFor: (question: ImageQuestion) => Effect.Effect<PlaceCredentials>;
   readonly limits: Effect.Success<typeof lookupLimits>;
   readonly withNodes: WithNodes;
@@ -83,10 +84,13 @@ export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOpt
   }, Effect.provideService(Cluster, cluster));
   const credentialsFor = (question: ImageQuestion) =>
     Effect.map(keyringsOf(question), (keyrings) => credentialsIn(keyrings, question));
-  const { forbidden } = options;
+  const surroundings: Surroundings = {
+    forbidden: options.forbidden,
+    addresses: options.mayListNodes ? yield* clusterAddresses : Effect.succeed(new Set<string>()),
+  };
   const shared: Shared = {
     scope,
-    forbidden,
+    surroundings,
     credentialsFor,
     limits: yield* lookupLimits,
     withNodes: options.mayListNodes ? yield* nodeArchitectures : Effect.succeed,
@@ -104,7 +108,7 @@ export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOpt
     providerNow: (question) =>
       Effect.flatMap(
         credentialsFor(question),
-        (credentials) => shared.limits(question, lookedUp(question, credentials, forbidden, ofProvider)),
+        (credentials) => shared.limits(question, lookedUp(question, credentials, surroundings, ofProvider)),
       ),
   };
   return service;
@@ -120,7 +124,7 @@ export type Asking<A> = (question: ImageQuestion, ageMs?: number) => Effect.Effe
 
 /** The lookups live in the scope of the registries, and not in that of those who happened to ask first. */
 export const sharedAnswers = <A>(
-  { scope, forbidden, credentialsFor, limits }: Shared,
+  { scope, surroundings, credentialsFor, limits }: Shared,
   reading: Reading<A> & {
     /** Of the texts in it. */
     readonly charactersOf: (found: A) => number;
@@ -159,7 +163,7 @@ export const sharedAnswers = <A>(
     lookups.set(id, lookup);
     yield* Effect.forkIn(
       Effect.gen(function* () {
-        const answer = yield* limits(question, lookedUp(question, credentials, forbidden, reading));
+        const answer = yield* limits(question, lookedUp(question, credentials, surroundings, reading));
         const failed = answer.kind === "failed";
         if (!failed) reading.keep?.(question, answer.found);
         lookup.failures = failed ? lookup.failures + 1 : 0;

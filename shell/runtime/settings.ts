@@ -98,7 +98,7 @@ const unusableContext = (
     : `${files} has no context "${name}"; ${choice}`;
 };
 
-/** CA, client certificate, token, token file, credential plugin: what `kubectl` of today reads. */
+/** CA, client certificate, token, token file, credential plugin: what `kubectl` of today reads. No credentials without TLS. */
 const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined): Connection => {
   const documents = files.flatMap((file) => {
     const text = readFile(file);
@@ -119,6 +119,7 @@ const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined
   const userEntry = named("users", stringAt(context, "user"), "user");
   const [cluster, user] = [clusterEntry?.value, userEntry?.value];
   const url = stringAt(cluster, "server");
+  const namespace = stringAt(context, "namespace");
   if (url === undefined) {
     const contexts = documents.flatMap(({ value }) =>
       listAt(value, "contexts").flatMap((item) => stringAt(item, "name") ?? [])
@@ -142,15 +143,19 @@ const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined
   };
   const authority = () => pem(clusterEntry, "certificate-authority");
   authority();
+  const place = { url: url.replace(/\/+$/, ""), ...(namespace === undefined ? {} : { namespace }) };
+  // As kubectl: whoever is on the way would read them. No credential plugin is started either.
+  if (URL.parse(url)?.protocol === "http:") {
+    return { ...place, caPem: authority, clientCertificate: undefined, token: () => undefined };
+  }
   const [cert, key] = [pem(userEntry, "client-certificate"), pem(userEntry, "client-key")];
   const tokenFile = stringAt(user, "tokenFile");
   const exec = member(user, "exec");
   const plugin = exec === undefined ? undefined : credentialPlugin(exec, folderOf(userEntry?.file ?? ""));
   return {
-    url: url.replace(/\/+$/, ""),
+    ...place,
     caPem: authority,
     clientCertificate: cert === undefined || key === undefined ? given(plugin)?.clientCertificate : { cert, key },
-    ...(stringAt(context, "namespace") === undefined ? {} : { namespace: stringAt(context, "namespace") ?? "" }),
     token: () => tokenFile === undefined ? stringAt(user, "token") ?? plugin?.().token : readFile(tokenFile)?.trim(),
   };
 };

@@ -51,3 +51,28 @@ Deno.test("connectionOf() uses only the file that a flag names", () =>
     Deno.writeTextFileSync(`${folder}/other`, "kind: Pod");
     throws(() => connectionOf(`${folder}/other`, undefined), /other is not a kubeconfig with contexts/);
   }));
+
+Deno.test("connectionOf() sends no credentials to an API server without TLS, and starts no credential plugin for it", () =>
+  inFolder((folder) => {
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: `${folder}/plugin`, args: [] };
+    Deno.writeTextFileSync(
+      `${folder}/plain`,
+      kubeconfig({
+        "current-context": "a",
+        contexts: [
+          { name: "a", context: { cluster: "here", user: "me", namespace: "team" } },
+          { name: "b", context: { cluster: "here", user: "plugin" } },
+        ],
+        clusters: [{ name: "here", cluster: { server: "HTTP://here:8001/" } }],
+        users: [
+          { name: "me", user: { token: "secret", "client-certificate-data": btoa("C"), "client-key-data": btoa("K") } },
+          { name: "plugin", user: { exec } },
+        ],
+      }),
+    );
+    for (const [context, namespace] of [["a", "team"], ["b", undefined]] as const) {
+      const connection = connectionOf(`${folder}/plain`, context);
+      deepStrictEqual([connection.token(), connection.clientCertificate], [undefined, undefined]);
+      deepStrictEqual([connection.url, connection.namespace], ["HTTP://here:8001", namespace]);
+    }
+  }));

@@ -19,6 +19,7 @@ import {
   WEBHOOK_IN_FLIGHT_BYTES_MAX,
   WEBHOOK_RECEIVING_MAX,
 } from "../limits.ts";
+import { collectedBytes } from "../runtime/collected_bytes.ts";
 import { SettingsError } from "../runtime/settings.ts";
 
 /** PEM of a certificate, with those that it hangs on, and of its key. */
@@ -121,7 +122,9 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
         response.setHeader("retry-after", "1");
         return refuse(503, "too many concurrent requests; retry later");
       }
-      if (typeof body === "number") return refuse(body, "the request was not received completely in time");
+      if (typeof body === "number") {
+        return refuse(body, "the request was not received completely in time");
+      }
       connections.asked(request, caller === "API server");
       Effect.runPromiseWith(context)(route.answer(body, caller)).then(
         (answer) => sent(response, answer),
@@ -221,8 +224,7 @@ const read = (
   done: (body: Uint8Array | number) => void,
 ): void => {
   const announced = Number(request.headers["content-length"] ?? 0);
-  const parts: Array<Uint8Array> = [];
-  let bytes = 0;
+  const received = collectedBytes();
   let over = false;
   const end = (result: () => Uint8Array | number) => {
     if (over) return;
@@ -233,26 +235,15 @@ const read = (
   else if (!hasRoom(announced)) end(() => 503);
   request.on("data", (part: Uint8Array) => {
     if (over) return;
-    bytes += part.length;
-    if (bytes > bytesMax) end(() => 413);
-    else if (!hold(part.length)) end(() => 503);
-    else parts.push(part);
+    if (received.length() + part.length > bytesMax) return end(() => 413);
+    if (!hold(part.length)) return end(() => 503);
+    received.add(part);
+    // Without an answer: until that is sent, the runtime would read on.
+    if (received.isScattered()) request.socket.destroy();
   });
-  request.on("end", () => end(() => joined(parts, bytes)));
+  request.on("end", () => end(received.take));
   request.on("error", () => end(() => 400));
   request.on("close", () => end(() => 400));
-};
-
-const joined = (parts: Array<Uint8Array>, bytes: number): Uint8Array => {
-  if (parts.length === 1 && parts[0] !== undefined) return parts[0];
-  const all = new Uint8Array(bytes);
-  let offset = 0;
-  for (const part of parts) {
-    all.set(part, offset);
-    offset += part.length;
-  }
-  parts.length = 0;
-  return all;
 };
 
 const plain = (response: ServerResponse, status: number, body: string): void =>
@@ -268,15 +259,10 @@ const sent = (response: ServerResponse, { status, type = "application/json", bod
 
 /** Thousands of short parts would each become a record of TLS and a callback. */
 const chunksOf = function* (parts: ReadonlyArray<Uint8Array>): Generator<Uint8Array> {
-  let waiting: Array<Uint8Array> = [];
-  let bytes = 0;
+  const waiting = collectedBytes();
   for (const part of parts) {
-    waiting.push(part);
-    bytes += part.length;
-    if (bytes < BODY_CHUNK_BYTES) continue;
-    yield joined(waiting, bytes);
-    waiting = [];
-    bytes = 0;
+    waiting.add(part);
+    if (waiting.length() >= BODY_CHUNK_BYTES) yield waiting.take();
   }
-  if (bytes > 0) yield joined(waiting, bytes);
+  if (waiting.length() > 0) yield waiting.take();
 };

@@ -8,22 +8,22 @@ import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
 import * as Semaphore from "effect/Semaphore";
 import type { Change } from "../../core/admission/change.ts";
-import { accepted, admissionAnswer, questionIn } from "../../core/admission/admission_review.ts";
+import { accepted, admissionAnswer, oversizedAnswer, questionIn } from "../../core/admission/admission_review.ts";
 import { conversionAnswer } from "../../core/admission/conversion_review.ts";
-import { readReview, writeReview } from "../../core/admission/exact_numbers.ts";
-import { depthOf } from "../../core/admission/review_slices.ts";
 import { type Found, judge, newReferences, referenceName } from "../../core/admission/judgement.ts";
 import { notRunning, reviewedProviders } from "../../core/admission/reviewed_providers.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { readJson } from "../../core/data/json_text.ts";
 import {
   ADMISSION_BYTES_MAX,
   ADMISSION_LOOK_MS,
   ADMISSION_REFERENCES_MAX,
   CONVERSION_BYTES_MAX,
   REVIEW_DEPTH_MAX,
+  REVIEW_VALUES_MAX,
   UNPROVEN_BYTES_MAX,
 } from "../../core/data/limits.ts";
 import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
@@ -93,7 +93,7 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
 const conversionOf = (body: Uint8Array): Effect.Effect<Answer> =>
   // Nothing is read before its slot is free.
   Effect.suspend(() =>
-    Result.match(tooDeep(body) ?? conversionAnswer(body), {
+    Result.match(conversionAnswer(body), {
       onFailure: (detail) => Effect.succeed(badRequest(detail)),
       onSuccess: ({ before, count, object, after }) =>
         Effect.promise(async () => {
@@ -115,16 +115,19 @@ const admissionOf = <R>(
   answer: (review: Json) => Effect.Effect<JsonObject, never, R>,
 ): Effect.Effect<Answer, never, R> =>
   Effect.suspend(() =>
-    Result.match(tooDeep(body) ?? readReview(new TextDecoder().decode(body)), {
-      onFailure: (detail) => Effect.succeed(badRequest(detail)),
-      onSuccess: ({ value, marked }) =>
-        Effect.map(answer(value), (made): Answer => ({ status: 200, body: [writeReview(made, marked)] })),
+    Result.match(readJson(body, REVIEW_BOUNDS), {
+      onFailure: ({ message, exceeds }) => {
+        const oversized = exceeds === "values" ? oversizedAnswer(body) : undefined;
+        return Effect.succeed(oversized === undefined ? badRequest(message) : reviewed(oversized));
+      },
+      onSuccess: (review) => Effect.map(answer(review), reviewed),
     })
   );
 
 /** The API server itself reads no JSON that is nested deeper (encoding/json of Go), so it does not send any. */
-const tooDeep = (body: Uint8Array): Result.Result<never, string> | undefined =>
-  depthOf(body) > REVIEW_DEPTH_MAX ? Result.fail(`nested more than ${REVIEW_DEPTH_MAX} levels deep`) : undefined;
+const REVIEW_BOUNDS = { depth: REVIEW_DEPTH_MAX, values: REVIEW_VALUES_MAX };
+
+const reviewed = (answer: JsonObject): Answer => ({ status: 200, body: [JSON.stringify(answer)] });
 
 const badRequest = (detail: string): Answer => ({ status: 400, body: [JSON.stringify({ message: detail })] });
 

@@ -332,7 +332,7 @@ Deno.test("both API versions on a real API server", async (t) => {
         return written.status === 200 ? undefined : written;
       });
       ok(
-        stringAt(rejected.body, "message")?.includes("a write would remove these fields"),
+        stringAt(rejected.body, "message")?.includes("a write would remove that"),
         JSON.stringify(rejected.body),
       );
       strictEqual(listAt(await get(NOW, "large"), "spec", "providers", "inference").length, 32);

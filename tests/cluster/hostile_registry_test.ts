@@ -73,7 +73,7 @@ const rowsOf = async (thief: string, cluster: ControlPlane): Promise<Readonly<Re
     endless: { serve: () => endless(0), message: /a response has more than 4194304 bytes/ },
     metadata: { serve: redirecting("https://169.254.169.254/latest"), message: /its address is loopback, link-local/ },
     loopback: { serve: redirecting(`https://${thief}/`), message: /its address is loopback, link-local/ },
-    "api-server": { serve: redirecting(`${cluster.url}/api/v1/secrets`), message: /or that of the API server/ },
+    "api-server": { serve: redirecting(`${cluster.url}/api/v1/secrets`), message: /or that of an API server/ },
     plain: { serve: redirecting(`http://${thief}/`), message: /it is asked without TLS/ },
     realm: { serve: challenge(`http://${thief}/token`), message: /it is asked without TLS/ },
     around: { serve: redirecting("/v2/around/manifests/1"), message: /redirects more than 5 times/ },
@@ -89,7 +89,10 @@ const rowsOf = async (thief: string, cluster: ControlPlane): Promise<Readonly<Re
         Response.json({ config: { digest: child.digest }, layers: Array(10_000).fill({ digest: child.digest }) }),
       message: /it has 10000 layers/,
     },
-    nested: { serve: () => new Response(`${"[".repeat(100_000)}`), message: /sends something that is not JSON/ },
+    nested: {
+      serve: () => new Response(`${"[".repeat(100_000)}`),
+      message: /sends JSON that has more than 200 levels/,
+    },
     bomb: {
       serve: served(await imageOf({ ...layer, "io.llamastack.config.layer": await digestOf(bomb) }, [bomb])),
       message: /it unpacks to more than 67108864 bytes/,

@@ -141,7 +141,7 @@ export const exerciseServer = async (cluster: ControlPlane, name: string, place:
   await write(cluster, `${name}-labels`, { ...BARE, distribution: { image: "registry.invalid/a:1" } }, place);
   await eventually("the registry was asked", async () => {
     const path = `/apis/llamastack.io/v1alpha2/namespaces/${place}/llamastackdistributions/${name}-labels`;
-    return JSON.stringify((await read(cluster, path)).status).includes("its name has no address") || undefined;
+    return JSON.stringify((await read(cluster, path)).status).includes("no usable answer") || undefined;
   });
   // The ReplicaSets of former edits keep their configs.
   await cluster.kubectl(["delete", "replicasets", "-n", place, "-l", `app.kubernetes.io/instance=${name}`]);

@@ -5,7 +5,7 @@
  */
 import { ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { at, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
+import { at, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -15,7 +15,7 @@ import { inParallel } from "../../tools/in_parallel.ts";
 import { figure } from "../../tools/soak_lengths.ts";
 import { validatingConfiguration } from "../cluster/webhooks.ts";
 import { manifest } from "../given.ts";
-import type { Asked, Longest } from "./pulse.ts";
+import { pulse, servingAuthority } from "./around.ts";
 import { CORPUS, type HostileRow, LARGE_RESOURCES, textOf } from "./corpus.ts";
 import { mainThreadMs, SERVED_MS } from "../measured.ts";
 import { eventually } from "../waiting.ts";
@@ -48,20 +48,6 @@ const create = async (
     body: textOf(object),
   });
   return { status: answer.status, text: await answer.text() };
-};
-
-/** Longest answer of `/livez` since it was last asked (pulse.ts); a new connection each time, as the kubelet makes one. */
-const pulse = ({ healthPort, pid }: OperatorProcess) => {
-  const worker = new Worker(new URL("./pulse.ts", import.meta.url), { type: "module" });
-  worker.postMessage({ url: `http://127.0.0.1:${healthPort}/livez`, pid } satisfies Asked);
-  return {
-    longest: () =>
-      new Promise<Longest>((resolve) => {
-        worker.onmessage = ({ data }: MessageEvent<Longest>) => resolve(data);
-        worker.postMessage("longest");
-      }),
-    stop: () => worker.terminate(),
-  };
 };
 
 const read = async (cluster: ControlPlane, path: string): Promise<JsonObject> =>
@@ -306,12 +292,3 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
     await cluster.stop();
   }
 });
-
-const servingAuthority = async (cluster: ControlPlane): Promise<string> => {
-  const crd = await read(
-    cluster,
-    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/llamastackdistributions.llamastack.io",
-  );
-  const bundle: Json | undefined = at(crd, "spec", "conversion", "webhook", "clientConfig", "caBundle");
-  return atob(String(bundle ?? ""));
-};

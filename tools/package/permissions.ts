@@ -87,7 +87,14 @@ const NODES: ReadonlyArray<Permission> = [{
   resource: "nodes",
   verbs: ["list"],
   where: "cluster",
-  why: "read the labels of images only for architectures that the cluster has",
+  why: "read the labels of images only for architectures that the cluster has, and from no address of a node",
+}, {
+  apiGroup: "discovery.k8s.io",
+  resource: "endpointslices",
+  verbs: ["get"],
+  names: ["kubernetes"],
+  where: "cluster",
+  why: "read the labels of images from no address of an API server",
 }];
 
 /** Only where every namespace is watched, and the resources of the Go operator may be taken over. */

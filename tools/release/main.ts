@@ -7,15 +7,19 @@ import { taskOptions } from "../task_options.ts";
 import { removeStorage } from "./containers.ts";
 import { rehearse } from "./rehearsal.ts";
 import { release } from "./release.ts";
+import { signRelease } from "./signing.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-const USAGE = `Usage: deno task release --key KEY [--catalog FILE] [--out FOLDER] [--images REPOSITORY] [--arch LIST]
+const USAGE = `Usage: deno task release [--catalog FILE] [--out FOLDER] [--images REPOSITORY] [--arch LIST]
+       deno task release --sign FOLDER --key KEY
        deno task release --dry-run [--out FOLDER]
 
 Publishes the version of core/operator/version.ts: the images of the operator, of the OLM bundles and of the catalog,
-signed, with install.yaml, Helm chart, programs, krew manifest, bill of materials and checksums in a folder.
+with install.yaml, Helm chart, programs, krew manifest and bill of materials in a folder. The second form signs the images
+and the checksums of the files, and can run on another machine: what builds needs no key.
 
+  --sign FOLDER        Folder that the first form has filled
   --key KEY            Private key of cosign, or the URL of one in a key management service
   --catalog FILE       catalog.json of the release before; without it, the catalog begins with this release
   --out FOLDER         Folder to fill (default: dist/VERSION)
@@ -26,6 +30,7 @@ signed, with install.yaml, Helm chart, programs, krew manifest, bill of material
 
 const options = taskOptions(Deno.args, {
   key: { type: "string" },
+  sign: { type: "string" },
   catalog: { type: "string" },
   out: { type: "string" },
   images: { type: "string", default: PUBLISHER.images },
@@ -53,14 +58,16 @@ try {
     // The one of the last rehearsal; a folder that is named must be empty.
     if (options.out === undefined) await removeStorage(folder);
     await rehearse(folder);
-  } else if (options.key === undefined) throw new Error(`--key is required\n\n${USAGE}`);
-  else {
+  } else if ((options.key === undefined) !== (options.sign === undefined)) {
+    throw new Error(`--sign and --key belong together\n\n${USAGE}`);
+  } else if (options.key !== undefined && options.sign !== undefined) {
+    await signRelease(resolve(from, options.sign), { key: options.key, isRehearsal: options.rehearsal });
+  } else {
     await release({
       root: ROOT,
       folder,
       images: options.images,
       architectures: options.arch.split(","),
-      key: options.key,
       catalog: options.catalog === undefined ? undefined : resolve(from, options.catalog),
       isRehearsal: options.rehearsal,
       denort: Deno.env.get("DENORT_BIN"),

@@ -41,7 +41,7 @@ export const rehearse = async (folder: string): Promise<void> => {
   const key = join(folder, "cosign");
   Deno.env.set("COSIGN_PASSWORD", "");
   await must(cosign, ["generate-key-pair", "--output-key-prefix", key]);
-  const common = ["--rehearsal", "--images", `${registry.host}/llamastackoperator`, "--key", `${key}.key`];
+  const common = ["--rehearsal", "--images", `${registry.host}/llamastackoperator`];
   const release = async (root: string, version: string, more: ReadonlyArray<string>) => {
     const words = ["run", "--quiet", "--allow-all", "tools/release/main.ts", ...common, "--arch", architectures.join()];
     const said = await must(Deno.execPath(), [...words, "--out", join(folder, version), ...more], {
@@ -49,6 +49,9 @@ export const rehearse = async (folder: string): Promise<void> => {
       env: { ...Deno.env.toObject(), ...(denort === undefined ? {} : { DENORT_BIN: denort }) },
     });
     told(said.trim());
+    const signing = ["--rehearsal", "--sign", join(folder, version), "--key", `${key}.key`];
+    await must(Deno.execPath(), [...words.slice(0, 4), ...signing], { cwd: root });
+    told(`${version}: signed`);
   };
   await release(ROOT, OPERATOR_VERSION, []);
   const next = join(folder, "next");

@@ -2,11 +2,13 @@
  * START HERE: `deno task release`, everything that is published for a version, in the order in which it depends on each
  * other. `--dry-run` rehearses it without publishing anything; see rehearsal.ts.
  *
- * 1. refuse to start with placeholders, without a changelog section, with uncommitted changes, or if the version is published
- * 2. base images by digest, then the image of the operator as one index, then the operands by digest
+ * 1. refuse to start with placeholders, without a changelog section, with uncommitted changes, without the digest of an image or the
+ *    checksum of a runtime in tools/pins.json, or if the version is published
+ * 2. the image of the operator as one index, on base images by these digests
  * 3. install.yaml, kustomize overlays, chart, OLM bundles and catalog, in which every image has a digest
- * 4. programs, krew manifest, bill of materials, provenance, notes, checksums
- * 5. signatures
+ * 4. programs, krew manifest, bill of materials, provenance, notes, names of the images
+ *
+ * Signatures are a step of their own (signing.ts): what builds has no key.
  */
 import { join } from "node:path";
 import * as Result from "effect/Result";
@@ -22,13 +24,15 @@ import { bundleFiles, BUNDLES, OPERAND_IMAGES, pinnedImages } from "../package/o
 import { samplesIn } from "../package/samples.ts";
 import { PUBLISHER, publisherProblems } from "../package/publisher.ts";
 import { must } from "../install/run_program.ts";
-import { archive, writeArchives, writeChecksums } from "./archives.ts";
+import { missingPins, PINS } from "../pins.ts";
+import { TARGETS } from "../program_flags.ts";
+import { archive, writeArchives } from "./archives.ts";
 import { baseImages } from "./base_images.ts";
 import { sectionOf } from "./changelog.ts";
 import { type Containers, containers, removeStorage } from "./containers.ts";
 import { krewManifest } from "./krew.ts";
 import { packagesOf, sbomText } from "./sbom.ts";
-import { SBOM, signRelease, writeProvenance, writePublicKey } from "./signing.ts";
+import { SBOM, writeImages, writeProvenance } from "./signing.ts";
 
 export interface ReleaseOptions {
   /** The project; a rehearsal of the next version has a copy of it. */
@@ -37,7 +41,6 @@ export interface ReleaseOptions {
   /** Registry and organization. */
   readonly images: string;
   readonly architectures: ReadonlyArray<string>;
-  readonly key: string;
   /** The catalog of the releases before; undefined for the first one. */
   readonly catalog: string | undefined;
   /** Problems are reported and do not stop it. */
@@ -50,7 +53,7 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
   const { root, folder, images, isRehearsal } = options;
   const version = OPERATOR_VERSION;
   const changelog = sectionOf(await Deno.readTextFile(join(root, "CHANGELOG.md")), version);
-  const problems = await problemsOf(root, version, changelog);
+  const problems = await problemsOf(options, version, changelog);
   if (problems.length > 0 && !isRehearsal) throw new Error(`${version} cannot be released:\n${bullets(problems)}`);
   if (problems.length > 0) console.log(`a release would stop here:\n${bullets(problems)}`);
   await emptyFolder(folder);
@@ -60,7 +63,7 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
     const registry = await containers(storage, isRehearsal);
     await refusePublished(registry, images, version);
     const published = await publishOperator(registry, options, version);
-    const nameOf = await digestNames(registry, published.image, version);
+    const nameOf = await digestNames(digestsOf(registry, isRehearsal), published.image, version);
     await writeInstallation(
       folder,
       { ...DEFAULT, image: published.image, relatedImages: pinnedImages(nameOf) },
@@ -87,9 +90,7 @@ export const release = async (options: ReleaseOptions): Promise<void> => {
       bases: published.bases,
       builder: `${PUBLISHER.repository}/actions`,
     });
-    await writePublicKey(folder, options.key);
-    await writeChecksums(folder);
-    await signRelease(folder, [published.image, ...bundleImages], published.image, options);
+    await writeImages(folder, { operator: published.image, others: bundleImages });
   } finally {
     await removeStorage(storage);
   }
@@ -105,7 +106,7 @@ export const emptyFolder = async (folder: string): Promise<void> => {
 const bullets = (all: ReadonlyArray<string>): string => all.map((text) => `  - ${text}`).join("\n");
 
 const problemsOf = async (
-  root: string,
+  { root, architectures, denort }: ReleaseOptions,
   version: string,
   changelog: string | undefined,
 ): Promise<ReadonlyArray<string>> => {
@@ -116,6 +117,10 @@ const problemsOf = async (
     ...publisherProblems().map((problem) => `tools/package/publisher.ts: ${problem}`),
     ...(changelog === undefined ? [`CHANGELOG.md has no section "## ${version}"`] : []),
     ...(changed === undefined ? [] : [changed]),
+    ...missingPins(
+      [...baseImages(await Deno.readTextFile(join(root, "Dockerfile"))).values(), ...OPERAND_IMAGES],
+      denort === undefined ? architectures.map((architecture) => TARGETS[architecture] ?? architecture) : [],
+    ),
   ];
 };
 
@@ -149,11 +154,12 @@ const publishOperator = async (
   options: ReleaseOptions,
   version: string,
 ): Promise<{ readonly image: string; readonly bases: ReadonlyArray<string> }> => {
-  const { root, images, architectures } = options;
+  const { root, images, architectures, isRehearsal } = options;
+  const digestOf = digestsOf(registry, isRehearsal);
   const dockerfile = join(root, "Dockerfile");
   const bases: Record<string, string> = {};
   for (const [name, image] of baseImages(await Deno.readTextFile(dockerfile))) {
-    bases[name] = withDigest(image, await registry.digestOf(image));
+    bases[name] = withDigest(image, await digestOf(image));
   }
   const repository = repositoriesOf(images).operator;
   const digest = await registry.publish({
@@ -173,14 +179,18 @@ const publishOperator = async (
   return { image: `${repository}@${digest}`, bases: Object.values(bases) };
 };
 
-/** Names of the operator's image and of the images of servers by digest; those of servers are the digests of today. */
+/** The pinned ones, which `problemsOf` has found; the stand-ins of a rehearsal have others. */
+const digestsOf = (registry: Containers, isRehearsal: boolean): Containers["digestOf"] =>
+  isRehearsal ? registry.digestOf : (image) => Promise.resolve(PINS.images[image] ?? "");
+
+/** Names of the operator's image and of the images of servers by digest. */
 const digestNames = async (
-  registry: Containers,
+  digestOf: Containers["digestOf"],
   operator: string,
   version: string,
 ): Promise<(image: string) => string> => {
   const names = new Map([[imageOf(version), operator]]);
-  for (const image of OPERAND_IMAGES) names.set(image, withDigest(image, await registry.digestOf(image)));
+  for (const image of OPERAND_IMAGES) names.set(image, withDigest(image, await digestOf(image)));
   return (image) => {
     const name = names.get(image);
     if (name === undefined) throw new Error(`the digest of ${image} is unknown`);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { installControlPlane } from "../install/control_plane.ts";
 import { must } from "../install/run_program.ts";
-import { CHECKSUMS } from "./archives.ts";
+import { CHECKSUMS, writeChecksums } from "./archives.ts";
 
 export interface Signing {
   /** Path of the private key, or a URL of a key management service that cosign knows. */
@@ -21,18 +21,33 @@ export interface Provenance {
   readonly builder: string;
 }
 
-export const signRelease = async (
-  folder: string,
-  images: ReadonlyArray<string>,
-  operatorImage: string,
-  { key, isRehearsal }: Signing,
-): Promise<void> => {
+/** Images of a release by digest, as a file of it. */
+interface Images {
+  readonly operator: string;
+  readonly others: ReadonlyArray<string>;
+}
+
+const IMAGES = "images.json";
+
+export const writeImages = (folder: string, images: Images): Promise<void> =>
+  Deno.writeTextFile(join(folder, IMAGES), `${JSON.stringify(images, null, 2)}\n`);
+
+/**
+ * The last step of a release, and the only one that has the key: signs its images, attests how that of the operator was made, and
+ * signs the checksums of all files.
+ */
+export const signRelease = async (folder: string, { key, isRehearsal }: Signing): Promise<void> => {
+  const { operator, others } = JSON.parse(await Deno.readTextFile(join(folder, IMAGES))) as Images;
   const { cosign } = await installControlPlane(["cosign"]);
+  await must(cosign, ["public-key", "--key", key, "--outfile", join(folder, PUBLIC_KEY)]);
+  await writeChecksums(folder);
   const log = isRehearsal ? ["--tlog-upload=false"] : [];
   const registry = isRehearsal ? ["--allow-insecure-registry", "--allow-http-registry"] : [];
   const run = (...words: ReadonlyArray<string>) => must(cosign, words);
   // The images of each architecture too: a node pulls one of those.
-  for (const image of images) await run("sign", "--yes", "--recursive", ...log, ...registry, "--key", key, image);
+  for (const image of [operator, ...others]) {
+    await run("sign", "--yes", "--recursive", ...log, ...registry, "--key", key, image);
+  }
   for (const [type, file] of [["slsaprovenance1", PROVENANCE], ["cyclonedx", SBOM]] as const) {
     await run(
       ...[
@@ -46,7 +61,7 @@ export const signRelease = async (
         type,
         "--predicate",
         join(folder, file),
-        operatorImage,
+        operator,
       ],
     );
   }
@@ -55,11 +70,6 @@ export const signRelease = async (
 };
 
 /** For those who verify. */
-export const writePublicKey = async (folder: string, key: string): Promise<void> => {
-  const { cosign } = await installControlPlane(["cosign"]);
-  await must(cosign, ["public-key", "--key", key, "--outfile", join(folder, PUBLIC_KEY)]);
-};
-
 export const PUBLIC_KEY = "cosign.pub";
 
 export const SBOM = "llama-stack-operator.cdx.json";

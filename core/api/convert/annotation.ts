@@ -5,8 +5,15 @@
  * other version only if its path disappears there, too; in a single annotation it would reappear (observed on
  * Kubernetes 1.36).
  */
+import * as Result from "effect/Result";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, omitAll } from "../../data/json.ts";
-import { ANNOTATION_BYTES_MAX, ANNOTATION_DEPTH_MAX, LEFTOVER_STEPS_MAX } from "../../data/limits.ts";
+import { type JsonBounds, readExactJson, writeExactJson } from "../../data/json_text.ts";
+import {
+  ANNOTATION_BYTES_MAX,
+  ANNOTATION_DEPTH_MAX,
+  LEFTOVER_STEPS_MAX,
+  OBJECT_VALUES_MAX,
+} from "../../data/limits.ts";
 import { fromGoAnnotations } from "./go_annotations.ts";
 import type { Leftover, Of } from "./leftovers.ts";
 
@@ -18,6 +25,13 @@ export const LEFTOVERS_ANNOTATION = "llamastack.io/conversion-leftovers";
  * such an object, because it would remove them.
  */
 export const INCOMPLETE_ANNOTATION = "llamastack.io/incomplete-conversion";
+
+/**
+ * On an object of which conversion shows the name alone: what it has that cannot be converted. Its spec is a stub that the schema
+ * takes, so that finalizers can be removed and the object can be deleted; admission rejects every other write of it, and nothing is
+ * made of it.
+ */
+export const UNCONVERTED_ANNOTATION = "llamastack.io/unconverted";
 
 /** `v1alpha2.leftovers.llamastack.io/spec.providers.inference`. */
 export const leftoverPrefix = (of: Of): string => `${of}.leftovers.llamastack.io/`;
@@ -92,7 +106,7 @@ const keyOf = ({ at }: Leftover, of: Of): string => `${leftoverPrefix(of)}${at.j
 const isName = (path: string): boolean => path.length <= 63 && /^spec(\.[A-Za-z0-9]+)*$/.test(path);
 const isNameable = ({ at }: Leftover): boolean => isName(at.join(".")) && at.every((step) => !step.includes("."));
 
-const fieldText = ({ at: _, ...rest }: Leftover): string => JSON.stringify(rest);
+const fieldText = ({ at: _, ...rest }: Leftover): string => writeExactJson(rest as Json);
 
 const fieldIn = (key: string, text: Json | undefined, of: Of): Leftover | undefined => {
   const path = key.startsWith(leftoverPrefix(of)) ? key.slice(leftoverPrefix(of).length) : "";
@@ -110,8 +124,8 @@ const mainOf = (of: Of, rest: ReadonlyArray<Leftover>, kept: JsonObject, given: 
   if (rest.length === 0 && Object.keys(kept).length === 0) return {};
   const wrapped = foreign === undefined ? kept : { ...kept, [LEFTOVERS_ANNOTATION]: foreign };
   return {
-    [LEFTOVERS_ANNOTATION]: JSON.stringify({
-      [of]: rest,
+    [LEFTOVERS_ANNOTATION]: writeExactJson({
+      [of]: rest as unknown as Json,
       ...(Object.keys(wrapped).length === 0 ? {} : { kept: wrapped }),
     }),
   };
@@ -140,39 +154,15 @@ const isLeftover = (value: Json): boolean => {
     (bound === undefined || isObject(bound));
 };
 
-const parsed = (text: string): Json | undefined => {
-  if (depthOf(text) > ANNOTATION_DEPTH_MAX) return undefined;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-};
+const parsed = (text: string): Json | undefined => Result.getOrUndefined(readExactJson(text, LEFTOVER_BOUNDS));
 
-const depthOf = (text: string): number => {
-  let [deepest, depth] = [0, 0];
-  for (let index = 0; index < text.length; index++) {
-    const letter = text[index];
-    if (letter === '"') index = endOfString(text, index);
-    else if (letter === "[" || letter === "{") deepest = Math.max(deepest, ++depth);
-    else if (letter === "]" || letter === "}") depth--;
-  }
-  return deepest;
-};
+const LEFTOVER_BOUNDS: JsonBounds = { depth: ANNOTATION_DEPTH_MAX, values: OBJECT_VALUES_MAX };
 
-/** Index of the quote that ends the string begun at `from`, or of the end of the text. */
-const endOfString = (text: string, from: number): number => {
-  for (let index = from + 1; index < text.length; index++) {
-    if (text[index] === "\\") index++;
-    else if (text[index] === '"') return index;
-  }
-  return text.length;
-};
-
-const sizeOf = (annotations: JsonObject): number =>
+/** As the API server counts them: keys and values, in bytes. */
+export const annotationBytes = (annotations: JsonObject): number =>
   Object.entries(annotations).reduce((sum, [key, value]) => sum + bytesOf(key) + bytesOf(String(value)), 0);
 
-const fits = (annotations: JsonObject): boolean => sizeOf(annotations) <= ANNOTATION_BYTES_MAX;
+const fits = (annotations: JsonObject): boolean => annotationBytes(annotations) <= ANNOTATION_BYTES_MAX;
 
 /**
  * A conversion that fails would fail every list of resources, so the largest parts are omitted instead. Status is
@@ -187,9 +177,9 @@ const shrunk = (
   const few: Record<string, Json> = { ...open };
   const wrapped = Object.keys(kept).length === 0
     ? []
-    : [[LEFTOVERS_ANNOTATION, JSON.stringify({ [of]: [], kept })] as const];
+    : [[LEFTOVERS_ANNOTATION, writeExactJson({ [of]: [], kept })] as const];
   // Room for the marker, whose text is bounded.
-  let bytes = sizeOf(few) + INCOMPLETE_BYTES;
+  let bytes = annotationBytes(few) + INCOMPLETE_BYTES;
   for (const [key, text] of [...wrapped, ...fields].sort(([, one], [, other]) => one.length - other.length)) {
     // None of those that are left is shorter.
     if (bytes + text.length > ANNOTATION_BYTES_MAX) break;
@@ -209,12 +199,4 @@ const shrunk = (
 const INCOMPLETE_CHARACTERS_MAX = 512;
 const INCOMPLETE_BYTES = INCOMPLETE_ANNOTATION.length + INCOMPLETE_CHARACTERS_MAX;
 
-const bytesOf = (text: string): number => {
-  let bytes = 0;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    // Half of a pair counts two: a pair has four bytes.
-    bytes += code < 0x80 ? 1 : code < 0x800 || code >= 0xd800 && code < 0xe000 ? 2 : 3;
-  }
-  return bytes;
-};
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

@@ -1,5 +1,6 @@
 /** Values that the Go operators kept in annotations when they converted: read once, then removed. */
-import { isList, isObject, type Json, type JsonObject, member, objectIn } from "../../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member } from "../../data/json.ts";
+import { objectIn, readExactJson } from "../../data/json_text.ts";
 import type { Leftover, Of } from "./leftovers.ts";
 
 export interface FromGo {
@@ -51,7 +52,7 @@ const PLACES: Readonly<Record<Of, Readonly<Record<string, ReadonlyArray<string>>
 
 /** The parts of v1alpha1 are looked for on objects of v1alpha2 and the other way round, as those operators wrote them. */
 export const fromGoAnnotations = (annotations: JsonObject, of: Of): FromGo => {
-  const found = objectIn(member(annotations, BLOB[of])) ?? {};
+  const found = objectIn(member(annotations, BLOB[of]), readExactJson) ?? {};
   const blob = Object.keys(found).length > 0 &&
       Object.entries(found).every(([name, value]) => Object.hasOwn(PLACES[of], name) && isSound(name, value))
     ? found

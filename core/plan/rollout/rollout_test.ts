@@ -152,7 +152,7 @@ Deno.test("rollingUpgradeOf() distinguishes rolling, failed and complete, and ig
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const state = (clusterSnapshot: ClusterSnapshot, pods: ReadonlyArray<JsonObject> = []) =>
     rollingUpgradeOf(clusterSnapshot.resource, deployment(clusterSnapshot), pods, [], OPERATOR.hmacKey)?.state;
-  strictEqual(state(rolled), undefined);
+  strictEqual(state(rolled), "complete");
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   strictEqual(state(starting), "rolling");
   strictEqual(state(withDeployment(rolled, ["metadata", "generation"], 2)), "rolling");
@@ -332,7 +332,10 @@ Deno.test("an upgrade that completed is over: later crashes neither stop its que
   strictEqual(annotation(done, CAUSE_ANNOTATION), "upgrade");
   const later = weeksLater(done);
   const now: ClusterSnapshot = { ...later, replicaSets: [replicaSetOf(later, "2")] };
-  strictEqual(rollingUpgradeOf(now.resource, deployment(now), now.pods, now.replicaSets, OPERATOR.hmacKey), undefined);
+  strictEqual(
+    rollingUpgradeOf(now.resource, deployment(now), now.pods, now.replicaSets, OPERATOR.hmacKey)?.state,
+    "complete",
+  );
   const { snapshot: told } = converged(now);
   deepStrictEqual([word(told, "DeploymentUpdated"), word(told, "Stalled")], [
     "True DeploymentUpdateSucceeded",

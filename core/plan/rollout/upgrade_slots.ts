@@ -1,6 +1,7 @@
 /**
  * Upgrade slots: which resources are being upgraded because the operator's images or base configs changed, and whom a failed
- * upgrade stops. A failed upgrade stops the others in its namespace; failures in several namespaces stop it everywhere.
+ * upgrade stops. A failed upgrade stops the others in its namespace; failures in most of the namespaces that were upgraded, if these
+ * are several, stop it everywhere.
  */
 import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
@@ -33,7 +34,7 @@ export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.
 };
 
 /**
- * Undefined for a resource that holds no slot: complete, rolled out by an edit, suspended, or without pods. Anyone who
+ * Undefined for a resource that was not upgraded: rolled out by an edit, suspended, or without pods. Anyone who
  * may edit Deployments in one namespace must not block the upgrades of others, so only marks of the operator count.
  */
 export const rollingUpgradeOf = (
@@ -49,12 +50,12 @@ export const rollingUpgradeOf = (
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
   const failed = recorded(ROLLED_BACK_ANNOTATION) !== undefined;
   const state = rolloutState(deployment, pods, replicaSets);
-  if (!failed && (state === "complete" || state === "disrupted")) return undefined;
+  const isComplete = state === "complete" || state === "disrupted";
   return {
     key: keyOf(resource),
     queue: queueOf(resource),
     pins: recorded(PINS_ANNOTATION) ?? "",
-    state: failed || state === "failed" ? "failed" : "rolling",
+    state: failed || state === "failed" ? "failed" : isComplete ? "complete" : "rolling",
     slotEndsMs: slotEndsMs(deployment),
   };
 };
@@ -93,16 +94,20 @@ export interface Waiting {
 
 /**
  * The failed upgrade that stops this one: the first in its namespace, or the first of all if as many namespaces as the
- * bound have one. A failure with other pins does not count.
+ * bound have one and these are more than half of those that were upgraded. Who has three namespaces could otherwise stop the
+ * upgrades of everybody. A failure with other pins does not count.
  */
 export const stopperOf = (
   upgrades: ReadonlyArray<RollingUpgrade>,
   { namespace, queue, pins }: Waiting,
 ): RollingUpgrade | undefined => {
-  const failed = upgrades.filter((rollingUpgrade) =>
-    rollingUpgrade.state === "failed" && rollingUpgrade.queue === queue && rollingUpgrade.pins === pins
+  const done = upgrades.filter((rollingUpgrade) =>
+    rollingUpgrade.state !== "rolling" && rollingUpgrade.queue === queue && rollingUpgrade.pins === pins
   );
-  const namespaces = new Set(failed.map(({ key }) => namespaceOf(key)));
+  const failed = done.filter(({ state }) => state === "failed");
+  const namespacesOf = (list: ReadonlyArray<RollingUpgrade>) => new Set(list.map(({ key }) => namespaceOf(key))).size;
+  const failedNamespaces = namespacesOf(failed);
+  const stopsAll = failedNamespaces >= UPGRADE_STOPS_AT_NAMESPACES && failedNamespaces > namespacesOf(done) / 2;
   return failed.find((rollingUpgrade) => namespaceOf(rollingUpgrade.key) === namespace) ??
-    (namespaces.size >= UPGRADE_STOPS_AT_NAMESPACES ? failed[0] : undefined);
+    (stopsAll ? failed[0] : undefined);
 };

@@ -25,6 +25,17 @@ Deno.test("stopperOf() stops every namespace once three of them have a failed up
   deepStrictEqual([stopAt(two, "z"), stopAt(three, "z"), stopAt(three, "d")], [undefined, "a/1", "d/1"]);
 });
 
+Deno.test("stopperOf() lets one tenant with three namespaces stop his own upgrades only", () => {
+  const failed = ["a", "b", "c"].map((namespace) => away(`${namespace}/1`, "failed"));
+  const complete = (...namespaces: ReadonlyArray<string>) => namespaces.map((name) => away(`${name}/1`, "complete"));
+  strictEqual(stopAt([...failed, ...complete("d", "e")], "z"), "a/1");
+  strictEqual(stopAt([...failed, ...complete("d", "e", "f")], "z"), undefined);
+  strictEqual(stopAt([...failed, ...complete("d", "e", "f")], "b"), "b/1");
+  // Neither another server in a namespace that failed, nor another upgrade, nor one that goes on says that it works.
+  const others = [away("a/2", "complete"), away("f/1", "complete", { pins: "q" }), away("f/2", "rolling")];
+  strictEqual(stopAt([...failed, ...complete("d", "e"), ...others], "z"), "a/1");
+});
+
 Deno.test("holdingSlots() counts neither failed upgrades nor those whose time is over", () => {
   const list = [away("a/1", "rolling"), away("a/2", "failed"), away("a/3", "rolling", { slotEndsMs: 999 })];
   deepStrictEqual(holdingSlots(list, 999).map(({ key }) => key), ["a/1"]);

@@ -1,0 +1,44 @@
+/**
+ * A converted object as the API server would judge it, before it does: one that it refuses would fail the whole list.
+ * Source: validateConvertedObject and restoreObjectMeta of k8s.io/apiextensions-apiserver, ValidateAnnotations of k8s.io/apimachinery.
+ */
+import * as Result from "effect/Result";
+import { annotationBytes } from "../api/convert/annotation.ts";
+import { same } from "../api/convert/leftovers.ts";
+import { converted } from "../api/convert.ts";
+import { at, isObject, type Json, type JsonObject, member } from "../data/json.ts";
+import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
+import { isAnnotationKey } from "../operator/labels.ts";
+
+/** The object in another version; fails with what it has that prevents this, without quoting it. */
+export const guardedConversion = (object: JsonObject, apiVersion: string): Result.Result<JsonObject, string> =>
+  Result.flatMap(
+    Result.try({ try: () => converted(object, apiVersion), catch: () => "content that cannot be converted" }),
+    (made) => {
+      const problem = made === object ? undefined : rejection(object, made, apiVersion);
+      return problem === undefined ? Result.succeed(made) : Result.fail(problem);
+    },
+  );
+
+/** Continues the sentence "the object has …"; undefined: the API server takes what was made of it. */
+export const rejection = (before: JsonObject, made: JsonObject, apiVersion: string): string | undefined => {
+  if (made.apiVersion !== apiVersion) return "an unknown version";
+  const isSame = (...path: ReadonlyArray<string>): boolean => at(before, ...path) === at(made, ...path);
+  const isItself = isSame("kind") && ["name", "namespace", "uid"].every((name) => isSame("metadata", name));
+  if (!isItself || !isObject(made.metadata)) return "no usable metadata";
+  return mapProblem(member(before.metadata, "labels"), member(made.metadata, "labels")) ??
+    mapProblem(member(before.metadata, "annotations"), member(made.metadata, "annotations"));
+};
+
+const mapProblem = (before: Json | undefined, made: Json | undefined): string | undefined => {
+  if (made === undefined || made === null || same(before, made)) return undefined;
+  if (!isObject(made)) return "labels or annotations that are no map";
+  const entries = Object.entries(made);
+  if (entries.some(([, value]) => typeof value !== "string")) return "labels or annotations that are no text";
+  if (entries.some(([key]) => !isAnnotationKey(key))) return "annotations with keys that are none";
+  const bytes = annotationBytes(made);
+  return bytes > ANNOTATION_BYTES_MAX
+    ? `annotations that need ${bytes} bytes together with the fields that the other version lacks, of ` +
+      `${ANNOTATION_BYTES_MAX} that are allowed`
+    : undefined;
+};
