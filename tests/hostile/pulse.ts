@@ -21,9 +21,11 @@ export interface Longest {
 
 let longest: Longest = { ms: 0 };
 
-/** Nanoseconds that the main thread has run, from proc_pid_schedstat(5). */
-const ranMs = async (pid: number): Promise<number> =>
-  Number((await Deno.readTextFile(`/proc/${pid}/task/${pid}/schedstat`)).split(" ")[0]) / 1e6;
+/** Milliseconds that the main thread has run; the kernel counts nanoseconds. 0 where the process has ended. */
+const ranMs = async (pid: number): Promise<number> => {
+  const text = await Deno.readTextFile(`/proc/${pid}/task/${pid}/schedstat`).catch(() => "0");
+  return Number(text.split(" ")[0]) / 1e6;
+};
 
 const beat = async ({ url, pid }: Asked): Promise<never> => {
   for (;;) {
