@@ -193,19 +193,18 @@ export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
   }
 }
 
-/** The server version is one of OGX and the distribution one of Llama Stack, or vice versa. */
-export class ServerOfAnotherProduct extends Data.TaggedError("ServerOfAnotherProduct")<{
+/** A new resource names a distribution of which no image is published any more. */
+export class ImageNotPublished extends Data.TaggedError("ImageNotPublished")<{
   readonly path: FieldPath;
-  readonly version: string;
   readonly distribution: string;
-  readonly product: "Llama Stack" | "OGX";
-  /** Distributions that have such servers. */
-  readonly others: ReadonlyArray<string>;
+  readonly image: string;
+  /** Month, e.g. `2026-06`. */
+  readonly since: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: "${this.version}" is not a version of ${this.product}, which ` +
-      `distribution "${this.distribution}" runs; set spec.distribution.name to a distribution with this server: ` +
-      list(this.others);
+    return `${formatPath(this.path)}: no image of distribution "${this.distribution}" is published: ` +
+      `${this.image} was removed in ${this.since}; use distribution "starter" with a remote provider, or name a copy of ` +
+      "the image in spec.distribution.image or in image-overrides of the operator's settings";
   }
 }
 

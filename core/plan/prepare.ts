@@ -28,7 +28,8 @@ import { withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
-import type { Sources } from "../snapshot/cluster_snapshot.ts";
+import { liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
+import { runningImage } from "../snapshot/running_image.ts";
 
 export interface Prepared {
   readonly resource: Resource;
@@ -137,8 +138,15 @@ const partsOf = Effect.fnUntraced(function* (
   };
 });
 
-const surroundingsIn = ({ operator: { surroundings }, labels }: Sources): Surroundings =>
-  labels === undefined ? surroundings : { ...surroundings, labels };
+const surroundingsIn = ({ resource, operator: { surroundings }, labels, live }: Sources): Surroundings => {
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  const running = runningImage(resource, live.get(liveKey("Deployment", name)));
+  return {
+    ...surroundings,
+    ...(labels === undefined ? {} : { labels }),
+    ...(running === undefined ? {} : { running }),
+  };
+};
 type Parts = Effect.Success<ReturnType<typeof partsOf>>;
 
 const preparedFrom = (

@@ -49,10 +49,10 @@ export type ProviderAnswer =
   /** Without asking: what the running operator found in them. */
   | { readonly kind: "reported"; readonly problem: { readonly reason: string; readonly message: string } };
 
-/** What the objects of a resource are made from; what exists already has no part in it. */
+/** What the objects of a resource are made from. Of what exists already, only the image of its server has a part in it. */
 export type Sources = Pick<
   ClusterSnapshot,
-  "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels"
+  "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels" | "live"
 >;
 
 /** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */

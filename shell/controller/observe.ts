@@ -70,6 +70,14 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const { objects, partial, pods, replicaSets } = yield* completeObjects(key, resource, isFresh);
   const own = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;
+  // Which image a name means depends on what runs, also under a Deployment that is not watched.
+  const deployment: ObjectKey = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    namespace,
+    name: stringAt(resource, "metadata", "name") ?? "",
+  };
+  const known = yield* lookedUp(own.live, [deployment], deployment.name);
   const cached: ClusterSnapshot = {
     nowMs,
     contests: (yield* ContestsOf).of(key, nowMs),
@@ -78,7 +86,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     secrets,
     configMaps,
     tooLarge,
-    live: own.live,
+    live: known,
     configs: own.configs,
     replicaSets,
     pods,
@@ -89,8 +97,8 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const labels = yield* labelsOf(key, cached, decoded);
   const sources: ClusterSnapshot = labels === undefined ? cached : { ...cached, labels };
   const prepared = prepare(sources, decoded);
-  const live = Result.isFailure(prepared) ? own.live : yield* withUnlabelled(own.live, prepared.success, isFresh);
-  const name = stringAt(resource, "metadata", "name") ?? "";
+  const live = Result.isFailure(prepared) ? known : yield* withUnlabelled(known, prepared.success, isFresh);
+  const { name } = deployment;
   if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.markComplete(key);
   const question = Result.isSuccess(decoded)
     ? questionOf({ resource, live, secrets }, decoded.success.spec)
@@ -174,7 +182,7 @@ const withObjects = (
 
 /**
  * Objects without the operator's label are not watched, and one of them may have a required name: each name that the
- * cache does not contain is looked up before it is written. For a new resource only the Deployment is: a conflict there
+ * cache does not contain is looked up before it is written. For a new resource only the Deployment was: a conflict there
  * would make all writes before it useless, and the other writes are rejected if a name is taken.
  */
 const withUnlabelled = Effect.fnUntraced(function* (
@@ -182,7 +190,6 @@ const withUnlabelled = Effect.fnUntraced(function* (
   { blueprint, objects }: Prepared,
   isFresh: boolean,
 ) {
-  const cluster = yield* Cluster;
   const polling = yield* SecretPolling;
   const { name, namespace } = blueprint;
   // Without a watch, what was once written may have changed or gone since.
@@ -194,10 +201,20 @@ const withUnlabelled = Effect.fnUntraced(function* (
   }));
   const live = new Map([...cached].filter(([key]) => !polling || !key.startsWith("Secret/")));
   const wanted = allOf(objects).map(keyOf).filter((objectKey) => !polling || objectKey.kind !== "Secret");
-  const asked = isFresh ? wanted.filter(({ kind }) => kind === "Deployment") : wanted;
-  const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, name);
-  const unknown = [...secrets, ...asked.filter(({ kind, name }) => !isKnown(live.get(liveKey(kind, name))))];
-  const found = yield* Effect.forEach(unknown, (objectKey) => cluster.get(objectKey, "cached"), { concurrency: 8 });
+  const asked = isFresh ? [] : wanted.filter(({ kind }) => kind !== "Deployment");
+  return yield* lookedUp(live, [...secrets, ...asked], name);
+});
+
+/** With the objects of `keys` that the cache of this resource does not have, if they exist. */
+const lookedUp = Effect.fnUntraced(function* (
+  live: ClusterSnapshot["live"],
+  keys: ReadonlyArray<ObjectKey>,
+  resource: string,
+) {
+  const cluster = yield* Cluster;
+  const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, resource);
+  const unknown = keys.filter(({ kind, name }) => !isKnown(live.get(liveKey(kind, name))));
+  const found = yield* Effect.forEach(unknown, (key) => cluster.get(key, "cached"), { concurrency: 8 });
   return withObjects(live, unknown, found);
 });
 

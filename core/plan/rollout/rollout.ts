@@ -89,6 +89,10 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
   if (newer !== undefined) return { kind: "hold", digest, newer };
   const pinsChanged = recorded(PINS_ANNOTATION) !== prepared.pins;
   if (!pinsChanged && !byKey && snapshot.operator.rolloutOnUpgrade === "Held") return { kind: "hold", digest };
+  // A restarted pod may come to a node that has no copy of the image, and cannot get one.
+  if (prepared.derived.distribution.unpublishedSince !== undefined && isAvailable(live)) {
+    return { kind: "hold", digest };
+  }
   return paced(
     prepared,
     live,
@@ -118,8 +122,7 @@ const wayBack = (live: JsonObject, snapshot: ClusterSnapshot): GoodTemplate | un
 const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, why: string): Rollout => {
   const digest = templateDigest(prepared.objects.deployment);
   const asked = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
-  const available = Number(member(objectAt(live, "status"), "availableReplicas") ?? 0);
-  if (asked === 0 || available === 0) {
+  if (asked === 0 || !isAvailable(live)) {
     return { kind: "apply", why: `${why}; none of its pods is available`, cause: "edit" };
   }
   const waiting: Waiting = {
@@ -133,6 +136,9 @@ const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, 
     ? { kind: "apply", why, cause: "upgrade" }
     : { kind: "queue", waiting, digest, obstacle };
 };
+
+const isAvailable = (live: JsonObject): boolean =>
+  Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0;
 
 const obstacleTo = (
   upgrades: ReadonlyArray<RollingUpgrade>,

@@ -7,11 +7,12 @@ import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_back
 import { serverName, serverOf } from "../../config/servers/families/families.ts";
 import * as Result from "effect/Result";
 import { RegistryConflict, ServerFamilyChangeLosesData } from "../../failure/failures.ts";
-import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "../../data/json.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
 import type { Prepared } from "../prepare.ts";
-import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../rollout/record.ts";
+import { SERVER_ANNOTATION } from "../rollout/record.ts";
+import { hasServed } from "../../snapshot/running_image.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 /** Annotation of the resource: the server family that may use the data, e.g. `1.2`. */
@@ -50,12 +51,6 @@ export const storedDataFindings = (
 const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
   blueprint.configFile !== undefined && imageOf(templateSpec(live)) === blueprint.image &&
   configMapsOf(templateSpec(live)).includes(blueprint.configFile.configMapName);
-
-/** A completed rollout is recorded, even if the pods are not running now. */
-const hasServed = (live: JsonObject): boolean =>
-  Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
-  stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||
-  listAt(live, "status", "conditions").some((condition) => stringAt(condition, "reason") === "NewReplicaSetAvailable");
 
 interface Running {
   readonly name: string;
