@@ -27,6 +27,7 @@ export type WarningCode =
   | "ImageLabelsUnread"
   | "ImageNotPublished"
   | "ImageTagMoved"
+  | "ImageWithoutRegistry"
   | "ModelTypeNotServed"
   | "NewerServer"
   | "ModelNotAllowed"

@@ -27,6 +27,8 @@ export interface ClusterSnapshot {
   /** ReplicaSets and Pods of the Deployment. */
   readonly replicaSets: ReadonlyArray<JsonObject>;
   readonly pods: ReadonlyArray<JsonObject>;
+  /** Pull Secrets that the resource names and that do not exist; looked up while an image cannot be pulled. */
+  readonly missingPullSecrets?: ReadonlyArray<string>;
   /** Writes of this reconciliation that did not succeed. */
   readonly rejectedWrites: ReadonlyArray<Unwritten>;
   /** Fields of the resource's objects that are repeatedly overwritten. */

@@ -20,10 +20,11 @@ import { allOf } from "../../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/operator/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
+import { cannotPull } from "../../core/report/container_reasons.ts";
 import { isWatched } from "../../core/plan/ownership.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
-import { labelsNeeded, withStanding } from "../../core/plan/image_question.ts";
+import { labelsNeeded, pullSecretsOf, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
 import { providerQuestions, reportedProvider } from "../../core/plan/provider_question.ts";
 import type { ProviderQuestions } from "../registry/provider_answers.ts";
@@ -104,7 +105,10 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     ? questionOf({ resource, live, secrets }, decoded.success.spec)
     : undefined;
   const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
-  const snapshot: ClusterSnapshot = { ...sources, live, server };
+  const missingPullSecrets = Result.isSuccess(decoded) && pods.some(cannotPull)
+    ? yield* missingSecrets(namespace, pullSecretsOf(decoded.success.spec))
+    : [];
+  const snapshot: ClusterSnapshot = { ...sources, live, server, missingPullSecrets };
   const questions: ProviderQuestions = Result.isSuccess(prepared)
     ? providerQuestions(snapshot, prepared.success)
     : new Map();
@@ -119,6 +123,16 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     prepared,
   };
   return observed;
+});
+
+/** Those that do not exist; none where they may not be read. */
+const missingSecrets = Effect.fnUntraced(function* (namespace: string, names: ReadonlyArray<string>) {
+  const cluster = yield* Cluster;
+  return yield* Effect.filter(names, (name) =>
+    cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name }).pipe(
+      Effect.map((found) => found === undefined),
+      Effect.orElseSucceed(() => false),
+    ));
 });
 
 const generationOf = (resource: JsonObject): number => Number(at(resource, "metadata", "generation") ?? 0);

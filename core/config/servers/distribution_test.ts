@@ -185,7 +185,7 @@ Deno.test("derive() warns of an image that nobody publishes, with the ways out t
   deepStrictEqual(told({ name: "starter" }, { image: GONE, serverVersion: "0.7.1" }), [
     `${gone(GONE)}${copy}, or ${move}`,
   ]);
-  const own = "llamastack/distribution-starter:0.6.1";
+  const own = "docker.io/llamastack/distribution-starter:0.6.1";
   deepStrictEqual(told({ image: own }), [
     `${
       gone(own)
