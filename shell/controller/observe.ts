@@ -22,6 +22,8 @@ import { operatorWith } from "../../core/operator/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
 import { isWatched } from "../../core/plan/ownership.ts";
+import { serviceName } from "../../core/resources/service.ts";
+import { serviceAccountName } from "../../core/resources/service_account.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { labelsNeeded, pullSecretsOf, withStanding } from "../../core/plan/image_question.ts";
@@ -98,8 +100,11 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const labels = yield* labelsOf(key, cached, decoded);
   const sources: ClusterSnapshot = labels === undefined ? cached : { ...cached, labels };
   const prepared = prepare(sources, decoded);
-  const live = Result.isFailure(prepared) ? known : yield* withUnlabelled(known, prepared.success, isFresh);
   const { name } = deployment;
+  const live = Result.isFailure(prepared)
+    // Those that a running server needs are created again (restore_missing.ts), so they have to be looked for.
+    ? yield* lookedUp(known, known.has(liveKey("Deployment", name)) ? neededBy(namespace, name) : [], name)
+    : yield* withUnlabelled(known, prepared.success, isFresh);
   if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.markComplete(key);
   const question = Result.isSuccess(decoded)
     ? questionOf({ resource, live, secrets }, decoded.success.spec)
@@ -218,6 +223,11 @@ const withUnlabelled = Effect.fnUntraced(function* (
   const asked = isFresh ? [] : wanted.filter(({ kind }) => kind !== "Deployment");
   return yield* lookedUp(live, [...secrets, ...asked], name);
 });
+
+const neededBy = (namespace: string, name: string): ReadonlyArray<ObjectKey> => [
+  { apiVersion: "v1", kind: "Service", namespace, name: serviceName(name) },
+  { apiVersion: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName(name) },
+];
 
 /** With the objects of `keys` that the cache of this resource does not have, if they exist. */
 const lookedUp = Effect.fnUntraced(function* (

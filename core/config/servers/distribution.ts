@@ -204,9 +204,11 @@ const isSameServer = (
   server: Server | undefined,
   table: DistributionTable,
 ): boolean =>
-  image !== undefined && asked !== undefined && serverVersion !== undefined &&
-  unpublishedSince(image, table) !== undefined &&
-  (asked === serverVersion || !isPatch(asked) && serverOf(serverVersion)?.catalogue === server?.catalogue);
+  image !== undefined && asked !== undefined && unpublishedSince(image, table) !== undefined &&
+  // Where the version is unknown, the author names it.
+  (serverVersion === undefined
+    ? productOf(asked) === "Llama Stack"
+    : asked === serverVersion || !isPatch(asked) && serverOf(serverVersion)?.catalogue === server?.catalogue);
 
 /** The release whose catalogue is the server's own; undefined: there is none. */
 const releaseFor = (named: NamedDistribution, server: Server | undefined): Release | undefined => {

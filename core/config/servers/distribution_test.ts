@@ -123,6 +123,10 @@ Deno.test("resolveDistribution() leaves a server on the image and the version of
   strictEqual(resolve(starter, NO_OVERRIDES, runs(published, "0.6.1")), `${published} 0.4 0.6`);
   const nowhere = "docker.io/llamastack/distribution-remote-vllm:0.3.0";
   strictEqual(resolve({ name: "remote-vllm" }, NO_OVERRIDES, runs(nowhere, "0.3.0")), `${nowhere} 0.3 0.3`);
+  strictEqual(
+    resolve({ ...starter, serverVersion: "0.7.1" }, NO_OVERRIDES, runs(floating, undefined)),
+    `${floating} 0.7 0.7`,
+  );
   // The same server is published elsewhere, but nobody asked for another image.
   const old = "docker.io/llamastack/distribution-starter:0.6.1";
   for (const serverVersion of ["0.6", "0.6.1"]) {
