@@ -17,6 +17,7 @@ export type WarningCode =
   | "CredentialInEndpoint"
   | "CredentialInEnvironment"
   | "CredentialInSettings"
+  | "DefaultChosen"
   | "DisabledDependency"
   | "DuplicateResource"
   | "EndpointCompleted"

@@ -39,6 +39,7 @@ export const FAMILY_1_2: ServerFamily = {
   rerankTypes: ["inline::sentence-transformers", "remote::llama-cpp-server", "remote::nvidia", "remote::vllm"],
   shields: false,
   toolGroups: false,
+  vectorStoreDefaults: true,
   telemetryProviders: false,
   resourcesAt: ["registered_resources"],
   modelsAreKnownBy: "modelId",
