@@ -151,6 +151,8 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   const warnings = [...ofImage, ...ofLabels, ...(isUnread ? [unreadConfig] : [])];
   const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
+  // Its base config is known as soon as its version is.
+  if (distribution.insteadOf !== undefined && server === undefined) return yield* reject(unknownServer(path));
   if (base === undefined) {
     const { image } = distribution;
     const mayBeLabelled = cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never";
@@ -165,9 +167,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
       }),
     );
   }
-  if (server === undefined) {
-    return yield* reject(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
-  }
+  if (server === undefined) return yield* reject(unknownServer(path));
   const config = yield* generation(base).pipe(
     Effect.provideService(GenerationFacts, factsOf(name, spec, server)),
     Effect.mapError(({ failures, warnings }) => ({
@@ -182,6 +182,9 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     env: containerEnv(spec, server.family, foldersOf(spec), config.env, true),
   });
 });
+
+const unknownServer = (path: ReadonlyArray<string>): UnsupportedServer =>
+  new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS });
 
 /** The message then says how to leave the requested image. */
 const ofRequestedImage = (failure: PipelineFailure): PipelineFailure => {

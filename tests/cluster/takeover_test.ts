@@ -3,7 +3,7 @@
  * simulated nodes, then this operator. No pod restarts without a request, field ownership changes once, then nothing is
  * written.
  */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
@@ -64,12 +64,29 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
         }
       });
 
-      await t.step("a floating tag of a server whose version is unknown stays as well", async () => {
-        for (const name of GO_NAMES) {
-          const live = await deployment(cluster, "floating", name);
-          deepStrictEqual(templateOf(live), before.get(`floating/${name}`), name);
-        }
-      });
+      await t.step(
+        "a floating tag of a server whose version is unknown stays, until somebody names the version",
+        async () => {
+          for (const name of GO_NAMES) {
+            const live = await deployment(cluster, "floating", name);
+            deepStrictEqual(templateOf(live), before.get(`floating/${name}`), name);
+          }
+          // Its workers need a generated config, and that the version.
+          await eventually("scaled says what it needs", async () => {
+            const list = listAt(await read(cluster, `${RESOURCES("floating")}/scaled`), "status", "conditions");
+            return list.some((item) =>
+              stringAt(item, "message")?.includes("unknown server version; set spec.distribution.")
+            );
+          });
+          const version = JSON.stringify({ spec: { distribution: { serverVersion: "0.7.1" } } });
+          await cluster.kubectl(["patch", "llsd", "scaled", "-n", "floating", "--type=merge", "-p", version]);
+          const named = await eventually("scaled has the operator's template", async () => {
+            const live = await deployment(cluster, "floating", "scaled");
+            return annotation(live, TEMPLATE_ANNOTATION) === undefined ? undefined : live;
+          });
+          match(JSON.stringify(templateOf(named)), /"image":"[^"]*distribution-starter:latest"/);
+        },
+      );
 
       await t.step("the resources say what is held, and are ready", async () => {
         for (const name of GO_NAMES) {
