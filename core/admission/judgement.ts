@@ -23,7 +23,7 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
-import { runningImage } from "../snapshot/running_image.ts";
+import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
@@ -121,7 +121,7 @@ const NOTHING: Judgement = { rejections: [], warnings: [] };
 
 const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement => {
   const decoded = decodeResource(resource, "lenient");
-  const running = runningImage(resource, undefined);
+  const running = runningServer(resource, undefined);
   const derived = withChangeFindings(
     resource,
     Result.flatMap(

@@ -9,7 +9,7 @@ import {
   type ImageOverrides,
   type ResolvedDistribution,
   resolveDistribution,
-  type RunningImage,
+  type RunningServer,
 } from "./servers/distribution.ts";
 import type { DistributionTable } from "./servers/distribution_table.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
@@ -44,7 +44,7 @@ export interface Surroundings {
   /** How registries are reached, and where else images may be; if unset, the defaults. */
   readonly registries?: Registries;
   /** What the server of this resource runs already; unset for a new resource, and offline. */
-  readonly running?: RunningImage;
+  readonly running?: RunningServer;
   /** A server version that replaces that of the distribution (`--server-version`). */
   readonly serverVersion?: string;
   /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
@@ -116,6 +116,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   }
   const { distributions, overrides, running } = surroundings;
   const isMirrored = isMirroredIn(surroundings.registries);
+  const folders = foldersOf(spec, running?.dataFolder);
   const named = yield* Effect.catch(
     // A name then means its release for that server, an image is taken to hold it.
     Effect.fromResult(
@@ -128,7 +129,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   if (source._tag !== "Generated") {
     const distribution = named;
     const { server } = named;
-    const env = containerEnv(spec, server?.family, foldersOf(spec), [], source._tag === "Override");
+    const env = containerEnv(spec, server?.family, folders, [], source._tag === "Override");
     if (source._tag === "Override") {
       const { configMapName, key } = source;
       return Derived.Override({ distribution, configMapName, key, env, warnings: [...ofImage, ...specCautions(spec)] });
@@ -169,7 +170,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   }
   if (server === undefined) return yield* reject(unknownServer(path));
   const config = yield* generation(base).pipe(
-    Effect.provideService(GenerationFacts, factsOf(name, spec, server)),
+    Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders)),
     Effect.mapError(({ failures, warnings }) => ({
       failures: labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures,
       warnings,
@@ -179,7 +180,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     distribution,
     server,
     config: warnings.length === 0 ? config : { ...config, warnings: [...warnings, ...config.warnings] },
-    env: containerEnv(spec, server.family, foldersOf(spec), config.env, true),
+    env: containerEnv(spec, server.family, folders, config.env, true),
   });
 });
 

@@ -15,7 +15,7 @@ import { bundled } from "./ca_bundle.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { runningImage } from "../snapshot/running_image.ts";
+import { runningServer } from "../snapshot/running_server.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
 
 /** What is asked of a registry for one resource. */
@@ -90,7 +90,7 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
 const distributionToRead = ({ operator: { surroundings }, resource, live }: Seen, { name, spec }: Resource) => {
   const use = surroundings.imageLabels ?? "Never";
   if (use === "Never") return undefined;
-  const running = runningImage(resource, live.get(liveKey("Deployment", name)));
+  const running = runningServer(resource, live.get(liveKey("Deployment", name)));
   const resolved = resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, {
     running,
     isMirrored: isMirroredIn(surroundings.registries),

@@ -29,7 +29,7 @@ import { referenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
 import { liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
-import { runningImage } from "../snapshot/running_image.ts";
+import { runningServer } from "../snapshot/running_server.ts";
 
 export interface Prepared {
   readonly resource: Resource;
@@ -140,7 +140,7 @@ const partsOf = Effect.fnUntraced(function* (
 
 const surroundingsIn = ({ resource, operator: { surroundings }, labels, live }: Sources): Surroundings => {
   const name = stringAt(resource, "metadata", "name") ?? "";
-  const running = runningImage(resource, live.get(liveKey("Deployment", name)));
+  const running = runningServer(resource, live.get(liveKey("Deployment", name)));
   return {
     ...surroundings,
     ...(labels === undefined ? {} : { labels }),

@@ -1,33 +1,28 @@
 /** Key → ClusterSnapshot: everything that a decision about one resource rests on, read in one place. */
 import * as Clock from "effect/Clock";
-import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
-import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
 import { decodeResource } from "../../core/api/decode.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
-import { prepare, type Prepared } from "../../core/plan/prepare.ts";
+import { prepare } from "../../core/plan/prepare.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
-import { keyOf, type ObjectKey } from "../../core/snapshot/object_key.ts";
+import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
-import { allOf } from "../../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/operator/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
-import { isWatched } from "../../core/plan/ownership.ts";
-import { serviceName } from "../../core/resources/service.ts";
-import { serviceAccountName } from "../../core/resources/service_account.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { labelsNeeded, pullSecretsOf, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
+import { lookedUp, missingSecrets, neededBy, withObjects, withUnlabelled } from "./look_up.ts";
 import { providerQuestions, reportedProvider } from "../../core/plan/provider_question.ts";
 import type { ProviderQuestions } from "../registry/provider_answers.ts";
 import { ProviderReader } from "./provider_labels.ts";
@@ -40,11 +35,6 @@ import { ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
 import type { Decision } from "../../core/plan/decision.ts";
 import { askedForOwners } from "../../core/plan/field_owners.ts";
-
-/** Secrets may only be read by name, not listed or watched. */
-export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {
-  defaultValue: () => false,
-});
 
 /** The snapshot of a resource, and its desired state: `prepare` was needed to know which names to read. */
 export interface Observed {
@@ -130,16 +120,6 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   return observed;
 });
 
-/** Those that do not exist; none where they may not be read. */
-const missingSecrets = Effect.fnUntraced(function* (namespace: string, names: ReadonlyArray<string>) {
-  const cluster = yield* Cluster;
-  return yield* Effect.filter(names, (name) =>
-    cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name }).pipe(
-      Effect.map((found) => found === undefined),
-      Effect.orElseSucceed(() => false),
-    ));
-});
-
 const generationOf = (resource: JsonObject): number => Number(at(resource, "metadata", "generation") ?? 0);
 
 /** What the labels of the image say, as far as the decision needs them: from the record of the config, else from the registry. */
@@ -182,64 +162,6 @@ export const withOwners = Effect.fnUntraced(function* (observed: Observed, decis
   const live = withObjects(observed.snapshot.live, asked, found);
   const whole: Observed = { ...observed, snapshot: { ...observed.snapshot, live } };
   return whole;
-});
-
-/** `live` with what was found at each key; undefined is an object that does not exist. */
-const withObjects = (
-  live: ClusterSnapshot["live"],
-  keys: ReadonlyArray<ObjectKey>,
-  found: ReadonlyArray<JsonObject | undefined>,
-): ClusterSnapshot["live"] => {
-  const merged = new Map(live);
-  for (const [index, { kind, name }] of keys.entries()) {
-    const object = found[index];
-    if (object === undefined) merged.delete(liveKey(kind, name));
-    else merged.set(liveKey(kind, name), object);
-  }
-  return merged;
-};
-
-/**
- * Objects without the operator's label are not watched, and one of them may have a required name: each name that the
- * cache does not contain is looked up before it is written. For a new resource only the Deployment was: a conflict there
- * would make all writes before it useless, and the other writes are rejected if a name is taken.
- */
-const withUnlabelled = Effect.fnUntraced(function* (
-  cached: ClusterSnapshot["live"],
-  { blueprint, objects }: Prepared,
-  isFresh: boolean,
-) {
-  const polling = yield* SecretPolling;
-  const { name, namespace } = blueprint;
-  // Without a watch, what was once written may have changed or gone since.
-  const secrets = !polling ? [] : [sqlSecretName(name), kvSecretName(name)].map((text) => ({
-    apiVersion: "v1",
-    kind: "Secret",
-    namespace,
-    name: text,
-  }));
-  const live = new Map([...cached].filter(([key]) => !polling || !key.startsWith("Secret/")));
-  const wanted = allOf(objects).map(keyOf).filter((objectKey) => !polling || objectKey.kind !== "Secret");
-  const asked = isFresh ? [] : wanted.filter(({ kind }) => kind !== "Deployment");
-  return yield* lookedUp(live, [...secrets, ...asked], name);
-});
-
-const neededBy = (namespace: string, name: string): ReadonlyArray<ObjectKey> => [
-  { apiVersion: "v1", kind: "Service", namespace, name: serviceName(name) },
-  { apiVersion: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName(name) },
-];
-
-/** With the objects of `keys` that the cache of this resource does not have, if they exist. */
-const lookedUp = Effect.fnUntraced(function* (
-  live: ClusterSnapshot["live"],
-  keys: ReadonlyArray<ObjectKey>,
-  resource: string,
-) {
-  const cluster = yield* Cluster;
-  const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, resource);
-  const unknown = keys.filter(({ kind, name }) => !isKnown(live.get(liveKey(kind, name))));
-  const found = yield* Effect.forEach(unknown, (key) => cluster.get(key, "cached"), { concurrency: 8 });
-  return withObjects(live, unknown, found);
 });
 
 const resourceOwned = Effect.fnUntraced(function* (

@@ -9,6 +9,7 @@ import {
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import type { ReadLabels } from "../../image/image_labels.ts";
+import { publishedDistribution } from "../../image/published_image.ts";
 import type { BaseSource } from "./base.ts";
 import {
   type DistributionTable,
@@ -29,11 +30,13 @@ export interface ImageOverrides {
 export const NO_OVERRIDES: ImageOverrides = { settings: new Map(), related: new Map() };
 
 /** What the server of a resource runs already. */
-export interface RunningImage {
+export interface RunningServer {
   /** Undefined if only the version is known. */
   readonly image: string | undefined;
   /** Version of its server, e.g. `0.7.1`; undefined if it is unknown. */
   readonly serverVersion: string | undefined;
+  /** Folder of its data inside the claim that the resource names, e.g. `distributions/starter`; undefined: none is known. */
+  readonly dataFolder?: string | undefined;
 }
 
 export interface ResolvedDistribution {
@@ -64,7 +67,7 @@ export interface Circumstances {
   /** A server to try instead, of whichever product. */
   readonly tried?: string | undefined;
   /** What runs already; undefined for a resource that never ran. */
-  readonly running?: RunningImage | undefined;
+  readonly running?: RunningServer | undefined;
   /** Whether a mirror that the operator knows may have the image. */
   readonly isMirrored?: ((image: string) => boolean) | undefined;
 }
@@ -167,11 +170,11 @@ const overrideOf = (
 };
 
 /** Whether what runs is an image of this distribution, and not one that another name or an image of the author's stood for. */
-const isOfDistribution = ({ image }: RunningImage, name: string, override: string | undefined): boolean =>
+const isOfDistribution = ({ image }: RunningServer, name: string, override: string | undefined): boolean =>
   image === undefined || override !== undefined || new RegExp(`(^|/)distribution-${name}[:@]`).test(`${image}:`);
 
 /** Nobody asked for another server: an image that cannot be replaced stays, and Llama Stack does not become OGX. */
-const stays = ({ image, serverVersion }: RunningImage, named: NamedDistribution, table: DistributionTable): boolean =>
+const stays = ({ image, serverVersion }: RunningServer, named: NamedDistribution, table: DistributionTable): boolean =>
   named.aliasOf === undefined && (
     image !== undefined && unpublishedSince(image, table) !== undefined ||
     serverVersion !== undefined && productOf(serverVersion) !== productOf(named.serverVersion ?? "") &&
@@ -180,7 +183,7 @@ const stays = ({ image, serverVersion }: RunningImage, named: NamedDistribution,
 
 const staying = (
   name: string,
-  { image, serverVersion }: RunningImage,
+  { image, serverVersion }: RunningServer,
   named: NamedDistribution,
   override: string | undefined,
 ): ResolvedDistribution => {
@@ -199,7 +202,7 @@ const staying = (
 
 /** Whether the server that is asked for runs already, in an image that nobody publishes any more: it stays. */
 const isSameServer = (
-  { image, serverVersion }: RunningImage,
+  { image, serverVersion }: RunningServer,
   asked: string | undefined,
   server: Server | undefined,
   table: DistributionTable,
@@ -231,7 +234,7 @@ export const relatedImageVariable = (name: string): string =>
 
 /** The server of an image, if its path and tag identify it. */
 export const serverOfImage = (image: string): Server | undefined => {
-  const version = PUBLISHED_PATH.test(image) ? versionInTag(image) : undefined;
+  const version = publishedDistribution(image) !== undefined ? versionInTag(image) : undefined;
   return version === undefined ? undefined : serverOf(version);
 };
 
@@ -240,7 +243,7 @@ const ownImage = (
   serverVersion: string | undefined,
   path: FieldPath,
 ): Result.Result<ResolvedDistribution, UnsupportedServer> => {
-  const version = serverVersion ?? (PUBLISHED_PATH.test(image) ? versionInTag(image) : undefined);
+  const version = serverVersion ?? (publishedDistribution(image) !== undefined ? versionInTag(image) : undefined);
   const server = version === undefined ? undefined : serverOf(version);
   if (serverVersion !== undefined && server === undefined) {
     return Result.fail(unsupported(path, serverVersion, SUPPORTED_SERVERS));
@@ -254,9 +257,6 @@ const ownImage = (
     isOverridden: false,
   });
 };
-
-/** Image paths whose tag is a server version, including mirrors. */
-const PUBLISHED_PATH = /(^|\/)(llamastack|ogxai)\/distribution-[^/:@]+(:|@|$)/;
 
 /** The tag if it is a version; `latest`, digests and other tags contain none. */
 const versionInTag = (image: string): string | undefined => {

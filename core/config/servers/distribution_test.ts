@@ -8,7 +8,7 @@ import {
   type ImageOverrides,
   NO_OVERRIDES,
   resolveDistribution,
-  type RunningImage,
+  type RunningServer,
 } from "./distribution.ts";
 import { readDistributions } from "./distribution_table.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "./distributions.ts";
@@ -172,7 +172,7 @@ Deno.test("a new resource with a name whose images are gone is rejected, unless 
 });
 
 /** The warnings of a resource that sets nothing else, without a mirror. */
-const told = (distribution: JsonObject, running?: RunningImage) => {
+const told = (distribution: JsonObject, running?: RunningServer) => {
   const bare = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
   const surroundings = running === undefined ? bare : { ...bare, running };
   return warningsOf(Result.getOrThrow(derive(decoded({ distribution }), surroundings)))

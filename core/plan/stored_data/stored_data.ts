@@ -12,7 +12,7 @@ import { readYaml11 } from "../../data/yaml.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
 import type { Prepared } from "../prepare.ts";
 import { SERVER_ANNOTATION } from "../rollout/record.ts";
-import { hasServed } from "../../snapshot/running_image.ts";
+import { hasServed } from "../../snapshot/running_server.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 /** Annotation of the resource: the server family that may use the data, e.g. `1.2`. */
@@ -37,7 +37,7 @@ export const storedDataFindings = (
 ): StoredDataFindings => {
   if (live === undefined || !hasServed(live) || runsAsWanted(prepared, live)) return NOTHING;
   const runs = runningConfig(live, snapshot);
-  const stored = storedIn(live, runs, runningServer(live)?.family);
+  const stored = storedIn(live, runs, serverIn(live)?.family);
   if (stored.length === 0) return NOTHING;
   const move = familyChange(prepared, live, stored, snapshot);
   const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs);
@@ -92,7 +92,7 @@ const familyChange = (
   stored: ReadonlyArray<Place>,
   snapshot: ClusterSnapshot,
 ): StoredDataFindings & { readonly moved: boolean } => {
-  const from = runningServer(live);
+  const from = serverIn(live);
   const image = prepared.blueprint.image;
   const path = ["spec", "distribution"];
   const to = prepared.server === undefined ? undefined : serverOf(prepared.server);
@@ -139,7 +139,7 @@ const familyChange = (
   };
 };
 
-const runningServer = (live: JsonObject) => {
+const serverIn = (live: JsonObject) => {
   const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
   return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(templateSpec(live)) ?? "");
 };
