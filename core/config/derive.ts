@@ -168,7 +168,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
       }),
     );
   }
-  if (server === undefined) return yield* reject(unknownServer(path));
+  if (server === undefined) return yield* reject(unknownServer(path, distribution.labels?.config !== undefined));
   const config = yield* generation(base).pipe(
     Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders)),
     Effect.mapError(({ failures, warnings }) => ({
@@ -184,8 +184,8 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   });
 });
 
-const unknownServer = (path: ReadonlyArray<string>): UnsupportedServer =>
-  new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS });
+const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>
+  new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS, isLabelled });
 
 /** The message then says how to leave the requested image. */
 const ofRequestedImage = (failure: PipelineFailure): PipelineFailure => {
