@@ -14,6 +14,7 @@ export type WarningCode =
   | "ApiNotDisabled"
   | "AutoscalerMinimum"
   | "AutoscalerWithoutRequest"
+  | "CaBundleEmpty"
   | "CredentialInEndpoint"
   | "CredentialInEnvironment"
   | "CredentialInSettings"
