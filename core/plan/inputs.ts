@@ -13,6 +13,8 @@ export interface Inputs {
   readonly user: string;
   /** Values of referenced Secret keys, and which key that HMAC was made with. */
   readonly secrets: string;
+  /** Whether a change of these values restarts the pods (`restartPolicyOnSecretChange`). */
+  readonly followsSecrets: boolean;
   readonly secretKey: string;
 }
 
@@ -35,7 +37,8 @@ export const inputsOf = ({ spec }: Resource, snapshot: Sources, content: InputCo
     user: sha256Hex(
       JSON.stringify([sortedKeys(kept), content.configMapDigest, ...(digest === undefined ? [] : [digest])]),
     ),
-    secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : content.secretsDigest,
+    secrets: content.secretsDigest,
+    followsSecrets: spec.workload?.restartPolicyOnSecretChange !== "Never",
     secretKey: keyId(snapshot.operator.hmacKey, content.namespace),
   };
 };

@@ -22,6 +22,6 @@ export const operatorInputsBefore = (
   const isOperators = inputs === undefined
     ? recorded(GENERATION_ANNOTATION) === String(member(objectAt(snapshot.resource, "metadata"), "generation") ?? 0) &&
       version !== snapshot.operator.version
-    : !inputsChanged(inputs, recorded).byUser;
+    : !inputsChanged(inputs, recorded).isEdited;
   return isOperators ? { version, pins: recorded(PINS_ANNOTATION) } : undefined;
 };

@@ -152,18 +152,21 @@ const obstacleTo = (
 };
 
 /**
- * Whether the user's inputs differ from the recorded ones. Values of Secrets are compared by their HMAC; under another key
+ * Whether the user's inputs differ from the recorded ones: those that the pods follow (`byUser`), or any (`isEdited`). Values of Secrets are compared by their HMAC; under another key
  * (the old one was lost) they cannot be compared, which is the operator's trouble and not an edit.
  */
 export const inputsChanged = (
-  { user, secrets, secretKey }: Inputs,
+  { user, secrets, secretKey, followsSecrets }: Inputs,
   recorded: (name: string) => string | undefined,
-): { readonly byUser: boolean; readonly byKey: boolean } => {
+): { readonly byUser: boolean; readonly byKey: boolean; readonly isEdited: boolean } => {
   const otherKey = recorded(SECRET_KEY_ANNOTATION) !== secretKey;
   const otherSecrets = recorded(SECRETS_INPUT_ANNOTATION) !== secrets;
+  const otherSpec = recorded(USER_INPUTS_ANNOTATION) !== user;
+  const otherValues = otherSecrets && !otherKey;
   return {
-    byUser: recorded(USER_INPUTS_ANNOTATION) !== user || otherSecrets && !otherKey,
-    byKey: otherSecrets && otherKey,
+    byUser: otherSpec || otherValues && followsSecrets,
+    byKey: otherSecrets && otherKey && followsSecrets,
+    isEdited: otherSpec || otherValues,
   };
 };
 
