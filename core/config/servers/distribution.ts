@@ -92,7 +92,7 @@ const resolved = (
 ): Result.Result<ResolvedDistribution, ResolutionFailure> => {
   const asked = tried ?? wanted.serverVersion;
   const versionPath = ["spec", "distribution", "serverVersion"];
-  if (wanted.name === undefined) return ownImage(wanted.image ?? "", asked, versionPath);
+  if (wanted.name === undefined) return ownImage(wanted, asked, versionPath, table);
   const path = ["spec", "distribution", "name"];
   const { name } = wanted;
   const named = table.get(name);
@@ -238,22 +238,27 @@ export const serverOfImage = (image: string): Server | undefined => {
   return version === undefined ? undefined : serverOf(version);
 };
 
+/** A published image has the base of its release, whoever names it; a file of its labels is only in them. */
 const ownImage = (
-  image: string,
+  { image = "", config }: Spec["distribution"],
   serverVersion: string | undefined,
   path: FieldPath,
+  table: DistributionTable,
 ): Result.Result<ResolvedDistribution, UnsupportedServer> => {
-  const version = serverVersion ?? (publishedDistribution(image) !== undefined ? versionInTag(image) : undefined);
+  const published = publishedDistribution(image);
+  const version = serverVersion ?? (published === undefined ? undefined : versionInTag(image));
   const server = version === undefined ? undefined : serverOf(version);
   if (serverVersion !== undefined && server === undefined) {
     return Result.fail(unsupported(path, serverVersion, SUPPORTED_SERVERS));
   }
+  const named = published === undefined || config !== undefined ? undefined : table.get(published);
+  const release = named === undefined || server === undefined ? undefined : releaseFor(named, server);
   return Result.succeed({
     name: undefined,
     image,
     server,
-    base: undefined,
-    fixNeededToStart: false,
+    base: release?.base,
+    fixNeededToStart: release?.fixNeededToStart ?? false,
     isOverridden: false,
   });
 };

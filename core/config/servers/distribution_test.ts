@@ -179,6 +179,22 @@ const told = (distribution: JsonObject, running?: RunningServer) => {
     .map(({ code, message }) => `${code} ${message}`);
 };
 
+Deno.test("derive() uses the base of a published image, whether it is named by name or by image", () => {
+  const providers = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
+  for (const version of ["0.5.2", "0.6.1", "1.4.1"]) {
+    const image = `docker.io/ogxai/distribution-starter:${version}`;
+    const byImage = generated({ distribution: { image }, providers });
+    strictEqual(byImage.distribution.image, image);
+    strictEqual(
+      byImage.config.yaml,
+      generated({ distribution: { name: "starter", serverVersion: version }, providers }).config.yaml,
+    );
+  }
+  // The author asks for a file of the labels.
+  const labelled = { image: "docker.io/ogxai/distribution-starter:1.4.1", config: "other.yaml" };
+  deepStrictEqual(failures({ distribution: labelled, providers }), ["BaseConfigRequired at spec.distribution.image"]);
+});
+
 Deno.test("derive() warns of an image that nobody publishes, with the ways out that there are", () => {
   const copy = "name a copy of it in image-overrides of the operator's settings or in spec.distribution.image";
   const gone = (image: string) =>
