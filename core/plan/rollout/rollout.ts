@@ -8,7 +8,7 @@ import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
-import type { Inputs } from "../inputs.ts";
+import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
 import {
   type Cause,
@@ -149,25 +149,6 @@ const obstacleTo = (
   if (failed !== undefined) return { kind: "stopped", at: failed.key };
   const max = operator.upgradeParallelism;
   return holdingSlots(upgrades, nowMs).length >= max ? { kind: "full", max } : undefined;
-};
-
-/**
- * Whether the user's inputs differ from the recorded ones: those that the pods follow (`byUser`), or any (`isEdited`). Values of Secrets are compared by their HMAC; under another key
- * (the old one was lost) they cannot be compared, which is the operator's trouble and not an edit.
- */
-export const inputsChanged = (
-  { user, secrets, secretKey, followsSecrets }: Inputs,
-  recorded: (name: string) => string | undefined,
-): { readonly byUser: boolean; readonly byKey: boolean; readonly isEdited: boolean } => {
-  const otherKey = recorded(SECRET_KEY_ANNOTATION) !== secretKey;
-  const otherSecrets = recorded(SECRETS_INPUT_ANNOTATION) !== secrets;
-  const otherSpec = recorded(USER_INPUTS_ANNOTATION) !== user;
-  const otherValues = otherSecrets && !otherKey;
-  return {
-    byUser: otherSpec || otherValues && followsSecrets,
-    byKey: otherSecrets && otherKey && followsSecrets,
-    isEdited: otherSpec || otherValues,
-  };
 };
 
 /** The Deployment with the record of what it was made from. */
