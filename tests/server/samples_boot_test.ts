@@ -27,7 +27,6 @@ const SAMPLES = join(import.meta.dirname ?? ".", "../../deploy/samples");
 /** Samples for which the operator generates nothing, and why. */
 const NOT_GENERATED: Readonly<Record<string, RegExp>> = {
   "image.yaml": /^DistributionDefault/,
-  "minimal.yaml": /^DistributionDefault/,
   "override-config.yaml": /^Override/,
 };
 
