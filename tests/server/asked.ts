@@ -126,7 +126,10 @@ export const assertTools = async (spec: JsonObject, stack: Asked, isOgx: boolean
   const groups = isOgx ? [] : await toolGroups(stack);
   const types = (await listedProviders(stack)).filter(({ api }) => api === "tool_runtime")
     .map(({ provider_type }) => provider_type);
-  const connectors = (await stack.get(isOgx ? "/v1alpha/admin/connectors" : "/v1beta/connectors")).body.data;
+  // v1alpha up to 0.6.
+  const paths = isOgx ? ["/v1alpha/admin/connectors"] : ["/v1beta/connectors", "/v1alpha/connectors"];
+  const answers = await Promise.all(paths.map((path) => stack.get(path)));
+  const connectors = answers.find(({ status }) => status === 200)?.body.data;
   for (const tool of tools) {
     if (tool.startsWith("mcp::")) {
       const label = tool.slice("mcp::".length);
