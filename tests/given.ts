@@ -10,16 +10,24 @@ import { derive, Derived, type Surroundings } from "../core/config/derive.ts";
 import { formatPath } from "../core/data/field_path.ts";
 import type { Json, JsonObject } from "../core/data/json.ts";
 import { readYaml11 } from "../core/data/yaml.ts";
+import { REGISTRIES_DEFAULT } from "../core/operator/registries.ts";
 
-/** What the operator knows when nothing is overridden. */
-export const SURROUNDINGS: Surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
+/** What the operator knows when nothing is overridden, with a mirror of the images that nobody publishes any more. */
+export const SURROUNDINGS: Surroundings = {
+  distributions: EMBEDDED_DISTRIBUTIONS,
+  overrides: NO_OVERRIDES,
+  registries: {
+    ...REGISTRIES_DEFAULT,
+    mirrors: new Map([["docker.io/llamastack", ["mirror.example.com/llamastack"]]]),
+  },
+};
 
-/** A resource called `my` with this spec; without a distribution it runs `starter`. */
+/** A resource called `my` with this spec; without a distribution it runs a server that has every API. */
 export const manifest = (spec: JsonObject, name = "my"): JsonObject => ({
   apiVersion: API_VERSION,
   kind: KIND,
   metadata: { name, namespace: "default" },
-  spec: { distribution: { name: "starter" }, ...spec },
+  spec: { distribution: { name: "starter", serverVersion: "0.7.1" }, ...spec },
 });
 
 export const decoded = (spec: JsonObject, name = "my"): Resource => {

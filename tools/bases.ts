@@ -54,24 +54,14 @@ const baseOf = async (name: string, { origin, originNote, fixes }: Embedded): Pr
 interface Embedded {
   readonly image: string;
   readonly serverVersion: string;
+  /** Month since when nobody publishes the image any more; undefined: it is published. */
+  readonly unpublishedSince?: string;
   /** The package that the base is taken from, its distribution folder and the file there. */
   readonly origin: { readonly package: string; readonly folder: string; readonly file: string };
   readonly originNote?: string;
   /** Those that change nothing are left out. */
   readonly fixes: readonly Fix[];
 }
-
-/** A name that a resource may give, pinned to one release of a distribution. */
-interface Distribution extends Embedded {
-  /** The distribution whose other releases `serverVersion` may ask for. */
-  readonly releases: string;
-}
-
-const LLAMA_STACK = {
-  serverVersion: "0.7.1",
-  originNote: "Llama Stack 0.7.1, which the image holds, ships the same file.",
-} as const;
-const OGX = { serverVersion: "1.4.1" } as const;
 
 /** Where a package keeps the file of a distribution; both names changed. */
 const originOf = (folder: string, version: string): Embedded["origin"] => {
@@ -91,103 +81,95 @@ const atLeast = (version: string, least: string): boolean => {
   return differs < 0 || (ours[differs] ?? 0) > (theirs[differs] ?? 0);
 };
 
-/** The last release of each minor version except the pinned ones. Image tags are the versions that the release job names. */
+/** The last package of each minor version. */
 export const RELEASED: readonly string[] = [
   "0.2.24",
   "0.3.5",
   "0.4.7",
   "0.5.4",
   "0.6.1",
+  "0.7.3",
   "0.8.0",
   "1.0.4",
   "1.1.3",
   "1.2.5",
   "1.3.1",
+  "1.4.1",
   "1.5.0",
 ];
 
-/** The releases of each distribution besides those that a name is pinned to. */
-const SHIPPED: Readonly<Record<string, readonly string[]>> = { "starter": RELEASED, "postgres-demo": RELEASED };
+/** The server in the image of a minor version, where it is not that of the last package. Both ship the same files. */
+const IN_THE_IMAGE: Readonly<Record<string, string>> = { "0.5.4": "0.5.2", "0.7.3": "0.7.1" };
 
-const release = (folder: string, version: string): Embedded => ({
-  image: `docker.io/${atLeast(version, "0.8") ? "ogxai" : "llamastack"}/distribution-${folder}:${version}`,
-  serverVersion: version,
-  origin: originOf(folder, version),
-  fixes: [
-    filesProvider(atLeast(version, "0.8") ? "~/.ogx" : "~/.llama", folder, !atLeast(version, "0.3")),
-    ...(folder === "postgres-demo" ? [vllmOnlyWithUrl(atLeast(version, "0.5") ? "" : "none")] : []),
-    ...(atLeast(version, "0.8") ? [noModelAliases] : []),
-    ...(atLeast(version, "1.2") ? [plainHttp] : []),
-  ],
+/**
+ * Who publishes the image of a server. Docker Hub's organization `llamastack` was removed in June 2026. `ogxai` publishes OGX,
+ * and since that month the Llama Stack releases that are named here.
+ */
+const publishedAs = (folder: string, version: string): Pick<Embedded, "image" | "unpublishedSince"> =>
+  atLeast(version, "0.8") || ["0.5.2", "0.6.1"].includes(version)
+    ? { image: `docker.io/ogxai/distribution-${folder}:${version}` }
+    : { image: `docker.io/llamastack/distribution-${folder}:${version}`, unpublishedSince: "2026-06" };
+
+const release = (folder: string, packaged: string): Embedded => {
+  const version = IN_THE_IMAGE[packaged] ?? packaged;
+  return {
+    ...publishedAs(folder, version),
+    serverVersion: version,
+    origin: originOf(folder, packaged),
+    ...(version === packaged
+      ? {}
+      : { originNote: `Llama Stack ${version}, which the image holds, ships the same file.` }),
+    fixes: [
+      filesProvider(atLeast(version, "0.8") ? "~/.ogx" : "~/.llama", folder, !atLeast(version, "0.3")),
+      ...(folder === "postgres-demo" ? [vllmOnlyWithUrl(atLeast(version, "0.5") ? "" : "none")] : []),
+      ...(atLeast(version, "0.8") ? [noModelAliases] : []),
+      ...(atLeast(version, "1.2") ? [plainHttp] : []),
+    ],
+  };
+};
+
+/** A name that a resource may give. */
+interface Distribution {
+  /** Other names with the same meaning. */
+  readonly aliases: readonly string[];
+  /** Version of the server that the name means, unless a resource asks for another one. */
+  readonly serverVersion: string;
+  /** Oldest first. */
+  readonly releases: readonly Embedded[];
+}
+
+const published = (folder: string, alias: string): Distribution => ({
+  aliases: [alias],
+  serverVersion: "1.4.1",
+  releases: RELEASED.map((version) => release(folder, version)),
 });
 
 const DISTRIBUTIONS: Readonly<Record<string, Distribution>> = {
-  "starter": {
-    ...LLAMA_STACK,
-    image: "docker.io/llamastack/distribution-starter:0.7.1",
-    origin: originOf("starter", "0.7.3"),
-    releases: "starter",
-    fixes: [],
-  },
-  "postgres-demo": {
-    ...LLAMA_STACK,
-    image: "docker.io/llamastack/distribution-postgres-demo:0.7.1",
-    origin: originOf("postgres-demo", "0.7.3"),
-    releases: "postgres-demo",
-    fixes: [filesProvider("~/.llama"), vllmOnlyWithUrl()],
-  },
-  "ogx-starter": {
-    ...OGX,
-    image: "docker.io/ogxai/distribution-starter:1.4.1",
-    origin: originOf("starter", "1.4.1"),
-    releases: "starter",
-    fixes: [plainHttp, noModelAliases],
-  },
-  "ogx-postgres-demo": {
-    ...OGX,
-    image: "docker.io/ogxai/distribution-postgres-demo:1.4.1",
-    origin: originOf("postgres-demo", "1.4.1"),
-    releases: "postgres-demo",
-    fixes: [filesProvider("~/.ogx"), vllmOnlyWithUrl(), plainHttp],
-  },
+  "starter": published("starter", "ogx-starter"),
+  "postgres-demo": published("postgres-demo", "ogx-postgres-demo"),
   // Both left the packages with the next release.
   "remote-vllm": {
+    aliases: [],
     serverVersion: "0.2.14",
-    image: "docker.io/llamastack/distribution-remote-vllm:0.2.14",
-    origin: originOf("remote-vllm", "0.2.14"),
-    releases: "remote-vllm",
-    fixes: [
-      modelOnlyWithName,
-      // 0.2.14 starts without; the rag-runtime of later 0.2 releases does not.
-      { ...filesProvider("~/.llama", "remote-vllm", true), neededToStart: false },
-    ],
+    releases: [{
+      ...release("remote-vllm", "0.2.14"),
+      fixes: [
+        modelOnlyWithName,
+        // 0.2.14 starts without; the rag-runtime of later 0.2 releases does not.
+        { ...filesProvider("~/.llama", "remote-vllm", true), neededToStart: false },
+      ],
+    }],
   },
   "meta-reference-gpu": {
+    aliases: [],
     serverVersion: "0.4.5",
-    image: "docker.io/llamastack/distribution-meta-reference-gpu:0.4.5",
-    origin: originOf("meta-reference-gpu", "0.4.5"),
-    releases: "meta-reference-gpu",
-    fixes: [filesProvider("~/.llama", "meta-reference-gpu")],
+    releases: [release("meta-reference-gpu", "0.4.5")],
   },
 };
 
-/** By distribution, oldest first; a pinned release is the one of its name. */
-const RELEASES: Readonly<Record<string, ReadonlyArray<{ readonly file: string; readonly embedded: Embedded }>>> = Object
-  .fromEntries(
-    [...new Set(Object.values(DISTRIBUTIONS).map(({ releases }) => releases))].map((folder) => {
-      const pinned = Object.entries(DISTRIBUTIONS).filter(([, { releases }]) => releases === folder)
-        .map(([name, embedded]) => ({ file: `${name}.yaml`, embedded }));
-      const others = SHIPPED[folder] === undefined ? [] : SHIPPED[folder].map((version) => ({
-        file: `${folder}-${version.split(".").slice(0, 2).join(".")}.yaml`,
-        embedded: release(folder, version),
-      }));
-      const all = [...pinned, ...others];
-      return [
-        folder,
-        all.sort((a, b) => atLeast(a.embedded.serverVersion, b.embedded.serverVersion) ? 1 : -1),
-      ];
-    }),
-  );
+/** The file of a release's base: no two have the same minor version. */
+const fileOf = (name: string, { serverVersion }: Embedded): string =>
+  `${name}-${serverVersion.split(".").slice(0, 2).join(".")}.yaml`;
 
 /**
  * The base config of a distribution without a name that a package ships; undefined: the package does not contain it.
@@ -205,31 +187,20 @@ export const shippedBase = async (
   }
 };
 
-const fixesOf = (bases: ReadonlyMap<string, Base>, file: string): Json =>
-  (bases.get(file)?.fixes ?? []).map(({ change, reason, neededToStart }) => ({ change, reason, neededToStart }));
-
 const distributionsTable = (bases: ReadonlyMap<string, Base>): Json =>
   Object.fromEntries(
-    Object.entries(DISTRIBUTIONS).map(([name, { image, serverVersion, releases }]) => [name, {
-      image,
+    Object.entries(DISTRIBUTIONS).map(([name, { aliases, serverVersion, releases }]) => [name, {
       serverVersion,
-      base: `${name}.yaml`,
-      fixes: fixesOf(bases, `${name}.yaml`),
-      releases,
-    }]),
-  );
-
-const releasesTable = (bases: ReadonlyMap<string, Base>): Json =>
-  Object.fromEntries(
-    Object.entries(RELEASES).map(([folder, rows]) => [
-      folder,
-      rows.map(({ file, embedded: { image, serverVersion } }) => ({
-        image,
-        serverVersion,
-        base: file,
-        fixes: fixesOf(bases, file),
+      aliases,
+      releases: releases.map((row) => ({
+        image: row.image,
+        ...(row.unpublishedSince === undefined ? {} : { unpublishedSince: row.unpublishedSince }),
+        serverVersion: row.serverVersion,
+        base: fileOf(name, row),
+        fixes: (bases.get(fileOf(name, row))?.fixes ?? [])
+          .map(({ change, reason, neededToStart }) => ({ change, reason, neededToStart })),
       })),
-    ]),
+    }]),
   );
 
 /** Every embedded base by its file name, for the core, which reads no files. */
@@ -251,16 +222,11 @@ const basesModule = (files: readonly string[]): string => {
 
 if (import.meta.main) {
   const bases = new Map<string, Base>();
-  for (const [folder, rows] of Object.entries(RELEASES)) {
-    for (const { file, embedded } of rows) {
-      const name = file.replace(/\.yaml$/, "");
-      const title = Object.hasOwn(DISTRIBUTIONS, name) ? name : `${folder} of ${embedded.serverVersion}`;
-      bases.set(file, await baseOf(title, embedded));
-    }
+  for (const [name, { releases }] of Object.entries(DISTRIBUTIONS)) {
+    for (const row of releases) bases.set(fileOf(name, row), await baseOf(`${name} of ${row.serverVersion}`, row));
   }
   const texts = new Map([...bases].map(([file, { text }]) => [`configs/bases/${file}`, text]));
   texts.set("configs/distributions.json", JSON.stringify(distributionsTable(bases), null, 2) + "\n");
-  texts.set("configs/releases.json", JSON.stringify(releasesTable(bases), null, 2) + "\n");
   texts.set("core/config/servers/bases.ts", basesModule([...bases.keys()].sort()));
   writeOrCheck(texts, "deno run -A tools/bases.ts");
 }

@@ -22,8 +22,8 @@ const PAGE = new URL("../docs/compatibility.md", import.meta.url);
 /** Names of distributions that have a release for this server, each with the first name that means it. */
 const distributionsOf = (minor: string): readonly string[] => {
   const catalogue = serverOf(minor)?.catalogue;
-  return [...EMBEDDED_DISTRIBUTIONS].filter(([name, named]) =>
-    !name.startsWith("ogx-") &&
+  return [...EMBEDDED_DISTRIBUTIONS].filter(([, named]) =>
+    named.aliasOf === undefined &&
     [named, ...named.releases].some(({ serverVersion }) => serverOf(serverVersion ?? "")?.catalogue === catalogue)
   ).map(([name]) => name);
 };

@@ -27,6 +27,7 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
+import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
@@ -148,11 +149,12 @@ const NOTHING: Judgement = { rejections: [], warnings: [] };
 
 const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement => {
   const decoded = decodeResource(resource, "lenient");
+  const running = runningServer(resource, undefined);
   const derived = withChangeFindings(
     resource,
     Result.flatMap(
       Result.mapError(decoded, (failures) => ({ failures, warnings: [] })),
-      (item) => derive(item, surroundings),
+      (item) => derive(item, running === undefined ? surroundings : { ...surroundings, running }),
     ),
   );
   if (Result.isSuccess(derived)) return { rejections: [], warnings: warningsOf(derived.success).map(warningLine) };

@@ -187,3 +187,12 @@ Deno.test("judge() keeps the paths of fields that v1alpha1 lacks", () => {
   ok(warnings.some((text) => text.includes("spec.distribution.serverVersion")), warnings.join("\n"));
   ok(!warnings.some((text) => text.includes("spec.server.distribution.serverVersion")), warnings.join("\n"));
 });
+
+Deno.test("judge() rejects a name whose images are gone for a new resource, and not for one that ran", () => {
+  const { registries: _, ...known } = SURROUNDINGS;
+  const judgedBare = (item: Change) => judge(item, known, "Warn", new Map()).rejections.map(({ message }) => message);
+  const named = manifest({ distribution: { name: "remote-vllm" } });
+  ok(judgedBare(change(named))[0]?.includes('no image of distribution "remote-vllm" is published'));
+  const ran = put(named, ["status"], { version: { llamaStackServerVersion: "0.2.14" } });
+  deepStrictEqual(judgedBare(change(put(ran, ["spec", "networking"], { port: 9000 }), ran)), []);
+});

@@ -14,6 +14,7 @@ export type FailureReason =
   | "ExternalProviderFailed"
   | "ImageLabelsAwaited"
   | "ImageLabelsUnread"
+  | "ImageNotPublished"
   | "InvalidName"
   | "InvalidSpec"
   | "MissingProviderForResource"

@@ -57,8 +57,9 @@ const Distribution = struct(
       text(
         "serverVersion is the version of the server, as x.y or x.y.z. With name, it selects the release of the " +
           "distribution for that version; with image, it is the version of the server inside the image. Defaults to the " +
-          "version that the operator pins for name, or to the tag of a published image. If the version of an image is " +
-          "unknown, no config can be generated for it.",
+          "version that the operator pins for name, or to the tag of a published image. A server that runs Llama Stack " +
+          "stays on its version until this field names one of OGX. If the version of an image is unknown, no config can " +
+          "be generated for it.",
         {
           max: 32,
           pattern: /^[0-9]+\.[0-9]+(\.[0-9]+)?$/u,

@@ -126,7 +126,8 @@ Deno.test("lintCommand() and renderCommand() convert v1alpha1 to v1alpha2 and re
   const { stdout, stderr, code } = lint([OLD]);
   deepStrictEqual([stderr, code], [line, 0]);
   ok(stdout.includes("warning  spec.replicas: each of the 2 pods would have its own kv_default"), stdout);
-  const same = manifest({ workload: { replicas: 2 }, networking: { port: 8322 } }, "old");
+  const spec = { distribution: { name: "starter" }, workload: { replicas: 2 }, networking: { port: 8322 } };
+  const same = manifest(spec, "old");
   const { metadata: _, ...bare } = same;
   const rendered = render([OLD]);
   ok(rendered.stderr.startsWith(line) && rendered.code === 0, rendered.stderr);

@@ -6,8 +6,10 @@ import type { StateReason, WriteReason } from "../api/reasons.ts";
 import type { Advice } from "../failure/advice.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { rowOf } from "../failure/table.ts";
+import { type Warning, warningLine } from "../failure/warning.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
+import type { Decision } from "../plan/decision.ts";
 import { report } from "../report/report.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { serviceName } from "../resources/service.ts";
@@ -55,6 +57,8 @@ export interface Explanation {
   readonly summary: string;
   readonly why: ReadonlyArray<string>;
   readonly happened: ReadonlyArray<string>;
+  /** Of the resource, whether it is ready or not. */
+  readonly warnings: ReadonlyArray<string>;
   readonly next: ReadonlyArray<Advice>;
   /** Null while there is none. */
   readonly serviceURL: string | null;
@@ -68,9 +72,10 @@ export const explanationOf = (seen: Seen): Explanation => {
     name: stringAt(resource, "metadata", "name") ?? "",
     namespace: stringAt(resource, "metadata", "namespace") ?? "",
   };
-  const reported = snapshot === undefined
+  const decision = snapshot === undefined ? undefined : decide(snapshot);
+  const reported = snapshot === undefined || decision === undefined
     ? undefined
-    : report(snapshot, decide(snapshot), { live: snapshot.live, rejectedWrites: [] });
+    : report(snapshot, decision, { live: snapshot.live, rejectedWrites: [] });
   const written = objectAt(resource, "status") as unknown as Status;
   const status = reported?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
   const isCutOff = snapshot !== undefined && serviceMissing(snapshot, place.name);
@@ -98,12 +103,20 @@ export const explanationOf = (seen: Seen): Explanation => {
       ...seen.pods.map(podLine),
       ...(state.ready ? [] : eventLines(seen.events, seen.nowMs, clean)),
     ],
+    warnings: decision === undefined
+      ? written.configGeneration?.warnings ?? []
+      : warningsIn(decision).map((item) => clean(warningLine(item))),
     next: nextOf(seen, state, failures, failing),
     serviceURL: url(written.serviceURL),
     routeURL: url(written.routeURL),
     models: written.models ??
       listAt(resource, "spec", "resources", "models").flatMap((model) => stringAt(model, "name") ?? []),
   };
+};
+
+const warningsIn = (decision: Decision): ReadonlyArray<Warning> => {
+  if (decision.kind === "rollout") return decision.prepared.warnings;
+  return decision.kind === "preserved" ? decision.warnings : [];
 };
 
 interface State {
@@ -270,6 +283,7 @@ const textOf = (explanation: Explanation, style: Style): ReadonlyArray<string> =
     `${style.name(explanation.name)} in namespace ${explanation.namespace} ${summary}.`,
     ...part("Why", explanation.why),
     ...part(explanation.ready ? "State" : "State and recent Events", explanation.happened),
+    ...part("Warnings", explanation.warnings),
     ...(explanation.ready ? part("How to reach it", reach) : []),
     ...part(
       "What to do",

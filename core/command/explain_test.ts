@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { secret } from "../../tests/given.ts";
-import { after, converged, edited, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
+import { after, converged, edited, OPERATOR, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { ObjectRefused } from "../failure/failures.ts";
@@ -39,6 +39,18 @@ Deno.test("explainCommand() reports a ready resource with its address and its mo
   ok(words.startsWith("my in namespace default is ready.\n"), words);
   ok(words.includes("inside the cluster: http://my-service.default.svc.cluster.local:8321\n  models: m\n"), words);
   ok(!words.includes("What to do"), words);
+});
+
+Deno.test("explainCommand() lists the warnings of a resource, ready or not, as those of an image that is gone", () => {
+  const { registries: _, ...bare } = OPERATOR.surroundings;
+  const { snapshot: ready } = converged(
+    snapshot(WITH_KEY, { secrets: SECRETS, operator: { ...OPERATOR, surroundings: bare } }),
+  );
+  const words = text(seen(ready));
+  ok(
+    /\nWarnings\n[^]*spec\.distribution\.name: image \S+:0\.7\.1 has not been published since 2026-06/.test(words),
+    words,
+  );
 });
 
 Deno.test("explainCommand() names a missing Secret with the command that makes it", () => {
@@ -186,6 +198,7 @@ Deno.test("explainCommand() prints one JSON object with stable keys for scripts"
     "phase",
     "why",
     "happened",
+    "warnings",
     "next",
     "serviceURL",
     "routeURL",

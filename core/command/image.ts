@@ -104,7 +104,10 @@ const summaryOf = (
     problems: [
       ...(configs === undefined ? [NONE] : []),
       ...(configs !== undefined && version === undefined
-        ? ["the labels name no version of the server, such as 1.5.0; set spec.distribution.serverVersion"]
+        ? [
+          "the labels name no version of the server (com.ogx.distribution.version or io.llamastack.config.version, such as " +
+          "1.5.0; a whole number is the version of the config's format); set spec.distribution.serverVersion",
+        ]
         : []),
       ...(version !== undefined && server === undefined
         ? [`${serverName(version)} is not supported; supported are ${SUPPORTED_SERVERS.join(", ")}`]

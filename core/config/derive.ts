@@ -6,11 +6,14 @@ import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/a
 import type { EnvVar } from "../api/embedded.ts";
 import type { Resource } from "../api/decode.ts";
 import {
-  type DistributionTable,
   type ImageOverrides,
   type ResolvedDistribution,
   resolveDistribution,
+  type RunningServer,
 } from "./servers/distribution.ts";
+import type { DistributionTable } from "./servers/distribution_table.ts";
+import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
+import type { Registries } from "../operator/registries.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
 import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled, readsLabels } from "./servers/labelled.ts";
@@ -38,6 +41,10 @@ export interface Surroundings {
   readonly overrides: ImageOverrides;
   /** What authors of resources may request; if unset, the defaults. */
   readonly allow?: Allowances;
+  /** How registries are reached, and where else images may be; if unset, the defaults. */
+  readonly registries?: Registries;
+  /** What the server of this resource runs already; unset for a new resource, and offline. */
+  readonly running?: RunningServer;
   /** A server version that replaces that of the distribution (`--server-version`). */
   readonly serverVersion?: string;
   /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
@@ -107,24 +114,32 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const path = ["spec", "distribution", "serverVersion"];
     return yield* reject(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
   }
+  const { distributions, overrides, running } = surroundings;
+  const isMirrored = isMirroredIn(surroundings.registries);
+  const folders = foldersOf(spec, running?.dataFolder);
   const named = yield* Effect.catch(
     // A name then means its release for that server, an image is taken to hold it.
     Effect.fromResult(
-      resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, asked),
+      resolveDistribution(spec.distribution, distributions, overrides, { tried: asked, running, isMirrored }),
     ),
     reject,
   );
+  const ofImage = asked === undefined ? publicationWarnings(named, distributions) : [];
   const source = chooseSource(spec, named.fixNeededToStart);
   if (source._tag !== "Generated") {
     const distribution = named;
     const { server } = named;
-    const env = containerEnv(spec, server?.family, foldersOf(spec), [], source._tag === "Override");
+    const env = containerEnv(spec, server?.family, folders, [], source._tag === "Override");
     if (source._tag === "Override") {
       const { configMapName, key } = source;
-      return Derived.Override({ distribution, configMapName, key, env, warnings: specCautions(spec) });
+      return Derived.Override({ distribution, configMapName, key, env, warnings: [...ofImage, ...specCautions(spec)] });
     }
     const own = surroundings.base ?? distribution.base;
-    return Derived.DistributionDefault({ distribution, env, warnings: cautionsOf(spec, server, own) });
+    return Derived.DistributionDefault({
+      distribution,
+      env,
+      warnings: [...ofImage, ...cautionsOf(spec, server, own)],
+    });
   }
   const labels = labelsFor(named, spec.distribution.config, surroundings);
   const { distribution, warnings: ofLabels, cause } = yield* Effect.catch(
@@ -133,9 +148,12 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   );
   const { server } = distribution;
   const isChosen = distribution.labels?.config !== undefined || surroundings.base !== undefined;
-  const warnings = spec.distribution.config === undefined || isChosen ? ofLabels : [...ofLabels, unreadConfig];
+  const isUnread = spec.distribution.config !== undefined && !isChosen;
+  const warnings = [...ofImage, ...ofLabels, ...(isUnread ? [unreadConfig] : [])];
   const base = surroundings.base ?? distribution.base;
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
+  // Its base config is known as soon as its version is.
+  if (distribution.insteadOf !== undefined && server === undefined) return yield* reject(unknownServer(path));
   if (base === undefined) {
     const { image } = distribution;
     const mayBeLabelled = cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never";
@@ -150,11 +168,9 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
       }),
     );
   }
-  if (server === undefined) {
-    return yield* reject(new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS }));
-  }
+  if (server === undefined) return yield* reject(unknownServer(path, distribution.labels?.config !== undefined));
   const config = yield* generation(base).pipe(
-    Effect.provideService(GenerationFacts, factsOf(name, spec, server)),
+    Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders)),
     Effect.mapError(({ failures, warnings }) => ({
       failures: labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures,
       warnings,
@@ -164,9 +180,12 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     distribution,
     server,
     config: warnings.length === 0 ? config : { ...config, warnings: [...warnings, ...config.warnings] },
-    env: containerEnv(spec, server.family, foldersOf(spec), config.env, true),
+    env: containerEnv(spec, server.family, folders, config.env, true),
   });
 });
+
+const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>
+  new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS, isLabelled });
 
 /** The message then says how to leave the requested image. */
 const ofRequestedImage = (failure: PipelineFailure): PipelineFailure => {

@@ -46,12 +46,12 @@ export interface Draft {
   readonly warnings: ReadonlyArray<Warning>;
 }
 
-export const factsOf = (name: string, spec: Spec, server: Server): Facts => ({
+export const factsOf = (name: string, spec: Spec, server: Server, folders = foldersOf(spec)): Facts => ({
   name,
   spec,
   server,
   serverName: serverName(server.version),
-  folders: foldersOf(spec),
+  folders,
 });
 
 /** The draft with additions; nothing is removed. */

@@ -27,8 +27,9 @@ export const CA_BUNDLE_FILE = "/etc/ssl/certs/ca-bundle/ca-bundle.crt";
 const CA_VARIABLES = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"];
 
 /**
- * One entry per name, sorted by name. Later sources take precedence: directories and ports, then the variables of the
- * config, then `workload.overrides.env`.
+ * One entry per name. Later sources take precedence: directories and ports, then the variables of the config, then
+ * `workload.overrides.env`. The operator's own come first, sorted by name; the author's keep their order, because `$(NAME)`
+ * in a value only refers to variables before it.
  */
 export const containerEnv = (
   spec: Spec,
@@ -40,8 +41,8 @@ export const containerEnv = (
   const port = String(spec.networking?.port ?? PORT_DEFAULT);
   // An unknown server gets the variables of every server family: it reads its own and ignores the others.
   const families = family === undefined ? SERVER_FAMILIES : [family];
-  const byName = new Map<string, EnvVar>();
-  const set = (env: EnvVar) => byName.set(env.name, env);
+  const own = new Map<string, EnvVar>();
+  const set = (env: EnvVar) => own.set(env.name, env);
   for (const { process } of families) {
     set({ name: process.portVariable, value: port });
     if (hasConfigFile) set({ name: process.configVariable, value: CONFIG_FILE });
@@ -59,13 +60,23 @@ export const containerEnv = (
     for (const name of CA_VARIABLES) set({ name, value: CA_BUNDLE_FILE });
   }
   for (const { env } of config) set(env);
-  for (const env of spec.workload?.overrides?.env ?? []) set(env);
+  const authors = new Map<string, EnvVar>();
+  for (const env of spec.workload?.overrides?.env ?? []) {
+    // The last one of a name counts, at its place.
+    authors.delete(env.name);
+    authors.set(env.name, env);
+  }
   // The operator's own start command extends the variable, whatever its source.
   if (hasExternalProviders(spec) && isStartedByAuthor(spec)) {
-    const { value, valueFrom } = byName.get("PYTHONPATH") ?? {};
+    const holder = authors.has("PYTHONPATH") ? authors : own;
+    const { value, valueFrom } = holder.get("PYTHONPATH") ?? {};
     if (valueFrom === undefined) {
-      set({ name: "PYTHONPATH", value: [PACKAGES_FOLDER, ...(value === undefined ? [] : [value])].join(":") });
+      const path = [PACKAGES_FOLDER, ...(value === undefined ? [] : [value])].join(":");
+      holder.set("PYTHONPATH", { name: "PYTHONPATH", value: path });
     }
   }
-  return [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1);
+  return [
+    ...[...own.values()].filter(({ name }) => !authors.has(name)).sort((a, b) => a.name < b.name ? -1 : 1),
+    ...authors.values(),
+  ];
 };

@@ -28,6 +28,7 @@ import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
 import { rejectDanglingNames } from "./stages/dangling.ts";
 import { rejectUnfitVariables } from "./stages/expanded.ts";
+import { chooseVectorDefaults } from "./stages/vector_stores.ts";
 import { rejectUnsetVariables } from "./stages/variables.ts";
 
 export interface Generated {
@@ -68,6 +69,7 @@ export const generation = (base: BaseSource) =>
         // silently.
         thenStage(switchOff),
         thenStage(registerModels),
+        thenStage(chooseVectorDefaults),
         thenStage(provideTools),
         thenStage(registerShields),
         thenStage(placeStorage),

@@ -166,11 +166,14 @@ export class UnsupportedImageVersion extends Data.TaggedError("UnsupportedImageV
   override get message(): string {
     return `${
       formatPath(this.path)
-    }: the labels of image ${this.image} name server version ${this.version}, which is ` +
+    }: the labels of image ${this.image} (${VERSION_LABELS}) name server version ${this.version}, which is ` +
       `not supported; use an image with a supported version (${list(this.supported)}), or provide a complete config ` +
       `with spec.overrideConfig${requestedHint(this.isRequested)}`;
   }
 }
+
+/** Which name the version of the server, if they have a dot. */
+const VERSION_LABELS = "com.ogx.distribution.version or io.llamastack.config.version";
 
 /** How to leave a requested digest. */
 const requestedHint = (isRequested: boolean): string =>
@@ -185,27 +188,32 @@ export class UnsupportedServer extends Data.TaggedError("UnsupportedServer")<{
   /** The version, or undefined where it is unknown. */
   readonly version: string | undefined;
   readonly supported: ReadonlyArray<string>;
+  /** The config is from labels of the image, which do not name the version. */
+  readonly isLabelled?: boolean;
 }> {
   override get message(): string {
-    const what = this.version === undefined ? "unknown server version" : `unsupported server version ${this.version}`;
+    const unknown = this.isLabelled === true
+      ? `unknown server version: the labels of the image do not name it (${VERSION_LABELS}, such as 1.4.1; a whole number ` +
+        "is the version of the config's format)"
+      : "unknown server version";
+    const what = this.version === undefined ? unknown : `unsupported server version ${this.version}`;
     return `${formatPath(this.path)}: ${what}; set spec.distribution.serverVersion to a supported version ` +
       `(${list(this.supported)}), or provide a complete config with spec.overrideConfig`;
   }
 }
 
-/** The server version is one of OGX and the distribution one of Llama Stack, or vice versa. */
-export class ServerOfAnotherProduct extends Data.TaggedError("ServerOfAnotherProduct")<{
+/** A new resource names a distribution of which no image is published any more. */
+export class ImageNotPublished extends Data.TaggedError("ImageNotPublished")<{
   readonly path: FieldPath;
-  readonly version: string;
   readonly distribution: string;
-  readonly product: "Llama Stack" | "OGX";
-  /** Distributions that have such servers. */
-  readonly others: ReadonlyArray<string>;
+  readonly image: string;
+  /** Month, e.g. `2026-06`. */
+  readonly since: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: "${this.version}" is not a version of ${this.product}, which ` +
-      `distribution "${this.distribution}" runs; set spec.distribution.name to a distribution with this server: ` +
-      list(this.others);
+    return `${formatPath(this.path)}: no image of distribution "${this.distribution}" is published: ` +
+      `${this.image} was removed in ${this.since}; use distribution "starter" with a remote provider, or name a copy of ` +
+      "the image in spec.distribution.image or in image-overrides of the operator's settings";
   }
 }
 

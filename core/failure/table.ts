@@ -133,10 +133,10 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "UnsupportedConfigVersion",
   },
-  ServerOfAnotherProduct: {
-    meaning: "spec.distribution.serverVersion belongs to another product than the distribution",
+  ImageNotPublished: {
+    meaning: "a new resource names a distribution of which no image is published any more",
     ...CONFIG,
-    reason: "UnsupportedConfigVersion",
+    reason: "ImageNotPublished",
   },
   OverrideForOtherServerFamily: {
     meaning: "the operator's setting image-overrides names an image of another server family than the distribution",

@@ -14,6 +14,7 @@ const item = {
   product: "OGX",
   others: ["a"],
   image: "img",
+  since: "2026-06",
   version: "1",
   origin: "o",
   type: "t",

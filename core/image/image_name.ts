@@ -16,10 +16,8 @@ export const imageName = (reference: string): ImageName => {
   const [rest = "", digest] = split(reference, reference.indexOf("@"));
   const colon = rest.lastIndexOf(":");
   const [name = "", tag] = split(rest, colon > rest.lastIndexOf("/") ? colon : -1);
-  const slash = name.indexOf("/");
-  const first = slash < 0 ? "" : name.slice(0, slash);
-  const isHost = /[.:]/.test(first) || first === "localhost" || first !== first.toLowerCase();
-  const [registry, path] = isHost ? [first, name.slice(slash + 1)] : [DOCKER_HUB, name];
+  const host = hostIn(name);
+  const [registry, path] = host === undefined ? [DOCKER_HUB, name] : [host, name.slice(host.length + 1)];
   const isHub = registry === DOCKER_HUB || registry === "index.docker.io";
   return {
     registry: isHub ? DOCKER_HUB : registry,
@@ -28,6 +26,14 @@ export const imageName = (reference: string): ImageName => {
     tag: digest === undefined ? tag ?? "latest" : undefined,
     digest,
   };
+};
+
+/** Whether a registry is named; container runtimes disagree on what its absence means. */
+export const namesRegistry = (reference: string): boolean => hostIn(reference) !== undefined;
+
+const hostIn = (name: string): string | undefined => {
+  const first = name.slice(0, Math.max(0, name.indexOf("/")));
+  return /[.:]/.test(first) || first === "localhost" || first !== first.toLowerCase() ? first : undefined;
 };
 
 const split = (text: string, at: number): readonly [string, string | undefined] =>

@@ -151,7 +151,7 @@ const decoded = (label: string, value: string): Result.Result<string, LabelUnusa
   }
 };
 
-/** `v1.2.4+rhaiv.0` is 1.2.4. */
+/** `v1.2.4+rhaiv.0` is 1.2.4. A whole number, as build scripts write it, is the version of the config's format. */
 const versionIn = (text: string | undefined): string | undefined =>
   /^v?(\d+\.\d+(?:\.\d+)?)(?![\d.])/.exec(text ?? "")?.[1];
 

@@ -113,3 +113,12 @@ Deno.test("configsIn() rejects names of files that no ConfigMap can have, and sh
     ok(!message.includes("\u001b") && message.length < 400, message);
   }
 });
+
+Deno.test("configsIn() takes a whole number for the version of the config's format, as build scripts write it", () => {
+  const of = (version: string) =>
+    Result.getOrThrow(configsIn({
+      "io.llamastack.config.base64": btoa("version: 2\n"),
+      "io.llamastack.config.version": version,
+    }))?.serverVersion;
+  deepStrictEqual(["2", "1.4.1", "v1.4"].map(of), [undefined, "1.4.1", "1.4"]);
+});

@@ -1,7 +1,6 @@
 import type { Redacted } from "effect/Redacted";
 import type { Surroundings } from "../config/derive.ts";
 import type { Platform } from "../resources/blueprint.ts";
-import type { Registries } from "./registries.ts";
 import type { Settings } from "./settings.ts";
 
 /** The operator itself: its version, the distributions it ships, its settings. */
@@ -17,8 +16,6 @@ export interface Operator {
   readonly rolloutOnUpgrade: "Held" | "Paced";
   /** Maximum number of concurrent upgrades. */
   readonly upgradeParallelism: number;
-  /** How registries are reached; the defaults if absent. */
-  readonly registries?: Registries;
 }
 
 /** The operator with these settings. */
@@ -29,8 +26,8 @@ export const operatorWith = (facts: Operator, settings: Settings): Operator => (
     overrides: { ...facts.surroundings.overrides, settings: settings.imageOverrides },
     allow: settings.allow,
     imageLabels: settings.imageLabels,
+    registries: settings.registries,
   },
-  registries: settings.registries,
   platform: {
     ...facts.platform,
     networkPolicies: settings.networkPolicies,

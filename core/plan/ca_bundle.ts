@@ -6,13 +6,18 @@ import { CaBundleInvalid } from "../failure/failures.ts";
 import type { Reference } from "../snapshot/references.ts";
 import type { ConfigMapContent } from "../snapshot/cluster_snapshot.ts";
 
-/** Undefined if the resource has no bundle, or none of its keys exists (which is reported elsewhere). */
+/**
+ * Undefined if the resource has no bundle, or none of its keys exists (which is reported elsewhere); empty if they are blank,
+ * as the cluster's own injectors leave them before they have run. `isExclusive`: no other authority is trusted.
+ */
 export const bundled = (
   references: ReadonlyArray<Reference>,
   maps: ReadonlyMap<string, ConfigMapContent>,
   ownNamespace: string,
+  isExclusive = false,
 ): Result.Result<string | undefined, CaBundleInvalid> => {
   const found: Array<string> = [];
+  let isRead = false;
   for (const { name, namespace = ownNamespace, key = "", path } of references) {
     const data = maps.get(`${namespace}/${name}`)?.data ?? {};
     const text = Object.hasOwn(data, key) ? data[key] : undefined;
@@ -20,8 +25,8 @@ export const bundled = (
     const refuse = (detail: string) => Result.fail(new CaBundleInvalid({ path, key: `${name}/${key}`, detail }));
     const blocks = certificatesIn(text);
     if (blocks.length > CERTIFICATES_MAX) return refuse(`more than ${CERTIFICATES_MAX} certificates`);
-    // Blank content is an empty bundle, as the cluster's own injectors leave it before they have run.
-    if (blocks.length === 0 && text.trim() !== "") return refuse("it contains no BEGIN CERTIFICATE");
+    if (blocks.length === 0 && (isExclusive || text.trim() !== "")) return refuse("it contains no BEGIN CERTIFICATE");
+    isRead = true;
     const broken = blocks.findIndex((block) => !isCertificate(block));
     if (broken >= 0) return refuse(`certificate ${broken + 1} of ${blocks.length} cannot be parsed`);
     found.push(...blocks.map((block) => block.replaceAll("\r\n", "\n")));
@@ -41,7 +46,7 @@ export const bundled = (
         detail: `the bundle is ${pem.length} bytes; a ConfigMap holds at most ${CA_BUNDLE_BYTES_MAX}`,
       }),
     )
-    : Result.succeed(pem === "" ? undefined : pem);
+    : Result.succeed(pem === "" && !isRead ? undefined : pem);
 };
 
 const [BEGIN, END] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"] as const;

@@ -9,6 +9,7 @@ import * as Result from "effect/Result";
 import { type DeletionPending, OlderServer, type OwnershipConflict } from "../failure/failures.ts";
 import { member, objectAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
+import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { serverName } from "../config/servers/families/families.ts";
 import { stamped } from "../resources/objects.ts";
 import { withoutHeld } from "./contest.ts";
@@ -110,8 +111,12 @@ const objectSteps = (
   const deployment = deploymentFor(snapshot, prepared, rollout, live);
   const waits = isWaiting(rollout);
   const needed = objects.before.map((manifest) => notShrunk(manifest, liveOf(snapshot, manifest)));
-  // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on.
-  const before = rollout.kind === "apply" ? needed : needed.filter(({ kind }) => kind !== "ConfigMap");
+  // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on. What the running pods mount
+  // is made again if somebody deleted it: no other pod would start.
+  const mounted = waits ? configMapsOf(templateSpec(live)) : [];
+  const isKept = ({ kind, metadata: { name } }: Manifest) =>
+    kind !== "ConfigMap" || mounted.includes(name) && !snapshot.live.has(liveKey(kind, name));
+  const before = rollout.kind === "apply" ? needed : needed.filter(isKept);
   const ours = [...objects.after, ...objects.optional].filter((manifest) =>
     conflictOf(manifest, liveOf(snapshot, manifest), snapshot) === undefined
   );

@@ -263,7 +263,28 @@ Deno.test("decide() restarts pods once for a rotated referenced key, never for a
   deepStrictEqual(said(planOf({ ...before, secrets: secretsOf({ "s": { token: "value-one", other: "x" } }) })), []);
   const never = { ...spec, workload: { replicas: 1, restartPolicyOnSecretChange: "Never" } };
   const { snapshot: quiet } = converged(snapshot(never, { secrets: SECRETS }));
-  deepStrictEqual(said(planOf({ ...quiet, secrets: secretsOf({ "s": { token: "value-two" } }) })), []);
+  // Only the record of the Deployment changes, once.
+  const { snapshot: rotated } = converged({ ...quiet, secrets: secretsOf({ "s": { token: "value-two" } }) });
+  const template = ({ live }: ClusterSnapshot) => at(live.get("Deployment/my") ?? null, "spec", "template");
+  deepStrictEqual(template(rotated), template(quiet));
+  deepStrictEqual(said(planOf(rotated)), []);
+});
+
+Deno.test("a bad value in a Secret is its author's, under every policy of restarts", () => {
+  for (const restartPolicyOnSecretChange of ["Auto", "Never"]) {
+    const spec = {
+      ...GENERATED,
+      storage: { sql: { type: "postgres", connectionString: secret("db", "dsn") } },
+      workload: { replicas: 1, restartPolicyOnSecretChange },
+    };
+    const of = (dsn: string) => secretsOf({ db: { dsn } });
+    const { snapshot: before } = converged(snapshot(spec, { secrets: of("postgresql://u:p@h/d") }));
+    const { snapshot: failed } = converged({ ...before, secrets: of("mysql://u:p@h/d") });
+    const conditions = listAt(failed.resource, "status", "conditions");
+    const reasons = conditions.map((item) => stringAt(item, "reason"));
+    ok(reasons.includes("SecretValueUnusable") && !reasons.includes("UpgradeConfigFailure"), reasons.join());
+    strictEqual(running(failed), running(before));
+  }
 });
 
 Deno.test("decide() puts no secret value into anything but the Secret that is made for it", () => {

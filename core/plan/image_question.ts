@@ -3,6 +3,7 @@ import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { readsLabels } from "../config/servers/labelled.ts";
 import { resolveDistribution } from "../config/servers/distribution.ts";
+import { isMirroredIn } from "../config/servers/publication.ts";
 import { chooseSource } from "../config/source.ts";
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { sha256Hex } from "../data/digest.ts";
@@ -14,6 +15,7 @@ import { bundled } from "./ca_bundle.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { runningServer } from "../snapshot/running_server.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
 
 /** What is asked of a registry for one resource. */
@@ -85,10 +87,14 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
 };
 
 /** Undefined if its config is not made from labels. */
-const distributionToRead = ({ operator: { surroundings } }: Seen, { spec }: Resource) => {
+const distributionToRead = ({ operator: { surroundings }, resource, live }: Seen, { name, spec }: Resource) => {
   const use = surroundings.imageLabels ?? "Never";
   if (use === "Never") return undefined;
-  const resolved = resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides);
+  const running = runningServer(resource, live.get(liveKey("Deployment", name)));
+  const resolved = resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, {
+    running,
+    isMirrored: isMirroredIn(surroundings.registries),
+  });
   if (Result.isFailure(resolved) || !readsLabels(resolved.success, use)) return undefined;
   return chooseSource(spec, resolved.success.fixNeededToStart)._tag === "Generated" ? resolved.success : undefined;
 };
@@ -115,7 +121,7 @@ export const pullSecretsOf = ({ workload }: Resource["spec"]): ReadonlyArray<str
 /** Asks for an image with which the pods of the resource run. */
 export const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
   const { overrides } = resource.spec.workload ?? {};
-  const registries = snapshot.operator.registries ?? REGISTRIES_DEFAULT;
+  const registries = snapshot.operator.surroundings.registries ?? REGISTRIES_DEFAULT;
   return {
     ...wish,
     namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",

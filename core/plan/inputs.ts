@@ -5,6 +5,7 @@ import { sha256Hex } from "../data/digest.ts";
 import { objectAt, put, sortedKeys, stringAt } from "../data/json.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
+import { SECRET_KEY_ANNOTATION, SECRETS_INPUT_ANNOTATION, USER_INPUTS_ANNOTATION } from "./rollout/record.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
 /** Digests of what the user decides. */
@@ -13,6 +14,8 @@ export interface Inputs {
   readonly user: string;
   /** Values of referenced Secret keys, and which key that HMAC was made with. */
   readonly secrets: string;
+  /** Whether a change of these values restarts the pods (`restartPolicyOnSecretChange`). */
+  readonly followsSecrets: boolean;
   readonly secretKey: string;
 }
 
@@ -35,7 +38,8 @@ export const inputsOf = ({ spec }: Resource, snapshot: Sources, content: InputCo
     user: sha256Hex(
       JSON.stringify([sortedKeys(kept), content.configMapDigest, ...(digest === undefined ? [] : [digest])]),
     ),
-    secrets: spec.workload?.restartPolicyOnSecretChange === "Never" ? "" : content.secretsDigest,
+    secrets: content.secretsDigest,
+    followsSecrets: spec.workload?.restartPolicyOnSecretChange !== "Never",
     secretKey: keyId(snapshot.operator.hmacKey, content.namespace),
   };
 };
@@ -44,4 +48,23 @@ export const inputsOf = ({ spec }: Resource, snapshot: Sources, content: InputCo
 export const pinsOf = ({ distribution }: Derived): string => {
   const content = distribution.base?.content;
   return sha256Hex(JSON.stringify([distribution.image, typeof content === "string" ? sha256Hex(content) : ""]));
+};
+
+/**
+ * Whether the user's inputs differ from the recorded ones: those that the pods follow (`byUser`), or any (`isEdited`). Values of Secrets are compared by their HMAC; under another key
+ * (the old one was lost) they cannot be compared, which is the operator's trouble and not an edit.
+ */
+export const inputsChanged = (
+  { user, secrets, secretKey, followsSecrets }: Inputs,
+  recorded: (name: string) => string | undefined,
+): { readonly byUser: boolean; readonly byKey: boolean; readonly isEdited: boolean } => {
+  const otherKey = recorded(SECRET_KEY_ANNOTATION) !== secretKey;
+  const otherSecrets = recorded(SECRETS_INPUT_ANNOTATION) !== secrets;
+  const otherSpec = recorded(USER_INPUTS_ANNOTATION) !== user;
+  const otherValues = otherSecrets && !otherKey;
+  return {
+    byUser: otherSpec || otherValues && followsSecrets,
+    byKey: otherSecrets && otherKey && followsSecrets,
+    isEdited: otherSpec || otherValues,
+  };
 };

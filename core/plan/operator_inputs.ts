@@ -1,9 +1,8 @@
 /** Who caused a failure: the author of the resource, or the operator. */
 import type { OperatorInputs } from "../failure/upgrade_config_failure.ts";
 import { member, objectAt, stringAt } from "../data/json.ts";
-import type { Inputs } from "./inputs.ts";
+import { type Inputs, inputsChanged } from "./inputs.ts";
 import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, PINS_ANNOTATION } from "./rollout/record.ts";
-import { inputsChanged } from "./rollout/rollout.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /**
@@ -22,6 +21,6 @@ export const operatorInputsBefore = (
   const isOperators = inputs === undefined
     ? recorded(GENERATION_ANNOTATION) === String(member(objectAt(snapshot.resource, "metadata"), "generation") ?? 0) &&
       version !== snapshot.operator.version
-    : !inputsChanged(inputs, recorded).byUser;
+    : !inputsChanged(inputs, recorded).isEdited;
   return isOperators ? { version, pins: recorded(PINS_ANNOTATION) } : undefined;
 };

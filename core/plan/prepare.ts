@@ -16,7 +16,7 @@ import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
-import type { Warning } from "../failure/warning.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { bundled } from "./ca_bundle.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
@@ -28,7 +28,8 @@ import { withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
-import type { Sources } from "../snapshot/cluster_snapshot.ts";
+import { liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
+import { runningServer } from "../snapshot/running_server.ts";
 
 export interface Prepared {
   readonly resource: Resource;
@@ -107,7 +108,9 @@ const partsOf = Effect.fnUntraced(function* (
 ) {
   const derived = yield* Effect.result(derivation(resource, surroundingsIn(sources)));
   const ownConfig = ownConfigOf(resource, sources, namespace);
-  const caBundle = bundled(references.filter(({ path }) => path.includes("caBundle")), sources.configMaps, namespace);
+  const isExclusive = resource.spec.networking?.tls?.caBundle?.exclusive;
+  const ofBundle = references.filter(({ path }) => path.includes("caBundle"));
+  const caBundle = bundled(ofBundle, sources.configMaps, namespace, isExclusive);
   // Which server it is decides how a connection is split; the stricter rules hold where that is unknown.
   const rawUrl = Result.isSuccess(derived) && derived.success._tag === "Generated"
     ? derived.success.server.family.rawSqlUrl
@@ -137,8 +140,15 @@ const partsOf = Effect.fnUntraced(function* (
   };
 });
 
-const surroundingsIn = ({ operator: { surroundings }, labels }: Sources): Surroundings =>
-  labels === undefined ? surroundings : { ...surroundings, labels };
+const surroundingsIn = ({ resource, operator: { surroundings }, labels, live }: Sources): Surroundings => {
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  const running = runningServer(resource, live.get(liveKey("Deployment", name)));
+  return {
+    ...surroundings,
+    ...(labels === undefined ? {} : { labels }),
+    ...(running === undefined ? {} : { running }),
+  };
+};
 type Parts = Effect.Success<ReturnType<typeof partsOf>>;
 
 const preparedFrom = (
@@ -166,13 +176,23 @@ const preparedFrom = (
     derived,
     blueprint,
     objects: objectsOf(blueprint, contents),
-    warnings: [...warningsOf(derived), ...storedWarnings(sources.resource)],
+    warnings: [
+      ...warningsOf(derived),
+      ...(caBundlePem === "" ? [emptyBundle] : []),
+      ...storedWarnings(sources.resource),
+    ],
     secretReferences: references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true).length,
     inputs,
     pins: pinsOf(derived),
     server: derived._tag === "Generated" ? derived.server.version : derived.distribution.server?.version,
   };
 };
+
+const emptyBundle = warning(
+  "CaBundleEmpty",
+  ["spec", "networking", "tls", "caBundle"],
+  "the ConfigMap contains no certificate, so that the server trusts the authorities of its image only",
+);
 
 /** With the proof that the labels that it records were read by the operator. */
 const proven = (

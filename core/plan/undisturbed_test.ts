@@ -354,11 +354,11 @@ const byGoOperator = (image: string, spec: JsonObject): ClusterSnapshot => {
     return put(plain, ["spec", "template", "spec", "containers"], containers) as JsonObject;
   });
 };
-const REMOTE: JsonObject = { distribution: { name: "remote-vllm" } };
-const NEWER = "docker.io/llamastack/distribution-remote-vllm:0.7.1";
+const NAMED: JsonObject = { distribution: { name: "starter" } };
+const NEWER = "docker.io/ogxai/distribution-starter:1.5.0";
 
 Deno.test("a server of the Go operator that is newer than ours is held, and remains ready", () => {
-  const { snapshot: adopted } = converged(byGoOperator(NEWER, REMOTE));
+  const { snapshot: adopted } = converged(byGoOperator(NEWER, NAMED));
   ok(JSON.stringify(adopted.live.get("Deployment/my")).includes(NEWER));
   strictEqual(word(adopted, "Ready"), "True Ready");
   strictEqual(word(adopted, "TemplateHeld"), "True OperatorChanged");
@@ -366,22 +366,22 @@ Deno.test("a server of the Go operator that is newer than ours is held, and rema
 });
 
 Deno.test("an edit replaces a newer server of the Go operator only if it chooses the older version", () => {
-  const { snapshot: adopted } = converged(byGoOperator(NEWER, REMOTE));
-  const { snapshot: rejected } = converged(edited(adopted, { ...REMOTE, networking: { port: 9000 } }));
+  const { snapshot: adopted } = converged(byGoOperator(NEWER, NAMED));
+  const { snapshot: rejected } = converged(edited(adopted, { ...NAMED, networking: { port: 9000 } }));
   ok(JSON.stringify(rejected.live.get("Deployment/my")).includes(NEWER));
   strictEqual(word(rejected, "DeploymentUpdated"), "False OlderServer");
   const named = { distribution: { image: NEWER }, networking: { port: 9000 } };
   const { snapshot: kept } = converged(edited(rejected, named));
   strictEqual(word(kept, "DeploymentUpdated"), "True DeploymentUpdateSucceeded");
-  const older = { distribution: { name: "remote-vllm", serverVersion: "0.2.14" } };
+  const older = { distribution: { name: "starter", serverVersion: "1.4.1" } };
   const { snapshot: chosen } = converged(edited(rejected, older));
   ok(!JSON.stringify(chosen.live.get("Deployment/my")).includes(NEWER));
 });
 
 Deno.test("a floating tag of the Go operator is judged by the version that the server reported", () => {
-  const floating = "docker.io/llamastack/distribution-remote-vllm:latest";
-  const before = byGoOperator(floating, REMOTE);
-  const status = { version: { llamaStackServerVersion: "0.7.1" } };
+  const floating = "docker.io/ogxai/distribution-starter:latest";
+  const before = byGoOperator(floating, NAMED);
+  const status = { version: { llamaStackServerVersion: "1.5.0" } };
   const { snapshot: held } = converged({ ...before, resource: put(before.resource, ["status"], status) as JsonObject });
   ok(JSON.stringify(held.live.get("Deployment/my")).includes(floating));
   strictEqual(word(held, "TemplateHeld"), "True OperatorChanged");

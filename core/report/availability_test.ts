@@ -81,7 +81,7 @@ Deno.test("the status warns of a container name of v1alpha1, which has no effect
     apiVersion: "llamastack.io/v1alpha1",
     kind: "LlamaStackDistribution",
     metadata: { name: "my", namespace: "default", uid: UID },
-    spec: { server: { distribution: { name: "starter" }, containerSpec: { name: "server" } } },
+    spec: { server: { distribution: { image: "example.com/own:1" }, containerSpec: { name: "server" } } },
   };
   const named = converted(old, "llamastack.io/v1alpha2");
   const { snapshot: reported } = converged({ ...snapshot({}), resource: named });

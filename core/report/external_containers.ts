@@ -7,6 +7,7 @@ import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "
 import { objectIn } from "../data/json_text.ts";
 import { onOneLine as shortened } from "../data/printable.ts";
 import { installedId, PREPARE_CONTAINER } from "../resources/external_containers.ts";
+import type { Disclosure } from "./disclosure.ts";
 import { CONFIG_REASONS, PULL_REASONS } from "./container_reasons.ts";
 
 /** Why a container of the installation did not end well. */
@@ -19,7 +20,10 @@ export interface ExternalFailure {
 }
 
 /** Of a status of an init container; undefined while nothing failed, and for containers of other purposes. */
-export const externalFailure = (status: JsonObject, shown: (text: string) => string): ExternalFailure | undefined => {
+export const externalFailure = (
+  status: JsonObject,
+  { text: shown, pull }: Pick<Disclosure, "text" | "pull">,
+): ExternalFailure | undefined => {
   const name = stringAt(status, "name") ?? "";
   const id = installedId(name);
   if (id === undefined && name !== PREPARE_CONTAINER) return undefined;
@@ -34,7 +38,7 @@ export const externalFailure = (status: JsonObject, shown: (text: string) => str
   if (PULL_REASONS.includes(word)) {
     return failed(
       "ImagePullFailed",
-      `the image cannot be pulled (${word}): ${detail}. Check the image name, the registry and imagePullSecrets`,
+      `the image cannot be pulled (${word}): ${detail}. ${pull(stringAt(status, "image") ?? "?")}`,
     );
   }
   const noShell = () => failed("ShellMissing", "the image has no /bin/sh; use a base image with a shell and cp");

@@ -10,6 +10,7 @@ import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resourc
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import type { Decided } from "./decided.ts";
+import type { Disclosure } from "./disclosure.ts";
 import { externalFailure, type Installed, installedBy, onOneLine } from "./external_containers.ts";
 import { disclosureOf } from "./trouble.ts";
 
@@ -37,13 +38,14 @@ export const externalStates = (
   const isObserved = deployment !== undefined && observedTemplate(deployment, snapshot.replicaSets);
   // After a rollback the failed pods are gone, and what is known of them must not be lost.
   const isRolledBack = rollout?.kind === "undo" || rollout?.kind === "undone";
-  const shown = disclosureOf(snapshot, prepared).text;
+  const disclosure = disclosureOf(snapshot, prepared);
+  const shown = disclosure.text;
   const pods = deployment === undefined || !isObserved
     ? []
     : newestFirst(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets))
       // A pod that was evicted stays as an object; another one has taken its place.
       .filter((pod, index) => index === 0 || !isOver(pod))
-      .map((pod) => podState(pod, wanted.map(({ id }) => id), shown));
+      .map((pod) => podState(pod, wanted.map(({ id }) => id), disclosure));
   return {
     states: wanted.map((item) => {
       const unfit = failures.find((failure) => failure._tag === "ExternalProviderUnfit" && failure.id === item.id);
@@ -106,7 +108,8 @@ interface PodState {
 
 const isOver = (pod: JsonObject): boolean => ["Failed", "Succeeded"].includes(stringAt(pod, "status", "phase") ?? "");
 
-const podState = (pod: JsonObject, ids: ReadonlyArray<string>, shown: (text: string) => string): PodState => {
+const podState = (pod: JsonObject, ids: ReadonlyArray<string>, disclosure: Disclosure): PodState => {
+  const shown = disclosure.text;
   const statuses = listAt(pod, "status", "initContainerStatuses").filter(isObject);
   const prepare = statuses.find((status) => stringAt(status, "name") === PREPARE_CONTAINER);
   const message = stringAt(pod, "status", "message") ?? "";
@@ -114,7 +117,7 @@ const podState = (pod: JsonObject, ids: ReadonlyArray<string>, shown: (text: str
     statuses,
     prepare,
     // A failure that is about no provider of the resource is about all of them.
-    failures: statuses.flatMap((status) => externalFailure(status, shown) ?? [])
+    failures: statuses.flatMap((status) => externalFailure(status, disclosure) ?? [])
       .map((failure) => failure.id === undefined || ids.includes(failure.id) ? failure : { ...failure, id: undefined }),
     imageID: (status) => onOneLine(shown(stringAt(status, "imageID") ?? "")),
     installed: installedBy(prepare, shown),

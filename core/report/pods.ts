@@ -3,6 +3,7 @@ import { LOG_QUOTE_CHARACTERS_MAX } from "../data/limits.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { PodReason } from "../api/reasons.ts";
 import { CONFIG_REASONS, PULL_REASONS } from "./container_reasons.ts";
+import type { Disclosure } from "./disclosure.ts";
 import { externalFailure } from "./external_containers.ts";
 import { newestFirst } from "../data/newest_first.ts";
 import { printable } from "../data/printable.ts";
@@ -11,14 +12,6 @@ import { exceptionClass } from "../redaction/redaction.ts";
 export interface Trouble {
   readonly reason: PodReason;
   readonly message: string;
-}
-
-/** Which parts of text from other sources may appear in the status. */
-export interface Disclosure {
-  /** Of Kubernetes' own: scheduler, kubelet. */
-  readonly text: (text: string) => string;
-  /** Whether the end of a container's log may be quoted; else the class of its exception stands alone. */
-  readonly log: (pod: JsonObject, text: string) => boolean;
 }
 
 /** The worst trouble of the pods, the newest template first; undefined when none has any. */
@@ -58,7 +51,7 @@ const containerTrouble = (
   disclosure: Disclosure,
 ): Trouble | undefined => {
   const container = stringAt(status, "name") ?? "?";
-  const external = externalFailure(status, disclosure.text);
+  const external = externalFailure(status, disclosure);
   if (external !== undefined) {
     const { message } = external;
     return {
@@ -72,11 +65,9 @@ const containerTrouble = (
     const image = stringAt(status, "image") ?? "?";
     return {
       reason: "ImagePullFailed",
-      message:
-        `Pod ${pod} cannot pull image ${image} (${reason}): ${
-          disclosure.text(stringAt(waiting, "message") ?? "no reason given")
-        }. ` +
-        `Check the image name, the registry and imagePullSecrets`,
+      message: `Pod ${pod} cannot pull image ${image} (${reason}): ${
+        disclosure.text(stringAt(waiting, "message") ?? "no reason given")
+      }. ${disclosure.pull(image)}`,
     };
   }
   if (CONFIG_REASONS.includes(reason)) {

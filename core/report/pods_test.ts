@@ -1,8 +1,10 @@
 import { ok, strictEqual } from "node:assert/strict";
-import type { JsonObject } from "../data/json.ts";
-import { type Disclosure, podTrouble as troubleOf } from "./pods.ts";
+import { type JsonObject, listAt, put, stringAt } from "../data/json.ts";
+import { converged, snapshot } from "../../tests/snapshots.ts";
+import type { Disclosure } from "./disclosure.ts";
+import { podTrouble as troubleOf } from "./pods.ts";
 
-const EVERYTHING: Disclosure = { text: (text) => text, log: () => true };
+const EVERYTHING: Disclosure = { text: (text) => text, log: () => true, pull: (image) => `Look at ${image}` };
 const podTrouble = (pods: ReadonlyArray<JsonObject>, disclosure = EVERYTHING) => troubleOf(pods, disclosure);
 
 const pod = (status: JsonObject, name = "my-1", creationTimestamp = "2026-01-01T00:00:00Z"): JsonObject => ({
@@ -28,7 +30,7 @@ for (
     [
       "an image that cannot be pulled",
       container({ waiting: { reason: "ImagePullBackOff", message: "not found" } }),
-      "ImagePullFailed: Pod my-1 cannot pull image x:1 (ImagePullBackOff): not found. Check the image name, the registry and imagePullSecrets",
+      "ImagePullFailed: Pod my-1 cannot pull image x:1 (ImagePullBackOff): not found. Look at x:1",
     ],
     [
       "a server that exits with an error, with the end of its log",
@@ -104,8 +106,37 @@ Deno.test("podTrouble() quotes the error of a traceback, not the line that happe
 
 Deno.test("podTrouble() quotes nothing of a log but the class of its exception where it may not be disclosure", () => {
   const ended = (message: string) =>
-    podTrouble([pod(container({ terminated: { exitCode: 1, message } }))], { text: (text) => text, log: () => false })
+    podTrouble([pod(container({ terminated: { exitCode: 1, message } }))], { ...EVERYTHING, log: () => false })
       ?.message ?? "";
   ok(ended("ValueError: bad sk-1\nx").includes(": ValueError. See kubectl logs"));
   ok(ended("sk-1 is no key").includes("after 3 restarts. See kubectl logs"));
+});
+
+const pulling = (distribution: JsonObject, image: string, missingPullSecrets: ReadonlyArray<string> = []) => {
+  const { snapshot: before } = converged(snapshot({ distribution }));
+  const live = new Map(before.live);
+  const status = { availableReplicas: 0, updatedReplicas: 1, observedGeneration: 1, replicas: 1 };
+  live.set("Deployment/my", put(before.live.get("Deployment/my") ?? {}, ["status"], status) as JsonObject);
+  const waiting = {
+    name: "llama-stack",
+    image,
+    state: { waiting: { reason: "ErrImagePull", message: "no such host" } },
+  };
+  const pods = [pod({ containerStatuses: [waiting] })];
+  const { snapshot: after } = converged({ ...before, live, pods, missingPullSecrets });
+  const found = listAt(after.resource, "status", "conditions").find((item) => stringAt(item, "type") === "Available");
+  return stringAt(found, "message") ?? "";
+};
+
+Deno.test("an image that cannot be pulled is reported with the causes that the operator knows", () => {
+  const gone = "docker.io/llamastack/distribution-starter:0.7.1";
+  const ofGone = pulling({ image: gone }, gone);
+  ok(ofGone.includes("no such host. Nobody has published this image since 2026-06: name a copy of it"), ofGone);
+  const short = pulling({ image: "team/own:1" }, "team/own:1");
+  ok(short.includes("The image names no registry, which nodes may require"), short);
+  ok(short.includes("write docker.io/team/own if"), short);
+  const full = "quay.io/team/own:1";
+  const locked = pulling({ image: full }, full, ["robot"]);
+  ok(locked.endsWith('Pull Secrets of the resource do not exist: "robot"'), locked);
+  ok(pulling({ image: full }, full).endsWith("Check the image name, the registry and imagePullSecrets"));
 });

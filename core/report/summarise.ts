@@ -168,7 +168,8 @@ const serverStatus = ({ server, operator, resource }: ClusterSnapshot, before: S
       ...(server === undefined ? before.distributionConfig : { providers: server.providers }),
       activeDistribution: activeDistribution(resource),
       availableDistributions: Object.fromEntries(
-        [...operator.surroundings.distributions].map(([name, { image }]): [string, string] => [name, image]),
+        [...operator.surroundings.distributions].filter(([, { unpublishedSince }]) => unpublishedSince === undefined)
+          .map(([name, { image }]): [string, string] => [name, image]),
       ),
     },
   };

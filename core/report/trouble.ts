@@ -6,7 +6,9 @@ import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
-import { type Disclosure, podTrouble } from "./pods.ts";
+import type { Disclosure } from "./disclosure.ts";
+import { podTrouble } from "./pods.ts";
+import { pullAdvice } from "./pull_advice.ts";
 import { reveals, withoutSecrets } from "../redaction/redaction.ts";
 
 /** Kept from the first report: the pods that it describes are gone. */
@@ -60,5 +62,6 @@ export const disclosureOf = (snapshot: ClusterSnapshot, prepared: Prepared | und
   return {
     text: (text) => withoutSecrets(text, values),
     log: (pod, text) => knowsSecretsOf(pod, snapshot, prepared) && !reveals(text, values),
+    pull: (image) => pullAdvice(snapshot, image),
   };
 };

@@ -336,6 +336,21 @@ Deno.test("claim() has the requested size, class and mode", () => {
   strictEqual(objectOf("PersistentVolumeClaim", { workload: { storage: { existingClaim: "c" } } }), undefined);
 });
 
+Deno.test("claim() that outlives its resource is not Argo CD's to delete", () => {
+  const of = (storage: JsonObject) =>
+    at(objectOf("PersistentVolumeClaim", { workload: { storage } }), "metadata", "annotations") as
+      | JsonObject
+      | undefined;
+  const argo = (storage: JsonObject) =>
+    Object.entries(of(storage) ?? {}).filter(([name]) => name.startsWith("argocd.argoproj.io/"));
+  deepStrictEqual(argo({ size: "1Gi" }), [
+    ["argocd.argoproj.io/compare-options", "IgnoreExtraneous"],
+    ["argocd.argoproj.io/sync-options", "Prune=false,Delete=false"],
+  ]);
+  // A resource that owns its claim takes it along.
+  deepStrictEqual(argo({ size: "1Gi", retentionPolicy: "Delete" }), []);
+});
+
 Deno.test("podVolumes() keeps /tmp in memory if the user starts OGX' own command line", () => {
   const tmp = (overrides: JsonObject) =>
     listAt(podSpec({ workload: { overrides } }), "volumes").find((volume) => isObject(volume) && volume.name === "tmp");

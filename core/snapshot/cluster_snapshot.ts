@@ -27,6 +27,8 @@ export interface ClusterSnapshot {
   /** ReplicaSets and Pods of the Deployment. */
   readonly replicaSets: ReadonlyArray<JsonObject>;
   readonly pods: ReadonlyArray<JsonObject>;
+  /** Pull Secrets that the resource names and that do not exist; looked up while an image cannot be pulled. */
+  readonly missingPullSecrets?: ReadonlyArray<string>;
   /** Writes of this reconciliation that did not succeed. */
   readonly rejectedWrites: ReadonlyArray<Unwritten>;
   /** Fields of the resource's objects that are repeatedly overwritten. */
@@ -49,10 +51,10 @@ export type ProviderAnswer =
   /** Without asking: what the running operator found in them. */
   | { readonly kind: "reported"; readonly problem: { readonly reason: string; readonly message: string } };
 
-/** What the objects of a resource are made from; what exists already has no part in it. */
+/** What the objects of a resource are made from. Of what exists already, only the image of its server has a part in it. */
 export type Sources = Pick<
   ClusterSnapshot,
-  "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels"
+  "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels" | "live"
 >;
 
 /** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */

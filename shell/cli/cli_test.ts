@@ -30,7 +30,7 @@ Deno.test("cli render accepts a base and a server version", async () => {
     "--only",
     "config",
     "--base",
-    "configs/bases/ogx-starter.yaml",
+    "configs/bases/starter-1.4.yaml",
     "--server-version",
     "1.5.0",
   ];
@@ -88,7 +88,7 @@ for (
       "cli lists what the server of a distribution offers",
       ["catalogue", "--distribution", "starter"],
       0,
-      "Llama Stack 0.7\n",
+      "OGX 1.4\n",
     ],
     ["cli exits 2 for an unknown distribution", ["catalogue", "--distribution", "strater"], 2, "did you mean starter"],
     [
@@ -120,7 +120,7 @@ for (
     ["cli shows help when it is asked for", ["render", "--help"], 0, "--server-version"],
     ["cli tells its version", ["version"], 0, "llama-stack-operator 0.1.0"],
     ["cli prints a completion script", ["--completions", "bash"], 0, "complete"],
-    ["cli lists images", ["images"], 0, "docker.io/llamastack/distribution-starter:0.7.1"],
+    ["cli lists images", ["images"], 0, "docker.io/ogxai/distribution-starter:1.4.1"],
     ["cli prints the CRD", ["crds"], 0, "kind: CustomResourceDefinition"],
   ] as const
 ) {

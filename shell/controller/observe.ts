@@ -1,30 +1,28 @@
 /** Key → ClusterSnapshot: everything that a decision about one resource rests on, read in one place. */
 import * as Clock from "effect/Clock";
-import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
-import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
 import { decodeResource } from "../../core/api/decode.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
-import { prepare, type Prepared } from "../../core/plan/prepare.ts";
+import { prepare } from "../../core/plan/prepare.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
-import { keyOf, type ObjectKey } from "../../core/snapshot/object_key.ts";
+import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
-import { allOf } from "../../core/resources/objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/operator/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
-import { isWatched } from "../../core/plan/ownership.ts";
+import { cannotPull } from "../../core/report/container_reasons.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
-import { labelsNeeded, withStanding } from "../../core/plan/image_question.ts";
+import { labelsNeeded, pullSecretsOf, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
+import { lookedUp, missingSecrets, neededBy, withObjects, withUnlabelled } from "./look_up.ts";
 import { providerQuestions, reportedProvider } from "../../core/plan/provider_question.ts";
 import type { ProviderQuestions } from "../registry/provider_answers.ts";
 import { ProviderReader } from "./provider_labels.ts";
@@ -37,11 +35,6 @@ import { ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
 import type { Decision } from "../../core/plan/decision.ts";
 import { askedForOwners } from "../../core/plan/field_owners.ts";
-
-/** Secrets may only be read by name, not listed or watched. */
-export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {
-  defaultValue: () => false,
-});
 
 /** The snapshot of a resource, and its desired state: `prepare` was needed to know which names to read. */
 export interface Observed {
@@ -70,6 +63,14 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const { objects, partial, pods, replicaSets } = yield* completeObjects(key, resource, isFresh);
   const own = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;
+  // Which image a name means depends on what runs, also under a Deployment that is not watched.
+  const deployment: ObjectKey = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    namespace,
+    name: stringAt(resource, "metadata", "name") ?? "",
+  };
+  const known = yield* lookedUp(own.live, [deployment], deployment.name);
   const cached: ClusterSnapshot = {
     nowMs,
     contests: (yield* ContestsOf).of(key, nowMs),
@@ -78,7 +79,7 @@ export const observe = Effect.fnUntraced(function* (key: string) {
     secrets,
     configMaps,
     tooLarge,
-    live: own.live,
+    live: known,
     configs: own.configs,
     replicaSets,
     pods,
@@ -89,14 +90,20 @@ export const observe = Effect.fnUntraced(function* (key: string) {
   const labels = yield* labelsOf(key, cached, decoded);
   const sources: ClusterSnapshot = labels === undefined ? cached : { ...cached, labels };
   const prepared = prepare(sources, decoded);
-  const live = Result.isFailure(prepared) ? own.live : yield* withUnlabelled(own.live, prepared.success, isFresh);
-  const name = stringAt(resource, "metadata", "name") ?? "";
+  const { name } = deployment;
+  const live = Result.isFailure(prepared)
+    // Those that a running server needs are created again (restore_missing.ts), so they have to be looked for.
+    ? yield* lookedUp(known, known.has(liveKey("Deployment", name)) ? neededBy(namespace, name) : [], name)
+    : yield* withUnlabelled(known, prepared.success, isFresh);
   if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.markComplete(key);
   const question = Result.isSuccess(decoded)
     ? questionOf({ resource, live, secrets }, decoded.success.spec)
     : undefined;
   const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
-  const snapshot: ClusterSnapshot = { ...sources, live, server };
+  const missingPullSecrets = Result.isSuccess(decoded) && pods.some(cannotPull)
+    ? yield* missingSecrets(namespace, pullSecretsOf(decoded.success.spec))
+    : [];
+  const snapshot: ClusterSnapshot = { ...sources, live, server, missingPullSecrets };
   const questions: ProviderQuestions = Result.isSuccess(prepared)
     ? providerQuestions(snapshot, prepared.success)
     : new Map();
@@ -155,50 +162,6 @@ export const withOwners = Effect.fnUntraced(function* (observed: Observed, decis
   const live = withObjects(observed.snapshot.live, asked, found);
   const whole: Observed = { ...observed, snapshot: { ...observed.snapshot, live } };
   return whole;
-});
-
-/** `live` with what was found at each key; undefined is an object that does not exist. */
-const withObjects = (
-  live: ClusterSnapshot["live"],
-  keys: ReadonlyArray<ObjectKey>,
-  found: ReadonlyArray<JsonObject | undefined>,
-): ClusterSnapshot["live"] => {
-  const merged = new Map(live);
-  for (const [index, { kind, name }] of keys.entries()) {
-    const object = found[index];
-    if (object === undefined) merged.delete(liveKey(kind, name));
-    else merged.set(liveKey(kind, name), object);
-  }
-  return merged;
-};
-
-/**
- * Objects without the operator's label are not watched, and one of them may have a required name: each name that the
- * cache does not contain is looked up before it is written. For a new resource only the Deployment is: a conflict there
- * would make all writes before it useless, and the other writes are rejected if a name is taken.
- */
-const withUnlabelled = Effect.fnUntraced(function* (
-  cached: ClusterSnapshot["live"],
-  { blueprint, objects }: Prepared,
-  isFresh: boolean,
-) {
-  const cluster = yield* Cluster;
-  const polling = yield* SecretPolling;
-  const { name, namespace } = blueprint;
-  // Without a watch, what was once written may have changed or gone since.
-  const secrets = !polling ? [] : [sqlSecretName(name), kvSecretName(name)].map((text) => ({
-    apiVersion: "v1",
-    kind: "Secret",
-    namespace,
-    name: text,
-  }));
-  const live = new Map([...cached].filter(([key]) => !polling || !key.startsWith("Secret/")));
-  const wanted = allOf(objects).map(keyOf).filter((objectKey) => !polling || objectKey.kind !== "Secret");
-  const asked = isFresh ? wanted.filter(({ kind }) => kind === "Deployment") : wanted;
-  const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, name);
-  const unknown = [...secrets, ...asked.filter(({ kind, name }) => !isKnown(live.get(liveKey(kind, name))))];
-  const found = yield* Effect.forEach(unknown, (objectKey) => cluster.get(objectKey, "cached"), { concurrency: 8 });
-  return withObjects(live, unknown, found);
 });
 
 const resourceOwned = Effect.fnUntraced(function* (

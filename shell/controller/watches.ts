@@ -18,7 +18,7 @@ import { ContestsOf } from "./contests.ts";
 import { heard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
 import { ProviderReader } from "./provider_labels.ts";
-import { SecretPolling } from "./observe.ts";
+import { SecretPolling } from "./look_up.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";

@@ -153,10 +153,11 @@ const admission = Effect.fnUntraced(function* (
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
   const { settings: read, isKnown } = yield* settings;
-  const { imageOverrides, admissionReferences, allow, imageLabels } = read;
+  const { imageOverrides, admissionReferences, allow, imageLabels, registries } = read;
   const surroundings = {
     allow,
     imageLabels,
+    registries,
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };

@@ -161,7 +161,8 @@ Deno.test("admission on a real API server", async (t) => {
       const worse = await replace(put(await get("older"), ["spec", "distribution"], { name: "nope" }));
       strictEqual(worse.status, 422);
       ok(String(worse.body.message).includes('unknown distribution "nope"'));
-      const better = await replace(put(await get("older"), ["spec", "distribution"], { name: "starter" }));
+      const starter = { name: "starter", serverVersion: "0.7.1" };
+      const better = await replace(put(await get("older"), ["spec", "distribution"], starter));
       strictEqual(better.status, 200, JSON.stringify(better.body));
       const back = await replace(put(await get("older"), ["spec", "distribution"], { name: "gone" }));
       strictEqual(back.status, 422);
@@ -194,7 +195,10 @@ Deno.test("admission on a real API server", async (t) => {
     });
 
     await t.step("an update through v1alpha1 that drops leftovers receives a warning that lists them", async () => {
-      strictEqual((await create(manifest({ disabled: ["safety"] }, "both"), "")).status, 201);
+      strictEqual(
+        (await create(manifest({ distribution: { name: "starter" }, disabled: ["safety"] }, "both"), "")).status,
+        201,
+      );
       const shown = await get("both", "v1alpha1");
       const annotations = at(shown, "metadata", "annotations") as JsonObject;
       deepStrictEqual(Object.keys(annotations), [`${leftoverPrefix("v1alpha2")}spec.disabled`]);

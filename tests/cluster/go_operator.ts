@@ -12,7 +12,7 @@ export const GO_NAMES = ["custom-config", "plain", "scaled", "stored"];
 
 /** Recorded from its main branch, with floating tags; the release pins the tag that we pin. */
 const FLOATING = "distribution-starter:latest";
-export const PINNED = "distribution-starter:0.7.1";
+const PINNED = "distribution-starter:0.7.1";
 
 /** Its CRD as far as it matters here: v1alpha1 alone, stored. */
 export const goDefinition = (): JsonObject => {

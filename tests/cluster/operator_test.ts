@@ -82,6 +82,24 @@ Deno.test("the operator on a real API server", async (t) => {
         );
       });
 
+      await t.step(
+        "gives variables to the pod in the order of the author, also after an edit of the order",
+        async () => {
+          for (const order of [["ZONE", "ADDRESS", "B"], ["B", "ZONE", "ADDRESS"]]) {
+            const env = order.map((name) => ({ name, value: name === "ADDRESS" ? "$(ZONE).example.com" : "x" }));
+            await apply(cluster, manifest({ ...WITH_KEY, workload: { overrides: { env } } }, "one"));
+            await eventually(`the order ${order}`, async () => {
+              const deployment = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/one");
+              const [container] = listAt(deployment, "spec", "template", "spec", "containers");
+              const names = listAt(container, "env").map((item) => stringAt(item, "name"));
+              return names.slice(-3).join() === order.join() ? true : undefined;
+            });
+          }
+          await apply(cluster, manifest(WITH_KEY, "one"));
+          await resourceWhen(cluster, "one", "Ready", "True Ready");
+        },
+      );
+
       await t.step("writes nothing while nothing changes", async () => {
         await unchanged(() => versions(cluster));
         await stays(() => versions(cluster), { times: 2 });

@@ -35,7 +35,7 @@ const when = (cluster: ControlPlane, name: string, type: string, want: string) =
   });
 const override = (tag: string) =>
   settings({
-    "image-overrides": `starter: mirror.example/llamastack/distribution-starter:${tag}`,
+    "image-overrides": `starter: mirror.example/ogxai/distribution-starter:${tag}`,
     upgradeParallelism: "3",
   });
 
@@ -53,13 +53,13 @@ Deno.test("upgrades on a real API server", async (t) => {
             const all = await list(cluster, DEPLOYMENTS);
             return all.length === FLEET && all.every(isAvailable) ? all : undefined;
           });
-          await apply(cluster, [override("0.7.3")]);
+          await apply(cluster, [override("1.4.2")]);
           let most = 0;
           await eventually("all run the new image", async () => {
             const all = await list(cluster, DEPLOYMENTS);
-            const away = all.filter((value) => imageOf(value).endsWith(":0.7.3") && !settledOn(value)).length;
+            const away = all.filter((value) => imageOf(value).endsWith(":1.4.2") && !settledOn(value)).length;
             most = Math.max(most, away);
-            return all.every((value) => imageOf(value).endsWith(":0.7.3") && settledOn(value)) ? all : undefined;
+            return all.every((value) => imageOf(value).endsWith(":1.4.2") && settledOn(value)) ? all : undefined;
           });
           ok(most >= 1 && most <= 3, `at most 3 may be away, ${most} were`);
         },
@@ -68,7 +68,7 @@ Deno.test("upgrades on a real API server", async (t) => {
       await t.step(
         "a failing upgrade stops its queue, old pods keep running, and a good image releases all",
         async () => {
-          await apply(cluster, [override(`0.7.2-${CRASHING}`)]);
+          await apply(cluster, [override(`1.4.3-${CRASHING}`)]);
           const stopped = await eventually("one stopped the upgrade, and all that wait say so", async () => {
             const all = await list(cluster, RESOURCES);
             const failed = all.filter((value) => word(value, "DeploymentUpdated") === "False UpgradeFailed");
@@ -86,10 +86,10 @@ Deno.test("upgrades on a real API server", async (t) => {
           const events = await list(cluster, "/apis/events.k8s.io/v1/namespaces/default/events");
           const told = events.filter((event) => stringAt(event, "reason") === "UpgradeStopped");
           strictEqual(told.length, stopped.failed.length);
-          await apply(cluster, [override("0.7.3")]);
+          await apply(cluster, [override("1.4.2")]);
           await eventually("all are back", async () => {
             const all = await list(cluster, DEPLOYMENTS);
-            return all.every((value) => imageOf(value).endsWith(":0.7.3") && settledOn(value)) ? all : undefined;
+            return all.every((value) => imageOf(value).endsWith(":1.4.2") && settledOn(value)) ? all : undefined;
           });
         },
       );
@@ -103,13 +103,13 @@ Deno.test("upgrades on a real API server", async (t) => {
             return events.find((event) => stringAt(event, "reason") === "SettingsUnreadable");
           });
           ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is not an image reference'));
-          ok((await list(cluster, DEPLOYMENTS)).every((value) => imageOf(value).endsWith(":0.7.3")));
+          ok((await list(cluster, DEPLOYMENTS)).every((value) => imageOf(value).endsWith(":1.4.2")));
           await cluster.kubectl(["delete", "-n", "default", "configmap", "llama-stack-operator-config"]);
           await eventually(
             "the pinned image is back",
             async () =>
               (await list(cluster, DEPLOYMENTS)).every((value) =>
-                imageOf(value).endsWith(":0.7.1") && settledOn(value)
+                imageOf(value).endsWith(":1.4.1") && settledOn(value)
               ) ||
               undefined,
           );
@@ -187,35 +187,38 @@ Deno.test("upgrades on a real API server", async (t) => {
       await t.step(
         "a change of the server family on stored data waits, changes nothing, and is applied when accepted",
         async () => {
-          const spec = (name: string, annotations: JsonObject = {}) => {
-            const made = manifest({ distribution: { name }, workload: { storage: claim } }, "moved");
+          const spec = (serverVersion: string, annotations: JsonObject = {}) => {
+            const made = manifest(
+              { distribution: { name: "starter", serverVersion }, workload: { storage: claim } },
+              "moved",
+            );
             return { ...made, metadata: { ...objectAt(made, "metadata"), annotations } };
           };
-          await apply(cluster, [spec("starter")]);
+          await apply(cluster, [spec("0.6.1")]);
           await when(cluster, "moved", "Ready", "True Ready");
           const version = async () =>
             stringAt(await read(cluster, `${DEPLOYMENTS}/moved`), "metadata", "resourceVersion");
           // The Deployment controller writes its status once more when the pod is available.
           const before = await unchanged(version);
-          await apply(cluster, [spec("ogx-starter")]);
+          await apply(cluster, [spec("1.4.1")]);
           const held = await when(cluster, "moved", "ConfigGenerated", "False ServerFamilyChangeLosesData");
           ok(stringAt(condition(held, "ConfigGenerated"), "message")?.includes("the prompts"));
           strictEqual(at(held, "status", "phase"), "Ready");
           strictEqual(await version(), before);
-          await apply(cluster, [spec("ogx-starter", { [ACCEPT_FAMILY_CHANGE_ANNOTATION]: "1.2" })]);
+          await apply(cluster, [spec("1.4.1", { [ACCEPT_FAMILY_CHANGE_ANNOTATION]: "1.2" })]);
           await when(cluster, "moved", "Ready", "True Ready");
-          ok(imageOf(await read(cluster, `${DEPLOYMENTS}/moved`)).includes("ogxai/"));
+          ok(imageOf(await read(cluster, `${DEPLOYMENTS}/moved`)).endsWith(":1.4.1"));
         },
       );
 
       await t.step("a change of the server family is applied at once without stored data", async () => {
-        const spec = (name: string) => manifest({ distribution: { name } }, "loose");
-        await apply(cluster, [spec("starter")]);
+        const spec = (serverVersion: string) => manifest({ distribution: { name: "starter", serverVersion } }, "loose");
+        await apply(cluster, [spec("0.6.1")]);
         await when(cluster, "loose", "Ready", "True Ready");
-        await apply(cluster, [spec("ogx-starter")]);
+        await apply(cluster, [spec("1.4.1")]);
         await eventually("the OGX server has the pod", async () => {
           const deployment = await read(cluster, `${DEPLOYMENTS}/loose`);
-          return imageOf(deployment).includes("ogxai/") && settledOn(deployment) ? true : undefined;
+          return imageOf(deployment).endsWith(":1.4.1") && settledOn(deployment) ? true : undefined;
         });
         await when(cluster, "loose", "Ready", "True Ready");
       });

@@ -79,11 +79,11 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name: "llama-stack-operator-config", namespace: "default" },
-      data: { "image-overrides": "starter: mirror.example/llamastack/distribution-starter:0.7.3" },
+      data: { "image-overrides": "starter: mirror.example/ogxai/distribution-starter:1.4.2" },
     });
     await eventually("all are upgraded", async () => {
       const all = await list(cluster, DEPLOYMENTS);
-      return all.every((value) => imageOf(value).endsWith(":0.7.3")) && await areReady(cluster) || undefined;
+      return all.every((value) => imageOf(value).endsWith(":1.4.2")) && await areReady(cluster) || undefined;
     });
     await unchanged(() => door.written().filter((text) => !text.includes("/leases")).length, 2);
     const templates = async () =>

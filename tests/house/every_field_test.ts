@@ -17,7 +17,10 @@ const WHOLE = /^workload\.(overrides\.\w+|topologySpreadConstraints|resources\.\
 
 const samples = samplesIn(new URL("../../", import.meta.url).pathname).map((manifest) => objectAt(manifest, "spec"));
 
-const starter = (spec: JsonObject): JsonObject => ({ distribution: { name: "starter" }, ...spec });
+const starter = (spec: JsonObject): JsonObject => ({
+  distribution: { name: "starter", serverVersion: "0.7.1" },
+  ...spec,
+});
 const key = (name: string): JsonObject => ({ secretKeyRef: { name, key: "k" } });
 const withSecrets = (provider: JsonObject): JsonObject => ({
   endpoint: "https://service:8000",

@@ -12,7 +12,7 @@ import { ReferenceIndex, referenceIndex } from "../../shell/cache/reference_inde
 import { Store } from "../../shell/cache/store.ts";
 import { ContestsOf, newContests } from "../../shell/controller/contests.ts";
 import { controller } from "../../shell/controller/controller.ts";
-import { SecretPolling } from "../../shell/controller/observe.ts";
+import { SecretPolling } from "../../shell/controller/look_up.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { ServerProbe } from "../../shell/controller/server_answers.ts";
 import { Scope } from "../../shell/controller/watches.ts";

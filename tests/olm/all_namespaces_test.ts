@@ -134,7 +134,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
     await step(t, "resources of both versions become Ready, through the webhooks with OLM's certificate", async () => {
       await eventually("the conversion is trusted", async () => await strategy(cluster) === "Webhook" || undefined);
       await create(cluster, [manifest({}), OLDER]);
-      strictEqual(await imageOfServer(cluster, "my"), "docker.io/llamastack/distribution-starter:0.7.1");
+      strictEqual(await imageOfServer(cluster, "my"), "docker.io/ogxai/distribution-starter:1.4.1");
       await readyOne(cluster, "older");
       strictEqual(at(await read(cluster, `${RESOURCES}/older`), "spec", "networking", "port"), PORT);
       const invalid = manifest({ providers: { inference: [{ provider: "no-such-provider" }] } }, "invalid");
@@ -144,8 +144,8 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
     });
 
     await step(t, "images that OLM names leave the choice of a server's version to the resource", async () => {
-      await create(cluster, [manifest({ distribution: { name: "starter", serverVersion: "0.3.5" } }, "earlier")]);
-      strictEqual(await imageOfServer(cluster, "earlier"), "docker.io/llamastack/distribution-starter:0.3.5");
+      await create(cluster, [manifest({ distribution: { name: "starter", serverVersion: "0.6.1" } }, "earlier")]);
+      strictEqual(await imageOfServer(cluster, "earlier"), "docker.io/ogxai/distribution-starter:0.6.1");
       await cluster.kubectl(["delete", "llsd", "earlier"]);
       await eventually("its pod is gone", async () => (await servers(cluster)).pods.length === 2 || undefined);
     });

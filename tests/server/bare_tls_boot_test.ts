@@ -6,8 +6,8 @@ import { member } from "../../core/data/json.ts";
 import { bootWorkers } from "../../tools/server/boot.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 
-for (const name of ["starter", "ogx-starter"]) {
-  Deno.test(`${name} answers over HTTPS and with two workers if the resource sets nothing else`, async () => {
+for (const serverVersion of ["0.7.3", "1.4.1"]) {
+  Deno.test(`starter of ${serverVersion} answers over HTTPS and with two workers if the resource sets nothing else`, async () => {
     const folder = await Deno.makeTempDir();
     try {
       const certificate = await makeServerCertificate(folder);
@@ -16,7 +16,7 @@ for (const name of ["starter", "ogx-starter"]) {
         kind: KIND,
         metadata: { name: "my", namespace: "default" },
         spec: {
-          distribution: { name },
+          distribution: { name: "starter", serverVersion },
           networking: { tls: { enabled: true, secretName: "certificate" } },
           workload: { workers: 2 },
         },

@@ -7,7 +7,7 @@ import { boot } from "../../tools/server/boot.ts";
 
 for (
   const [name, file, serverVersion] of [
-    ["starter", "starter.yaml", "0.7"],
+    ["starter", "starter-0.7.yaml", "0.7"],
     ["ogx-starter", "starter-1.5.yaml", "1.5"],
   ] as const
 ) {

@@ -59,7 +59,7 @@ const BOOTED: Readonly<Record<Field, Rows>> = {
     "remote::infinispan": { endpoint: `http://${AWAY}`, apiKey: KEY, settings: { username: "admin" } },
     "remote::milvus": { endpoint: `http://${AWAY}`, apiKey: KEY },
     "remote::qdrant": { endpoint: `http://${AWAY}`, apiKey: KEY },
-    "remote::weaviate": { endpoint: AWAY, apiKey: KEY },
+    "remote::weaviate": { endpoint: "localhost:9", apiKey: KEY },
   },
 };
 

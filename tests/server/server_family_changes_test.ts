@@ -4,7 +4,6 @@
  */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { productOf } from "../../core/config/servers/families/families.ts";
 import { type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { boot, type Booted } from "../../tools/server/boot.ts";
@@ -81,11 +80,7 @@ const behindPrefix = ({ url, get, post }: Stateful): Stateful => {
 /** The sentence on a resource with a claim. */
 const saidOfMove = (from: string, to: string): string => {
   const spec = withModels({ ...SQLITE, workload: { storage: { size: "1Gi" } } }, "http://vllm:8000");
-  const on = (serverVersion: string): JsonObject =>
-    put(spec, ["distribution"], {
-      name: productOf(serverVersion) === "OGX" ? "ogx-starter" : "starter",
-      serverVersion,
-    });
+  const on = (serverVersion: string): JsonObject => put(spec, ["distribution"], { name: "starter", serverVersion });
   const moved = converged(edited(converged(snapshot(on(from))).snapshot, on(to))).snapshot;
   const told = listAt(moved.resource.status, "conditions").find((condition) =>
     stringAt(condition, "type") === "ConfigGenerated"

@@ -22,13 +22,13 @@ const IS_EVERY_VERSION = Deno.env.has("TEST_EVERY_VERSION");
 /** Servers whose Python is asked for what it accepts. */
 export const COMPARED_VERSIONS = IS_EVERY_VERSION ? SERVER_VERSIONS : COMMON_VERSIONS;
 
-const OGX = { distribution: "ogx-starter", isOgx: true, loggingVariable: "OGX_LOGGING" };
+const OGX = { distribution: "starter", isOgx: true, loggingVariable: "OGX_LOGGING" };
 
 export const TESTED_SERVERS: readonly TestedServer[] = [
   {
     name: "Llama Stack 0.7.3",
     distribution: "starter",
-    options: {},
+    options: { surroundings: { serverVersion: "0.7.3" } },
     minor: "0.7",
     isOgx: false,
     loggingVariable: "LLAMA_STACK_LOGGING",

@@ -1,4 +1,5 @@
 /** docs/compatibility.md: the recorded results as tables. */
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { CATALOGUES, providerType } from "../../core/config/servers/catalogue.ts";
 import { SERVER_FAMILIES, serverName, serverOf } from "../../core/config/servers/families/families.ts";
 import { type Outcome, STORAGES } from "./cell.ts";
@@ -36,6 +37,21 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
             found.map((cell) => cellWord(cell, note)).join(" | ")
           } |`;
         })
+    ),
+    "",
+    "## Images",
+    "",
+    "Images that a name means, by the version of the server. `serverVersion` chooses one; an image that nobody publishes",
+    "needs a copy ([upgrade.md](upgrade.md#images-that-are-no-longer-published)).",
+    "",
+    "| distribution | server | image | published |",
+    "| --- | --- | --- | --- |",
+    ...[...EMBEDDED_DISTRIBUTIONS].filter(([, { aliasOf }]) => aliasOf === undefined).flatMap(([name, named]) =>
+      named.releases.map(({ image, serverVersion = "", unpublishedSince }) =>
+        `| \`${name}\` | ${serverName(serverVersion)}${image === named.image ? " (default)" : ""} | \`${image}\` | ${
+          unpublishedSince === undefined ? "yes" : `until ${unpublishedSince}`
+        } |`
+      )
     ),
     "",
     "## Distributions without a published image",

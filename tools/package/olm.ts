@@ -4,6 +4,7 @@
  */
 import { CRD_NAME, resourceSchema } from "../../core/api/crd.ts";
 import { GROUP, KIND } from "../../core/api/v1alpha2.ts";
+import type { Release } from "../../core/config/servers/distribution_table.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
@@ -60,10 +61,13 @@ const INSTALL_MODES = ["OwnNamespace", "SingleNamespace", "MultiNamespace", "All
  * them, so that a change between Helm and install.yaml does not restart the operator.
  */
 export const pinnedImages = (nameOf: (image: string) => string): Choices["relatedImages"] =>
-  [...EMBEDDED_DISTRIBUTIONS].toSorted(([one], [other]) => one < other ? -1 : 1).map(([name, { image }]) => ({
-    variable: relatedImageVariable(name),
-    image: nameOf(image),
-  }));
+  [...EMBEDDED_DISTRIBUTIONS].filter(([, named]) => named.aliasOf === undefined && isPublished(named))
+    .toSorted(([one], [other]) => one < other ? -1 : 1).map(([name, { image }]) => ({
+      variable: relatedImageVariable(name),
+      image: nameOf(image),
+    }));
+
+const isPublished = ({ unpublishedSince }: Release): boolean => unpublishedSince === undefined;
 
 const bundles = (version: string, nameOf: (image: string) => string): ReadonlyArray<Bundle> => {
   const common = { ...DEFAULT, image: nameOf(imageOf(version)), relatedImages: pinnedImages(nameOf) };
@@ -132,16 +136,17 @@ const EXAMPLE_V1ALPHA1: JsonObject = {
 const FIRST_VERSION = "0.1.0";
 
 /**
- * What `spec.distribution` can resolve to without an image of the user's own: the pinned one, and one for each other minor
+ * Published images that `spec.distribution` can resolve to without an image of the user's own: the pinned one, and one for each other minor
  * version of the server.
  */
 const OPERANDS: ReadonlyArray<{ readonly name: string; readonly image: string }> = [...EMBEDDED_DISTRIBUTIONS].flatMap((
-  [name, { image, releases }],
-) => [
-  { name, image },
-  ...releases.filter((release) => release.image !== image)
-    .map((release) => ({ name: `${name}-${release.serverVersion}`, image: release.image })),
-]);
+  [name, { image, releases, aliasOf }],
+) =>
+  aliasOf !== undefined ? [] : releases.filter(isPublished).map((release) => ({
+    name: release.image === image ? name : `${name}-${release.serverVersion}`,
+    image: release.image,
+  }))
+);
 
 /** Each image once. */
 export const OPERAND_IMAGES: ReadonlyArray<string> = [...new Set(OPERANDS.map(({ image }) => image))];

@@ -106,13 +106,17 @@ export const unfitAddress = (
   return expectation === undefined || address.includes("${env.") ? undefined : unfitFor(address, expectation);
 };
 
-/** What the client of the provider rejects when the server starts, although the schema of the config accepts any text. */
+/** What the client of the provider rejects or misreads, although the schema of the config accepts any text. */
 const unfitFor = (
   endpoint: string,
-  { schemes, mayBeFile, isPathless, needsPort }: EndpointExpectation,
+  { schemes, mayBeFile, isPathless, needsPort, isCloud }: EndpointExpectation,
 ): string | undefined => {
+  if (isCloud === true) return CLOUD_OR_LOCAL.test(endpoint) ? undefined : NEITHER_CLOUD_NOR_LOCAL;
   if (schemes === undefined || mayBeFile === true && endpoint.endsWith(".db")) return undefined;
   const [, scheme = "", authority = "", rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/i.exec(endpoint) ?? [];
+  if (scheme.toLowerCase() === "https" && schemes.join() === "http") {
+    return "this server connects without TLS, whatever the scheme; use http:// inside the cluster, or a proxy that adds TLS";
+  }
   if (!schemes.includes(scheme.toLowerCase()) || authority === "" && scheme.toLowerCase() !== "unix") {
     return `the value is not a URL that begins with ${schemes.map((item) => `${item}://`).join(" or ")}`;
   }
@@ -122,6 +126,12 @@ const unfitFor = (
   }
   return undefined;
 };
+
+const CLOUD_OR_LOCAL =
+  /^(?:localhost:[0-9]{1,5}|(?:https:\/\/)?(?![^/]*localhost)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\/?)$/;
+const NEITHER_CLOUD_NOR_LOCAL =
+  "this server takes every address but localhost for the cloud of the vendor, over HTTPS and without a port; use " +
+  "https://CLUSTER of that cloud, localhost:8080 of a container in the same pod, or another provider type";
 
 /** A value in the place of an address may be a key or contain a password, so messages do not quote it. */
 const unusable = (path: FieldPath, detail: string): Address => ({

@@ -89,13 +89,20 @@ for (
   const [provider, endpoint] of [
     ["chromadb", "chroma:8000"],
     ["chromadb", "http://chroma:8000/api/v1"],
+    ["chromadb", "https://chroma.example.com:8000"],
+    ["weaviate", "http://weaviate:8080"],
+    ["weaviate", "weaviate.vectors.svc:8080"],
+    ["weaviate", "weaviate"],
+    ["weaviate", "https://weaviate.vectors.svc:8443"],
+    ["weaviate", "http://localhost:8080"],
+    ["weaviate", "https://localhost.example.com"],
     ["milvus", "milvus:19530"],
     ["neo4j", "neo:7687"],
     ["elasticsearch", "es:9200"],
     ["elasticsearch", "http://es"],
   ] as const
 ) {
-  Deno.test(`addressFields() rejects ${endpoint}, which the client of ${provider} rejects when the server starts`, () => {
+  Deno.test(`addressFields() rejects ${endpoint}, which the client of ${provider} cannot use`, () => {
     deepStrictEqual(failures(vector(provider, endpoint)), ["UnusableEndpoint at spec.providers.vectorIo[0].endpoint"]);
   });
 }
@@ -103,6 +110,9 @@ for (
 for (
   const [provider, endpoint] of [
     ["chromadb", "http://chroma:8000/"],
+    ["weaviate", "https://cluster.weaviate.cloud"],
+    ["weaviate", "cluster.weaviate.network"],
+    ["weaviate", "localhost:8080"],
     ["milvus", "http://milvus:19530"],
     ["milvus", "/.llama/milvus.db"],
     ["milvus", "unix:///run/milvus.sock"],

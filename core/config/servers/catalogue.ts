@@ -140,6 +140,8 @@ export interface EndpointExpectation {
   readonly isPathless?: boolean;
   /** The client rejects an http:// URL without a port. */
   readonly needsPort?: boolean;
+  /** The client takes every address but `localhost:<port>` for the cloud of its vendor, with HTTPS and without a port. */
+  readonly isCloud?: boolean;
   /** Without an endpoint the server does not start. */
   readonly needed?: boolean;
 }

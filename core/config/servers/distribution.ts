@@ -1,79 +1,23 @@
 /** `spec.distribution` → image, server and base. */
 import * as Result from "effect/Result";
 import {
-  BaseUnreadable,
+  ImageNotPublished,
   OverrideForOtherServerFamily,
-  ServerOfAnotherProduct,
   UnknownDistribution,
   UnsupportedServer,
 } from "../../failure/failures.ts";
-import { isObject, type Json, listAt, member, stringAt } from "../../data/json.ts";
+import type { FieldPath } from "../../data/field_path.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import type { ReadLabels } from "../../image/image_labels.ts";
+import { publishedDistribution } from "../../image/published_image.ts";
 import type { BaseSource } from "./base.ts";
+import {
+  type DistributionTable,
+  type NamedDistribution,
+  type Release,
+  unpublishedSince,
+} from "./distribution_table.ts";
 import { productOf, type Server, serverName, serverOf, SUPPORTED_SERVERS } from "./families/families.ts";
-
-/** One image of a distribution with its server and its base. */
-export interface Release {
-  readonly image: string;
-  /** Undefined in the old flat form (`name: image`), where only the image's tag contains the version. */
-  readonly serverVersion: string | undefined;
-  /**
-   * Whether the server does not start without a fix of the base config: then even a resource without further fields
-   * gets a generated config.
-   */
-  readonly fixNeededToStart: boolean;
-  /** The embedded base document, where there is one. */
-  readonly base: BaseSource | undefined;
-}
-
-/** One row of distributions.json. */
-export interface NamedDistribution extends Release {
-  /** The same distribution for servers of other minor versions, oldest first. */
-  readonly releases: ReadonlyArray<Release>;
-}
-
-export type DistributionTable = ReadonlyMap<string, NamedDistribution>;
-
-/**
- * distributions.json, today's form or the old flat one; `bases` holds the embedded documents by file name, `releases` the
- * rows of releases.json by the name under which distributions.json refers to them.
- */
-export const readDistributions = (
-  document: Json,
-  bases: Readonly<Record<string, string>>,
-  releases: Json = {},
-): Result.Result<DistributionTable, BaseUnreadable> => {
-  const unreadable = (detail: string) =>
-    Result.fail(new BaseUnreadable({ path: [], origin: "distributions.json", detail }));
-  if (!isObject(document)) return unreadable("expected an object of distributions by name");
-  const table = new Map<string, NamedDistribution>();
-  for (const [name, row] of Object.entries(document)) {
-    const image = typeof row === "string" ? row : stringAt(row, "image");
-    if (name === "" || image === undefined || image === "") return unreadable(`"${name}" has no image`);
-    const others = listAt(releases, stringAt(row, "releases") ?? name);
-    table.set(name, {
-      ...releaseOf(row, image, stringAt(row, "base") ?? `${name}.yaml`, name, bases),
-      releases: others.map((other) =>
-        releaseOf(other, stringAt(other, "image") ?? "", stringAt(other, "base") ?? "", name, bases)
-      ),
-    });
-  }
-  return Result.succeed(table);
-};
-
-const releaseOf = (
-  row: Json,
-  image: string,
-  file: string,
-  name: string,
-  bases: Readonly<Record<string, string>>,
-): Release => ({
-  image,
-  serverVersion: stringAt(row, "serverVersion"),
-  fixNeededToStart: listAt(row, "fixes").some((fix) => member(fix, "neededToStart") === true),
-  base: Object.hasOwn(bases, file) ? { origin: `embedded base of ${name}`, content: bases[file] ?? "" } : undefined,
-});
 
 /** Sources of images besides the table, all by distribution name. */
 export interface ImageOverrides {
@@ -85,6 +29,16 @@ export interface ImageOverrides {
 
 export const NO_OVERRIDES: ImageOverrides = { settings: new Map(), related: new Map() };
 
+/** What the server of a resource runs already. */
+export interface RunningServer {
+  /** Undefined if only the version is known. */
+  readonly image: string | undefined;
+  /** Version of its server, e.g. `0.7.1`; undefined if it is unknown. */
+  readonly serverVersion: string | undefined;
+  /** Folder of its data inside the claim that the resource names, e.g. `distributions/starter`; undefined: none is known. */
+  readonly dataFolder?: string | undefined;
+}
+
 export interface ResolvedDistribution {
   /** Undefined for a CR that runs an image of its own. */
   readonly name: string | undefined;
@@ -95,6 +49,10 @@ export interface ResolvedDistribution {
   readonly fixNeededToStart: boolean;
   /** The operator's settings or environment name this image in place of the pinned one. */
   readonly isOverridden: boolean;
+  /** Set if the server stays on what it runs, although the name means this server now. */
+  readonly insteadOf?: Release;
+  /** Month since when nobody publishes the image any more, and the operator knows no mirror of it. */
+  readonly unpublishedSince?: string;
   /** The labels of the image, where they were read; the base is from them if they have one. */
   readonly labels?: ReadLabels;
 }
@@ -102,72 +60,160 @@ export interface ResolvedDistribution {
 type ResolutionFailure =
   | UnknownDistribution
   | UnsupportedServer
-  | ServerOfAnotherProduct
+  | ImageNotPublished
   | OverrideForOtherServerFamily;
+
+export interface Circumstances {
+  /** A server to try instead, of whichever product. */
+  readonly tried?: string | undefined;
+  /** What runs already; undefined for a resource that never ran. */
+  readonly running?: RunningServer | undefined;
+  /** Whether a mirror that the operator knows may have the image. */
+  readonly isMirrored?: ((image: string) => boolean) | undefined;
+}
 
 export const resolveDistribution = (
   wanted: Spec["distribution"],
   table: DistributionTable,
   overrides: ImageOverrides,
-  /** A server to try instead, of whichever product. */
-  tried?: string,
+  circumstances: Circumstances = {},
+): Result.Result<ResolvedDistribution, ResolutionFailure> =>
+  Result.map(resolved(wanted, table, overrides, circumstances), (found) => {
+    const isKnownToBeElsewhere = found.isOverridden || circumstances.isMirrored?.(found.image) === true;
+    const since = isKnownToBeElsewhere ? undefined : unpublishedSince(found.image, table);
+    return since === undefined ? found : { ...found, unpublishedSince: since };
+  });
+
+const resolved = (
+  wanted: Spec["distribution"],
+  table: DistributionTable,
+  overrides: ImageOverrides,
+  { tried, running, isMirrored = () => false }: Circumstances,
 ): Result.Result<ResolvedDistribution, ResolutionFailure> => {
-  if (wanted.name === undefined) return ownImage(wanted.image ?? "", tried ?? wanted.serverVersion);
-  const path = ["spec", "distribution", "name"];
-  const named = table.get(wanted.name);
-  if (named === undefined) {
-    return Result.fail(new UnknownDistribution({ path, name: wanted.name, available: [...table.keys()].sort() }));
-  }
-  const pinned = named.serverVersion ?? versionInTag(named.image);
   const asked = tried ?? wanted.serverVersion;
-  const version = asked ?? pinned;
-  const server = version === undefined ? undefined : serverOf(version);
-  const versionPath = asked === undefined ? path : ["spec", "distribution", "serverVersion"];
-  if (version !== undefined && server === undefined) {
-    return Result.fail(new UnsupportedServer({ path: versionPath, version, supported: SUPPORTED_SERVERS }));
+  const versionPath = ["spec", "distribution", "serverVersion"];
+  if (wanted.name === undefined) return ownImage(wanted, asked, versionPath, table);
+  const path = ["spec", "distribution", "name"];
+  const { name } = wanted;
+  const named = table.get(name);
+  if (named === undefined) {
+    return Result.fail(new UnknownDistribution({ path, name, available: [...table.keys()].sort() }));
   }
-  if (tried === undefined && asked !== undefined && pinned !== undefined && productOf(asked) !== productOf(pinned)) {
+  const override = overrideOf(name, named, overrides);
+  const overrideVersion = override === undefined ? undefined : versionInTag(override);
+  const before = running !== undefined && isOfDistribution(running, named.aliasOf ?? name, override)
+    ? running
+    : undefined;
+  if (asked === undefined && overrideVersion === undefined && before !== undefined && stays(before, named, table)) {
+    return Result.succeed(staying(name, before, named, override));
+  }
+  const version = asked ?? overrideVersion ?? named.serverVersion ?? versionInTag(named.image);
+  const server = version === undefined ? undefined : serverOf(version);
+  if (asked !== undefined && server === undefined) {
+    return Result.fail(unsupported(versionPath, asked, SUPPORTED_SERVERS));
+  }
+  const other = overrideVersion === undefined ? server : serverOf(overrideVersion);
+  const release = releaseFor(named, other);
+  if (
+    override !== undefined && overrideVersion !== undefined && (
+      other === undefined || release === undefined || server?.family !== other.family
+    )
+  ) {
     return Result.fail(
-      new ServerOfAnotherProduct({
-        path: versionPath,
-        version: asked,
-        distribution: wanted.name,
-        product: productOf(pinned),
-        others: [...table].filter(([, { serverVersion = "" }]) => productOf(serverVersion) === productOf(asked))
-          .map(([name]) => name).sort(),
+      new OverrideForOtherServerFamily({
+        path,
+        distribution: name,
+        image: override,
+        pinned: asked === undefined ? named.image : serverName(asked),
       }),
     );
   }
-  const related = overrides.related.get(relatedImageVariable(wanted.name));
-  // A bundle of OLM names the pinned images too, so that a mirror can replace them: until one does, nothing is overridden.
-  const override = overrides.settings.get(wanted.name) ?? (related === named.image ? undefined : related);
-  const overrideVersion = override === undefined ? undefined : versionInTag(override);
-  const other = overrideVersion === undefined ? undefined : serverOf(overrideVersion);
-  if (override !== undefined && overrideVersion !== undefined && other?.family !== server?.family) {
-    return Result.fail(
-      new OverrideForOtherServerFamily({ path, distribution: wanted.name, image: override, pinned: named.image }),
-    );
-  }
-  const runs = other ?? server;
-  const release = releaseFor(named, runs);
   if (release === undefined) {
     const supported = named.releases.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
-    return Result.fail(new UnsupportedServer({ path: versionPath, version: version ?? "", supported }));
+    return Result.fail(unsupported(asked === undefined ? path : versionPath, version ?? "", supported));
   }
   // An override without a version in its tag, such as a digest, replaces the pinned image and not those of other versions.
-  const isReplaced = release === named || overrideVersion !== undefined;
+  const isReplaced = release.image === named.image || overrideVersion !== undefined;
   const replacement = isReplaced ? override : undefined;
+  const kept = before !== undefined && isSameServer(before, asked, other, table) ? before.image : undefined;
+  const image = replacement ?? kept ?? tagged(release, version ?? "");
+  if (
+    replacement === undefined && before === undefined && tried === undefined && !isMirrored(image) &&
+    named.releases.every(({ unpublishedSince }) => unpublishedSince !== undefined)
+  ) {
+    const since = release.unpublishedSince ?? "";
+    return Result.fail(new ImageNotPublished({ path, distribution: name, image, since }));
+  }
   return Result.succeed({
-    name: wanted.name,
-    image: replacement ?? (release === named ? named.image : tagged(release, version ?? "")),
-    server: runs,
+    name,
+    image,
+    server: other,
     base: release.base,
     fixNeededToStart: release.fixNeededToStart,
     isOverridden: replacement !== undefined,
   });
 };
 
-/** The pinned release where its catalogue is the server's own, else the one of the server's minor; undefined: there is none. */
+const unsupported = (path: FieldPath, version: string, supported: ReadonlyArray<string>): UnsupportedServer =>
+  new UnsupportedServer({ path, version, supported });
+
+/** Of the name itself, else of the name that it is another name of. */
+const overrideOf = (
+  name: string,
+  named: NamedDistribution,
+  { settings, related }: ImageOverrides,
+): string | undefined => {
+  const names = named.aliasOf === undefined ? [name] : [name, named.aliasOf];
+  const variables = names.flatMap((item) => related.get(relatedImageVariable(item)) ?? []);
+  // A bundle of OLM names the pinned images too, so that a mirror can replace them: until one does, nothing is overridden.
+  return names.flatMap((item) => settings.get(item) ?? [])[0] ?? variables.filter((image) => image !== named.image)[0];
+};
+
+/** Whether what runs is an image of this distribution, and not one that another name or an image of the author's stood for. */
+const isOfDistribution = ({ image }: RunningServer, name: string, override: string | undefined): boolean =>
+  image === undefined || override !== undefined || new RegExp(`(^|/)distribution-${name}[:@]`).test(`${image}:`);
+
+/** Nobody asked for another server: an image that cannot be replaced stays, and Llama Stack does not become OGX. */
+const stays = ({ image, serverVersion }: RunningServer, named: NamedDistribution, table: DistributionTable): boolean =>
+  named.aliasOf === undefined && (
+    image !== undefined && unpublishedSince(image, table) !== undefined ||
+    serverVersion !== undefined && productOf(serverVersion) !== productOf(named.serverVersion ?? "") &&
+      productOf(serverVersion) === "Llama Stack"
+  );
+
+const staying = (
+  name: string,
+  { image, serverVersion }: RunningServer,
+  named: NamedDistribution,
+  override: string | undefined,
+): ResolvedDistribution => {
+  const server = serverVersion === undefined ? undefined : serverOf(serverVersion);
+  const release = server === undefined ? undefined : releaseFor(named, server);
+  return {
+    name,
+    image: override ?? image ?? tagged(release ?? named, serverVersion ?? ""),
+    server,
+    base: release?.base,
+    fixNeededToStart: release?.fixNeededToStart ?? false,
+    isOverridden: override !== undefined,
+    insteadOf: named,
+  };
+};
+
+/** Whether the server that is asked for runs already, in an image that nobody publishes any more: it stays. */
+const isSameServer = (
+  { image, serverVersion }: RunningServer,
+  asked: string | undefined,
+  server: Server | undefined,
+  table: DistributionTable,
+): boolean =>
+  image !== undefined && asked !== undefined && unpublishedSince(image, table) !== undefined &&
+  // Where the version is unknown, the author names it.
+  (serverVersion === undefined
+    ? productOf(asked) === "Llama Stack"
+    : asked === serverVersion || !isPatch(asked) && serverOf(serverVersion)?.catalogue === server?.catalogue);
+
+/** The release whose catalogue is the server's own; undefined: there is none. */
 const releaseFor = (named: NamedDistribution, server: Server | undefined): Release | undefined => {
   if (server === undefined) return named;
   return [named, ...named.releases].find((release) => {
@@ -178,7 +224,9 @@ const releaseFor = (named: NamedDistribution, server: Server | undefined): Relea
 
 /** The image of another release under the tag of the asked version; `x.y` means the release that the base is from. */
 const tagged = ({ image }: Release, version: string): string =>
-  /^[0-9]+\.[0-9]+\.[0-9]+$/.test(version) ? image.replace(/:[^:/]+$/, `:${version}`) : image;
+  isPatch(version) ? image.replace(/:[^:/]+$/, `:${version}`) : image;
+
+const isPatch = (version: string): boolean => /^[0-9]+\.[0-9]+\.[0-9]+$/.test(version);
 
 /** `ogx-starter` → `RELATED_IMAGE_OGX_STARTER`. */
 export const relatedImageVariable = (name: string): string =>
@@ -186,32 +234,34 @@ export const relatedImageVariable = (name: string): string =>
 
 /** The server of an image, if its path and tag identify it. */
 export const serverOfImage = (image: string): Server | undefined => {
-  const version = PUBLISHED_PATH.test(image) ? versionInTag(image) : undefined;
+  const version = publishedDistribution(image) !== undefined ? versionInTag(image) : undefined;
   return version === undefined ? undefined : serverOf(version);
 };
 
+/** A published image has the base of its release, whoever names it; a file of its labels is only in them. */
 const ownImage = (
-  image: string,
+  { image = "", config }: Spec["distribution"],
   serverVersion: string | undefined,
+  path: FieldPath,
+  table: DistributionTable,
 ): Result.Result<ResolvedDistribution, UnsupportedServer> => {
-  const version = serverVersion ?? (PUBLISHED_PATH.test(image) ? versionInTag(image) : undefined);
+  const published = publishedDistribution(image);
+  const version = serverVersion ?? (published === undefined ? undefined : versionInTag(image));
   const server = version === undefined ? undefined : serverOf(version);
   if (serverVersion !== undefined && server === undefined) {
-    const path = ["spec", "distribution", "serverVersion"];
-    return Result.fail(new UnsupportedServer({ path, version: serverVersion, supported: SUPPORTED_SERVERS }));
+    return Result.fail(unsupported(path, serverVersion, SUPPORTED_SERVERS));
   }
+  const named = published === undefined || config !== undefined ? undefined : table.get(published);
+  const release = named === undefined || server === undefined ? undefined : releaseFor(named, server);
   return Result.succeed({
     name: undefined,
     image,
     server,
-    base: undefined,
-    fixNeededToStart: false,
+    base: release?.base,
+    fixNeededToStart: release?.fixNeededToStart ?? false,
     isOverridden: false,
   });
 };
-
-/** Image paths whose tag is a server version, including mirrors. */
-const PUBLISHED_PATH = /(^|\/)(llamastack|ogxai)\/distribution-[^/:@]+(:|@|$)/;
 
 /** The tag if it is a version; `latest`, digests and other tags contain none. */
 const versionInTag = (image: string): string | undefined => {

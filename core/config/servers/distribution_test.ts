@@ -1,15 +1,24 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decoded, failures, generated, rejected, smallBase, SURROUNDINGS, warnings } from "../../../tests/given.ts";
-import { derive } from "../derive.ts";
-import { type ImageOverrides, NO_OVERRIDES, readDistributions, resolveDistribution } from "./distribution.ts";
+import type { JsonObject } from "../../data/json.ts";
+import { derive, warningsOf } from "../derive.ts";
+import {
+  type Circumstances,
+  type ImageOverrides,
+  NO_OVERRIDES,
+  resolveDistribution,
+  type RunningServer,
+} from "./distribution.ts";
+import { readDistributions } from "./distribution_table.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "./distributions.ts";
 
 const resolve = (
   wanted: { name?: string; image?: string; serverVersion?: string },
   overrides: ImageOverrides = NO_OVERRIDES,
+  circumstances: Circumstances = {},
 ) =>
-  Result.match(resolveDistribution(wanted, EMBEDDED_DISTRIBUTIONS, overrides), {
+  Result.match(resolveDistribution(wanted, EMBEDDED_DISTRIBUTIONS, overrides, circumstances), {
     onFailure: (failure) => failure.message,
     onSuccess: ({ image, server }) =>
       `${image} ${server?.family.name ?? "unknown"} ${server?.catalogue.server ?? ""}`.trim(),
@@ -25,15 +34,17 @@ Deno.test("resolveDistribution() finds every shipped distribution", () => {
     "remote-vllm",
     "starter",
   ]);
-  strictEqual(resolve({ name: "starter" }), "docker.io/llamastack/distribution-starter:0.7.1 0.7 0.7");
-  strictEqual(resolve({ name: "ogx-starter" }), "docker.io/ogxai/distribution-starter:1.4.1 1.2 1.4");
+  strictEqual(resolve({ name: "starter" }), "docker.io/ogxai/distribution-starter:1.4.1 1.2 1.4");
+  strictEqual(resolve({ name: "postgres-demo" }), "docker.io/ogxai/distribution-postgres-demo:1.4.1 1.2 1.4");
+  strictEqual(resolve({ name: "ogx-starter" }), resolve({ name: "starter" }));
+  strictEqual(resolve({ name: "ogx-postgres-demo" }), resolve({ name: "postgres-demo" }));
 });
 
 Deno.test("resolveDistribution() prefers the settings, then RELATED_IMAGE, then the table", () => {
   const related = { ...NO_OVERRIDES, related: new Map([["RELATED_IMAGE_STARTER", "mirror/starter:latest"]]) };
-  strictEqual(resolve({ name: "starter" }, related), "mirror/starter:latest 0.7 0.7");
-  const both = { ...related, settings: new Map([["starter", "own/starter:0.7.3"]]) };
-  strictEqual(resolve({ name: "starter" }, both), "own/starter:0.7.3 0.7 0.7");
+  strictEqual(resolve({ name: "starter" }, related), "mirror/starter:latest 1.2 1.4");
+  const both = { ...related, settings: new Map([["starter", "own/starter:1.4.2"]]) };
+  strictEqual(resolve({ name: "starter" }, both), "own/starter:1.4.2 1.2 1.4");
   const dashed = { ...NO_OVERRIDES, related: new Map([["RELATED_IMAGE_OGX_STARTER", "mirror/ogx@sha256:abc"]]) };
   strictEqual(resolve({ name: "ogx-starter" }, dashed), "mirror/ogx@sha256:abc 1.2 1.4");
 });
@@ -59,8 +70,14 @@ Deno.test("resolveDistribution() replaces only the pinned image by an override w
   }
 });
 
-Deno.test("resolveDistribution() rejects an override of another server family", () => {
-  ok(resolve({ name: "starter" }, settings("ogxai/distribution-starter:1.4.1")).includes("another server family"));
+Deno.test("resolveDistribution() rejects an override for another server than the resource asks for, or without a base", () => {
+  const override = settings("ogxai/distribution-starter:1.4.1");
+  ok(
+    resolve({ name: "starter", serverVersion: "0.6.1" }, override).includes(
+      "another server family than Llama Stack 0.6.1",
+    ),
+  );
+  ok(resolve({ name: "starter" }, settings("mirror/starter:2.0.0")).includes("another server family"));
 });
 
 Deno.test("resolveDistribution() uses the minor version of the override for the catalogue", () => {
@@ -68,14 +85,137 @@ Deno.test("resolveDistribution() uses the minor version of the override for the 
   strictEqual(resolve({ name: "ogx-starter" }, overrides), "mirror/ogx:1.5.0 1.2 1.5");
 });
 
-Deno.test("resolveDistribution() rejects a server of another product and names the distributions that have it", () => {
+Deno.test("resolveDistribution() takes an override with a version in its tag together with the base of that version", () => {
+  for (const version of ["0.3.5", "0.6.1", "0.7.1", "1.0.4"]) {
+    const minor = version.split(".").slice(0, 2).join(".");
+    const found = resolve({ name: "starter" }, settings(`mirror.example.com/distribution-starter:${version}`));
+    ok(found.startsWith(`mirror.example.com/distribution-starter:${version} `) && found.endsWith(` ${minor}`), found);
+  }
+  const derived = generated({ distribution: { name: "starter" }, resources: { shields: ["guard"] } }, {
+    overrides: settings("mirror.example.com/distribution-starter:0.6.1"),
+  });
+  strictEqual(derived.server.version, "0.6.1");
+});
+
+Deno.test("resolveDistribution() gives an alias the override of the name that it stands for, unless it has its own", () => {
+  strictEqual(resolve({ name: "ogx-starter" }, settings("m/starter:1.4.1")), "m/starter:1.4.1 1.2 1.4");
+  const both = new Map([["starter", "m/starter:0.7.1"], ["ogx-starter", "m/starter:1.4.1"]]);
+  strictEqual(resolve({ name: "ogx-starter" }, { ...NO_OVERRIDES, settings: both }), "m/starter:1.4.1 1.2 1.4");
+  strictEqual(resolve({ name: "starter" }, { ...NO_OVERRIDES, settings: both }), "m/starter:0.7.1 0.7 0.7");
+});
+
+const GONE = "docker.io/llamastack/distribution-starter:0.7.1";
+const runs = (image: string | undefined, serverVersion: string | undefined): Circumstances => ({
+  running: { image, serverVersion },
+});
+
+Deno.test("resolveDistribution() leaves a server on the image and the version of Llama Stack that it runs", () => {
+  const starter = { name: "starter" };
+  strictEqual(resolve(starter, NO_OVERRIDES, runs(GONE, "0.7.1")), `${GONE} 0.7 0.7`);
+  const short = "llamastack/distribution-starter:0.2.14";
+  strictEqual(resolve(starter, NO_OVERRIDES, runs(short, "0.2.14")), `${short} legacy 0.2`);
+  // Where only the status is left, the image of that version.
+  strictEqual(resolve(starter, NO_OVERRIDES, runs(undefined, "0.7.1")), `${GONE} 0.7 0.7`);
+  const floating = "docker.io/llamastack/distribution-starter:latest";
+  strictEqual(resolve(starter, NO_OVERRIDES, runs(floating, undefined)), `${floating} unknown`);
+  strictEqual(resolve(starter, NO_OVERRIDES, runs(floating, "0.7.3")), `${floating} 0.7 0.7`);
+  const published = "docker.io/ogxai/distribution-starter:0.6.1";
+  strictEqual(resolve(starter, NO_OVERRIDES, runs(published, "0.6.1")), `${published} 0.4 0.6`);
+  const nowhere = "docker.io/llamastack/distribution-remote-vllm:0.3.0";
+  strictEqual(resolve({ name: "remote-vllm" }, NO_OVERRIDES, runs(nowhere, "0.3.0")), `${nowhere} 0.3 0.3`);
   strictEqual(
-    resolve({ name: "starter", serverVersion: "1.4.1" }),
-    'spec.distribution.serverVersion: "1.4.1" is not a version of Llama Stack, which distribution "starter" runs; set ' +
-      "spec.distribution.name to a distribution with this server: ogx-postgres-demo, ogx-starter",
+    resolve({ ...starter, serverVersion: "0.7.1" }, NO_OVERRIDES, runs(floating, undefined)),
+    `${floating} 0.7 0.7`,
   );
-  ok(resolve({ name: "ogx-starter", serverVersion: "0.7.3" }).includes("not a version of OGX"));
-  ok(!resolve({ name: "ogx-starter", serverVersion: "0.8" }).includes("only"));
+  // The same server is published elsewhere, but nobody asked for another image.
+  const old = "docker.io/llamastack/distribution-starter:0.6.1";
+  for (const serverVersion of ["0.6", "0.6.1"]) {
+    strictEqual(resolve({ ...starter, serverVersion }, NO_OVERRIDES, runs(old, "0.6.1")), `${old} 0.4 0.6`);
+  }
+});
+
+Deno.test("resolveDistribution() moves a server that runs where somebody asks for that", () => {
+  const newest = resolve({ name: "starter" });
+  strictEqual(resolve({ name: "starter", serverVersion: "1.4.1" }, NO_OVERRIDES, runs(GONE, "0.7.1")), newest);
+  strictEqual(resolve({ name: "ogx-starter" }, NO_OVERRIDES, runs(GONE, "0.7.1")), newest);
+  strictEqual(
+    resolve({ name: "starter" }, settings("m/starter:1.4.1"), runs(GONE, "0.7.1")),
+    "m/starter:1.4.1 1.2 1.4",
+  );
+  // Its image was that of another name, or of the author.
+  const other = "docker.io/llamastack/distribution-postgres-demo:0.7.1";
+  strictEqual(resolve({ name: "starter" }, NO_OVERRIDES, runs(other, "0.7.1")), newest);
+  strictEqual(resolve({ name: "starter" }, NO_OVERRIDES, runs("example.com/own:1", "0.7.1")), newest);
+  // OGX is upgraded as before.
+  strictEqual(
+    resolve({ name: "starter" }, NO_OVERRIDES, runs("docker.io/ogxai/distribution-starter:1.2.5", "1.2.5")),
+    newest,
+  );
+});
+
+Deno.test("resolveDistribution() reads an override without a version for the server that runs", () => {
+  const digest = `m/starter@sha256:${"a".repeat(64)}`;
+  strictEqual(resolve({ name: "starter" }, settings(digest), runs(digest, "0.7.1")), `${digest} 0.7 0.7`);
+  strictEqual(resolve({ name: "starter" }, settings(digest)), `${digest} 1.2 1.4`);
+});
+
+Deno.test("a new resource with a name whose images are gone is rejected, unless somebody has a copy", () => {
+  for (const name of ["remote-vllm", "meta-reference-gpu"]) {
+    const resolved = resolve({ name });
+    ok(resolved.startsWith(`spec.distribution.name: no image of distribution "${name}" is published`), resolved);
+    const { image = "" } = EMBEDDED_DISTRIBUTIONS.get(name) ?? {};
+    const copy = { ...NO_OVERRIDES, settings: new Map([[name, `m/${name}:1`]]) };
+    ok(resolve({ name }, copy).startsWith(`m/${name}:1 `));
+    ok(resolve({ name }, NO_OVERRIDES, { isMirrored: () => true }).startsWith(image));
+    ok(resolve({ name }, NO_OVERRIDES, runs(image, undefined)).startsWith(image));
+  }
+});
+
+/** The warnings of a resource that sets nothing else, without a mirror. */
+const told = (distribution: JsonObject, running?: RunningServer) => {
+  const bare = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
+  const surroundings = running === undefined ? bare : { ...bare, running };
+  return warningsOf(Result.getOrThrow(derive(decoded({ distribution }), surroundings)))
+    .map(({ code, message }) => `${code} ${message}`);
+};
+
+Deno.test("derive() uses the base of a published image, whether it is named by name or by image", () => {
+  const providers = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
+  for (const version of ["0.5.2", "0.6.1", "1.4.1"]) {
+    const image = `docker.io/ogxai/distribution-starter:${version}`;
+    const byImage = generated({ distribution: { image }, providers });
+    strictEqual(byImage.distribution.image, image);
+    strictEqual(
+      byImage.config.yaml,
+      generated({ distribution: { name: "starter", serverVersion: version }, providers }).config.yaml,
+    );
+  }
+  // The author asks for a file of the labels.
+  const labelled = { image: "docker.io/ogxai/distribution-starter:1.4.1", config: "other.yaml" };
+  deepStrictEqual(failures({ distribution: labelled, providers }), ["BaseConfigRequired at spec.distribution.image"]);
+});
+
+Deno.test("derive() warns of an image that nobody publishes, with the ways out that there are", () => {
+  const copy = "name a copy of it in image-overrides of the operator's settings or in spec.distribution.image";
+  const gone = (image: string) =>
+    `ImageNotPublished image ${image} has not been published since 2026-06, so only nodes that have it can run it; `;
+  const move = 'set spec.distribution.serverVersion to "1.4.1" to move to OGX 1.4.1; docs/upgrade.md says what this ' +
+    "move loses";
+  deepStrictEqual(told({ name: "starter", serverVersion: "0.7.1" }), [`${gone(GONE)}${copy}, or ${move}`]);
+  deepStrictEqual(told({ name: "starter" }, { image: GONE, serverVersion: "0.7.1" }), [
+    `${gone(GONE)}${copy}, or ${move}`,
+  ]);
+  const own = "docker.io/llamastack/distribution-starter:0.6.1";
+  deepStrictEqual(told({ image: own }), [
+    `${
+      gone(own)
+    }set spec.distribution.image to docker.io/ogxai/distribution-starter:0.6.1, which has the same server, or ${copy}`,
+  ]);
+  const published = { image: "docker.io/ogxai/distribution-starter:0.6.1", serverVersion: "0.6.1" };
+  deepStrictEqual(told({ name: "starter" }, published), [`ServerStays the server stays on Llama Stack 0.6.1; ${move}`]);
+  for (const quiet of [{ name: "starter" }, { name: "starter", serverVersion: "0.6.1" }, { image: published.image }]) {
+    deepStrictEqual(told(quiet), []);
+  }
 });
 
 Deno.test("resolveDistribution() names serverVersion where that is what is wrong", () => {
@@ -179,7 +319,7 @@ Deno.test("derive() names the ConfigMap and key of an own config", () => {
 });
 
 Deno.test("derive() returns the image that the config was generated for", () => {
-  strictEqual(generated({ disabled: ["eval"] }).distribution.image, "docker.io/llamastack/distribution-starter:0.7.1");
+  strictEqual(generated({ disabled: ["eval"] }).distribution.image, GONE);
 });
 
 Deno.test("derive() warns when the server is newer than every catalogue", () => {

@@ -105,3 +105,14 @@ Deno.test("readsLabels() leaves pinned images alone, unless they are asked for",
   deepStrictEqual([distribution, overridden, own].map((item) => readsLabels(item, "Always")), [true, true, true]);
   deepStrictEqual([distribution, overridden, own].map((item) => readsLabels(item, "Never")), [false, false, false]);
 });
+
+Deno.test("labels that do not name the server are accepted with serverVersion, and named in the failure without it", () => {
+  const unnamed = read({ config: { ...CONFIG, serverVersion: undefined } });
+  const [failure] = rejected(OWN, { labels: unnamed }).failures;
+  match(
+    failure?.message ?? "",
+    /the labels of the image do not name it \(com\.ogx\.distribution\.version or io\.llamastack\.config\.version, such as 1\.4\.1/,
+  );
+  const distribution = { image: IMAGE, serverVersion: "1.5" };
+  strictEqual(generated({ ...OWN, distribution }, { labels: unnamed }).server.version, "1.5");
+});

@@ -3,6 +3,8 @@ import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { EnvVar } from "../../api/embedded.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
+import { imageName, namesRegistry, repositoryOf } from "../../image/image_name.ts";
+import { externalProviders } from "../external_providers.ts";
 import { entriesOf, type Facts, noted } from "../draft.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
@@ -57,11 +59,29 @@ export const configCautions = (
 };
 
 export const specCautions = (spec: Spec): ReadonlyArray<Warning> => [
+  ...shortImages(spec),
   ...autoscalerCautions(spec),
   ...commandCautions(spec),
   ...workloadCautions(spec),
   ...(spec.workload?.overrides?.env ?? []).flatMap(variableCautions),
 ];
+
+/** Docker Hub is meant on most nodes, and nothing at all where short names are enforced. */
+const shortImages = (spec: Spec): ReadonlyArray<Warning> =>
+  [
+    { path: ["spec", "distribution", "image"], image: spec.distribution.image },
+    ...externalProviders(spec).map(({ path, provider: { image } }) => ({ path: [...path, "image"], image })),
+  ].flatMap(({ path, image }) =>
+    image === undefined || namesRegistry(image) ? [] : [
+      warning(
+        "ImageWithoutRegistry",
+        path,
+        `"${image}" names no registry, and nodes that require one, such as those of OpenShift, do not pull it; write ${
+          repositoryOf(imageName(image))
+        } if it is on Docker Hub`,
+      ),
+    ]
+  );
 
 const autoscalerCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
   const { minReplicas, maxReplicas = 0 } = workload?.autoscaling ?? {};

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { generated, secret, warnings } from "../../../tests/given.ts";
+import { decoded, generated, secret, warnings } from "../../../tests/given.ts";
+import { specCautions } from "./cautions.ts";
 
 const withEnv = (...env: ReadonlyArray<object>) =>
   ({
@@ -61,4 +62,22 @@ Deno.test("addCautions() names the fields that an own command does not apply", (
   deepStrictEqual(warnings(own({ command: ["llama", "stack", "run"] })), [
     "OverriddenCommand at spec.workload.overrides.command",
   ]);
+});
+
+Deno.test("specCautions() warns of images that name no registry", () => {
+  const of = (image: string, provider = "quay.io/team/provider:1") =>
+    specCautions(
+      decoded({
+        distribution: { image },
+        externalProviders: { inference: [{ providerId: "own", image: provider }] },
+      }).spec,
+    ).filter(({ code }) => code === "ImageWithoutRegistry").map(({ path }) => path.join("."));
+  deepStrictEqual(of("ogxai/distribution-starter:1.4.1"), ["spec.distribution.image"]);
+  deepStrictEqual(of("own", "team/provider:1"), [
+    "spec.distribution.image",
+    "spec.externalProviders.inference.0.image",
+  ]);
+  for (const image of ["docker.io/a/b:1", "localhost/b", "registry:5000/b", "quay.io/a/b@sha256:00"]) {
+    deepStrictEqual(of(image), []);
+  }
 });

@@ -4,7 +4,7 @@ import { effectiveId } from "../../api/rules.ts";
 import type { Provider } from "../../api/v1alpha2.ts";
 import {
   type ForbiddenSetting,
-  MissingSetting,
+  type MissingSetting,
   NotSupportedByServer,
   type RuleBroken,
   type SettingInvalid,
@@ -12,21 +12,16 @@ import {
   type UnusableEndpoint,
 } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
-import { at, type Json, type JsonObject, omit, put, withMember } from "../../data/json.ts";
+import { type Json, type JsonObject, omit, withMember } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import {
-  type Catalogue,
-  endpointExpectation,
-  type ProviderType,
-  providerType,
-  providerTypes,
-} from "../servers/catalogue.ts";
+import { type Catalogue, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
 import { doubledFields, settingFindings, strayFindings } from "./provider_settings.ts";
 import { knownEnvironment } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
+import { settingsOfReplaced, withReferences, withRequired } from "./provider_stores.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
@@ -132,8 +127,9 @@ const expand = (
       )
     );
   const given = { ...settings, ...typed.config };
-  const filled = withReferences(given, id, api, known, facts, base);
-  const needed = withRequired(filled, id, api, type, known, path, facts);
+  const replaced = settingsOfReplaced(base, api, id, type);
+  const filled = withReferences(given, replaced, id, api, known, facts, base);
+  const needed = withRequired(filled, replaced, id, api, type, known, path, facts);
   const checked = settingFindings(settings, { api, type }, known, path, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
   const rules = brokenRules(api, type, {
@@ -221,71 +217,4 @@ const typedFields = (
     warnings: [...address.warnings, ...unread],
     failures: address.failures,
   };
-};
-
-/** The stores that the type needs and the resource does not set. */
-const withReferences = (
-  config: JsonObject,
-  id: string,
-  api: string,
-  known: ProviderType,
-  { server: { family }, folders }: Facts,
-  base: JsonObject,
-): JsonObject =>
-  Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
-    const path = dotted.split(".");
-    if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
-    const table = api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`;
-    return put(
-      filled,
-      path,
-      family.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders, base),
-    );
-  }, config);
-
-/** Optional by the schema of some vector providers, which crash without it. */
-const ALWAYS_WRITTEN = new Set(["persistence"]);
-
-/**
- * Required fields that are unset: local paths are set to the data directory, a required nullable field to null; any
- * other is a failure.
- */
-const withRequired = (
-  config: JsonObject,
-  id: string,
-  api: string,
-  type: string,
-  known: ProviderType,
-  path: FieldPath,
-  facts: Facts,
-): { readonly config: JsonObject; readonly failures: ReadonlyArray<MissingSetting> } => {
-  const missing = Object.entries(known.fields).filter(([name, field]) =>
-    field.required === true && !Object.hasOwn(config, name)
-  );
-  const local = (name: string): Json | undefined => {
-    if (name === "storage_dir") return facts.folders.files;
-    const file = `\${env.SQLITE_STORE_DIR:=${facts.folders.state}}/${id.replaceAll(/[^A-Za-z0-9._-]/g, "_")}`;
-    if (name === "db_path" && type !== "inline::chromadb") return `${file}.db`;
-    return name === "db_path" || name === "path" ? file : undefined;
-  };
-  const expected = endpointExpectation(facts.server.catalogue, api, type)?.needed === true ? known.endpoint : undefined;
-  const filled = missing.reduce((draft, [name, field]) => {
-    // A null passes the schema, but a required address is not replaced by null.
-    const value = local(name) ?? (field.nullable === true && name !== expected ? null : undefined);
-    return value === undefined ? draft : withMember(draft, name, value);
-  }, config);
-  const needsEndpoint = expected !== undefined && !Object.hasOwn(filled, expected);
-  const absent = missing.map(([name]) => name).filter((name) => !Object.hasOwn(filled, name));
-  const failures = [
-    ...(needsEndpoint && !absent.includes(known.endpoint ?? "") ? [known.endpoint ?? ""] : []),
-    ...absent,
-  ].map((name) => new MissingSetting({ path: [...path, ...fieldFor(name, known)], type }));
-  return { config: filled, failures };
-};
-
-/** Where the author sets the field: endpoint, apiKey, a secret reference or a setting. */
-const fieldFor = (name: string, known: ProviderType): FieldPath => {
-  if (name === known.endpoint) return ["endpoint"];
-  if (name === known.key) return ["apiKey"];
-  return [known.fields[name]?.secret === true ? "secretRefs" : "settings", name];
 };

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { config, envOf, failures, generated, rejected, secret, smallBase, warnings } from "../../../tests/given.ts";
-import { listAt, objectAt } from "../../data/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 
 const inference = (provider: object) => ({ providers: { inference: [provider] } });
 const first = (provider: object, surroundings = smallBase()) =>
@@ -216,4 +216,32 @@ Deno.test("rejectCollisions() names both ids that become one variable, once", ()
     "spec.providers.inference[0].apiKey and spec.providers.inference[1].apiKey: these provider ids map to the same " +
     'environment variable LLSD_A_B_API_KEY: "a.b" and "a-b"; change one of the ids',
   ]);
+});
+
+Deno.test("a provider that replaces one of the base config with the same type goes on with its data", () => {
+  const entryOf = (serverVersion: string, vectorIo: JsonObject) =>
+    listAt(
+      config({ distribution: { name: "starter", serverVersion }, providers: { vectorIo: [vectorIo] } }),
+      "providers",
+      "vector_io",
+    ).find((entry) => stringAt(entry, "provider_id") === (vectorIo.id ?? "")) ?? null;
+  for (const version of ["0.6.1", "1.4.1"]) {
+    const base = listAt(
+      config({ distribution: { name: "starter", serverVersion: version }, disabled: ["files"] }),
+      "providers",
+      "vector_io",
+    )
+      .find((entry) => stringAt(entry, "provider_id") === "sqlite-vec") ?? null;
+    deepStrictEqual(entryOf(version, { id: "sqlite-vec", provider: "inline::sqlite-vec" }), base);
+    strictEqual(stringAt(base, "config", "persistence", "namespace"), "vector_io::sqlite_vec");
+  }
+  // Another type, or a name of its own, gets stores of its own.
+  const other = entryOf("1.4.1", { id: "sqlite-vec", provider: "inline::faiss" });
+  strictEqual(stringAt(other, "config", "persistence", "namespace"), "vector_io::sqlite-vec");
+  const own = entryOf("1.4.1", { id: "mine", provider: "inline::sqlite-vec" });
+  strictEqual(stringAt(own, "config", "persistence", "namespace"), "vector_io::mine");
+  // What the author sets counts.
+  const settings = { persistence: { namespace: "own", backend: "kv_default" } };
+  const set = entryOf("1.4.1", { id: "sqlite-vec", provider: "inline::sqlite-vec", settings });
+  strictEqual(stringAt(set, "config", "persistence", "namespace"), "own");
 });

@@ -90,8 +90,8 @@ Deno.test("containerEnv() gives the variable of the user precedence, once", () =
     workload: { overrides: { env: [{ name: "HF_HOME", value: "/models" }, { name: "A", value: "b" }] } },
   };
   deepStrictEqual(generated(spec).env.filter(({ name }) => name === "HF_HOME" || name === "A"), [
-    { name: "A", value: "b" },
     { name: "HF_HOME", value: "/models" },
+    { name: "A", value: "b" },
   ]);
 });
 

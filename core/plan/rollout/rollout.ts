@@ -8,7 +8,7 @@ import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
-import type { Inputs } from "../inputs.ts";
+import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
 import {
   type Cause,
@@ -89,6 +89,10 @@ export const rolloutOf = (prepared: Prepared, live: JsonObject | undefined, snap
   if (newer !== undefined) return { kind: "hold", digest, newer };
   const pinsChanged = recorded(PINS_ANNOTATION) !== prepared.pins;
   if (!pinsChanged && !byKey && snapshot.operator.rolloutOnUpgrade === "Held") return { kind: "hold", digest };
+  // A restarted pod may come to a node that has no copy of the image, and cannot get one.
+  if (prepared.derived.distribution.unpublishedSince !== undefined && isAvailable(live)) {
+    return { kind: "hold", digest };
+  }
   return paced(
     prepared,
     live,
@@ -118,8 +122,7 @@ const wayBack = (live: JsonObject, snapshot: ClusterSnapshot): GoodTemplate | un
 const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, why: string): Rollout => {
   const digest = templateDigest(prepared.objects.deployment);
   const asked = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
-  const available = Number(member(objectAt(live, "status"), "availableReplicas") ?? 0);
-  if (asked === 0 || available === 0) {
+  if (asked === 0 || !isAvailable(live)) {
     return { kind: "apply", why: `${why}; none of its pods is available`, cause: "edit" };
   }
   const waiting: Waiting = {
@@ -134,6 +137,9 @@ const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, 
     : { kind: "queue", waiting, digest, obstacle };
 };
 
+const isAvailable = (live: JsonObject): boolean =>
+  Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0;
+
 const obstacleTo = (
   upgrades: ReadonlyArray<RollingUpgrade>,
   waiting: Waiting,
@@ -143,22 +149,6 @@ const obstacleTo = (
   if (failed !== undefined) return { kind: "stopped", at: failed.key };
   const max = operator.upgradeParallelism;
   return holdingSlots(upgrades, nowMs).length >= max ? { kind: "full", max } : undefined;
-};
-
-/**
- * Whether the user's inputs differ from the recorded ones. Values of Secrets are compared by their HMAC; under another key
- * (the old one was lost) they cannot be compared, which is the operator's trouble and not an edit.
- */
-export const inputsChanged = (
-  { user, secrets, secretKey }: Inputs,
-  recorded: (name: string) => string | undefined,
-): { readonly byUser: boolean; readonly byKey: boolean } => {
-  const otherKey = recorded(SECRET_KEY_ANNOTATION) !== secretKey;
-  const otherSecrets = recorded(SECRETS_INPUT_ANNOTATION) !== secrets;
-  return {
-    byUser: recorded(USER_INPUTS_ANNOTATION) !== user || otherSecrets && !otherKey,
-    byKey: otherSecrets && otherKey,
-  };
 };
 
 /** The Deployment with the record of what it was made from. */

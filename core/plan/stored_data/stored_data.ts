@@ -7,11 +7,12 @@ import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_back
 import { serverName, serverOf } from "../../config/servers/families/families.ts";
 import * as Result from "effect/Result";
 import { RegistryConflict, ServerFamilyChangeLosesData } from "../../failure/failures.ts";
-import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "../../data/json.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
 import type { Prepared } from "../prepare.ts";
-import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../rollout/record.ts";
+import { SERVER_ANNOTATION } from "../rollout/record.ts";
+import { hasServed } from "../../snapshot/running_server.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 /** Annotation of the resource: the server family that may use the data, e.g. `1.2`. */
@@ -36,7 +37,7 @@ export const storedDataFindings = (
 ): StoredDataFindings => {
   if (live === undefined || !hasServed(live) || runsAsWanted(prepared, live)) return NOTHING;
   const runs = runningConfig(live, snapshot);
-  const stored = storedIn(live, runs, runningServer(live)?.family);
+  const stored = storedIn(live, runs, serverIn(live)?.family);
   if (stored.length === 0) return NOTHING;
   const move = familyChange(prepared, live, stored, snapshot);
   const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs);
@@ -50,12 +51,6 @@ export const storedDataFindings = (
 const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
   blueprint.configFile !== undefined && imageOf(templateSpec(live)) === blueprint.image &&
   configMapsOf(templateSpec(live)).includes(blueprint.configFile.configMapName);
-
-/** A completed rollout is recorded, even if the pods are not running now. */
-const hasServed = (live: JsonObject): boolean =>
-  Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
-  stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||
-  listAt(live, "status", "conditions").some((condition) => stringAt(condition, "reason") === "NewReplicaSetAvailable");
 
 interface Running {
   readonly name: string;
@@ -97,7 +92,7 @@ const familyChange = (
   stored: ReadonlyArray<Place>,
   snapshot: ClusterSnapshot,
 ): StoredDataFindings & { readonly moved: boolean } => {
-  const from = runningServer(live);
+  const from = serverIn(live);
   const image = prepared.blueprint.image;
   const path = ["spec", "distribution"];
   const to = prepared.server === undefined ? undefined : serverOf(prepared.server);
@@ -144,7 +139,7 @@ const familyChange = (
   };
 };
 
-const runningServer = (live: JsonObject) => {
+const serverIn = (live: JsonObject) => {
   const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
   return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(templateSpec(live)) ?? "");
 };

@@ -47,7 +47,7 @@ Deno.test("decide() holds a change of the server family on stored data until it 
 Deno.test("decide() distinguishes what a server before 0.3 has stored and what it registered", () => {
   const old = (more: JsonObject = {}) => stored({ distribution: { name: "remote-vllm" }, ...more });
   const { snapshot: before } = converged(snapshot(old({ resources: { models: [{ name: "m" }] } })));
-  const newer = told(edited(before, stored({ distribution: { name: "starter" } })), "ConfigGenerated");
+  const newer = told(edited(before, stored()), "ConfigGenerated");
   ok(newer.includes("ServerFamilyChangeLosesData") && newer.includes("the responses; the metadata of files in"), newer);
   const changed = old({ resources: { models: [{ name: "m", modelType: "embedding", embeddingDimension: 384 }] } });
   ok(told(edited(before, changed), "ConfigGenerated").includes("RegistryConflict"));
@@ -129,15 +129,15 @@ for (
 }
 
 Deno.test("decide() compares models by the name under which the server stores them", () => {
-  const changed = (distribution: string) => {
+  const changed = (serverVersion: string) => {
     const of = (providerModelId: string) => ({
       ...models({ name: "a", providerModelId }),
-      distribution: { name: distribution },
+      distribution: { name: "starter", serverVersion },
     });
     return told(edited(converged(snapshot(of("x"))).snapshot, of("y")), "ConfigGenerated");
   };
-  ok(changed("starter").startsWith("True"));
-  ok(changed("ogx-starter").includes("RegistryConflict"), changed("ogx-starter"));
+  ok(changed("0.7.1").startsWith("True"));
+  ok(changed("1.4.1").includes("RegistryConflict"), changed("1.4.1"));
 });
 
 Deno.test("decide() warns that a removed model remains listed, unless the server has no stored data", () => {

@@ -63,7 +63,7 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
       path: "relatedImages",
       value: relatedImagesOf(choices),
       comment:
-        "Images of distributions from a mirror, by name of the distribution, e.g. `starter: mirror.example.com/starter:0.7.1`. Defaults to the images that the operator pins.",
+        "Images of distributions from a mirror, by name of the distribution, e.g. `starter: mirror.example.com/starter:1.4.1`. Defaults to the images that the operator pins.",
       schema: {
         type: "object",
         properties: Object.fromEntries(

@@ -66,9 +66,11 @@ for (const { server } of CATALOGUES) {
 Deno.test("a name uses its release for the requested server: image and base follow", () => {
   const image = (version: string, name = "starter") =>
     generated({ distribution: { name }, storage: { kv: {} } }, on(version)).distribution.image;
-  strictEqual(image("0.6"), "docker.io/llamastack/distribution-starter:0.6.1");
-  strictEqual(image("0.6.0"), "docker.io/llamastack/distribution-starter:0.6.0");
-  strictEqual(image("0.7.3"), "docker.io/llamastack/distribution-starter:0.7.1");
+  strictEqual(image("0.5"), "docker.io/ogxai/distribution-starter:0.5.2");
+  strictEqual(image("0.6"), "docker.io/ogxai/distribution-starter:0.6.1");
+  strictEqual(image("0.6.0"), "docker.io/ogxai/distribution-starter:0.6.0");
+  strictEqual(image("0.7"), "docker.io/llamastack/distribution-starter:0.7.1");
+  strictEqual(image("0.7.3"), "docker.io/llamastack/distribution-starter:0.7.3");
   strictEqual(image("1.2"), "docker.io/ogxai/distribution-starter:1.2.5");
   strictEqual(image("1.4.1"), "docker.io/ogxai/distribution-starter:1.4.1");
   strictEqual(image("0.8", "ogx-postgres-demo"), "docker.io/ogxai/distribution-postgres-demo:0.8.0");
@@ -92,14 +94,14 @@ for (
       "1.0",
       "spec.resources.shields",
       "not supported by OGX 1.0: shields; use moderation_endpoint in the settings of the responses provider in your own base config, " +
-      "or a named distribution of Llama Stack",
+      "or set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
     ],
     [
       { providers: { safety: [{ provider: "inline::llama-guard" }] } },
       "1.1",
       "spec.providers.safety[0]",
       "not supported by OGX 1.1: safety API; use moderation_endpoint in the settings of the responses provider in your own base config, " +
-      "or a named distribution of Llama Stack",
+      "or set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
     ],
   ] as const
 ) {

@@ -119,6 +119,8 @@ export interface ServerFamily {
    * A telemetry provider is a section of the config; in all other families it is converted to environment variables.
    */
   readonly telemetryProviders: boolean;
+  /** The config names the provider and the embedding model of vector stores that name none; else the first ones count. */
+  readonly vectorStoreDefaults: boolean;
   /** Where models, shields and tool groups are registered: under this key, or at top level. */
   readonly resourcesAt: ReadonlyArray<string>;
   /** Which of its two names makes a model's id, `<provider>/<name>`: the server stores and compares models by that. */

@@ -36,6 +36,7 @@ export const FAMILY_0_7: ServerFamily = {
   rerankTypes: ["inline::transformers", "remote::nvidia", "remote::vllm"],
   shields: true,
   toolGroups: false,
+  vectorStoreDefaults: true,
   telemetryProviders: false,
   resourcesAt: ["registered_resources"],
   modelsAreKnownBy: "providerModelId",

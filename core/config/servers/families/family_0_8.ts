@@ -23,9 +23,10 @@ export const FAMILY_0_8: ServerFamily = {
   ],
   insteadOf: {
     ...FAMILY_0_7.insteadOf,
-    datasetio: "OGX has no evaluation APIs; use a named distribution of Llama Stack",
-    eval: "OGX has no evaluation APIs; use a named distribution of Llama Stack",
-    scoring: "OGX has no evaluation APIs; use a named distribution of Llama Stack",
+    datasetio:
+      "OGX has no evaluation APIs; set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
+    eval: "OGX has no evaluation APIs; set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
+    scoring: "OGX has no evaluation APIs; set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
   },
   modelsAreKnownBy: "modelId",
 };

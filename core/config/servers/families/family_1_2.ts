@@ -26,7 +26,7 @@ export const FAMILY_1_2: ServerFamily = {
   droppedKeys: [["safety"], ["registered_resources", "shields"]],
   insteadOf: {
     safety: "use moderation_endpoint in the settings of the responses provider in your own base config, " +
-      "or a named distribution of Llama Stack",
+      "or set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
     telemetry: "it is converted to OTEL_* environment variables",
   },
   apiAliases: { agents: "responses" },
@@ -39,6 +39,7 @@ export const FAMILY_1_2: ServerFamily = {
   rerankTypes: ["inline::sentence-transformers", "remote::llama-cpp-server", "remote::nvidia", "remote::vllm"],
   shields: false,
   toolGroups: false,
+  vectorStoreDefaults: true,
   telemetryProviders: false,
   resourcesAt: ["registered_resources"],
   modelsAreKnownBy: "modelId",

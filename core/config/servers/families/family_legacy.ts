@@ -26,6 +26,7 @@ export const FAMILY_LEGACY: ServerFamily = {
   unstartableTypes: LEGACY_TYPES,
   typesWithoutModels: TYPES_WITHOUT_MODELS,
   telemetryProviders: true,
+  vectorStoreDefaults: false,
   resourcesAt: [],
   modelsAreKnownBy: "modelId",
   modelIdsInFull: true,

@@ -1,0 +1,86 @@
+/** What a provider needs and the resource does not set: stores, local paths, nulls. */
+import { MissingSetting } from "../../failure/failures.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { at, isObject, type Json, type JsonObject, objectAt, put, stringAt, withMember } from "../../data/json.ts";
+import { endpointExpectation, type ProviderType } from "../servers/catalogue.ts";
+import { entryOf, type Facts } from "../draft.ts";
+
+/** Of the entry of the base config that a provider of the same type replaces: it goes on with the data of that entry. */
+export const settingsOfReplaced = (base: JsonObject, api: string, id: string, type: string): JsonObject => {
+  const entry = entryOf(base, api, id);
+  return stringAt(entry, "provider_type") === type ? objectAt(entry, "config") : {};
+};
+
+/** The stores that the type needs and the resource does not set. */
+export const withReferences = (
+  config: JsonObject,
+  replaced: JsonObject,
+  id: string,
+  api: string,
+  known: ProviderType,
+  { server: { family }, folders }: Facts,
+  base: JsonObject,
+): JsonObject =>
+  Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
+    const path = dotted.split(".");
+    const before = at(replaced, ...path);
+    if (at(filled, ...path) === undefined && isObject(before ?? null)) return put(filled, path, before);
+    if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
+    const table = api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`;
+    return put(
+      filled,
+      path,
+      family.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders, base),
+    );
+  }, config);
+
+/** Optional by the schema of some vector providers, which crash without it. */
+const ALWAYS_WRITTEN = new Set(["persistence"]);
+
+/**
+ * Required fields that are unset: local paths are set to the data directory, a required nullable field to null; any
+ * other is a failure.
+ */
+export const withRequired = (
+  config: JsonObject,
+  replaced: JsonObject,
+  id: string,
+  api: string,
+  type: string,
+  known: ProviderType,
+  path: FieldPath,
+  facts: Facts,
+): { readonly config: JsonObject; readonly failures: ReadonlyArray<MissingSetting> } => {
+  const missing = Object.entries(known.fields).filter(([name, field]) =>
+    field.required === true && !Object.hasOwn(config, name)
+  );
+  const local = (name: string): Json | undefined => {
+    const before = stringAt(replaced, name);
+    // A path without the variable of the data folder is not on the volume.
+    if (before?.startsWith("${env.SQLITE_STORE_DIR") === true) return before;
+    if (name === "storage_dir") return facts.folders.files;
+    const file = `\${env.SQLITE_STORE_DIR:=${facts.folders.state}}/${id.replaceAll(/[^A-Za-z0-9._-]/g, "_")}`;
+    if (name === "db_path" && type !== "inline::chromadb") return `${file}.db`;
+    return name === "db_path" || name === "path" ? file : undefined;
+  };
+  const expected = endpointExpectation(facts.server.catalogue, api, type)?.needed === true ? known.endpoint : undefined;
+  const filled = missing.reduce((draft, [name, field]) => {
+    // A null passes the schema, but a required address is not replaced by null.
+    const value = local(name) ?? (field.nullable === true && name !== expected ? null : undefined);
+    return value === undefined ? draft : withMember(draft, name, value);
+  }, config);
+  const needsEndpoint = expected !== undefined && !Object.hasOwn(filled, expected);
+  const absent = missing.map(([name]) => name).filter((name) => !Object.hasOwn(filled, name));
+  const failures = [
+    ...(needsEndpoint && !absent.includes(known.endpoint ?? "") ? [known.endpoint ?? ""] : []),
+    ...absent,
+  ].map((name) => new MissingSetting({ path: [...path, ...fieldFor(name, known)], type }));
+  return { config: filled, failures };
+};
+
+/** Where the author sets the field: endpoint, apiKey, a secret reference or a setting. */
+const fieldFor = (name: string, known: ProviderType): FieldPath => {
+  if (name === known.endpoint) return ["endpoint"];
+  if (name === known.key) return ["apiKey"];
+  return [known.fields[name]?.secret === true ? "secretRefs" : "settings", name];
+};

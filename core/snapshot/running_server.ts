@@ -1,0 +1,56 @@
+/** What the server of a resource runs already, from its Deployment, or from its status where there is none. */
+import { type RunningServer, serverOfImage } from "../config/servers/distribution.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../plan/rollout/record.ts";
+import { claimName } from "../resources/claim.ts";
+import { imageOf, templateSpec } from "../resources/pod_spec.ts";
+
+/**
+ * Undefined if no pod of the resource was ever available. A Deployment of another operator is taken to have served: nothing
+ * records otherwise, as after a restore from a backup.
+ */
+export const runningServer = (resource: JsonObject, live: JsonObject | undefined): RunningServer | undefined => {
+  const reported = stringAt(resource, "status", "version", "llamaStackServerVersion");
+  if (live === undefined) {
+    const image = stringAt(resource, "status", "resolvedDistribution", "image");
+    return reported === undefined
+      ? undefined
+      : { image, serverVersion: serverOfImage(image ?? "")?.version ?? reported };
+  }
+  const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
+  if (recorded !== undefined && !hasServed(live)) return undefined;
+  const image = imageOf(templateSpec(live));
+  return {
+    image,
+    serverVersion: recorded ?? serverOfImage(image ?? "")?.version ?? reported,
+    dataFolder: dataFolderIn(templateSpec(live), claimOf(resource)),
+  };
+};
+
+const claimOf = (resource: JsonObject): string =>
+  stringAt(resource, "spec", "workload", "storage", "existingClaim") ??
+    claimName(stringAt(resource, "metadata", "name") ?? "");
+
+/** Below the mount of this claim; undefined if the pod does not mount it, or has its data elsewhere. */
+const dataFolderIn = (podSpec: JsonObject, claim: string): string | undefined => {
+  const volume = listAt(podSpec, "volumes").find((item) =>
+    stringAt(item, "persistentVolumeClaim", "claimName") === claim
+  );
+  const [container] = listAt(podSpec, "containers");
+  const mount = listAt(container, "volumeMounts").find((item) =>
+    stringAt(item, "name") === stringAt(volume, "name") && stringAt(item, "subPath") === undefined
+  );
+  const state = listAt(container, "env").find((item) => stringAt(item, "name") === "SQLITE_STORE_DIR");
+  const [at, folder] = [stringAt(mount, "mountPath"), stringAt(state, "value")];
+  if (volume === undefined || at === undefined || folder === undefined) return undefined;
+  const inside = folder.startsWith(`${at.replace(/\/+$/, "")}/`) ? folder.slice(at.replace(/\/+$/, "").length + 1) : "";
+  return FOLDER.test(inside) && !inside.split("/").includes("..") ? inside : undefined;
+};
+
+const FOLDER = /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;
+
+/** A completed rollout is recorded, even if the pods are not running now. */
+export const hasServed = (live: JsonObject): boolean =>
+  Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
+  stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||
+  listAt(live, "status", "conditions").some((condition) => stringAt(condition, "reason") === "NewReplicaSetAvailable");
