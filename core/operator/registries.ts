@@ -11,7 +11,7 @@ export interface Registries {
   readonly authorities: string;
   /** Hosts, with a port if there is one, that are asked without TLS. */
   readonly plainHttp: ReadonlyArray<string>;
-  /** Hosts that may have a loopback or link-local address, or that of the API server. */
+  /** Hosts that may have a loopback or link-local address, or that of an API server or node. */
   readonly internal: ReadonlyArray<string>;
   /** Prefix of images → prefixes to try in its place, before it. */
   readonly mirrors: ReadonlyMap<string, ReadonlyArray<string>>;
@@ -46,7 +46,7 @@ export const REGISTRY_ROWS: ReadonlyArray<RegistryRow> = [
   {
     part: "internal",
     value: "YAML list of `host` or `host:port`, default `[]`",
-    meaning: "Registries that may have a loopback or link-local address, or that of the API server",
+    meaning: "Registries that may have a loopback or link-local address, or that of an API server or node",
     read: (text) => hosts(text),
   },
   {
