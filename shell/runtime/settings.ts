@@ -98,6 +98,38 @@ const unusableContext = (
     : `${files} has no context "${name}"; ${choice}`;
 };
 
+/**
+ * Fields of a kubeconfig that change whom kubectl talks to, or as whom. A command that ignored them would act elsewhere, or as
+ * somebody else, than kubectl does; each with what to do instead.
+ */
+const UNSUPPORTED_OF_CLUSTER: Readonly<Record<string, string>> = {
+  "insecure-skip-tls-verify": "set certificate-authority or certificate-authority-data to the CA of the API server",
+  "tls-server-name": "use an address of the API server that its certificate names",
+  "proxy-url": "set the environment variable HTTPS_PROXY",
+};
+const UNSUPPORTED_OF_USER: Readonly<Record<string, string>> = {
+  as: "use credentials of that user",
+  "as-uid": "use credentials of that user",
+  "as-groups": "use credentials of a member of these groups",
+  "as-user-extra": "use credentials of that user",
+  username: "use a token, a client certificate or a credential plugin",
+  "auth-provider": "use a credential plugin (exec)",
+};
+
+const refuseUnsupported = (
+  what: string,
+  entry: Entry | undefined,
+  unsupported: Readonly<Record<string, string>>,
+): void => {
+  for (const [field, instead] of Object.entries(unsupported)) {
+    const value = member(entry?.value ?? null, field);
+    if (entry === undefined || value === undefined || value === null || value === false || value === "") continue;
+    throw new SettingsError({
+      detail: `${entry.file}: ${field} of the ${what} is not supported; ${instead}, or choose another context`,
+    });
+  }
+};
+
 /** CA, client certificate, token, token file, credential plugin: what `kubectl` of today reads. No credentials without TLS. */
 const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined): Connection => {
   const documents = files.flatMap((file) => {
@@ -141,6 +173,8 @@ const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined
     }
     return text;
   };
+  refuseUnsupported("cluster", clusterEntry, UNSUPPORTED_OF_CLUSTER);
+  refuseUnsupported("user", userEntry, UNSUPPORTED_OF_USER);
   const authority = () => pem(clusterEntry, "certificate-authority");
   authority();
   const place = { url: url.replace(/\/+$/, ""), ...(namespace === undefined ? {} : { namespace }) };

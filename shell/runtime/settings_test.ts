@@ -76,3 +76,34 @@ Deno.test("connectionOf() sends no credentials to an API server without TLS, and
       deepStrictEqual([connection.url, connection.namespace], ["HTTP://here:8001", namespace]);
     }
   }));
+
+for (
+  const [what, cluster, user, words] of [
+    ["an unverified certificate", { "insecure-skip-tls-verify": true }, {}, "insecure-skip-tls-verify of the cluster"],
+    ["another server name", { "tls-server-name": "other" }, {}, "tls-server-name of the cluster"],
+    ["a proxy", { "proxy-url": "http://proxy:3128" }, {}, "proxy-url of the cluster"],
+    ["impersonation", {}, { as: "nobody" }, "as of the user"],
+    ["a password", {}, { username: "me", password: "canary-4711" }, "username of the user"],
+  ] as const
+) {
+  Deno.test(`connectionOf() refuses a kubeconfig with ${what} instead of ignoring it`, () =>
+    inFolder((folder) => {
+      const text = (more: object, of: object) =>
+        kubeconfig({
+          "current-context": "a",
+          contexts: [{ name: "a", context: { cluster: "here", user: "me" } }],
+          clusters: [{ name: "here", cluster: { server: "https://here:6443", ...more } }],
+          users: [{ name: "me", user: { token: "t", ...of } }],
+        });
+      Deno.writeTextFileSync(`${folder}/odd`, text(cluster, user));
+      throws(
+        () => connectionOf(`${folder}/odd`, undefined),
+        (error: Error) =>
+          error.message.includes(`${words} is not supported; `) && error.message.includes(`${folder}/odd`) &&
+          !error.message.includes("canary"),
+      );
+      // Nothing asks for anything.
+      Deno.writeTextFileSync(`${folder}/usual`, text({ "insecure-skip-tls-verify": false }, { as: "" }));
+      strictEqual(connectionOf(`${folder}/usual`, undefined).url, "https://here:6443");
+    }));
+}
