@@ -7,12 +7,13 @@ import {
   endpointExpectation,
   type ProviderType,
 } from "../config/servers/catalogue.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../config/servers/distributions.ts";
 import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/families/families.ts";
 import { unstartableType } from "../config/servers/families/unstartable_types.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
 export interface CatalogueQuery {
-  /** `x.y[.z]`; undefined: the newest server. */
+  /** `x.y[.z]`; undefined: that of distribution `starter`. */
   readonly serverVersion: string | undefined;
   /** Undefined: all APIs, without fields. */
   readonly api: string | undefined;
@@ -22,8 +23,8 @@ export interface CatalogueQuery {
 }
 
 export const catalogueCommand = ({ serverVersion, api, type, format }: CatalogueQuery): Outcome => {
-  const newest = CATALOGUES.at(-1)?.server ?? "";
-  const server = serverOf(serverVersion ?? newest);
+  const usual = EMBEDDED_DISTRIBUTIONS.get("starter")?.serverVersion ?? "";
+  const server = serverOf(serverVersion ?? usual);
   if (server === undefined) {
     return failed(`unknown server version "${serverVersion}"; known: ${SUPPORTED_SERVERS.join(", ")}`);
   }

@@ -4,9 +4,9 @@ import { catalogueCommand, type CatalogueQuery, providersPage } from "./catalogu
 const ask = (query: Partial<CatalogueQuery>) =>
   catalogueCommand({ serverVersion: undefined, api: undefined, type: undefined, format: "text", ...query });
 
-Deno.test("catalogueCommand() lists every type of a server, the newest where none is named", () => {
+Deno.test("catalogueCommand() lists every type of a server, that of starter where none is named", () => {
   const { stdout, code } = ask({});
-  ok(stdout.startsWith("OGX 1.5\n") && stdout.includes("inference  remote::vllm\n") && code === 0);
+  ok(stdout.startsWith("OGX 1.4\n") && stdout.includes("inference  remote::vllm\n") && code === 0);
   ok(ask({ serverVersion: "0.7.3" }).stdout.includes("safety  inline::llama-guard"));
 });
 

@@ -167,14 +167,14 @@ Deno.test("cli answers a mistake on standard error alone", async () => {
   deepStrictEqual([asked.code, asked.stderr], [0, ""]);
 });
 
-Deno.test("cli render and lint fail for settings that cannot be read, and name the line", async () => {
+Deno.test("cli render and lint report an entry of the settings that cannot be read, and go on as the operator does", async () => {
   const settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\ndata:\n  image-overrides: 5\n";
   const file = await Deno.makeTempFile({ suffix: ".yaml" });
   try {
     await Deno.writeTextFile(file, settings.replace("5", '"["'));
     for (const command of ["render", "lint"]) {
       const { code, stderr } = await cli([command, "-f", VLLM, "--settings", file]);
-      ok(code === 1 && stderr.includes("image-overrides"), stderr);
+      ok(code === 0 && /: warning: .*image-overrides/.test(stderr), stderr);
     }
   } finally {
     await Deno.remove(file);

@@ -23,7 +23,7 @@ import {
 } from "../../core/image/labels_file.ts";
 import { manifestFiles, readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
-import { Ended, usageError } from "./print.ts";
+import { usageError } from "./print.ts";
 
 export const readFiles = Effect.fn("readFiles")(function* (flags: ReadonlyArray<string>, rest: ReadonlyArray<string>) {
   const names = [...flags, ...rest];
@@ -60,10 +60,8 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   const { settings, complaints } = readSettings(settingsData(map), SETTINGS_DEFAULT, [
     ...EMBEDDED_DISTRIBUTIONS.keys(),
   ]);
-  if (complaints.length > 0) {
-    write(Deno.stderr, lines(complaints.map((complaint) => `${file}: ${complaint}`)));
-    return yield* new Ended({ code: 1 });
-  }
+  // As the operator does: an entry that it cannot read is reported, and does not count.
+  if (complaints.length > 0) write(Deno.stderr, lines(complaints.map((complaint) => `${file}: warning: ${complaint}`)));
   return settings;
 });
 

@@ -12,7 +12,11 @@ import { INVOKED_AS } from "../invocation.ts";
 export const catalogue = Command.make(
   "catalogue",
   {
-    serverVersion: optionalText("server-version", "V", "Server version, e.g. 0.7.3 (default: the newest)"),
+    serverVersion: optionalText(
+      "server-version",
+      "V",
+      "Server version, e.g. 0.7.3 (default: that of distribution starter)",
+    ),
     distribution: optionalText("distribution", "NAME", "Use the server of this distribution instead, e.g. starter"),
     api: optionalText("api", "NAME", "List only providers of this API, with their fields, e.g. inference"),
     type: optionalText("type", "TYPE", "List only this provider type, with its fields, e.g. vllm"),
