@@ -64,9 +64,11 @@ export const aWhile = (times = 1): Promise<void> => pause(times * WHILE_MS);
 const MOMENT_MS = 100;
 export const aMoment = (): Promise<void> => pause(MOMENT_MS);
 
-/** Some turns of the event loop. */
-const TICK_MS = 5;
-export const aTick = (): Promise<void> => pause(TICK_MS);
+/** So many turns of the event loop that what needs nothing but turns is done, also on a machine that is busy meanwhile. */
+const TURNS = 30;
+export const aTick = async (): Promise<void> => {
+  for (let turn = 0; turn < TURNS; turn++) await pause(0);
+};
 
 /** For lengths that have a name and a reason where they are used. */
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

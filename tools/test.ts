@@ -31,12 +31,13 @@ const CHECKS: Lane = [
   { name: "format", args: ["fmt", "--check", "--quiet"] },
   { name: "lint", args: ["lint", "--quiet"] },
   { name: "generated files", args: ["task", "--quiet", "gen", "--check"] },
-  { name: "types", args: ["check", "--quiet"] },
+  { name: "types", args: ["check", "--quiet"], yields: true },
 ];
 
 const UNITS: Lane = [{
   name: "unit tests and properties",
   args: [...TEST, "--parallel", "--trace-leaks", ...UNIT_TESTS],
+  yields: true,
 }];
 
 const CLUSTER: Lane = [{

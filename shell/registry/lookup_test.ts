@@ -11,6 +11,9 @@ import { unreached } from "../kubernetes/cluster_error.ts";
 import { lookedUp, lookupLimits } from "./lookup.ts";
 import { aTick } from "../../tests/waiting.ts";
 
+/** Much longer than a lookup needs to begin. */
+const WAITED_MS = 1000;
+
 /** Lookups that begin and never end, until the scope is closed. */
 const waiting = async () => {
   const scope = Scope.makeUnsafe();
@@ -27,7 +30,7 @@ const waiting = async () => {
       const once = Effect.asVoid(Deferred.succeed(isBegun, undefined));
       const question = { namespace, image: `${host}/a:1` } as ImageQuestion;
       await Effect.runPromise(Effect.forkIn(limits(question, once), scope));
-      return await Effect.runPromise(Effect.timeoutOption(Deferred.await(isBegun), 100)).then(({ _tag }) =>
+      return await Effect.runPromise(Effect.timeoutOption(Deferred.await(isBegun), WAITED_MS)).then(({ _tag }) =>
         _tag === "Some"
       );
     },
