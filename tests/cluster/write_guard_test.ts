@@ -72,9 +72,13 @@ Deno.test("the write guard allows the operator's writes and protects everything 
         for (const object of orphans) {
           await cluster.kubectl(["patch", object, "-n", TENANT, "--type=merge", "-p", ownerless]);
         }
+        // It needs a generated config, and a floating tag does not say of which version its server is.
+        const version = JSON.stringify({ spec: { distribution: { serverVersion: "0.7.1" } } });
+        await cluster.kubectl(["patch", "llsd", "scaled", "-n", "adopted", "--type=merge", "-p", version]);
         const operator = await running(cluster, { ...DEFAULT, webhooks: false });
         try {
-          for (const name of GO_NAMES) {
+          // The template of a config of its own, on a floating tag, stays without a record until somebody edits the resource.
+          for (const name of GO_NAMES.filter((text) => text !== "custom-config")) {
             await eventually(`${name} is adopted`, async () => {
               const live = await read(cluster, `/apis/apps/v1/namespaces/adopted/deployments/${name}`);
               return stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === undefined ? undefined : true;

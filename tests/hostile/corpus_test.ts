@@ -81,10 +81,11 @@ const readMs = ({ objects }: HostileRow): number => {
   return performance.now() - started;
 };
 
-/** Whether the operator has said what it makes of the present generation. */
+/** Whether the operator has said what it makes of the present generation, or why it can make nothing of the object. */
 const hasStatus = (resource: JsonObject): boolean =>
+  stringAt(resource, "metadata", "annotations", "llamastack.io/unconverted") !== undefined ||
   Number(member(objectAt(resource, "status"), "observedGeneration") ?? -1) >=
-    Number(at(resource, "metadata", "generation") ?? 0) && listAt(resource, "status", "conditions").length > 0;
+        Number(at(resource, "metadata", "generation") ?? 0) && listAt(resource, "status", "conditions").length > 0;
 
 const isResource = (make: (namespace: string) => JsonObject): boolean => make("any").kind === "LlamaStackDistribution";
 
