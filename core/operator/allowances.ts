@@ -88,7 +88,8 @@ const exposure = ({ networking }: Spec, allowances: Allowances): ReadonlyArray<N
   const path: FieldPath = ["spec", "networking", "expose"];
   // An Ingress without a host takes the requests for every host.
   const host = mayUseAnyHost(allowances) ||
-      expose.hostname !== undefined && matches(expose.hostname, allowances.ingressHosts)
+      expose.hostname !== undefined && matches(expose.hostname, allowances.ingressHosts) &&
+        !coversExcluded(expose.hostname, allowances.ingressHosts)
     ? []
     : [
       denied(
@@ -100,7 +101,15 @@ const exposure = ({ networking }: Spec, allowances: Allowances): ReadonlyArray<N
   return [...annotations(expose.annotations, [...path, "annotations"], "ingressAnnotations", allowances), ...host];
 };
 
-const mayUseAnyHost = ({ ingressHosts }: Allowances): boolean => ingressHosts.includes("*");
+const mayUseAnyHost = ({ ingressHosts }: Allowances): boolean =>
+  ingressHosts.includes("*") && !ingressHosts.some((pattern) => pattern.startsWith("!"));
+
+/** `*.example.com` serves every host below it, also one that the settings exclude. */
+const coversExcluded = (hostname: string, patterns: ReadonlyArray<string>): boolean =>
+  hostname.startsWith("*.") &&
+  patterns.some((pattern) =>
+    pattern.startsWith("!") && pattern.toLowerCase().endsWith(hostname.slice(1).toLowerCase())
+  );
 
 /** Where hosts are limited, annotations that name further ones are allowed only by their whole name. */
 const annotations = (
@@ -121,6 +130,22 @@ const HOST_ANNOTATIONS: ReadonlyArray<string> = [
   // ingress-nginx and HAProxy Ingress (server-alias, server-alias-regex), Kong (host-aliases), external-dns (hostname), and others.
   "*alias*",
   "*host*",
+  // Names in the DNS: external-dns and its compatibility modes, Gardener, Azure; and names of certificates.
+  "*dnsname*",
+  "*dns-label*",
+  "*domain*",
+  "dns.alpha.kubernetes.io/*",
+  "*common-name*",
+  "*commonname*",
+  "*alt-names*",
+  // ngrok, Consul.
+  "k8s.ngrok.com/*",
+  "consul.hashicorp.com/*",
+  // Conditions and rewrites of HAProxy, AWS, F5 and Azure Application Gateway.
+  "*/route-acl",
+  "alb.ingress.kubernetes.io/transforms.*",
+  "virtual-server.f5.com/rewrite-*",
+  "appgw.ingress.kubernetes.io/rewrite-*",
   // Raw configuration: of nginx, and of HAProxy (config-backend, config-frontend, …).
   "*snippet*",
   "*/config-*",

@@ -62,6 +62,26 @@ Deno.test("the defaults do not allow annotations with snippets of a proxy's conf
   ]);
 });
 
+Deno.test("hosts that the settings exclude stay excluded, also beside * and below a wildcard", () => {
+  const allow = { ...ALLOWANCES_DEFAULT, ingressHosts: ["*", "!bank.example.com"] };
+  const isAllowed = (hostname: string) =>
+    Result.isSuccess(derive(decoded(expose({ hostname })), { ...SURROUNDINGS, allow }));
+  const denied = (hostname: string, annotations: JsonObject = {}) =>
+    failures(expose({ hostname, annotations }), { allow });
+  const hostname = ["NotAllowed at spec.networking.expose.hostname"];
+  deepStrictEqual(denied("bank.example.com"), hostname);
+  deepStrictEqual(denied("*.example.com"), hostname);
+  strictEqual(isAllowed("shop.example.com"), true);
+  for (
+    const name of ["nginx.ingress.kubernetes.io/server-alias", "dns.gardener.cloud/dnsnames", "haproxy.org/route-acl"]
+  ) {
+    const annotated = { [name]: "bank.example.com" };
+    deepStrictEqual(denied("shop.example.com", annotated).length, 1, name);
+    const anywhere = derive(decoded(expose({ hostname: "shop.example.com", annotations: annotated })), SURROUNDINGS);
+    strictEqual(Result.isSuccess(anywhere), true, name);
+  }
+});
+
 Deno.test("the settings narrow hosts, annotations and ServiceAccounts", () => {
   const allow = {
     ...ALLOWANCES_DEFAULT,

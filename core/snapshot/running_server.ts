@@ -5,17 +5,27 @@ import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../plan/rollout/record.
 import { claimName } from "../resources/claim.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 
+/** The last status, from the time when there was a Deployment, says that pods of the resource were available. */
+const wasAvailable = (resource: JsonObject): boolean =>
+  Number(member(objectAt(resource, "status"), "availableReplicas") ?? 0) > 0 ||
+  listAt(resource, "status", "conditions").some((condition) =>
+    stringAt(condition, "type") === "Available" && stringAt(condition, "status") === "True"
+  );
+
 /**
  * Undefined if no pod of the resource was ever available. A Deployment of another operator is taken to have served: nothing
  * records otherwise, as after a restore from a backup.
  */
 export const runningServer = (resource: JsonObject, live: JsonObject | undefined): RunningServer | undefined => {
   const reported = stringAt(resource, "status", "version", "llamaStackServerVersion");
+  const active = stringAt(resource, "status", "distributionConfig", "activeDistribution");
+  const distribution = active === undefined ? {} : { distribution: active };
   if (live === undefined) {
     const image = stringAt(resource, "status", "resolvedDistribution", "image");
-    return reported === undefined
+    const serverVersion = serverOfImage(image ?? "")?.version ?? reported;
+    return reported === undefined && !(serverVersion !== undefined && wasAvailable(resource))
       ? undefined
-      : { image, serverVersion: serverOfImage(image ?? "")?.version ?? reported };
+      : { image, serverVersion, ...distribution };
   }
   const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
   if (recorded !== undefined && !hasServed(live)) return undefined;
@@ -23,6 +33,7 @@ export const runningServer = (resource: JsonObject, live: JsonObject | undefined
   return {
     image,
     serverVersion: recorded ?? serverOfImage(image ?? "")?.version ?? reported,
+    ...distribution,
     dataFolder: dataFolderIn(templateSpec(live), claimOf(resource)),
   };
 };

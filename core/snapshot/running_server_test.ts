@@ -3,6 +3,7 @@ import { converged, edited, OPERATOR, snapshot } from "../../tests/snapshots.ts"
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { templateSpec } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "./cluster_snapshot.ts";
+import { runningServer } from "./running_server.ts";
 
 const VLLM = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const IMAGE = "docker.io/ogxai/distribution-starter:1.4.1";
@@ -56,4 +57,23 @@ Deno.test("a folder that the author sets outside of the claim is not kept", () =
     strictEqual(folderIn(after(on(BY_NAME, claim, env(value)), on(BY_NAME, claim))), "/.llama/distributions/starter");
   }
   strictEqual(folderIn(after(on(BY_NAME, claim, env("/.llama/mine")), on(BY_NAME, claim))), "/.llama/mine");
+});
+
+Deno.test("a server whose Deployment is deleted is known from its status, if its pods were ever available", () => {
+  const resource = (available: string, image = "docker.io/llamastack/distribution-starter:0.7.1"): JsonObject => ({
+    metadata: { name: "my" },
+    status: {
+      resolvedDistribution: { image },
+      distributionConfig: { activeDistribution: "starter" },
+      conditions: [{ type: "Available", status: available }],
+    },
+  });
+  deepStrictEqual(runningServer(resource("True"), undefined), {
+    image: "docker.io/llamastack/distribution-starter:0.7.1",
+    serverVersion: "0.7.1",
+    distribution: "starter",
+  });
+  strictEqual(runningServer(resource("False"), undefined), undefined);
+  strictEqual(runningServer(resource("True", "example.com/own:1"), undefined), undefined);
+  strictEqual(runningServer({ metadata: { name: "my" } }, undefined), undefined);
 });

@@ -38,6 +38,8 @@ interface Connection {
   readonly sockets: Array<Pick<Socket, "destroy">>;
   state: State;
   isProven: boolean;
+  /** A request was not answered yet. */
+  isAsked: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -109,6 +111,7 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
       sockets: [socket],
       state: "fresh",
       isProven: false,
+      isAsked: false,
       timer: undefined,
     };
     open.set(connection.name, connection);
@@ -125,8 +128,13 @@ export const boundConnections = (server: Server, bounds: ConnectionBounds): Conn
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     const connection = open.get(nameOf(request.socket));
     if (connection === undefined) return;
+    // No caller of the operator sends a request before it has read the last answer. The runtime would answer without bound
+    // for one that never reads, and keep all of it.
+    if (connection.isAsked || request.socket.writableLength > 0) return end(connection);
+    connection.isAsked = true;
     enter(connection, connection.state === "fresh" ? "fresh" : "receiving", bounds.bodyMs);
     response.once("close", () => {
+      connection.isAsked = false;
       if (open.get(connection.name) !== connection) return;
       enter(connection, "idle", bounds.idleMs);
       const line = lines.get(idleAt(connection.address));

@@ -313,3 +313,23 @@ Deno.test("the webhooks: few connections of one address send at a time, but any 
     await server.stop();
   }
 });
+
+for (const [what, listen] of [["the health port", HEALTH], ["the webhooks", WEBHOOKS]] as const) {
+  Deno.test(`${what}: a caller that sends the next request before it has the answer to the last one is disconnected`, async () => {
+    const server = await listen();
+    try {
+      using connection = await connected(server);
+      const request = text("GET /nothing HTTP/1.1\r\nhost: a\r\n\r\n".repeat(500));
+      let sent = 0;
+      // Nothing is read; where the answers were kept, this would never end.
+      while (await connection.write(request).then(() => true, () => false) && sent < 4000) sent++;
+      ok(sent < 4000, `${sent} writes were taken`);
+      using other = await connected(server);
+      strictEqual(await answer(other, server.request), OK);
+      await aMoment();
+      strictEqual(await answer(other, server.request), OK);
+    } finally {
+      await server.stop();
+    }
+  });
+}

@@ -90,6 +90,18 @@ const postInBytes = async (url: URL, caPem: string, count: number): Promise<stri
   return new TextDecoder().decode(answer.subarray(0, length ?? 0)).split("\r\n")[0] ?? "";
 };
 
+const tls = (port: number, caPem: string): Promise<Deno.Conn> =>
+  Deno.connectTls({ hostname: "127.0.0.1", port, caCerts: [caPem] });
+
+/** Sends requests until the connection is ended, some hundred thousand at most. */
+const unread = async (connection: Deno.Conn): Promise<void> => {
+  const requests = new TextEncoder().encode("GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n".repeat(500));
+  for (let sent = 0; sent < 600; sent++) {
+    if (!await connection.write(requests).then(() => true, () => false)) break;
+  }
+  connection.close();
+};
+
 const watched = (operator: OperatorProcess, beat: ReturnType<typeof pulse>) => ({
   /** Processor time of the main thread, in milliseconds, and bytes above those before. */
   cost: async (run: () => Promise<unknown>) => {
@@ -197,6 +209,15 @@ Deno.test("strangers neither end nor silence the operator through its webhooks",
       async () => await servingAuthority(cluster).catch(() => "") || undefined,
     );
     await t.step("any pod, without credentials", () => attack(url, caPem, UNPROVEN_BYTES_MAX, look));
+    await t.step("any pod that sends requests on one connection and reads no answer", async () => {
+      for (
+        const open of [() => tls(port, caPem), () => Deno.connect({ hostname: "127.0.0.1", port: operator.healthPort })]
+      ) {
+        const cost = await look.cost(async () => await unread(await open()));
+        ok(cost.bytes <= OBJECT_BYTES_MAX, shown(cost));
+      }
+      await look.isWell("answers that nobody reads");
+    });
     await t.step("a tenant through the API server", async () => {
       const configuration = validatingConfiguration(url, undefined, "Fail");
       await (await create(

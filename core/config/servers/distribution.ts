@@ -35,6 +35,8 @@ export interface RunningServer {
   readonly image: string | undefined;
   /** Version of its server, e.g. `0.7.1`; undefined if it is unknown. */
   readonly serverVersion: string | undefined;
+  /** The distribution by whose name it was made; undefined if that is unknown. */
+  readonly distribution?: string | undefined;
   /** Folder of its data inside the claim that the resource names, e.g. `distributions/starter`; undefined: none is known. */
   readonly dataFolder?: string | undefined;
 }
@@ -97,15 +99,23 @@ const resolved = (
   const { name } = wanted;
   const named = table.get(name);
   if (named === undefined) {
-    return Result.fail(new UnknownDistribution({ path, name, available: [...table.keys()].sort() }));
+    // Those of which nobody publishes an image would be refused next.
+    const available = [...table].filter(([, { releases }]) =>
+      releases.length === 0 || releases.some(({ unpublishedSince }) => unpublishedSince === undefined)
+    ).map(([known]) => known).sort();
+    return Result.fail(new UnknownDistribution({ path, name, available }));
   }
   const override = overrideOf(name, named, overrides);
   const overrideVersion = override === undefined ? undefined : versionInTag(override);
   const before = running !== undefined && isOfDistribution(running, named.aliasOf ?? name, override)
     ? running
     : undefined;
-  if (asked === undefined && overrideVersion === undefined && before !== undefined && stays(before, named, table)) {
-    return Result.succeed(staying(name, before, named, override));
+  if (asked === undefined && before !== undefined && stays(before, named, table)) {
+    if (overrideVersion === undefined) return Result.succeed(staying(name, before, named, override));
+    // An image for new servers is not meant for what runs another product.
+    if (before.serverVersion !== undefined && productOf(overrideVersion) !== productOf(before.serverVersion)) {
+      return Result.succeed(staying(name, before, named, undefined));
+    }
   }
   const version = asked ?? overrideVersion ?? named.serverVersion ?? versionInTag(named.image);
   const server = version === undefined ? undefined : serverOf(version);
@@ -163,15 +173,29 @@ const overrideOf = (
   named: NamedDistribution,
   { settings, related }: ImageOverrides,
 ): string | undefined => {
-  const names = named.aliasOf === undefined ? [name] : [name, named.aliasOf];
-  const variables = names.flatMap((item) => related.get(relatedImageVariable(item)) ?? []);
+  const inherited = named.aliasOf;
+  // An image for the other name is one for this name only if it is known to hold the same product.
+  const isSameProduct = (image: string): boolean => {
+    const version = versionInTag(image);
+    return version !== undefined && productOf(version) === productOf(named.serverVersion ?? "");
+  };
+  const of = (images: (name: string) => string | undefined): ReadonlyArray<string> => [
+    ...[images(name)].flatMap((image) => image ?? []),
+    ...(inherited === undefined ? [] : [images(inherited)].flatMap((image) => image ?? []).filter(isSameProduct)),
+  ];
+  const variables = of((item) => related.get(relatedImageVariable(item)));
   // A bundle of OLM names the pinned images too, so that a mirror can replace them: until one does, nothing is overridden.
-  return names.flatMap((item) => settings.get(item) ?? [])[0] ?? variables.filter((image) => image !== named.image)[0];
+  return of((item) => settings.get(item))[0] ?? variables.filter((image) => image !== named.image)[0];
 };
 
 /** Whether what runs is an image of this distribution, and not one that another name or an image of the author's stood for. */
-const isOfDistribution = ({ image }: RunningServer, name: string, override: string | undefined): boolean =>
-  image === undefined || override !== undefined || new RegExp(`(^|/)distribution-${name}[:@]`).test(`${image}:`);
+const isOfDistribution = (
+  { image, distribution }: RunningServer,
+  name: string,
+  override: string | undefined,
+): boolean =>
+  image === undefined || override !== undefined || distribution === name ||
+  new RegExp(`(^|/)distribution-${name}[:@]`).test(`${image}:`);
 
 /** Nobody asked for another server: an image that cannot be replaced stays, and Llama Stack does not become OGX. */
 const stays = ({ image, serverVersion }: RunningServer, named: NamedDistribution, table: DistributionTable): boolean =>

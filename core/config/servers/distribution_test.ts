@@ -138,10 +138,6 @@ Deno.test("resolveDistribution() moves a server that runs where somebody asks fo
   const newest = resolve({ name: "starter" });
   strictEqual(resolve({ name: "starter", serverVersion: "1.4.1" }, NO_OVERRIDES, runs(GONE, "0.7.1")), newest);
   strictEqual(resolve({ name: "ogx-starter" }, NO_OVERRIDES, runs(GONE, "0.7.1")), newest);
-  strictEqual(
-    resolve({ name: "starter" }, settings("m/starter:1.4.1"), runs(GONE, "0.7.1")),
-    "m/starter:1.4.1 1.2 1.4",
-  );
   // Its image was that of another name, or of the author.
   const other = "docker.io/llamastack/distribution-postgres-demo:0.7.1";
   strictEqual(resolve({ name: "starter" }, NO_OVERRIDES, runs(other, "0.7.1")), newest);
@@ -151,6 +147,26 @@ Deno.test("resolveDistribution() moves a server that runs where somebody asks fo
     resolve({ name: "starter" }, NO_OVERRIDES, runs("docker.io/ogxai/distribution-starter:1.2.5", "1.2.5")),
     newest,
   );
+});
+
+Deno.test("resolveDistribution() leaves Llama Stack as it is under an override for OGX, and when its own override goes", () => {
+  const starter = { name: "starter" };
+  strictEqual(resolve(starter, settings("m/starter:1.4.1"), runs(GONE, "0.7.1")), `${GONE} 0.7 0.7`);
+  strictEqual(resolve(starter, settings("m/starter:1.4.1")), "m/starter:1.4.1 1.2 1.4");
+  const mirrored = { image: "m/starter:0.7.1", serverVersion: "0.7.1" };
+  strictEqual(
+    resolve(starter, NO_OVERRIDES, { running: { ...mirrored, distribution: "starter" } }),
+    "m/starter:0.7.1 0.7 0.7",
+  );
+  // An image of the author's, before he named the distribution.
+  strictEqual(resolve(starter, NO_OVERRIDES, { running: mirrored }), resolve(starter));
+});
+
+Deno.test("resolveDistribution() gives an alias no override of another product, or of an unknown one", () => {
+  const alias = { name: "ogx-starter" };
+  for (const image of ["m/starter:0.7.1", `m/starter@sha256:${"a".repeat(64)}`]) {
+    strictEqual(resolve(alias, settings(image)), resolve(alias), image);
+  }
 });
 
 Deno.test("resolveDistribution() reads an override without a version for the server that runs", () => {
@@ -226,7 +242,7 @@ Deno.test("resolveDistribution() lists the known names when one is unknown", () 
   strictEqual(
     resolve({ name: "nope" }),
     'spec.distribution.name: unknown distribution "nope"; available distributions: ' +
-      "meta-reference-gpu, ogx-postgres-demo, ogx-starter, postgres-demo, remote-vllm, starter. For other images, use " +
+      "ogx-postgres-demo, ogx-starter, postgres-demo, starter. For other images, use " +
       "image instead of name",
   );
 });
