@@ -265,7 +265,9 @@ export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfi
     return this.contradictions.length === 0
       ? `Unsupported version ${this.version} of config.yaml in the base config (${this.origin}); supported ` +
         `versions: ${list(this.supported)}${hint}`
-      : `The base config (${this.origin}) does not fit the server: ${this.contradictions.join("; ")}; set ` +
+      : `The base config (${this.origin}) does not fit the server: ${
+        this.contradictions.join("; ")
+      }; remove that, or set ` +
         `spec.distribution.serverVersion to the server version that it was written for${hint}`;
   }
 }

@@ -48,7 +48,8 @@ Starts a Kubernetes API server, runs the operator, applies a resource, and shows
 and answers a chat. The server runs as a process of this machine, with the generated config; a stand-in answers for
 model servers with endpoints http://NAME:PORT.
 
-  -f, --filename FILE  File with the resource to apply, and the objects it needs; - is standard input
+  -f, --filename FILE  File with the resource to apply, and the objects it needs; - is standard input. Missing Secrets
+                       get placeholder values, missing ConfigMaps do not
   --context NAME       Use the cluster of this kubeconfig context instead of starting one
   --kubeconfig FILE    Kubeconfig with that context (default: KUBECONFIG, then ~/.kube/config)
   --once               Exit as soon as the server is ready (always the case without a terminal)
