@@ -46,6 +46,9 @@ const served = ({ first, blobs }: Awaited<ReturnType<typeof imageOf>>) => (path:
   return found === undefined ? new Response("", { status: 404 }) : new Response(found);
 };
 
+/** Between two parts of an answer that drips. */
+const DRIP_MS = 1000;
+
 const endless = (pauseMs: number): Response =>
   new Response(
     new ReadableStream({
@@ -69,7 +72,7 @@ const rowsOf = async (thief: string, cluster: ControlPlane): Promise<Readonly<Re
   const child = await blob((await imageOf(inline("version: 2"))).first);
   return {
     hangs: { serve: () => new Promise(() => {}), message: /no response within 15 s/ },
-    drips: { serve: () => endless(1000), message: /no response within 15 s/ },
+    drips: { serve: () => endless(DRIP_MS), message: /no response within 15 s/ },
     endless: { serve: () => endless(0), message: /a response has more than 4194304 bytes/ },
     metadata: { serve: redirecting("https://169.254.169.254/latest"), message: /its address is loopback, link-local/ },
     loopback: { serve: redirecting(`https://${thief}/`), message: /its address is loopback, link-local/ },
@@ -233,5 +236,7 @@ Deno.test("a hostile registry gets a typed failure for each trick, and disturbs 
     ending.abort();
     await registry.finished;
     await thief.shutdown();
+    // Whoever asked has gone, and the last pauses of answers that drip are still to end.
+    await pause(2 * DRIP_MS);
   }
 });
