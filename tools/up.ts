@@ -82,7 +82,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   }, print);
   if (operator !== undefined) cleanup.defer(async () => void await operator.stop());
   await applySample(sample, resources, usual, traces, removes, print);
-  const servers = kind === "local" ? await startServers(api, sample, resources, folder, print, cleanup) : undefined;
+  const servers = kind === "local" ? startServers(api, sample, resources, folder, print, cleanup) : undefined;
   if (cluster.modelServer !== undefined) await offerModels(resources, usual, cluster.modelServer, traces, print);
 
   let looks: ReadonlyArray<Look> = resources.map(() => NOTHING_SEEN);
@@ -183,14 +183,14 @@ const serversOf = (sample: Sample): ReadonlyArray<ServerVersion> => [
 ];
 
 /** Also a stand-in for the model servers that the resources name. */
-const startServers = async (
+const startServers = (
   api: Api,
   sample: Sample,
   resources: ReadonlyArray<JsonObject>,
   folder: string,
   print: Print,
   cleanup: AsyncDisposableStack,
-): Promise<LocalServers> => {
+): LocalServers => {
   const models = sample.resources.flatMap(modelsOf);
   const standIn = startModelServer(models.length === 0 ? {} : { models });
   cleanup.defer(() => standIn.stop());
@@ -200,7 +200,7 @@ const startServers = async (
   for (const host of hosts.keys()) print(`${host.slice(2)} is a stand-in for a model server that echoes its input`);
   const servers = runLocalServers(api, { folder, standIns: hosts, print });
   cleanup.defer(() => servers.stop());
-  return await Promise.resolve(servers);
+  return servers;
 };
 
 const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1000));
