@@ -30,6 +30,11 @@ export const eventually = async <A>(
   }
 };
 
+/** Waits until it is so. */
+export const until = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  await eventually(what, async () => (await isSo()) || undefined);
+};
+
 /** Something that does not change at rest: versions of objects, or a count of writes. */
 type Seen<A> = () => A | Promise<A>;
 

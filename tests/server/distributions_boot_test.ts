@@ -5,7 +5,7 @@ import type { Surroundings } from "../../core/config/derive.ts";
 import { manifest, secret } from "../given.ts";
 import { listedProviders } from "./asked.ts";
 import { boot } from "../../tools/server/boot.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../waiting.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { startPostgres } from "../../tools/server/postgres.ts";
 import { SAMPLE } from "./server_families_sample.ts";
@@ -82,9 +82,9 @@ Deno.test("every embedded base boots by the environment that it reads, and a cha
       // On a new database the first answer may not do: of a server that is still making its tables, what is written meanwhile
       // is lost and only its log says so. Here the stored chat above starts making them. Source:
       // `SqlAlchemySqlStoreImpl._ensure_engine`, Llama Stack 0.6 to OGX 1.5.
-      ok(await eventually(async () => await isKept(await answered())), `no response in ${distribution}`);
+      await until(`a response kept in ${distribution}`, async () => await isKept(await answered()));
       const id = await answered();
-      ok(await eventually(() => isKept(id)), `${distribution} lost a response; its log:\n${await stack.log()}`);
+      await until(`the response ${id} in ${distribution}`, () => isKept(id));
     }));
   } finally {
     await postgres.stop();

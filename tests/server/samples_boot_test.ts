@@ -15,7 +15,7 @@ import {
 } from "./asked.ts";
 import { boot, type Booted, NoConfig, type Secrets } from "../../tools/server/boot.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../waiting.ts";
 import { endpointReading } from "./provider_endpoints.ts";
 import { type ModelServer, startModelServer } from "../../tools/model_server.ts";
 import { startPostgres } from "../../tools/server/postgres.ts";
@@ -73,7 +73,7 @@ for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) 
       const hasTraces = () => surroundings.models.requests.some(({ path }) => path === "/v1/traces");
       const isTraced = listAt(spec, "providers", "telemetry").length > 0;
       // Spans leave in batches, every five seconds.
-      if (isTraced) await eventually(hasTraces);
+      if (isTraced) await until("traces arrive", hasTraces);
       strictEqual(hasTraces(), isTraced);
     } finally {
       await surroundings.stop();

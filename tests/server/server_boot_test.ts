@@ -7,7 +7,7 @@ import { objectOf } from "../objects.ts";
 import { inFolder } from "../folder.ts";
 import { listedProviders } from "./asked.ts";
 import { boot, type Booted, bootWorkers } from "../../tools/server/boot.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../waiting.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { sideBySide } from "./side_by_side.ts";
@@ -84,8 +84,7 @@ Deno.test("two workers of every server serve HTTPS on the port of the resource",
         match(stack.url, /^https:/);
         strictEqual((await stack.post("/v1/chat/completions", chat)).status, 200);
         // One worker is enough to be healthy; the other one may still be on its way.
-        await eventually(async () => await workerCount(stack) === 2);
-        strictEqual(await workerCount(stack), 2);
+        await until("two workers", async () => await workersStarted(stack) >= 2);
         const outcome = (url: string) =>
           fetch(url).then((answer) => answer.body?.cancel(), (error) => `${error} ${error.cause}`);
         match(await outcome(`${stack.url}/v1/health`) ?? "it answered", /certificate/i);
@@ -179,8 +178,7 @@ Deno.test("every server reports to its collector and lists its MCP servers", () 
       ]);
       const hasTraces = () => collector.requests.some(({ path }) => path === "/v1/traces");
       // Spans leave in batches, the first of them a moment after its request.
-      await eventually(hasTraces);
-      ok(hasTraces(), collector.requests.map(({ path }) => path).join());
+      await until("traces arrive", hasTraces);
     } finally {
       await collector.stop();
     }
@@ -194,7 +192,8 @@ const startTlsModelServer = async (folder: string, name: string) => {
   return { models: startModelServer({ tls }), caBundle: await Deno.readTextFile(caFile) };
 };
 
-const workerCount = async (stack: Booted): Promise<number> => {
+/** Uvicorn replaces a worker that does not answer its ping within five seconds, so a busy machine sees more than two. */
+const workersStarted = async (stack: Booted): Promise<number> => {
   const log = await stack.log();
   // Those before are of an earlier start with the same data.
   const lastStart = log.slice(log.lastIndexOf("Started parent process"));

@@ -1,6 +1,6 @@
 /** One thing of each kind that a server stores, and which of them a later server on the same data still has. */
-import { ok, strictEqual } from "node:assert/strict";
-import { eventually } from "./eventually.ts";
+import { strictEqual } from "node:assert/strict";
+import { until } from "../waiting.ts";
 import { type Stateful, uploadFile } from "./stored_state.ts";
 
 /** Id of what was stored, by its kind. */
@@ -12,7 +12,7 @@ export const storeKinds = async (stack: Stateful, kinds: ReadonlyArray<KindName>
   for (const kind of kinds) {
     const id = await KINDS[kind].store(stack);
     // A queue writes some of it.
-    ok(await eventually(() => KINDS[kind].isThere(stack, id)), `the server does not answer for its ${kind}`);
+    await until(`the server answers for its ${kind}`, () => KINDS[kind].isThere(stack, id));
     stored[kind] = id;
   }
   return stored;

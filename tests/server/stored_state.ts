@@ -1,7 +1,7 @@
 /** Things that a server has to remember: in the relational store, in the key-value store and on the data volume. */
 import { deepStrictEqual, ok, partialDeepStrictEqual, strictEqual } from "node:assert/strict";
 import { type JsonObject, put } from "../../core/data/json.ts";
-import { eventually } from "./eventually.ts";
+import { until } from "../waiting.ts";
 import type { Answer } from "../../tools/server/llama_stack.ts";
 
 /** The part of a running server that is used here. */
@@ -49,7 +49,7 @@ export const storeState = async (stack: Stateful): Promise<StoredState> => {
 export const assertState = async (stack: Stateful, state: StoredState): Promise<void> => {
   const path = `/v1/responses/${state.response}`;
   // A queue writes it.
-  await eventually(async () => (await stack.get(path)).status === 200);
+  await until(`${path} is there`, async () => (await stack.get(path)).status === 200);
   const response = await stack.get(path);
   strictEqual(response.body.output?.[0].content[0].text, "You said: remember this", JSON.stringify(response.body));
   const conversation = await stack.get(`/v1/conversations/${state.conversation}`);
