@@ -11,11 +11,12 @@ import { API_NAMES } from "./api_names.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
-import { hintFor } from "./hints.ts";
+import { documentHint, hintFor } from "./hints.ts";
 import { generatedName, metadataFindings } from "./metadata_check.ts";
 import { referenceNameFindings } from "./reference_names.ts";
 import { isUsableName, NAME_MESSAGE, ruleFindings } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
+import { V1ALPHA1 } from "./v1alpha1.ts";
 import { API_VERSION, KIND, Spec } from "./v1alpha2.ts";
 
 /** A resource whose spec has been decoded; metadata stays as it came. */
@@ -96,6 +97,8 @@ const bounded = (findings: ReadonlyArray<DecodeFailure>): ReadonlyArray<DecodeFa
 
 const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
   if (!isObject(value)) return [new SchemaMismatch({ path: [], detail: "Expected a Kubernetes object" })];
+  const hint = documentHint(value);
+  if (hint !== undefined) return [new SchemaMismatch(hint)];
   const kind = stringAt(value, "kind");
   const version = stringAt(value, "apiVersion");
   const unconverted = stringAt(value, "metadata", "annotations", UNCONVERTED_ANNOTATION);
@@ -103,7 +106,7 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
     ...(version === API_VERSION ? [] : [
       new SchemaMismatch({
         path: ["apiVersion"],
-        detail: `Expected ${API_VERSION}${version ? `, got "${version}"` : ""}`,
+        detail: `Expected ${API_VERSION} or ${V1ALPHA1}${version ? `, got "${version}"` : ""}`,
       }),
     ]),
     ...(kind === KIND
@@ -138,7 +141,10 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
 const strayFields = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
   const known = ["apiVersion", "kind", "metadata", "spec", "status"];
   return Object.keys(value).filter((key) => !known.includes(key))
-    .map((key) => new SchemaMismatch({ path: [key], detail: `Unknown field${didYouMean(key, known)}` }));
+    .map((key) => {
+      const hint = hintFor({ path: [key], value: value[key], schema: {}, known, root: RESOURCE });
+      return new SchemaMismatch({ path: [key], detail: hint ?? `Unknown field${didYouMean(key, known)}` });
+    });
 };
 
 const annotationsOf = (value: JsonObject): Readonly<Record<string, string>> => {
@@ -184,6 +190,7 @@ const hintOf = (
       value: valueAt(resource, place),
       schema: schemaAt(schema, place),
       known: Object.keys(schemaAt(schema, place.slice(0, -1)).properties ?? {}),
+      root: schema,
     });
     return detail === undefined ? [] : [{ path: place, detail }];
   })[0];

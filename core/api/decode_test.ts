@@ -16,7 +16,9 @@ for (
     ["a misspelt field", inference({ provider: "vllm", endpont: "x" }), [
       "spec.providers.inference[0].endpont: Unknown field; did you mean endpoint?",
     ]],
-    ["a field out of place", { ...manifest({}), distribution: {} }, ["distribution: Unknown field"]],
+    ["a field out of place", { ...manifest({}), distribution: {} }, [
+      "distribution: unknown field; write it as spec.distribution",
+    ]],
     ["a missing field", inference({ id: "x" }), ["spec.providers.inference[0].provider: Required field is missing"]],
     ["a number out of bounds", manifest({ networking: { port: 70000 } }), [
       "spec.networking.port: Expected a whole number from 1 to 65535, got 70000",
@@ -40,7 +42,7 @@ for (
       'spec.workload.storage.size: Expected a quantity such as 10Gi, got "10GB"',
     ]],
     ["another version", { ...manifest({}), apiVersion: "llamastack.io/v1" }, [
-      'apiVersion: Expected llamastack.io/v1alpha2, got "llamastack.io/v1"',
+      'apiVersion: Expected llamastack.io/v1alpha2 or llamastack.io/v1alpha1, got "llamastack.io/v1"',
     ]],
     ["another kind", { ...manifest({}), kind: "LlamaStack" }, [
       'kind: Expected LlamaStackDistribution, got "LlamaStack"',

@@ -1,8 +1,10 @@
 /** Frequent mistakes in manifests, and what to write instead: one row for each. */
 import { didYouMean } from "../data/closest.ts";
 import type { FieldPath } from "../data/field_path.ts";
-import { isObject, type Json } from "../data/json.ts";
+import { at, isObject, type Json, stringAt } from "../data/json.ts";
 import type { StructuralSchema } from "./structural_check.ts";
+import { V1ALPHA1 } from "./v1alpha1.ts";
+import { API_VERSION, KIND } from "./v1alpha2.ts";
 
 export interface Slip {
   readonly path: FieldPath;
@@ -12,6 +14,8 @@ export interface Slip {
   readonly schema: StructuralSchema;
   /** The known fields next to it. */
   readonly known: ReadonlyArray<string>;
+  /** The schema of the whole resource. */
+  readonly root: StructuralSchema;
 }
 
 interface Row {
@@ -31,6 +35,15 @@ const ADDRESSES: ReadonlySet<string> = new Set(["url", "uri", "baseUrl", "base_u
 const KEYS: ReadonlySet<string> = new Set(["api_key", "token", "apiToken", "api_token"]);
 
 const ROWS: ReadonlyArray<Row> = [
+  {
+    meets: (slip) => slip.path.join(".") === "spec.distribution" && typeof slip.value === "string",
+    detail: () => "expected an object; write distribution: { name: <distribution> }, or { image: <image> }",
+  },
+  {
+    // A field of a deeper block, one level or more above its place.
+    meets: (slip) => elsewhere(slip) !== undefined,
+    detail: (slip) => `unknown field; write it as ${elsewhere(slip)}`,
+  },
   {
     // The text of the key itself, the flat form of other operators, or the form of an environment variable.
     meets: (slip) =>
@@ -68,5 +81,52 @@ const ROWS: ReadonlyArray<Row> = [
   },
 ];
 
+/** The one place of the API, outside of lists, that has a field of this name; undefined if there are several or none. */
+const elsewhere = ({ path, schema, known, root }: Slip): string | undefined => {
+  if (path.length > 2 || schema.type !== undefined || path.some((step) => typeof step === "number")) return undefined;
+  const name = String(path.at(-1));
+  if (known.includes(name)) return undefined;
+  const [place, ...others] = placesOf(name, root.properties?.spec ?? {}, ["spec"]);
+  return others.length === 0 ? place : undefined;
+};
+
+const placesOf = (name: string, schema: StructuralSchema, path: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Object.entries(schema.properties ?? {}).flatMap(([key, inner]) =>
+    key === name ? [[...path, key].join(".")] : placesOf(name, inner, [...path, key])
+  );
+
 /** The message for a mistake that a row describes; undefined for others. */
 export const hintFor = (slip: Slip): string | undefined => ROWS.find(({ meets }) => meets(slip))?.detail(slip);
+
+/**
+ * The one sentence about a document that is meant for another operator or for another API version, instead of one for each of its
+ * fields; undefined for others.
+ */
+export const documentHint = (document: Json): { readonly path: FieldPath; readonly detail: string } | undefined => {
+  const version = stringAt(document, "apiVersion") ?? "";
+  const group = version.split("/")[0];
+  if (stringAt(document, "kind") === "OGXServer") {
+    return {
+      path: ["kind"],
+      detail:
+        `OGXServer is a resource of another operator; write apiVersion: ${API_VERSION} and kind: ${KIND}, and its fields ` +
+        "as described in docs/api.md",
+    };
+  }
+  if (group === "llama.x-k8s.io") {
+    return { path: ["apiVersion"], detail: `the former name of the group; write apiVersion: ${shapedFor(document)}` };
+  }
+  const isOld = at(document, "spec", "server") !== undefined;
+  if (version === V1ALPHA1 && !isOld && at(document, "spec", "distribution") !== undefined) {
+    return { path: ["spec", "distribution"], detail: `a field of ${API_VERSION}; write apiVersion: ${API_VERSION}` };
+  }
+  if (version !== API_VERSION || !isOld) return undefined;
+  return {
+    path: ["spec", "server"],
+    detail:
+      `a field of ${V1ALPHA1}; write apiVersion: ${V1ALPHA1}, and \`llama-stack-operator convert -f FILE\` prints it as ` +
+      API_VERSION,
+  };
+};
+
+const shapedFor = (document: Json): string => at(document, "spec", "server") === undefined ? API_VERSION : V1ALPHA1;

@@ -61,6 +61,16 @@ for (
       "spec.overrideConfig.configMapNamespace: unknown field; the ConfigMap is read from the namespace of the resource",
     ],
     [
+      "a bare name of a distribution",
+      { distribution: "starter" },
+      "spec.distribution: expected an object; write distribution: { name: <distribution> }, or { image: <image> }",
+    ],
+    [
+      "a field of a deeper block",
+      { replicas: 2 },
+      "spec.replicas: unknown field; write it as spec.workload.replicas",
+    ],
+    [
       "an API that is disabled twice",
       { disabled: ["eval", "eval"] },
       'spec.disabled[1]: Duplicate value: "eval"; remove one of them',
@@ -74,3 +84,40 @@ for (
 Deno.test("decodeResource() still guesses the name that was meant", () => {
   deepStrictEqual(said(provider({ endpont: "http://x" })), [`${AT}.endpont: Unknown field; did you mean endpoint?`]);
 });
+
+const saidOf = (document: JsonObject) =>
+  Result.match(decodeResource(document, "strict"), {
+    onSuccess: () => [],
+    onFailure: (failures) => failures.map(({ message }) => message),
+  });
+const starter = { distribution: { name: "starter" } };
+
+for (
+  const [name, document, message] of [
+    [
+      "a resource of another operator",
+      { apiVersion: "ogx.io/v1beta1", kind: "OGXServer", spec: { ...starter, network: { port: 8321 } } },
+      "kind: OGXServer is a resource of another operator; write apiVersion: llamastack.io/v1alpha2 and " +
+      "kind: LlamaStackDistribution, and its fields as described in docs/api.md",
+    ],
+    [
+      "the former API group",
+      { apiVersion: "llama.x-k8s.io/v1alpha1", spec: { replicas: 1, server: starter } },
+      "apiVersion: the former name of the group; write apiVersion: llamastack.io/v1alpha1",
+    ],
+    [
+      "fields of v1alpha1 in v1alpha2",
+      { spec: { replicas: 1, server: starter } },
+      "spec.server: a field of llamastack.io/v1alpha1; write apiVersion: llamastack.io/v1alpha1, and " +
+      "`llama-stack-operator convert -f FILE` prints it as llamastack.io/v1alpha2",
+    ],
+    [
+      "providers beside spec",
+      { providers: { inference: [{ provider: "vllm" }] } },
+      "providers: unknown field; write it as spec.providers",
+    ],
+  ] as ReadonlyArray<[string, JsonObject, string]>
+) {
+  Deno.test(`decodeResource() says in one sentence what to do with ${name}`, () =>
+    deepStrictEqual(saidOf({ ...manifest({}), ...document }), [message]));
+}

@@ -51,7 +51,7 @@ const rewritten = (resource: JsonObject, path: ReadonlyArray<string>, value: Jso
     warning(
       "Shorthand",
       path,
-      `${what}: a former notation that only this command accepts; write ` +
+      `${what}: a former notation, which the API server rejects; write ` +
         `${path.at(-1) ?? ""}: ${JSON.stringify(withoutSecrets(value))}`,
     ),
   ],

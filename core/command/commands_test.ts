@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { manifest, SURROUNDINGS } from "../../tests/given.ts";
 import type { JsonObject } from "../data/json.ts";
 import { writeYaml } from "../data/yaml.ts";
@@ -94,7 +94,7 @@ Deno.test("lintCommand() reports errors and warnings with a total", () => {
   });
   const { stdout, code } = lint([both]);
   ok(
-    /^f\.yaml: default\/my\n {2}error {4}spec\.providers\.inference\[0\]\.provider: .*\n {2}warning {2}spec\.providers\.inference\[1\]\.settings\.z: .*\n1 error, 1 warning in 1 resource\n$/
+    /^f\.yaml: default\/my\n {2}13:9 {2}error {4}spec\.providers\.inference\[0\]\.provider: .*\n {2}17:11 {2}warning {2}spec\.providers\.inference\[1\]\.settings\.z: .*\n1 error, 1 warning in 1 resource\n$/
       .test(stdout),
     stdout,
   );
@@ -104,13 +104,23 @@ Deno.test("lintCommand() reports errors and warnings with a total", () => {
 Deno.test("lintCommand() prints one JSON object with stable keys for CI", () => {
   const report = JSON.parse(lint([BAD], "json").stdout) as { findings: ReadonlyArray<object> };
   deepStrictEqual(Object.keys(report), ["resources", "errors", "warnings", "findings"]);
-  deepStrictEqual(Object.keys(report.findings[0] ?? {}), ["resource", "level", "code", "reason", "path", "message"]);
+  deepStrictEqual(Object.keys(report.findings[0] ?? {}), [
+    "resource",
+    "level",
+    "code",
+    "reason",
+    "path",
+    "message",
+    "file",
+    "line",
+    "column",
+  ]);
 });
 
-Deno.test("lintCommand() accepts the former shorthand and reports it", () => {
+Deno.test("lintCommand() rejects the former shorthand, as the API server does, and prints the list form", () => {
   const { stdout, code } = lint([manifest({ resources: { models: ["gpt"] } } as never)]);
-  ok(stdout.includes("a former notation that only this command accepts; write"));
-  strictEqual(code, 0);
+  ok(stdout.includes("a former notation, which the API server rejects; write"));
+  strictEqual(code, 1);
 });
 
 const OLD = {
@@ -214,7 +224,10 @@ Deno.test("lint warns of a ConfigMap of another namespace in v1alpha1, and names
     format: "text",
     style: PLAIN,
   });
-  ok(nested.stdout.includes("spec.distribution: Unknown field"), nested.stdout);
+  match(
+    nested.stdout,
+    /error {4}spec\.distribution: a field of llamastack\.io\/v1alpha2; write apiVersion: [^\n]*\n1 error/,
+  );
 });
 
 Deno.test("lint shows the findings of each of two documents with one name apart", () => {
@@ -342,4 +355,60 @@ Deno.test("no text of a manifest begins a line of the output, which a CI system 
   ].flatMap(({ stdout, stderr }) => [stdout, stderr]);
   ok(outputs.join("").includes("add-mask"));
   for (const line of outputs.join("").split(/\r|\n/)) ok(!line.trimStart().startsWith("::"), line);
+});
+
+const OWN_TEXT = `apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata:
+  name: my
+spec:
+  distribution: { name: starter }
+  replicas: 2
+  providers:
+    inference:
+      - provider: ollama
+        settings: { z: 1 }
+`;
+const linted = (text: string, format: "text" | "json" | "sarif" | "github", strict = false) =>
+  lintCommand([{ name: "a b,c.yaml", text }], SURROUNDINGS, { format, strict, style: PLAIN });
+const WARNED_TEXT = OWN_TEXT.replace("  replicas: 2\n", "");
+
+Deno.test("lint names line and column of each finding, in v1alpha1 and in the items of a List too", () => {
+  match(linted(OWN_TEXT, "text").stdout, /^ {2}7:3 {2}error {4}spec\.replicas: /m);
+  match(linted(WARNED_TEXT, "text").stdout, /^ {2}10:21 {2}warning {2}spec\.providers\.inference\[0\]\.settings\.z: /m);
+  const old = `apiVersion: v1\nkind: List\nitems:\n- kind: A\n- apiVersion: llamastack.io/v1alpha1
+  kind: LlamaStackDistribution
+  metadata: {name: my}
+  spec:
+    server:
+      distribution: {name: starter}
+      workers: 0
+`;
+  match(linted(old, "text").stdout, /^ {2}11:7 {2}error {4}spec\.server\.workers: /m);
+});
+
+Deno.test("lint prints SARIF for code scanning and commands for annotations of a pull request", () => {
+  const { runs: [run] } = JSON.parse(linted(OWN_TEXT, "sarif").stdout);
+  deepStrictEqual(run.results[0].locations, [{
+    physicalLocation: { artifactLocation: { uri: "a%20b,c.yaml" }, region: { startLine: 7, startColumn: 3 } },
+  }]);
+  deepStrictEqual(run.tool.driver.rules, [{ id: "SchemaMismatch" }]);
+  strictEqual(
+    linted(OWN_TEXT, "github").stdout,
+    "::error file=a b%2Cc.yaml,line=7,col=3,title=SchemaMismatch::spec.replicas: unknown field; write it as spec.workload.replicas\n",
+  );
+  strictEqual(linted(OWN_TEXT, "sarif").code, 1);
+});
+
+Deno.test("lint --strict fails for warnings", () => {
+  strictEqual(linted(WARNED_TEXT, "text").code, 0);
+  strictEqual(linted(WARNED_TEXT, "text", true).code, 1);
+});
+
+Deno.test("lint recognizes Helm templates and empty files", () => {
+  match(
+    linted(`{{- if .Values.on }}\n${OWN_TEXT}{{- end }}\n`, "text").stdout,
+    /error {4}a Helm template; check what `helm template`/,
+  );
+  match(linted(" \n", "text").stderr, /the file is empty/);
 });

@@ -1,9 +1,10 @@
 /** Input of the commands: manifest files with one or more documents, of which only LlamaStackDistributions are used. */
 import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
-import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
+import { inV1alpha1Paths, v1alpha1Path } from "../api/convert/v1alpha1_paths.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { withoutNulls } from "../api/nulls.ts";
+import { documentHint } from "../api/hints.ts";
 import { expandShorthand } from "../api/shorthand.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
@@ -14,6 +15,7 @@ import { type Rejection, rejection } from "../config/pipeline.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { unusedWarnings } from "../admission/change_rules.ts";
 import { readManifests } from "../data/yaml.ts";
+import { type Place, placesIn } from "../data/yaml_places.ts";
 
 /** One file, or standard input under the name `-`. */
 export interface InputFile {
@@ -25,6 +27,7 @@ export interface InputFile {
 export interface InputResource {
   /** File and resource for messages, e.g. `samples/vllm.yaml: my-llama`. */
   readonly label: string;
+  readonly file: string;
   /** As it was written, the early shorthand in its list form. */
   readonly document: Json;
   /** The same in v1alpha2. */
@@ -46,6 +49,8 @@ export interface Located {
 export interface Shown {
   readonly path: string;
   readonly message: string;
+  /** In the file; undefined for a file that cannot be read. */
+  readonly place: Place | undefined;
 }
 
 export interface Inputs {
@@ -88,15 +93,22 @@ const withDuplicates = (documents: Inputs["documents"]): Inputs["documents"] => 
 const readFile = ({ name, text }: InputFile): Inputs => {
   const documents = readManifests(text);
   if (Result.isFailure(documents)) {
-    const failure = new SchemaMismatch({ path: [], detail: documents.failure.message });
+    const failure = new SchemaMismatch({
+      path: [],
+      // Actions of a template: `{{ .Values.name }}`, `{{- if … }}`.
+      detail: /\{\{-?\s*[a-z.$/]/.test(text)
+        ? "a Helm template; check what `helm template` prints"
+        : documents.failure.message,
+    });
     const unreadable: InputResource = {
       label: name,
+      file: name,
       document: null,
       current: null,
       resource: Result.fail(rejection(failure)),
       warnings: [],
       isConverted: false,
-      located: asIs,
+      located: ({ path, message }) => ({ path: formatPath(path), message, place: undefined }),
     };
     return {
       documents: [unreadable],
@@ -105,21 +117,30 @@ const readFile = ({ name, text }: InputFile): Inputs => {
       converted: [],
     };
   }
-  const all = documents.success.flatMap((document) =>
-    stringAt(document, "kind") === "List" ? listAt(document, "items") : [document]
+  const all = documents.success.flatMap((document, index): ReadonlyArray<Found> =>
+    stringAt(document, "kind") === "List"
+      ? listAt(document, "items").map((item, at) => ({ document: item, root: [index, "items", at] }))
+      : [{ document, root: [index] }]
   );
-  const foreign = all.filter((document) => !isOurs(document));
+  const foreign = all.filter(({ document }) => !isOurs(document));
+  const placeOf = placesIn(text);
   const labelOf = (document: Json) => {
     const namespace = stringAt(document, "metadata", "namespace");
     const prefix = stringAt(document, "metadata", "generateName");
     const own = stringAt(document, "metadata", "name") ?? (prefix === undefined ? "(no name)" : `${prefix}…`);
     return `${name}: ${namespace === undefined ? own : `${namespace}/${own}`}`;
   };
-  const read = all.map((document) => isOurs(document) ? inputOf(labelOf(document), document) : { other: document });
+  const read = all.map(({ document, root }) =>
+    isOurs(document)
+      ? inputOf({ file: name, label: labelOf(document) }, document, (path) => placeOf([...root, ...path]))
+      : { other: document }
+  );
   return {
     documents: read,
     resources: read.filter((item) => "label" in item),
-    skipped: foreign.map((document) => `${name}: ${stringAt(document, "kind") ?? "a document without kind"} ignored`),
+    skipped: text.trim() === ""
+      ? [`${name}: the file is empty`]
+      : foreign.map(({ document }) => `${name}: ${stringAt(document, "kind") ?? "a document without kind"} ignored`),
     converted: read.flatMap((item) =>
       "label" in item && item.isConverted
         ? [
@@ -131,7 +152,17 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   };
 };
 
-const inputOf = (label: string, written: Json): InputResource => {
+/** One document, or one item of a List; `root` leads to it from the beginning of its file. */
+interface Found {
+  readonly document: Json;
+  readonly root: FieldPath;
+}
+
+const inputOf = (
+  named: { readonly file: string; readonly label: string },
+  written: Json,
+  placeOf: (path: FieldPath) => Place,
+): InputResource => {
   const { resource: expanded, warnings } = expandShorthand(written);
   const document = withoutNulls(expanded);
   const old = readV1alpha1(document);
@@ -139,7 +170,7 @@ const inputOf = (label: string, written: Json): InputResource => {
   // Failures of the schema of v1alpha1 have its paths already.
   const inOldPaths = new Set<Located>(old?.failures);
   return {
-    label,
+    ...named,
     document,
     current: old?.resource ?? document,
     resource: failed
@@ -148,16 +179,15 @@ const inputOf = (label: string, written: Json): InputResource => {
     warnings: old === undefined ? warnings : [...warnings, ...unusedWarnings(document)],
     isConverted: old !== undefined && !failed,
     located: (finding) => {
-      const { path, message } = asIs(finding);
-      return old === undefined || inOldPaths.has(finding)
-        ? { path, message }
-        : { path: inV1alpha1Paths(path), message: inV1alpha1Paths(message) };
+      const isOwn = old === undefined || inOldPaths.has(finding);
+      const path = isOwn ? finding.path : v1alpha1Path(finding.path);
+      const message = isOwn ? finding.message : inV1alpha1Paths(finding.message);
+      return { path: formatPath(path), message, place: placeOf(path) };
     },
   };
 };
 
-const asIs = ({ path, message }: Located): Shown => ({ path: formatPath(path), message });
-
-/** Matches by kind or by group, so that a typo in one of the two is reported and not skipped. */
+/** Matches by kind or by group, so that a typo in one of the two is reported and not skipped; also what was written for another operator. */
 const isOurs = (document: Json): boolean =>
-  stringAt(document, "kind") === KIND || (stringAt(document, "apiVersion") ?? "").startsWith(`${GROUP}/`);
+  documentHint(document) !== undefined || stringAt(document, "kind") === KIND ||
+  (stringAt(document, "apiVersion") ?? "").startsWith(`${GROUP}/`);

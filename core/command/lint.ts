@@ -3,14 +3,20 @@ import * as Result from "effect/Result";
 import { withChangeFindings } from "../admission/change_rules.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
 import { reasonOf } from "../failure/table.ts";
-import type { Warning } from "../failure/warning.ts";
-import { type InputFile, type InputResource, readInputs } from "./input.ts";
+import { type Warning, type WarningCode } from "../failure/warning.ts";
+import type { JsonObject } from "../data/json.ts";
+import { type InputFile, type InputResource, type Located, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
 export interface LintOptions {
-  readonly format: "text" | "json";
+  readonly format: LintFormat;
+  /** Whether warnings fail like errors. */
+  readonly strict?: boolean;
   readonly style: Style;
 }
+
+export const LINT_FORMATS = ["text", "json", "sarif", "github"] as const;
+export type LintFormat = typeof LINT_FORMATS[number];
 
 /** One line of the JSON form; stable for scripts. */
 export interface LintFinding {
@@ -22,12 +28,17 @@ export interface LintFinding {
   readonly reason?: string;
   readonly path: string;
   readonly message: string;
+  /** As it was named on the command line; `-` is standard input. */
+  readonly file: string;
+  /** Of the field in the file, or of the nearest field around it; from 1. Absent where the file cannot be read. */
+  readonly line?: number;
+  readonly column?: number;
 }
 
 export const lintCommand = (
   files: ReadonlyArray<InputFile>,
   surroundings: Surroundings,
-  { format, style }: LintOptions,
+  { format, strict = false, style }: LintOptions,
 ): Outcome => {
   const { resources, skipped, converted } = readInputs(files);
   const found = resources.map((input) => ({ label: input.label, own: findingsOf(input, surroundings) }));
@@ -35,50 +46,109 @@ export const lintCommand = (
   const errors = findings.filter(({ level }) => level === "error").length;
   const warnings = findings.length - errors;
   const empty = resources.length === 0;
-  const code = errors > 0 || empty ? 1 : 0;
+  const missing = [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`];
+  const code = errors > 0 || empty || strict && warnings > 0 ? 1 : 0;
+  const remarks = lines([...skipped, ...converted, ...(empty ? missing : [])]);
   if (format === "json") {
     const report = { resources: resources.length, errors, warnings, findings };
-    return { stdout: `${JSON.stringify(report, null, 2)}\n`, stderr: lines([...skipped, ...converted]), code };
+    return { stdout: `${JSON.stringify(report, null, 2)}\n`, stderr: remarks, code };
   }
+  if (format === "sarif") return { stdout: `${JSON.stringify(sarif(findings), null, 2)}\n`, stderr: remarks, code };
+  if (format === "github") return { stdout: githubCommands(findings), stderr: remarks, code };
   const text = found.flatMap(({ label, own }) => {
     return own.length === 0 ? [] : [style.name(label), ...own.map((finding) => `  ${findingText(finding, style)}`)];
   });
   const total = empty
-    ? `no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`
-    : `${count(errors, "error")}, ${count(warnings, "warning")} in ${count(resources.length, "resource")}`;
-  return { stdout: lines([...text, total]), stderr: lines([...skipped, ...converted]), code };
+    ? missing
+    : [`${count(errors, "error")}, ${count(warnings, "warning")} in ${count(resources.length, "resource")}`];
+  return { stdout: lines([...text, ...total]), stderr: lines([...skipped, ...converted]), code };
 };
 
 /** Errors first, in the order of the resource as far as it is known, then warnings. */
 const findingsOf = (
-  { label, current, resource, warnings, located }: InputResource,
+  { label, file, current, resource, warnings, located }: InputResource,
   surroundings: Surroundings,
 ): ReadonlyArray<LintFinding> => {
   const derived = withChangeFindings(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
   const refused = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
   const { failures } = refused;
   const own = Result.isSuccess(derived) ? warningsOf(derived.success) : refused.warnings;
+  const shown = (finding: Located) => {
+    const { path, message, place } = located(finding);
+    return { path, message, file, ...place };
+  };
   return [
+    ...warnings.filter(({ code }) => REJECTED.has(code)).map((warning): LintFinding => ({
+      resource: label,
+      level: "error",
+      code: warning.code,
+      ...shown(warning),
+    })),
     ...failures.map((failure): LintFinding => ({
       resource: label,
       ...(failure._tag === "BaseConfigRequired" && failure.mayBeLabelled
         ? { level: "warning", code: "ImageLabelsUnread" }
         : { level: "error", code: failure._tag, reason: reasonOf(failure) }),
-      ...located(failure),
+      ...shown(failure),
     })),
-    ...[...warnings, ...own].map((warning: Warning): LintFinding => ({
+    ...[...warnings.filter(({ code }) => !REJECTED.has(code)), ...own].map((warning: Warning): LintFinding => ({
       resource: label,
       level: "warning",
       code: warning.code,
-      ...located(warning),
+      ...shown(warning),
     })),
   ];
 };
 
-const findingText = ({ level, path, message }: LintFinding, style: Style): string =>
-  level === "error"
-    ? `${style.error("error")}    ${message}`
-    // The message of a failure has its path already.
-    : `${style.warning("warning")}  ${message.startsWith(`${path}: `) ? message : `${path}: ${message}`}`;
+/** What the commands read and the API server does not. */
+const REJECTED: ReadonlySet<WarningCode> = new Set(["Shorthand"]);
+
+const findingText = (finding: LintFinding, style: Style): string => {
+  const place = finding.line === undefined ? "" : `${finding.line}:${finding.column}  `;
+  const level = finding.level === "error" ? `${style.error("error")}  ` : style.warning("warning");
+  return `${place}${level}  ${sentence(finding)}`;
+};
+
+/** With the path in front; the message of a failure has it already. */
+const sentence = ({ path, message }: LintFinding): string =>
+  path === "" || message.startsWith(`${path}: `) ? message : `${path}: ${message}`;
+
+/** For code scanning services. Source: SARIF 2.1.0 (OASIS), §3.27 and §3.28. */
+const sarif = (findings: ReadonlyArray<LintFinding>): JsonObject => ({
+  $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+  version: "2.1.0",
+  runs: [{
+    tool: {
+      driver: {
+        name: "llama-stack-operator",
+        rules: [...new Set(findings.map(({ code }) => code))].map((id) => ({ id })),
+      },
+    },
+    results: findings.map((finding) => ({
+      ruleId: finding.code,
+      level: finding.level,
+      message: { text: `${finding.resource}: ${sentence(finding)}` },
+      locations: [{
+        physicalLocation: {
+          artifactLocation: { uri: encodeURI(finding.file) },
+          ...(finding.line === undefined
+            ? {}
+            : { region: { startLine: finding.line, startColumn: finding.column ?? 1 } }),
+        },
+      }],
+    })),
+  }],
+});
+
+/** Annotations of a pull request. Source: "Workflow commands for GitHub Actions"; the escapes are those of actions/toolkit. */
+const githubCommands = (findings: ReadonlyArray<LintFinding>): string =>
+  lines(findings.map((finding) => {
+    const place = finding.line === undefined ? "" : `,line=${finding.line},col=${finding.column}`;
+    const file = commandText(finding.file).replaceAll(":", "%3A").replaceAll(",", "%2C");
+    return `::${finding.level} file=${file}${place},title=${finding.code}::${commandText(sentence(finding))}`;
+  }));
+
+const commandText = (text: string): string =>
+  text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

@@ -20,7 +20,8 @@ export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
   readonly detail: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: ${this.detail}`;
+    // Of a file that cannot be read, nothing has a path.
+    return this.path.length === 0 ? this.detail : `${formatPath(this.path)}: ${this.detail}`;
   }
 }
 

@@ -52,6 +52,8 @@ for (
     ],
     ["cli exits 2 for a URL", ["lint", "-f", "https://example.com/a.yaml"], 2, "URLs are not supported"],
     ["cli reads the manifests of a folder", ["lint", "-f", "deploy/samples"], 0, "in 9 resources"],
+    ["cli names the folders in a folder", ["lint", "-f", "deploy"], 1, "deploy/samples: folder ignored; --recursive"],
+    ["cli reads the folders in a folder too with -R", ["lint", "-R", "-f", "deploy"], 1, "a Helm template"],
     ["cli exits 2 for a folder without manifests", ["lint", "-f", "core"], 2, "it is a folder without"],
     [
       "cli provider check exits 1 for a folder that is no provider",

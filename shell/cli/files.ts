@@ -2,7 +2,9 @@
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import type { InputFile } from "../../core/command/input.ts";
+import { lines } from "../../core/command/outcome.ts";
 import { MANIFEST_BYTES_MAX } from "../../core/data/limits.ts";
+import { write } from "./platform.ts";
 
 /** A file that cannot be read: a usage error, exit code 2. */
 export class FileUnreadable extends Data.TaggedError("FileUnreadable")<{
@@ -30,16 +32,45 @@ export const readText = Effect.fn("readText")(function* (name: string) {
   return { name, text } satisfies InputFile;
 });
 
-/** A file, or the manifests of a folder in the order of their names; folders in it are ignored, as kubectl does. */
-export const manifestFiles = Effect.fn("manifestFiles")(function* (name: string) {
-  const isFolder = name !== "-" && (yield* attempt(name, () => Deno.stat(name))).isDirectory;
-  if (!isFolder) return [name];
-  const entries = yield* attempt(name, () => Array.fromAsync(Deno.readDir(name)));
-  const found = entries.filter((entry) => entry.isFile && /\.(ya?ml|json)$/.test(entry.name))
-    .map((entry) => `${name.replace(/\/+$/, "")}/${entry.name}`).sort();
-  if (found.length > 0) return found;
-  return yield* new FileUnreadable({ name, detail: "it is a folder without .yaml, .yml and .json files" });
+/**
+ * The texts of files, and of the manifests of folders in the order of their names. As with kubectl, folders inside a folder
+ * count only if `recursive`; otherwise they are named on standard error.
+ */
+export const manifestTexts = Effect.fn("manifestTexts")(function* (names: ReadonlyArray<string>, recursive: boolean) {
+  const files = yield* Effect.forEach(
+    names,
+    Effect.fnUntraced(function* (name) {
+      const isFolder = name !== "-" && (yield* attempt(name, () => Deno.stat(name))).isDirectory;
+      if (!isFolder) return [name];
+      const { manifests, folders } = yield* attempt(name, () => manifestsIn(name, recursive));
+      write(Deno.stderr, lines(folders.map((folder) => `${folder}: folder ignored; --recursive reads it too`)));
+      if (manifests.length > 0) return manifests;
+      return yield* new FileUnreadable({ name, detail: "it is a folder without .yaml, .yml and .json files" });
+    }),
+  );
+  return yield* Effect.forEach(files.flat(), readText);
 });
+
+/** Without hidden folders, and without those behind a symbolic link, which may lead back. */
+const manifestsIn = async (
+  folder: string,
+  recursive: boolean,
+): Promise<{ readonly manifests: ReadonlyArray<string>; readonly folders: ReadonlyArray<string> }> => {
+  const manifests: Array<string> = [];
+  const folders: Array<string> = [];
+  const entries = await Array.fromAsync(Deno.readDir(folder));
+  for (const entry of entries.sort((a, b) => a.name < b.name ? -1 : 1)) {
+    const path = `${folder.replace(/\/+$/, "")}/${entry.name}`;
+    if (entry.isDirectory) {
+      if (entry.name.startsWith(".")) continue;
+      if (recursive) manifests.push(...(await manifestsIn(path, recursive)).manifests);
+      else folders.push(path);
+    } else if (/\.(ya?ml|json)$/.test(entry.name) && (entry.isFile || (await Deno.stat(path)).isFile)) {
+      manifests.push(path);
+    }
+  }
+  return { manifests, folders };
+};
 
 const attempt = <A>(name: string, run: () => Promise<A>) =>
   Effect.tryPromise({

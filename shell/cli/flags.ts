@@ -18,6 +18,11 @@ export const moreFiles = Argument.String("FILE").pipe(
   Argument.withDescription("Additional files"),
   Argument.variadic(),
 );
+export const recursive = Flag.Boolean("recursive").pipe(
+  Flag.withAlias("R"),
+  Flag.withDescription("Also read the folders inside a folder"),
+  Flag.withDefault(false),
+);
 export const serverVersion = optionalText(
   "server-version",
   "V",

@@ -21,15 +21,20 @@ import {
   sortedFiles,
   unusedFiles,
 } from "../../core/image/labels_file.ts";
-import { manifestFiles, readBytes, readText } from "./files.ts";
+import { manifestTexts, readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
 import { usageError } from "./print.ts";
 
-export const readFiles = Effect.fn("readFiles")(function* (flags: ReadonlyArray<string>, rest: ReadonlyArray<string>) {
-  const names = [...flags, ...rest];
+export const readFiles = Effect.fn("readFiles")(function* (
+  { filename, moreFiles, recursive }: {
+    readonly filename: ReadonlyArray<string>;
+    readonly moreFiles: ReadonlyArray<string>;
+    readonly recursive: boolean;
+  },
+) {
+  const names = [...filename, ...moreFiles];
   if (names.length === 0) return yield* usageError("Specify a file with -f FILE, or -f - for standard input");
-  const files = yield* Effect.forEach(names, manifestFiles);
-  return yield* Effect.forEach(files.flat(), readText);
+  return yield* manifestTexts(names, recursive);
 });
 
 /** The facts of a cluster, from files and flags instead. */

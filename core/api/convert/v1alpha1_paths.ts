@@ -1,4 +1,5 @@
 /** The fields that both versions have, under their paths in each: for messages. */
+import type { FieldPath } from "../../data/field_path.ts";
 import { BLOCKS, MOVED } from "./spec.ts";
 
 interface Pair {
@@ -37,6 +38,16 @@ const PATHS = new RegExp(
 
 /** A sentence for an author of v1alpha1. Fields that v1alpha1 lacks keep the path that they have in v1alpha2. */
 export const inV1alpha1Paths = (text: string): string => text.replaceAll(PATHS, (path) => OLD_BY_NOW.get(path) ?? path);
+
+/** The path that a field of v1alpha2 has in v1alpha1; unchanged for those that v1alpha1 lacks. */
+export const v1alpha1Path = (path: FieldPath): FieldPath => {
+  const isIn = (fields: string) => fields.split(".").every((step, index) => path[index] === step);
+  const length = (fields: string) => fields.split(".").length;
+  if (ONLY_NOW.some(isIn)) return path;
+  const [pair] = PAIRS.filter(({ now, isWhole }) => isIn(now) && (isWhole || path.length === length(now)))
+    .sort((a, b) => length(b.now) - length(a.now));
+  return pair === undefined ? path : [...pair.old.split("."), ...path.slice(length(pair.now))];
+};
 
 /** Whether the other version has a place for the field of this version, or for fields in it. */
 export const hasCounterpart = (path: string, version: "v1alpha1" | "v1alpha2"): boolean =>

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
 import { convertCommand } from "../../../core/command/convert.ts";
-import { filename, manifestOutput, moreFiles } from "../flags.ts";
+import { filename, manifestOutput, moreFiles, recursive } from "../flags.ts";
 import { print, styleFor } from "../print.ts";
 import { readFiles } from "../surroundings.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -12,6 +12,7 @@ export const convert = Command.make(
   {
     filename,
     moreFiles,
+    recursive,
     to: Flag.Literals("to", ["v1alpha2", "v1alpha1"]).pipe(
       Flag.withDescription('API version to convert to (default "v1alpha2")'),
       Flag.withDefault("v1alpha2" as const),
@@ -19,7 +20,7 @@ export const convert = Command.make(
     output: manifestOutput,
   },
   Effect.fn("convert")(function* (input) {
-    const files = yield* readFiles(input.filename, input.moreFiles);
+    const files = yield* readFiles(input);
     yield* print(convertCommand(files, { to: input.to, format: input.output, style: styleFor(Deno.stderr) }));
   }),
 ).pipe(

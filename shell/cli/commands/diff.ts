@@ -9,9 +9,9 @@ import { isObject, stringAt } from "../../../core/data/json.ts";
 import { intended, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
 import { OperatorFacts } from "../../runtime/operator_facts.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
-import { filename, imageLabels, textOutput } from "../flags.ts";
+import { filename, imageLabels, recursive, textOutput } from "../flags.ts";
 import { labelsIn } from "../surroundings.ts";
-import { manifestFiles, readText } from "../files.ts";
+import { manifestTexts } from "../files.ts";
 import { print, styleFor, usageError } from "../print.ts";
 import { INVOKED_AS } from "../invocation.ts";
 
@@ -25,6 +25,7 @@ export const diff = Command.make(
   "diff",
   {
     filename,
+    recursive,
     names: Argument.String("NAME").pipe(
       Argument.withDescription("Names of existing LlamaStackDistributions"),
       Argument.variadic(),
@@ -38,7 +39,7 @@ export const diff = Command.make(
     if (input.filename.length + input.names.length === 0) {
       return yield* usageError("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
-    const { resources, skipped, converted } = readInputs(yield* filesOf(input.filename));
+    const { resources, skipped, converted } = readInputs(yield* manifestTexts(input.filename, input.recursive));
     const look = { ...yield* lookOptions(input), ...yield* labelsIn(input.imageLabels, resources) };
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
@@ -72,11 +73,6 @@ export const diff = Command.make(
     },
   ]),
 );
-
-const filesOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-  const files = yield* Effect.forEach(names, manifestFiles);
-  return yield* Effect.forEach(files.flat(), readText);
-});
 
 const NO_KEY =
   "the operator's HMAC key cannot be read, so Secrets and the labels of images may be shown as changed although they are not: " +

@@ -1,8 +1,8 @@
 /** `lint`: flags and help. */
 import * as Effect from "effect/Effect";
 import { Command, Flag } from "effect/cli";
-import { lintCommand } from "../../../core/command/lint.ts";
-import { base, filename, imageLabels, moreFiles, serverVersion, settings } from "../flags.ts";
+import { LINT_FORMATS, lintCommand } from "../../../core/command/lint.ts";
+import { base, filename, imageLabels, moreFiles, recursive, serverVersion, settings } from "../flags.ts";
 import { printAdvice, styleFor } from "../print.ts";
 import { clusterFacts, readFiles, surroundings } from "../surroundings.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -16,19 +16,27 @@ export const lint = Command.make(
     base,
     imageLabels,
     settings,
-    output: Flag.Literals("output", ["text", "json"]).pipe(
+    recursive,
+    strict: Flag.Boolean("strict").pipe(
+      Flag.withDescription("Exit with code 1 for warnings too"),
+      Flag.withDefault(false),
+    ),
+    output: Flag.Literals("output", LINT_FORMATS).pipe(
       Flag.withAlias("o"),
-      Flag.withDescription('Output format; json is for CI (default "text")'),
+      Flag.withDescription(
+        'Output format: json for scripts, sarif for code scanning, github for annotations of a pull request (default "text")',
+      ),
       Flag.withDefault("text" as const),
     ),
   },
   Effect.fn("lint")(function* (input) {
-    const files = yield* readFiles(input.filename, input.moreFiles);
+    const files = yield* readFiles(input);
     const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
     const { overrides, allow, imageLabels: use } = yield* clusterFacts(input.settings, false);
     yield* printAdvice(
       lintCommand(files, { ...known, overrides, allow, imageLabels: use }, {
         format: input.output,
+        strict: input.strict,
         style: styleFor(Deno.stdout),
       }),
     );

@@ -11,6 +11,7 @@ import {
   moreFiles,
   offlineNamespace,
   openshift,
+  recursive,
   serverVersion,
   settings,
 } from "../flags.ts";
@@ -23,6 +24,7 @@ export const render = Command.make(
   {
     filename,
     moreFiles,
+    recursive,
     only: Flag.Literals("only", ["config", "env"]).pipe(
       Flag.withDescription("Print only the config.yaml (config) or the environment variables (env)"),
       Flag.optional,
@@ -36,7 +38,7 @@ export const render = Command.make(
     output: manifestOutput,
   },
   Effect.fn("render")(function* (input) {
-    const files = yield* readFiles(input.filename, input.moreFiles);
+    const files = yield* readFiles(input);
     const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
     const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings, input.openshift);
     yield* print(renderCommand(files, { ...known, overrides, allow, imageLabels: use }, {
