@@ -42,8 +42,10 @@ export const ALLOCATOR_IN_IMAGE = "/usr/lib/libjemalloc.so.2";
 /** What Deno's runtime of compiled programs implements: it ignores `no-legacy-abort` (2.9.6), which no request here needs. */
 export const UNSTABLE = ["--unstable-net"];
 
-/** It writes no file and starts no program. Files it reads: manifests, kubeconfigs, tokens, certificates, wherever they are. */
-export const PERMISSIONS = ["--allow-net", "--allow-env", "--allow-read", "--allow-sys=hostname"];
+/**
+ * It writes no file. The commands start the credential plugin that a kubeconfig names, as kubectl does; `run` gives that permission up
+ * before anything else. Files it reads: manifests, kubeconfigs, tokens, certificates, wherever they are. */
+export const PERMISSIONS = ["--allow-net", "--allow-env", "--allow-read", "--allow-run", "--allow-sys=hostname"];
 
 export const TARGETS: Readonly<Record<string, string>> = {
   amd64: "x86_64-unknown-linux-gnu",

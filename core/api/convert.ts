@@ -6,7 +6,7 @@
  * there. So `there and back` is the same object, whatever it holds; and an edit in between wins over what was left over.
  */
 import { at, isObject, type Json, type JsonObject, member, omit, put, withMember } from "../data/json.ts";
-import { defaulted } from "./decode.ts";
+import { defaulted } from "./resource_schema.ts";
 import { applied, differences, type Leftover, V1ALPHA1_SHAPE, V1ALPHA2_SHAPE } from "./convert/leftovers.ts";
 import { type Carried, carriedBy, withLeftovers } from "./convert/annotation.ts";
 import { specToV1alpha1, specToV1alpha2 } from "./convert/spec.ts";

@@ -8,13 +8,13 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import { UNCONVERTED_ANNOTATION } from "./convert/annotation.ts";
 import { API_NAMES } from "./api_names.ts";
-import recorded from "./resource_schema.json" with { type: "json" };
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
 import { documentHint, hintFor } from "./hints.ts";
 import { generatedName, metadataFindings } from "./metadata_check.ts";
 import { referenceNameFindings } from "./reference_names.ts";
 import { isUsableName, NAME_MESSAGE, ruleFindings } from "./rules.ts";
+import { defaulted, RESOURCE, schemaAt } from "./resource_schema.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { V1ALPHA1 } from "./v1alpha1.ts";
 import { API_VERSION, KIND, Spec } from "./v1alpha2.ts";
@@ -265,42 +265,3 @@ const valueAt = (value: Json | undefined, path: FieldPath): Json | undefined =>
     (inner, step) => typeof step === "number" ? (isList(inner) ? inner[step] : undefined) : member(inner, step),
     value,
   );
-
-/** Made from the schema values by `deno task gen`: making it at each start would take 15 ms of the command line. */
-const RESOURCE = recorded as unknown as StructuralSchema;
-
-const schemaAt = (schema: StructuralSchema, path: FieldPath): StructuralSchema =>
-  path.reduce<StructuralSchema>((node, step) => {
-    if (typeof step === "number") return node.items ?? {};
-    const properties = node.properties ?? {};
-    if (Object.hasOwn(properties, step)) return properties[step] ?? {};
-    return typeof node.additionalProperties === "object" ? node.additionalProperties : {};
-  }, schema);
-
-/** The resource with the schema's defaults where fields are absent, as the API server fills them before it checks rules. */
-export const defaulted = (resource: JsonObject): JsonObject => withDefaults(RESOURCE, resource) as JsonObject;
-
-const withDefaults = (schema: StructuralSchema, value: Json): Json => {
-  if (isList(value)) {
-    return schema.items === undefined ? value : value.map((item) => withDefaults(schema.items ?? {}, item));
-  }
-  if (!isObject(value)) return value;
-  const properties = schema.properties ?? {};
-  const more = schema.additionalProperties;
-  // Unknown fields are not checked, unless the schema has a rule for all fields.
-  const known = typeof more === "object"
-    ? Object.keys(value)
-    : Object.keys(properties).filter((key) => Object.hasOwn(value, key));
-  const changed = known.flatMap((key): ReadonlyArray<[string, Json]> => {
-    const own = Object.hasOwn(properties, key) ? properties[key] : more;
-    const before = value[key] ?? null;
-    const after = typeof own === "object" ? withDefaults(own, before) : before;
-    return after === before ? [] : [[key, after]];
-  });
-  const filled = Object.entries(properties)
-    .filter(([key, inner]) => inner.default !== undefined && !Object.hasOwn(value, key))
-    .map(([key, inner]): [string, Json] => [key, withDefaults(inner, inner.default as Json)]);
-  return changed.length + filled.length === 0
-    ? value
-    : { ...value, ...Object.fromEntries(changed), ...Object.fromEntries(filled) };
-};

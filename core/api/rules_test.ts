@@ -3,7 +3,7 @@ import * as Result from "effect/Result";
 import { manifest } from "../../tests/given.ts";
 import { formatPath } from "../data/field_path.ts";
 import type { JsonObject } from "../data/json.ts";
-import { defaulted } from "./decode.ts";
+import { defaulted } from "./resource_schema.ts";
 import { API_NAMES, camelCase, DISABLED_NAMES, snakeCase } from "./api_names.ts";
 import { RULE_CASES } from "../../tests/rule_cases.ts";
 import { ruleFindings, RULES } from "./rules.ts";

@@ -78,7 +78,9 @@ const started = (
   } catch (cause) {
     if (cause instanceof Deno.errors.NotFound) throw failed("is not installed, or not on the PATH");
     if (cause instanceof Deno.errors.NotCapable) {
-      throw failed("cannot be started by the compiled program; use a kubeconfig with a token (kubectl create token)");
+      throw failed(
+        "cannot be started by the operator, only by its other commands; use a kubeconfig with a token (kubectl create token)",
+      );
     }
     throw failed(`cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`);
   }

@@ -1,5 +1,5 @@
 /** What the compiled program may do and leaves behind, and that it says what the bundle under Deno says. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { bundleOperator } from "../../tools/bundle_operator.ts";
 import { compileProgram } from "../../tools/compile_program.ts";
@@ -26,6 +26,10 @@ console.log(JSON.stringify({
   write: await tried(() => Deno.writeTextFile(file, "x")),
   remove: await tried(() => Deno.remove(file)),
   run: await tried(() => new Deno.Command("/bin/true").output()),
+  runAfterwards: await tried(() => {
+    Deno.permissions.revokeSync({ name: "run" });
+    return new Deno.Command("/bin/true").output();
+  }),
   library: await tried(() => Deno.dlopen("/usr/lib/libjemalloc.so.2", {})),
   system: await tried(() => Deno.networkInterfaces()),
   read: await tried(() => Deno.readTextFile(file)),
@@ -63,7 +67,9 @@ Deno.test("a compiled program has the permissions and the memory settings of the
     const { stdout, stderr } = await ended(output, [], { PROBED_FILE: probed });
     strictEqual(stderr, "");
     deepStrictEqual(JSON.parse(stdout), {
-      ...{ write: "not allowed", remove: "not allowed", run: "not allowed", library: "not allowed" },
+      ...{ write: "not allowed", remove: "not allowed", library: "not allowed" },
+      // Only for the commands: `run` gives it up.
+      ...{ run: "allowed", runAfterwards: "not allowed" },
       ...{ system: "not allowed", read: "allowed", hostname: "allowed", heapMiB: HEAP_MIB, collects: "function" },
     });
     strictEqual(await Deno.readTextFile(probed), "unchanged");
@@ -87,4 +93,35 @@ Deno.test("the compiled program prints what the bundle prints, and writes no fil
     }
     const left = [...Deno.readDirSync(home), ...Deno.readDirSync(temporary)].map(({ name }) => name);
     deepStrictEqual(left, []);
+  }));
+
+Deno.test("the commands of the compiled program start the credential plugin of a kubeconfig, and the operator does not", () =>
+  inFolder(async (folder) => {
+    const [plugin, kubeconfig, asked] = ["plugin", "config", "asked"].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await Deno.writeTextFile(plugin, `#!/bin/sh\necho asked > ${asked}\nexit 3\n`, { mode: 0o755 });
+    await Deno.writeTextFile(
+      kubeconfig,
+      JSON.stringify({
+        "current-context": "a",
+        contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+        clusters: [{ name: "a", cluster: { server: "https://127.0.0.1:1" } }],
+        users: [{ name: "a", user: { exec: { apiVersion: "client.authentication.k8s.io/v1", command: plugin } } }],
+      }),
+    );
+    const program = await compiledOperator();
+    const env = { ...RUNTIME_ENV, LANG: "C", PATH: "/usr/bin:/bin", KUBECONFIG: kubeconfig };
+    const operator = await ended(program, ["run"], env);
+    match(
+      operator.stderr,
+      /cannot be started by the operator, only by its other commands; use a kubeconfig with a token/,
+    );
+    strictEqual(operator.code, 2);
+    await rejects(Deno.stat(asked), Deno.errors.NotFound);
+    const command = await ended(program, ["explain", "my"], env);
+    match(command.stderr, /ended with exit code 3/);
+    strictEqual(await Deno.readTextFile(asked), "asked\n");
   }));

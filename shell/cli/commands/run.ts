@@ -91,6 +91,8 @@ export const run = Command.make(
     ),
   },
   Effect.fn("run")(function* (input) {
+    // The operator starts no program: whoever controls it gains no shell.
+    Deno.permissions.revokeSync({ name: "run" });
     const { kubeconfig, context, namespace, metricsAddress, healthAddress, secretPolling } = input;
     const inPod = isInPod(Option.getOrUndefined(kubeconfig));
     const connection = yield* Effect.try({
