@@ -61,8 +61,8 @@ const BY_HAND: Readonly<Record<string, StructuralSchema>> = {
   [`${MACHINERY}apis.meta.v1.ObjectMeta`]: {
     type: "object",
     properties: {
-      annotations: { type: "object", additionalProperties: text },
-      labels: { type: "object", additionalProperties: text },
+      annotations: { type: "object", description: "Annotations of the claim.", additionalProperties: text },
+      labels: { type: "object", description: "Labels of the claim.", additionalProperties: text },
     },
   },
 };
@@ -87,7 +87,7 @@ const KEPT = [
 
 /** Defaults go, because the Deployment gets its own from the API server; the rest CRDs do not know. */
 const LEFT_OUT = new Set([
-  "description",
+  "description", // Its first sentence is kept.
   "default",
   "x-kubernetes-patch-strategy",
   "x-kubernetes-patch-merge-key",
@@ -114,9 +114,12 @@ const structural = (
   resolve: (name: string) => StructuralSchema,
 ): StructuralSchema => {
   const into: Record<string, unknown> = {};
+  const sentence = typeof rest.description === "string" ? firstSentence(rest.description) : undefined;
   const referred = $ref ?? (allOf?.length === 1 ? allOf[0]?.$ref : undefined);
   if (referred !== undefined) Object.assign(into, resolve(referred.slice(referred.lastIndexOf("/") + 1)));
   else if (allOf !== undefined) throw new Error(`allOf of more than a reference: ${JSON.stringify(allOf)}`);
+  // What a field says of itself, and not what its type says.
+  if (sentence !== undefined) into["description"] = sentence;
   for (const key of KEPT) if (rest[key] !== undefined) into[key] = rest[key];
   for (const key of Object.keys(rest)) {
     if (!LEFT_OUT.has(key) && !KEPT.some((kept) => kept === key)) throw new Error(`No rule for the schema key ${key}`);
@@ -130,6 +133,14 @@ const structural = (
     );
   }
   return withServableListType(into);
+};
+
+/** One line for `kubectl explain`; undefined for an empty text. */
+const firstSentence = (description: string): string | undefined => {
+  const line = description.trim().replaceAll(/\s+/g, " ").replace(/^(Required|Optional)[.:] (?=.)/, "")
+    .replace(/ (Possible enum values:|More info:|[-*] |Defaults to ").*$/, "");
+  const end = /^.*?(?<!\b(?:e\.g|i\.e|etc))[.:](?= [A-Z"*]|$)/.exec(line)?.[0] ?? line;
+  return end === "" ? undefined : end.replace(/:$/, ".");
 };
 
 /**

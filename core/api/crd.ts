@@ -38,6 +38,7 @@ export const customResourceDefinition = (client: ConversionClient = CONVERSION_C
       plural: "llamastackdistributions",
       singular: "llamastackdistribution",
       shortNames: ["llsd"],
+      categories: ["all", "llamastack"],
     },
     scope: "Namespaced",
     conversion: {
@@ -62,14 +63,15 @@ export const customResourceDefinition = (client: ConversionClient = CONVERSION_C
         { jsonPath: ".spec.overrideConfig.configMapName" },
       ],
       additionalPrinterColumns: [
+        column("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
         column("Phase", "string", ".status.phase"),
+        // Ready carries the first failing reason.
+        column("Reason", "string", '.status.conditions[?(@.type=="Ready")].reason'),
         column("Providers", "integer", ".status.configGeneration.providerCount"),
         column("Available", "integer", ".status.availableReplicas"),
         column("Age", "date", ".metadata.creationTimestamp"),
         { ...column("Distribution", "string", ".status.resolvedDistribution.image"), priority: 1 },
         { ...column("Config", "string", ".status.configGeneration.configMapName"), priority: 1 },
-        // A JSON path cannot sort: conditions are written with Ready first, and Ready carries the first failing reason.
-        { ...column("Reason", "string", '.status.conditions[?(@.status=="False")].reason'), priority: 1 },
       ],
     }],
   },

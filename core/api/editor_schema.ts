@@ -1,10 +1,35 @@
 /** JSON Schema (draft 7) of a resource, for editors that complete and check YAML while it is written. */
 import type { Json, JsonObject } from "../data/json.ts";
-import { isList, isObject } from "../data/json.ts";
+import { isList, isObject, objectAt, put } from "../data/json.ts";
+import { PROVIDER_LISTS } from "./api_names.ts";
 import { resourceSchema } from "./crd.ts";
 import { API_VERSION, KIND } from "./v1alpha2.ts";
 
-export const editorSchema = (): JsonObject => {
+/** Names that an editor offers. */
+export interface KnownNames {
+  readonly distributions: ReadonlyArray<string>;
+  /** Provider types by API of config.yaml. */
+  readonly providerTypes: ReadonlyMap<string, ReadonlyArray<string>>;
+}
+
+export const editorSchema = (names: KnownNames): JsonObject => withNames(schemaOfFields(), names);
+
+const withNames = (schema: JsonObject, { distributions, providerTypes }: KnownNames): JsonObject => {
+  const ofSpec = ["properties", "spec", "properties"];
+  const name = [...ofSpec, "distribution", "properties", "name"];
+  return PROVIDER_LISTS.reduce<JsonObject>(
+    (before, { field, api }) => {
+      const path = [...ofSpec, "providers", "properties", field, "items", "properties", "provider"];
+      const { type: _, ...provider } = objectAt(before, ...path);
+      // Images of external providers bring types of their own.
+      const known = [{ enum: [...(providerTypes.get(api) ?? [])] }, { type: "string" }];
+      return put(before, path, { ...provider, anyOf: known });
+    },
+    put(schema, name, { ...objectAt(schema, ...name), enum: [...distributions] }),
+  );
+};
+
+const schemaOfFields = (): JsonObject => {
   const { properties = {}, ...root } = strict(resourceSchema() as unknown as Json) as JsonObject;
   return {
     $schema: "http://json-schema.org/draft-07/schema#",

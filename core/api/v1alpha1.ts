@@ -172,7 +172,10 @@ export const StatusV1alpha1 = struct("status is the observed state of the resour
         api: Schema.String.annotate({ description: "api of the provider." }),
         provider_id: Schema.String.annotate({ description: "provider_id is the id of the provider." }),
         provider_type: Schema.String.annotate({ description: "provider_type is the type of the provider." }),
-        config: Schema.Json.annotate({ "x-kubernetes-preserve-unknown-fields": true }),
+        config: Schema.Json.annotate({
+          description: "config of the provider as reported by the server.",
+          "x-kubernetes-preserve-unknown-fields": true,
+        }),
         health: struct("health of the provider as reported by the server.", {
           status: Schema.String.annotate({ description: "status of the provider." }),
           message: Schema.String.annotate({ description: "message describes the status." }),

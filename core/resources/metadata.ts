@@ -28,6 +28,7 @@ export const metadataOf = (
     ...(more.component === undefined ? {} : { "app.kubernetes.io/component": more.component }),
     "app.kubernetes.io/instance": owner.name,
     "app.kubernetes.io/managed-by": MANAGED_BY,
+    "app.kubernetes.io/name": "llama-stack",
     "app.kubernetes.io/part-of": "llama-stack",
   },
   ...(more.annotations === undefined || Object.keys(more.annotations).length === 0

@@ -182,7 +182,7 @@ const clusterServiceVersion = (bundle: Bundle, examples: ReadonlyArray<JsonObjec
     description: DESCRIPTION,
     version: bundle.version,
     minKubeVersion: MIN_KUBERNETES,
-    maturity: "alpha",
+    maturity: "stable",
     provider: { name: PUBLISHER.provider },
     maintainers: [PUBLISHER.maintainer],
     keywords: ["llama-stack", "ogx", "llm", "inference", "ai"],

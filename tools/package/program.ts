@@ -84,18 +84,33 @@ export const disruptionBudget = (): JsonObject => ({
   spec: { maxUnavailable: 1, selector: { matchLabels: SELECTOR } },
 });
 
+/** The image is one of Linux; a cluster may have nodes with Windows too. */
+export const NODE_SELECTOR = { "kubernetes.io/os": "linux" };
+
+/** No user is named: the image's own is 65532, and OpenShift gives one from the namespace's range. */
+export const POD_SECURITY_CONTEXT = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
+
+export const CONTAINER_SECURITY_CONTEXT = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  // Nor is there a volume to write to: the compiled program may not write (PERMISSIONS in tools/program_flags.ts).
+  readOnlyRootFilesystem: true,
+};
+
+export const SPREAD = [{
+  maxSkew: 1,
+  topologyKey: "kubernetes.io/hostname",
+  whenUnsatisfiable: "ScheduleAnyway",
+  labelSelector: { matchLabels: SELECTOR },
+}];
+
 const podSpec = (choices: Choices): JsonObject => ({
   serviceAccountName: NAME,
   enableServiceLinks: false,
   terminationGracePeriodSeconds: GRACE_SECONDS,
-  // No user is named: the image's own is 65532, and OpenShift gives one from the namespace's range.
-  securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
-  topologySpreadConstraints: [{
-    maxSkew: 1,
-    topologyKey: "kubernetes.io/hostname",
-    whenUnsatisfiable: "ScheduleAnyway",
-    labelSelector: { matchLabels: SELECTOR },
-  }],
+  nodeSelector: NODE_SELECTOR,
+  securityContext: POD_SECURITY_CONTEXT,
+  topologySpreadConstraints: SPREAD,
   containers: [{
     name: "operator",
     image: choices.image,
@@ -114,12 +129,7 @@ const podSpec = (choices: Choices): JsonObject => ({
     livenessProbe: { httpGet: { path: "/livez", port: "health" }, periodSeconds: 20, timeoutSeconds: 5 },
     readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 5, timeoutSeconds: 5 },
     resources: RESOURCES,
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"] },
-      // Nor is there a volume to write to: the compiled program may not write (PERMISSIONS in tools/program_flags.ts).
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: CONTAINER_SECURITY_CONTEXT,
     ...(hasMountedCertificate(choices)
       ? { volumeMounts: [{ name: "serving-cert", mountPath: CERTIFICATES, readOnly: true }] }
       : {}),

@@ -64,6 +64,8 @@ const withValues = (object: JsonObject, { strict, keep }: Combination): JsonObje
         : object;
     case "Deployment":
       return withPodValues(object);
+    case "ServiceAccount":
+      return put(object, ["metadata", "annotations"], optional("serviceAccount.annotations"));
     default:
       return object;
   }
@@ -84,16 +86,21 @@ const withPodValues = (deployment: JsonObject): JsonObject => {
       },
       spec: {
         ...Object.fromEntries(
-          ["imagePullSecrets", "priorityClassName", "nodeSelector", "tolerations", "affinity"]
+          ["imagePullSecrets", "priorityClassName", "tolerations", "affinity", "hostNetwork", "dnsPolicy"]
             .map((name) => [name, optional(name)]),
         ),
         ...spec,
+        nodeSelector: optional("nodeSelector"),
+        securityContext: optional("podSecurityContext"),
+        topologySpreadConstraints: optional("topologySpreadConstraints"),
         containers: (containers as ReadonlyArray<JsonObject>).map(({ name = "", image = "", ...container }) => ({
           name,
           image,
           imagePullPolicy: optional("image.pullPolicy"),
           ...container,
           args: [...listAt(container, "args"), further("extraArgs")],
+          env: [...listAt(container, "env"), further("extraEnv")],
+          securityContext: optional("securityContext"),
           resources: optional("resources"),
         })),
       },

@@ -5,7 +5,14 @@ import type { Json, JsonObject } from "../../../core/data/json.ts";
 import { SETTING_ROWS } from "../../../core/operator/settings.ts";
 import type { Choices } from "../choices.ts";
 import { labelled } from "../names.ts";
-import { REPLICAS, RESOURCES } from "../program.ts";
+import {
+  CONTAINER_SECURITY_CONTEXT,
+  NODE_SELECTOR,
+  POD_SECURITY_CONTEXT,
+  REPLICAS,
+  RESOURCES,
+  SPREAD,
+} from "../program.ts";
 import { CERTIFICATES } from "./combinations.ts";
 
 export interface ChartValue {
@@ -115,6 +122,16 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
       schema: { type: "array", items: { type: "string", pattern: "^--[a-z]" } },
     },
     {
+      path: "extraEnv",
+      value: [],
+      comment:
+        "Further environment variables of the operator, e.g. `[{ name: HTTPS_PROXY, value: http://proxy:3128 }]`.",
+      schema: {
+        type: "array",
+        items: { type: "object", properties: { name: { type: "string", minLength: 1 } }, required: ["name"] },
+      },
+    },
+    {
       path: "webhooks.enabled",
       value: choices.webhooks,
       comment:
@@ -204,7 +221,7 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
     },
     {
       path: "nodeSelector",
-      value: {},
+      value: NODE_SELECTOR,
       comment: "Labels of the nodes that may run the pods.",
       schema: { type: "object", additionalProperties: { type: "string" } },
     },
@@ -220,6 +237,43 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
       value: "",
       comment: "PriorityClass of the pods.",
       schema: { type: "string" },
+    },
+    {
+      path: "topologySpreadConstraints",
+      value: SPREAD,
+      comment: "How the pods are spread over the nodes.",
+      schema: { type: "array", items: { type: "object" } },
+    },
+    {
+      path: "podSecurityContext",
+      value: POD_SECURITY_CONTEXT,
+      comment: "Security context of the pods.",
+      schema: { type: "object" },
+    },
+    {
+      path: "securityContext",
+      value: CONTAINER_SECURITY_CONTEXT,
+      comment: "Security context of the container. It needs no further rights.",
+      schema: { type: "object" },
+    },
+    {
+      path: "serviceAccount.annotations",
+      value: {},
+      comment: "Annotations of the ServiceAccount, e.g. for the identity of a cloud that a registry or proxy asks for.",
+      schema: { type: "object", additionalProperties: { type: "string" } },
+    },
+    {
+      path: "hostNetwork",
+      value: false,
+      comment:
+        "Use the network of the node, where the API server cannot reach pods otherwise (EKS with a CNI of its own). One pod a node then.",
+      schema: BOOLEAN,
+    },
+    {
+      path: "dnsPolicy",
+      value: "",
+      comment: "DNS policy of the pods; with hostNetwork: ClusterFirstWithHostNet.",
+      schema: { enum: ["", "ClusterFirst", "ClusterFirstWithHostNet", "Default"] },
     },
   ];
 };
