@@ -1,5 +1,5 @@
 /** The files of `deploy/` on a real API server, and as kustomize reads them. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { DEFAULT } from "../../tools/package/choices.ts";
@@ -110,6 +110,27 @@ Deno.test("the installation on a real API server", async (t) => {
         await Deno.remove(folder, { recursive: true });
       }
     });
+
+    await t.step(
+      "the kustomization of docs/install.md installs into another namespace, with cert-manager and the guard",
+      async () => {
+        const page = await Deno.readTextFile(`${ROOT}docs/install.md`);
+        const [, text = ""] = /^```yaml\n([^`]*namespace: llama\n[^`]*)```/m.exec(page) ?? [];
+        const folder = await Deno.makeTempDir({ dir: `${DEPLOY}kustomize` });
+        try {
+          await Deno.writeTextFile(`${folder}/kustomization.yaml`, text.replaceAll("deploy/kustomize", ".."));
+          const built = await cluster.kubectl(["kustomize", folder]);
+          ok(built.includes("namespace: llama\n"));
+          // The name of the Namespace itself is not changed, as it is the user's.
+          deepStrictEqual(lines(built).filter((line) => line.includes("llama-stack-operator-system")), []);
+          match(built, /dnsNames:\n {2}- llama-stack-operator-webhook\.llama\.svc\n/);
+          match(built, /'system:serviceaccount:llama:llama-stack-operator'/);
+          match(built, /request\.namespace == 'llama' &&/);
+        } finally {
+          await Deno.remove(folder, { recursive: true });
+        }
+      },
+    );
 
     await t.step("`kubectl delete -f` leaves nothing", async () => {
       await cluster.kubectl(["delete", "--wait=false", "-f", INSTALL]);

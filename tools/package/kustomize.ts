@@ -2,7 +2,7 @@
  * `deploy/kustomize`: the default installation as a base, every other one as an overlay of it. An overlay contains
  * additions, deletions and changes; it is computed from the two installations and never written by hand.
  */
-import { type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { isList, isObject, type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { writeYaml } from "../../core/data/yaml.ts";
 import { type Choices, DEFAULT } from "./choices.ts";
 import { prometheusRule } from "./alerts.ts";
@@ -108,10 +108,27 @@ const component = (
   ),
 ];
 
-/** As JSON Patch (RFC 6902), one operation for each top-level field that differs. */
-const changesOf = (before: JsonObject, after: JsonObject): ReadonlyArray<Json> =>
-  Object.entries(after).filter(([key, value]) => JSON.stringify(before[key]) !== JSON.stringify(value))
-    .map(([key, value]): Json => ({ op: Object.hasOwn(before, key) ? "replace" : "add", path: `/${key}`, value }));
+/** As JSON Patch (RFC 6902), one operation for each field that differs; a list of another length is replaced as a whole. */
+const changesOf = (before: Json, after: Json, path = ""): ReadonlyArray<Json> => {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (isObject(before) && isObject(after)) {
+    const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
+      .map((key): Json => ({ op: "remove", path: `${path}/${pointer(key)}` }));
+    const changed = Object.entries(after).flatMap(([key, value]): ReadonlyArray<Json> => {
+      const place = `${path}/${pointer(key)}`;
+      return Object.hasOwn(before, key)
+        ? changesOf(before[key] ?? null, value, place)
+        : [{ op: "add", path: place, value }];
+    });
+    return [...removed, ...changed];
+  }
+  if (isList(before) && isList(after) && before.length === after.length) {
+    return after.flatMap((value, index) => changesOf(before[index] ?? null, value, `${path}/${index}`));
+  }
+  return [{ op: "replace", path, value: after }];
+};
+
+const pointer = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
 const targetOf = (object: JsonObject): JsonObject => ({
   kind: object.kind ?? "",

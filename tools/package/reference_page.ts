@@ -13,6 +13,13 @@ export const referencePage = (resource: StructuralSchema): string =>
     "After reading this page, you know every field: its type, limits, default and meaning. `[]` stands for each item of a list,",
     "`{}` for each entry of a map. Fields of Kubernetes types are not listed.",
     "",
+    "`docs/schema` contains the same as JSON Schema: editors with the YAML language server complete fields, distributions and provider",
+    "types, and check what you write, with this line at the top of a file:",
+    "",
+    "```yaml",
+    "# yaml-language-server: $schema=<repository>/docs/schema/llamastackdistribution-v1alpha2.schema.json",
+    "```",
+    "",
     "A *secret key* is `{secretKeyRef: {name, key}}`: a key of a Secret in the namespace of the resource.",
     "",
     ...["spec", "status"].flatMap((part) => [
