@@ -224,6 +224,12 @@ const foreign = (kind: string, name: string) =>
 
 for (
   const [reason, name, make, command] of [
+    [
+      "SecretNotFound",
+      "a missing certificate",
+      () => broken({ networking: { tls: { enabled: true, secretName: "tls" } } }),
+      "kubectl create secret tls tls -n default --cert=… --key=…",
+    ],
     ["SecretNotFound", "a missing Secret", () => broken(WITH_KEY), "kubectl create secret generic vllm"],
     [
       "SecretKeyMissing",

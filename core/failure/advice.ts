@@ -88,14 +88,27 @@ export const adviceOnFamilyChange: Advise<{ readonly accept: string }> = ({ acce
 
 export const adviceOnSecret: Advise<Named> = ({ name, namespace }, resource) => ({
   action: `Create the Secret; ${GOES_ON}`,
-  command: `${shell`kubectl create secret generic ${name} -n ${namespace}`}${
-    keysOf(resource, "Secret", name).map((key) => ` --from-literal=${shellWord(key)}=…`).join("")
-  }`,
+  command: isCertificate(resource, name)
+    ? createCertificate(name, namespace)
+    : `${shell`kubectl create secret generic ${name} -n ${namespace}`}${
+      keysOf(resource, "Secret", name).map((key) => ` --from-literal=${shellWord(key)}=…`).join("")
+    }`,
 });
 
-export const adviceOnSecretKey: Advise<NamedKey> = ({ name, namespace, key }) => ({
-  action: `Add the key to the Secret, or reference another key in the resource; ${GOES_ON}`,
-  command: shell`kubectl patch secret ${name} -n ${namespace} -p ${JSON.stringify({ stringData: { [key]: "…" } })}`,
+/** The Secret of the server's own certificate has the keys that Kubernetes gives to its type. */
+const isCertificate = (resource: JsonObject, name: string): boolean =>
+  stringAt(resource, "spec", "networking", "tls", "secretName") === name;
+
+const createCertificate = (name: string, namespace: string): string =>
+  `${shell`kubectl create secret tls ${name} -n ${namespace}`} --cert=… --key=…`;
+
+export const adviceOnSecretKey: Advise<NamedKey> = ({ name, namespace, key }, resource) => ({
+  action: isCertificate(resource, name)
+    ? `Create the Secret again with the type kubernetes.io/tls, which has this key; ${GOES_ON}`
+    : `Add the key to the Secret, or reference another key in the resource; ${GOES_ON}`,
+  command: isCertificate(resource, name)
+    ? createCertificate(name, namespace)
+    : shell`kubectl patch secret ${name} -n ${namespace} -p ${JSON.stringify({ stringData: { [key]: "…" } })}`,
 });
 
 export const adviceOnConfigMap: Advise<Named> = ({ name, namespace }, resource) => ({

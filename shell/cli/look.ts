@@ -3,6 +3,7 @@ import { LISTS_AT_ONCE } from "../limits.ts";
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
+import * as Redacted from "effect/Redacted";
 import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
 import { converted } from "../../core/api/convert.ts";
@@ -127,6 +128,14 @@ const knownProviders = ({ providerLabels }: LookOptions) =>
   }));
 
 const UNKNOWN: ProviderAnswer = { kind: "unknown" };
+
+/**
+ * Whether the operator's key would be needed to compare the server with what the resource says, and cannot be read: only existing
+ * objects contain digests to compare with.
+ */
+export const lacksKey = ({ operator, secrets, labels, live }: ClusterSnapshot): boolean =>
+  Redacted.value(operator.hmacKey) === "" && (secrets.size > 0 || labels?.kind === "read") &&
+  [...live.values()].some(({ kind }) => kind === "Deployment");
 
 /** Empty where it cannot be read; digests of Secret values are then others than the operator's. */
 const knownHmacKey = Effect.fnUntraced(function* (namespace: string) {

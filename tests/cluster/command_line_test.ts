@@ -102,21 +102,15 @@ Deno.test("the command line next to the operator on a real API server", async (t
         const binding = ["create", "rolebinding", "reader", "-n", "default", "--role=reader"];
         await cluster.kubectl([...binding, "--serviceaccount=default:reader"]);
         const token = (await cluster.kubectl(["create", "token", "reader", "-n", "default"])).trim();
-        const folder = await Deno.makeTempDir();
-        try {
-          const kubeconfig = JSON.parse(await Deno.readTextFile(cluster.kubeconfig));
-          kubeconfig.users[0].user.token = token;
-          await Deno.writeTextFile(`${folder}/reader`, JSON.stringify(kubeconfig));
-          const args = ["one", "--kubeconfig", `${folder}/reader`];
+        await withToken(cluster, token, async (kubeconfig) => {
+          const args = ["one", "--kubeconfig", kubeconfig];
           const { code, stdout, stderr } = await cli(cluster, ["explain", ...args]);
           strictEqual(code, 0, stderr);
           ok(stdout.includes('Secret "vllm" not found in namespace "default"'), stdout);
           const refused = await cli(cluster, ["diff", ...args]);
           strictEqual(refused.code, 1);
           ok(refused.stderr.includes("403 Forbidden"), refused.stderr);
-        } finally {
-          await Deno.remove(folder, { recursive: true });
-        }
+        });
       });
 
       await t.step("cli explain shows the address of a ready server", async () => {
@@ -128,6 +122,11 @@ Deno.test("the command line next to the operator on a real API server", async (t
         ok(stdout.includes("http://one-service.default.svc.cluster.local:8321"), stdout);
         const json = JSON.parse((await cli(cluster, ["explain", "one", "-o", "json"])).stdout);
         strictEqual(json.ready, true);
+      });
+
+      await t.step("cli explain says the same to those who may not read the operator's key", async () => {
+        const keyless = await cli(cluster, ["explain", "one", "--operator-namespace", "without-operator"]);
+        strictEqual(keyless.stdout, (await cli(cluster, ["explain", "one"])).stdout);
       });
 
       await t.step("cli smoke explains why a server cannot be reached, and who may not try", async () => {
@@ -308,3 +307,20 @@ Deno.test("the command line next to the operator on a real API server", async (t
     await cluster.stop();
   }
 });
+
+/** A kubeconfig of the cluster with this token. */
+const withToken = async (
+  cluster: ControlPlane,
+  token: string,
+  use: (kubeconfig: string) => Promise<void>,
+): Promise<void> => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const kubeconfig = JSON.parse(await Deno.readTextFile(cluster.kubeconfig));
+    kubeconfig.users[0].user.token = token;
+    await Deno.writeTextFile(`${folder}/config`, JSON.stringify(kubeconfig));
+    await use(`${folder}/config`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+};

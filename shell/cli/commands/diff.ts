@@ -1,13 +1,11 @@
 /** `diff`: flags and help; reads the cluster once and lets core/command/diff.ts report the changes. */
 import * as Effect from "effect/Effect";
-import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { Argument, Command } from "effect/cli";
 import { diffCommand, type DiffSubject, notComparable } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/data/json.ts";
-import { intended, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
-import { OperatorFacts } from "../../runtime/operator_facts.ts";
+import { intended, lacksKey, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, imageLabels, recursive, textOutput } from "../flags.ts";
 import { labelsIn } from "../surroundings.ts";
@@ -45,7 +43,9 @@ export const diff = Command.make(
     const program = Effect.gen(function* () {
       const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home));
       const live = yield* Effect.forEach(input.names, (name) => fromCluster(name, home));
-      const keyless = Redacted.value((yield* OperatorFacts).hmacKey) === "" && [...files, ...live].some(dependsOnKey);
+      const keyless = [...files, ...live].some(({ subject: { snapshot } }) =>
+        Result.isSuccess(snapshot) && lacksKey(snapshot.success)
+      );
       const notes = [
         ...skipped,
         ...converted,
@@ -77,11 +77,6 @@ export const diff = Command.make(
 const NO_KEY =
   "the operator's HMAC key cannot be read, so Secrets and the labels of images may be shown as changed although they are not: " +
   "set --operator-namespace to the namespace of the operator, or ask for permission to read its Secret llama-stack-operator-hmac";
-
-/** Only existing objects contain digests to compare with. */
-const dependsOnKey = ({ subject: { snapshot } }: Looked): boolean =>
-  Result.isSuccess(snapshot) && (snapshot.success.secrets.size > 0 || snapshot.success.labels?.kind === "read") &&
-  [...snapshot.success.live.values()].some(({ kind }) => kind === "Deployment");
 
 const fromFile = Effect.fnUntraced(
   function* ({ label, document, resource, located }: InputResource, namespace: string) {

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
-import { looking, resourceOf, snapshotOf, surroundingsOf } from "../look.ts";
+import { lacksKey, looking, resourceOf, snapshotOf, surroundingsOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { printAdvice, styleFor } from "../print.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -43,6 +43,8 @@ export const explained = Effect.fn("explained")(function* (namespace: string, na
   const snapshot = yield* snapshotOf(resource).pipe(
     // Users who may not read Secrets see the explanation from the status.
     Effect.catchIf((error) => error.status === 403, () => Effect.succeed(undefined)),
+    // Without the operator's key, pods would seem to have other Secrets than they have; the status knows better.
+    Effect.map((found) => found !== undefined && lacksKey(found) ? undefined : found),
   );
   return explainCommand({ resource, snapshot, pods, events, nowMs: yield* Clock.currentTimeMillis }, options);
 });
