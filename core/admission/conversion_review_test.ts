@@ -74,7 +74,7 @@ const nothingBut = (why: string): Json => ({
     labels: { a: "b" },
     annotations: { "llamastack.io/unconverted": why },
   },
-  spec: { distribution: { name: "unconverted" } },
+  spec: { distribution: { name: "unconverted" }, workload: { replicas: 0 } },
 });
 
 Deno.test("conversionAnswer() returns only the name of an object that is nested too deeply, and converts the others", () => {
