@@ -24,7 +24,7 @@ import {
   SecretNotFound,
 } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
+import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
@@ -32,7 +32,7 @@ import { permitted, type Reference, referencesOf } from "../snapshot/references.
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
 import type { Change, Finding, Judgement } from "./change.ts";
-import { guardedConversion } from "./conversion_guard.ts";
+import { guardedConversion, hasTooManyAnnotations } from "./conversion_guard.ts";
 import { withChangeFindings } from "./change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
@@ -43,6 +43,7 @@ export const newReferences = (
   { object, before, namespace }: Change,
   surroundings: Surroundings,
 ): ReadonlyArray<Reference> => {
+  if (hasTooManyAnnotations(object)) return [];
   const known = before === undefined ? [] : referencesIn(before).map(referenceName);
   return permitted(referencesIn(object), namespace, surroundings).filter((reference) =>
     !reference.optional && !known.includes(referenceName(reference))
@@ -57,6 +58,8 @@ export const judge = (
   found: ReadonlyMap<string, Found>,
 ): Judgement => {
   const { object, before, namespace } = change;
+  // As of one with too many values, nothing else is said of it.
+  if (hasTooManyAnnotations(object)) return inPathsOf(change, { rejections: incomplete(change), warnings: [] });
   const missing = newReferences(change, surroundings).flatMap((reference) => {
     const failure = missingAs(reference, found.get(referenceName(reference)), namespace);
     return failure === undefined ? [] : [failure];
@@ -117,6 +120,9 @@ const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
 const lostInV1alpha1 = (object: JsonObject): string | undefined => {
   // What v1alpha1 cannot hold is a part of spec, and in annotations some of it is written with more characters.
   const length = (value: Json): number => JSON.stringify(value).length;
+  if (hasTooManyAnnotations(object)) {
+    return `who would see nothing but its name, because it has more than ${ANNOTATIONS_MAX} annotations`;
+  }
   if (isOversized(object)) return undefined;
   if (length(object.spec ?? null) + length(objectAt(object, "metadata", "annotations")) < ANNOTATION_BYTES_MAX / 8) {
     return undefined;

@@ -1,7 +1,7 @@
 /** `metadata` of a manifest, as the API server checks it. A stored object always passes. */
 import { didYouMean } from "../data/closest.ts";
 import { isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
-import { SchemaMismatch } from "../failure/failures.ts";
+import type { FieldPath } from "../data/field_path.ts";
 import { isAnnotationKey, isLabelKey, isLabelValue } from "../operator/labels.ts";
 import { isNamespaceName } from "./object_names.ts";
 import { isUsableName, NAME_MESSAGE } from "./rules.ts";
@@ -37,7 +37,12 @@ export const generatedName = (resource: Json): string | undefined => {
     : undefined;
 };
 
-export const metadataFindings = (resource: JsonObject): ReadonlyArray<SchemaMismatch> => {
+export interface MetadataFinding {
+  readonly path: FieldPath;
+  readonly detail: string;
+}
+
+export const metadataFindings = (resource: JsonObject): ReadonlyArray<MetadataFinding> => {
   const metadata = objectAt(resource, "metadata");
   const { name, namespace } = metadata;
   const generated = generatedName(resource);
@@ -70,18 +75,23 @@ const texts = (
   metadata: JsonObject,
   field: string,
   problem: (key: string, value: string) => string | undefined,
-): ReadonlyArray<SchemaMismatch> => {
+): ReadonlyArray<MetadataFinding> => {
   const map = member(metadata, field);
   if (map === undefined) return [];
   if (!isObject(map)) return [mismatch([field], "Expected an object")];
-  return Object.entries(map).flatMap(([key, value]) => {
+  const found: Array<MetadataFinding> = [];
+  for (const [key, value] of Object.entries(map)) {
     if (value !== null && typeof value !== "string") {
-      return [mismatch([field, key], `Expected a string${isObject(value) ? "" : "; put the value in quotes"}`)];
+      found.push(mismatch([field, key], `Expected a string${isObject(value) ? "" : "; put the value in quotes"}`));
+      continue;
     }
     const detail = problem(key, value ?? "");
-    return detail === undefined ? [] : [mismatch([field, key], detail)];
-  });
+    if (detail !== undefined) found.push(mismatch([field, key], detail));
+  }
+  return found;
 };
 
-const mismatch = (at: ReadonlyArray<string>, detail: string): SchemaMismatch =>
-  new SchemaMismatch({ path: ["metadata", ...at], detail });
+const mismatch = (at: ReadonlyArray<string>, detail: string): MetadataFinding => ({
+  path: ["metadata", ...at],
+  detail,
+});

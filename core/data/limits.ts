@@ -175,6 +175,12 @@ export const ANNOTATION_DEPTH_MAX = 500;
  */
 export const ANNOTATION_BYTES_MAX = 256 * 1024;
 
+/**
+ * Annotations of an object that is converted and judged; usual ones have a dozen. Tens of thousands fit into their bytes, and take
+ * the runtime a second.
+ */
+export const ANNOTATIONS_MAX = 2000;
+
 /** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
 export const CONDITION_CHARACTERS_MAX = 4096;
 
