@@ -28,7 +28,12 @@ export interface Guard {
 
 export const guardedFetch = (guard: Guard): Send => async (url, headers, signal) => {
   if (url.protocol === "http:" && !isListed(guard.registries.plainHttp, url.href)) {
-    throw new AddressNotAllowed({ host: url.host, detail: "it is asked without TLS", setting: "registries.plainHttp" });
+    throw new AddressNotAllowed({
+      host: url.host,
+      detail: "it is asked without TLS",
+      isOfCluster: false,
+      setting: "registries.plainHttp",
+    });
   }
   if (!isProxied(url)) {
     return await direct(url, headers, { addresses: await judged(url, guard, signal), guard, signal });
@@ -52,15 +57,13 @@ const judged = async (url: URL, { registries, forbidden, taken }: Guard, signal:
   if (isListed(registries.internal, url.href)) return addresses;
   const servers = await Promise.all(forbidden.map((host) => addressesOf(host, signal).catch(() => [])));
   const own = new Set(servers.flat().map(({ address }) => canonical(address)));
-  const found = addresses.find(({ address }) =>
-    isInternal(address) || own.has(canonical(address)) || taken.has(canonical(address))
-  );
-  if (found !== undefined) {
-    throw new AddressNotAllowed({
-      host: url.host,
-      detail: "its address is loopback, link-local, or that of an API server or node",
-      setting: "registries.internal",
-    });
+  const refused = (detail: string, isOfCluster: boolean) =>
+    new AddressNotAllowed({ host: url.host, detail, isOfCluster, setting: "registries.internal" });
+  if (addresses.some(({ address }) => isInternal(address))) {
+    throw refused("its address is loopback, link-local or reserved", false);
+  }
+  if (addresses.some(({ address }) => own.has(canonical(address)) || taken.has(canonical(address)))) {
+    throw refused("its address is that of an API server or node", true);
   }
   return addresses;
 };

@@ -37,7 +37,7 @@ Deno.test("guardedFetch() sends nothing to loopback under any name, and nothing 
   for (const host of plainHttp) {
     match(
       await asked(`http://${host}/`, { registries: { plainHttp, internal: [] } }),
-      /its address is loopback, link-local, or that of an API server or node; the setting registries\.internal allows it$/,
+      /its address is loopback, link-local or reserved; the setting registries\.internal allows it$/,
     );
   }
   deepStrictEqual(server.seen, []);
@@ -58,10 +58,16 @@ Deno.test("isListed() compares hosts as URLs have them", () => {
 
 Deno.test("guardedFetch() sends nothing to link-local addresses or to the address of the API server", async () => {
   for (const host of ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0.0.0.0"]) {
-    match(await asked(`https://${host}/latest/meta-data`, {}), /its address is loopback, link-local/);
+    match(await asked(`https://${host}/latest/meta-data`, {}), /its address is loopback, link-local or reserved/);
   }
-  match(await asked("https://10.1.2.3:6443/", { forbidden: ["10.1.2.3"] }), /or that of an API server/);
-  match(await asked("https://[::ffff:10.1.2.3]/", { forbidden: ["10.1.2.3"] }), /or that of an API server/);
+  match(
+    await asked("https://10.1.2.3:6443/", { forbidden: ["10.1.2.3"] }),
+    /its address is that of an API server or node/,
+  );
+  match(
+    await asked("https://[::ffff:10.1.2.3]/", { forbidden: ["10.1.2.3"] }),
+    /its address is that of an API server or node/,
+  );
   match(await asked("https://[::ffff:10.1.2.4]:10250/", { taken: new Set(["10.1.2.4"]) }), /API server or node/);
 });
 
@@ -105,7 +111,7 @@ Deno.test("guardedFetch() uses the proxy of the environment, which resolves name
     });
     const [first, second = ""] = stdout.trim().split("\n");
     strictEqual(first, "text", stderr);
-    match(second, /its address is loopback, link-local/);
+    match(second, /its address is loopback, link-local or reserved/);
     deepStrictEqual(proxy.asked, ["registry.invalid:443"]);
     deepStrictEqual(server.seen, ["/v2/"]);
   }));
