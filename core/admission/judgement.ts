@@ -10,6 +10,7 @@ import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import {
   INCOMPLETE_ANNOTATION,
+  INCOMPLETE_CHARACTERS_MAX,
   leftoverPaths,
   LEFTOVERS_ANNOTATION,
   UNCONVERTED_ANNOTATION,
@@ -26,6 +27,7 @@ import {
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { onOneLine, shortWord } from "../data/printable.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
@@ -93,7 +95,10 @@ const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
     const field = formatPath(["metadata", "annotations", UNCONVERTED_ANNOTATION]);
     return [{
       field,
-      message: `${field}: this write would remove everything but the name: the object has ${why}, which cannot be ` +
+      message:
+        `${field}: this write would remove everything but the name: the object has ${
+          shortWord(why)
+        }, which cannot be ` +
         "converted to the other API version. Shorten or delete it in the version in which it can be read",
     }];
   }
@@ -103,7 +108,9 @@ const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
     return [{
       field,
       message:
-        `${field}: this object was read in an API version that could not hold all of it. It lacks ${missing}; a ` +
+        `${field}: this object was read in an API version that could not hold all of it. It lacks ${
+          onOneLine(missing, INCOMPLETE_CHARACTERS_MAX)
+        }; a ` +
         "write would remove that. Read and write it in the other version",
     }];
   }

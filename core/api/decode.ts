@@ -8,6 +8,7 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import { UNCONVERTED_ANNOTATION } from "./convert/annotation.ts";
 import { API_NAMES } from "./api_names.ts";
+import { quoted, shortWord } from "../data/printable.ts";
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
 import { documentHint, hintFor } from "./hints.ts";
@@ -129,12 +130,12 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
     ...(version === API_VERSION ? [] : [
       new SchemaMismatch({
         path: ["apiVersion"],
-        detail: `Expected ${API_VERSION} or ${V1ALPHA1}${version ? `, got "${version}"` : ""}`,
+        detail: `Expected ${API_VERSION} or ${V1ALPHA1}${version ? `, got ${quoted(version)}` : ""}`,
       }),
     ]),
     ...(kind === KIND
       ? []
-      : [new SchemaMismatch({ path: ["kind"], detail: `Expected ${KIND}${kind ? `, got "${kind}"` : ""}` })]),
+      : [new SchemaMismatch({ path: ["kind"], detail: `Expected ${KIND}${kind ? `, got ${quoted(kind)}` : ""}` })]),
     ...(stringAt(value, "metadata", "name") === undefined &&
         (at(value, "metadata", "name") !== undefined || generatedName(value) === undefined)
       ? [
@@ -149,7 +150,9 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
     ...(unconverted === undefined ? [] : [
       new SchemaMismatch({
         path: ["metadata", "annotations", UNCONVERTED_ANNOTATION],
-        detail: `Only the name could be converted: the object has ${unconverted}; shorten or delete it in v1alpha1`,
+        detail: `Only the name could be converted: the object has ${
+          shortWord(unconverted)
+        }; shorten or delete it in v1alpha1`,
       }),
     ]),
     ...(isObject(member(value, "spec")) ? [] : [

@@ -151,7 +151,7 @@ export const quantity = (doc: string) =>
     "x-kubernetes-int-or-string": true,
     "x-kubernetes-quantity": true,
   }).check(
-    Schema.makeFilter((amount: string | number) => QUANTITY.test(String(amount)), {
+    Schema.makeFilter((amount: string | number) => isQuantity(String(amount)), {
       expected: "a quantity such as 10Gi",
     }),
   );
@@ -159,5 +159,9 @@ export const quantity = (doc: string) =>
 /** Also written into the CRD (structural_schema.ts), where the API server checks it. */
 export const QUANTITY =
   /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
+
+/** 64 bits have 20 digits; the API server reads a million of them as well, and nobody means that. */
+const QUANTITY_CHARACTERS_MAX = 64;
+export const isQuantity = (text: string): boolean => text.length <= QUANTITY_CHARACTERS_MAX && QUANTITY.test(text);
 
 export const optional = Schema.optionalKey;

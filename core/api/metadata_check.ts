@@ -2,6 +2,7 @@
 import { didYouMean } from "../data/closest.ts";
 import { isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
 import type { FieldPath } from "../data/field_path.ts";
+import { quoted } from "../data/printable.ts";
 import { isAnnotationKey, isLabelKey, isLabelValue } from "../operator/labels.ts";
 import { isNamespaceName } from "./object_names.ts";
 import { isUsableName, NAME_MESSAGE } from "./rules.ts";
@@ -55,20 +56,24 @@ export const metadataFindings = (resource: JsonObject): ReadonlyArray<MetadataFi
     ...(namespace === undefined || typeof namespace === "string" && isNamespaceName(namespace) ? [] : [mismatch(
       ["namespace"],
       typeof namespace === "string"
-        ? `not the name of a namespace: "${namespace}"; use lower-case letters, digits and "-"`
+        ? `not the name of a namespace: ${quoted(namespace)}; use lower-case letters, digits and "-"`
         : "Expected a string; put the name in quotes",
     )]),
     ...texts(metadata, "labels", labelProblem),
-    ...texts(metadata, "annotations", (key) => isAnnotationKey(key) ? undefined : `not an annotation key: "${key}"`),
+    ...texts(
+      metadata,
+      "annotations",
+      (key) => isAnnotationKey(key) ? undefined : `not an annotation key: ${quoted(key)}`,
+    ),
   ];
 };
 
 const labelProblem = (key: string, value: string): string | undefined =>
   !isLabelKey(key)
-    ? `not a label key: "${key}"; use letters, digits, "-", "_" and "."`
+    ? `not a label key: ${quoted(key)}; use letters, digits, "-", "_" and "."`
     : isLabelValue(value)
     ? undefined
-    : `not a label value: "${value}"; use up to 63 letters, digits, "-", "_" and "."`;
+    : `not a label value: ${quoted(value)}; use up to 63 letters, digits, "-", "_" and "."`;
 
 /** The entries of a map of texts that are none, or that have a problem. */
 const texts = (

@@ -14,9 +14,12 @@ export const closest = (name: string, known: ReadonlyArray<string>, max = 3): Re
     .map(({ candidate }) => candidate);
 };
 
+/** No known name is as long, in characters. */
+const NAME_CHARACTERS_MAX = 128;
+
 /** `; did you mean a or b?`, or nothing. */
 export const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
-  const near = closest(name, known);
+  const near = name.length > NAME_CHARACTERS_MAX ? [] : closest(name, known);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };
 

@@ -12,6 +12,19 @@ export const printable = (text: string): string =>
 export const onOneLine = (text: string, charactersMax: number): string =>
   printable(text.replaceAll(/\s+/g, " ")).slice(0, charactersMax);
 
+/** Longest key or value that a message quotes, in characters: a name of Kubernetes has 253, and a label key with its domain 317. */
+const WORD_CHARACTERS_MAX = 320;
+const WORD_CHARACTERS_SHOWN = 80;
+
+/** A key or a value of somebody else within a message: on one line, and with its beginning only if it is longer than any real one. */
+export const shortWord = (text: string): string =>
+  text.length <= WORD_CHARACTERS_MAX
+    ? onOneLine(text, Infinity)
+    : `${onOneLine(text.slice(0, WORD_CHARACTERS_SHOWN), Infinity)}… (${text.length} characters)`;
+
+/** The same between quotes. */
+export const quoted = (text: string): string => `"${shortWord(text).replaceAll('"', '\\"')}"`;
+
 /** One word of a POSIX shell, quoted where it needs to be. */
 export const shellWord = (text: string): string =>
   /^[A-Za-z0-9_.:,=@%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

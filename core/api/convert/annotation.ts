@@ -213,7 +213,7 @@ const shrunk = (
 };
 
 /** The names that the marker lists, in characters; they are ASCII. */
-const INCOMPLETE_CHARACTERS_MAX = 512;
+export const INCOMPLETE_CHARACTERS_MAX = 512;
 const INCOMPLETE_BYTES = INCOMPLETE_ANNOTATION.length + INCOMPLETE_CHARACTERS_MAX;
 
 /** Without a copy of the text: there may be tens of thousands of them. */
