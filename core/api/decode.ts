@@ -11,6 +11,7 @@ import { API_NAMES } from "./api_names.ts";
 import { quoted, shortWord } from "../data/printable.ts";
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
+import { bounded, type Findings, firstOf, mismatchOf, NO_FINDINGS } from "./findings.ts";
 import { documentHint, hintFor } from "./hints.ts";
 import { generatedName, type MetadataFinding, metadataFindings } from "./metadata_check.ts";
 import { referenceNameFindings } from "./reference_names.ts";
@@ -91,32 +92,6 @@ const sizeFindings = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
         : `Too many values: a spec may have at most ${SPEC_VALUES_MAX}`,
     }),
   ];
-};
-
-/** The first findings, and the number of the others: a hostile object has a hundred thousand, and an error costs its stack trace. */
-export interface Findings<A> {
-  readonly found: ReadonlyArray<A>;
-  readonly more: number;
-}
-
-const NO_FINDINGS: Findings<never> = { found: [], more: 0 };
-
-const firstOf = <A, B>(all: ReadonlyArray<A>, made: (item: A) => B): Findings<B> => ({
-  found: all.slice(0, FINDINGS_MAX).map(made),
-  more: Math.max(0, all.length - FINDINGS_MAX),
-});
-
-const mismatchOf = ({ path, detail }: { readonly path: FieldPath; readonly detail: string }): SchemaMismatch =>
-  new SchemaMismatch({ path, detail });
-
-/** One list of the first of them all. */
-export const bounded = <A extends DecodeFailure>(
-  groups: ReadonlyArray<Findings<A>>,
-): ReadonlyArray<A | SchemaMismatch> => {
-  const all = groups.flatMap(({ found }) => found);
-  const shown = all.slice(0, FINDINGS_MAX);
-  const rest = groups.reduce((sum, { more }) => sum + more, all.length - shown.length);
-  return rest === 0 ? shown : [...shown, new SchemaMismatch({ path: ["spec"], detail: `${rest} more errors` })];
 };
 
 const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {

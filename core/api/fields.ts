@@ -3,6 +3,7 @@
  *
  * Annotations stand before checks: an annotation behind a check is attached to the check and does not reach the CRD.
  */
+import { QUANTITY_CHARACTERS_MAX } from "../data/limits.ts";
 import * as Schema from "effect/Schema";
 import {
   DATA_KEY,
@@ -160,8 +161,6 @@ export const quantity = (doc: string) =>
 export const QUANTITY =
   /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
 
-/** 64 bits have 20 digits; the API server reads a million of them as well, and nobody means that. */
-const QUANTITY_CHARACTERS_MAX = 64;
 export const isQuantity = (text: string): boolean => text.length <= QUANTITY_CHARACTERS_MAX && QUANTITY.test(text);
 
 export const optional = Schema.optionalKey;

@@ -1,4 +1,5 @@
 /** "Did you mean …": the known names nearest to a mistyped one. */
+import { WORD_CHARACTERS_MAX } from "./limits.ts";
 import { distance } from "fastest-levenshtein";
 
 /** At most `max` names of `known`, nearest first; none when nothing is near (more than half of the letters differ). */
@@ -14,12 +15,9 @@ export const closest = (name: string, known: ReadonlyArray<string>, max = 3): Re
     .map(({ candidate }) => candidate);
 };
 
-/** No known name is as long, in characters. */
-const NAME_CHARACTERS_MAX = 128;
-
 /** `; did you mean a or b?`, or nothing. */
 export const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
-  const near = name.length > NAME_CHARACTERS_MAX ? [] : closest(name, known);
+  const near = name.length > WORD_CHARACTERS_MAX ? [] : closest(name, known);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };
 

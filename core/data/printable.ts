@@ -1,4 +1,5 @@
 /** External text on a terminal, and external words in a shell command. */
+import { WORD_CHARACTERS_MAX, WORD_CHARACTERS_SHOWN } from "./limits.ts";
 
 /** Control characters but tab and line feed, and those that change the direction of what follows. */
 // deno-lint-ignore no-control-regex
@@ -11,10 +12,6 @@ export const printable = (text: string): string =>
 /** Without line breaks, and no longer than this. */
 export const onOneLine = (text: string, charactersMax: number): string =>
   printable(text.replaceAll(/\s+/g, " ")).slice(0, charactersMax);
-
-/** Longest key or value that a message quotes, in characters: a name of Kubernetes has 253, and a label key with its domain 317. */
-const WORD_CHARACTERS_MAX = 320;
-const WORD_CHARACTERS_SHOWN = 80;
 
 /** A key or a value of somebody else within a message: on one line, and with its beginning only if it is longer than any real one. */
 export const shortWord = (text: string): string =>

@@ -2,6 +2,7 @@
  * Requests to registries that tenants have named: never to an address that the operator can reach and they must not. The
  * address is looked up once, judged, and used for the connection, so that a second answer of the DNS changes nothing.
  */
+import { INTERIM_RESPONSES_MAX } from "./limits.ts";
 import type { IncomingMessage } from "node:http";
 import { PUBLIC_AUTHORITIES } from "../../core/config/mounted_files.ts";
 import { canonical, isInternal } from "../../core/image/internal_address.ts";
@@ -155,6 +156,17 @@ const direct = async (
         }),
       );
     });
+    // A flood of them would keep the program busy for as long as a request may take.
+    let interim = 0;
+    const count = () => {
+      if (++interim > INTERIM_RESPONSES_MAX) sent.destroy(new Error("too many interim responses"));
+    };
+    sent.on("information", count).on("continue", count);
+    // Nobody takes over a connection with another protocol; the client of Node then ends without an error.
+    sent.on(
+      "close",
+      () => reject(signal.aborted ? signal.reason : new Error("the connection was closed without a response")),
+    );
     sent.on("error", (error) => reject(signal.aborted ? signal.reason : error));
     sent.end();
   });

@@ -47,6 +47,29 @@ Deno.test("guardedFetch() sends nothing to loopback under any name, and nothing 
   deepStrictEqual(server.seen, ["/a"]);
 });
 
+for (
+  const [what, text] of [
+    ["endless interim responses", "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n"],
+    ["endless requests to go on", "HTTP/1.1 100 Continue\r\n\r\n"],
+    ["a switch to another protocol", "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"],
+  ] as const
+) {
+  Deno.test(`guardedFetch() fails at once after ${what}`, async () => {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const flooding = (async () => {
+      using connection = await listener.accept();
+      await connection.read(new Uint8Array(4096));
+      const bytes = new TextEncoder().encode(text.repeat(100));
+      // Until the other side has enough.
+      while (await connection.write(bytes).then(() => true, () => false));
+    })();
+    const host = `127.0.0.1:${listener.addr.port}`;
+    const said = await asked(`http://${host}/`, { registries: { plainHttp: [host], internal: [host] } });
+    match(said, /^too many interim responses$|^the connection was closed without a response$/);
+    await flooding;
+  });
+}
+
 Deno.test("isListed() compares hosts as URLs have them", () => {
   for (const host of ["reg.test", "Reg.test", "reg.test:80"]) {
     strictEqual(isListed([host], "http://reg.test/v2/"), true);
