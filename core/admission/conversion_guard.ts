@@ -6,19 +6,25 @@ import * as Result from "effect/Result";
 import { annotationBytes } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { converted } from "../api/convert.ts";
-import { at, isObject, type Json, type JsonObject, member } from "../data/json.ts";
-import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
+import { at, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
+import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import { isAnnotationKey } from "../operator/labels.ts";
 
 /** The object in another version; fails with what it has that prevents this, without quoting it. */
-export const guardedConversion = (object: JsonObject, apiVersion: string): Result.Result<JsonObject, string> =>
-  Result.flatMap(
+export const guardedConversion = (object: JsonObject, apiVersion: string): Result.Result<JsonObject, string> => {
+  if (hasTooManyAnnotations(object)) return Result.fail(`more than ${ANNOTATIONS_MAX} annotations`);
+  return Result.flatMap(
     Result.try({ try: () => converted(object, apiVersion), catch: () => "content that cannot be converted" }),
     (made) => {
       const problem = made === object ? undefined : rejection(object, made, apiVersion);
       return problem === undefined ? Result.succeed(made) : Result.fail(problem);
     },
   );
+};
+
+/** Beyond, an object is neither converted nor judged: each of them would be looked at a dozen times. */
+export const hasTooManyAnnotations = (object: JsonObject): boolean =>
+  Object.keys(objectAt(object, "metadata", "annotations")).length > ANNOTATIONS_MAX;
 
 /** Continues the sentence "the object has …"; undefined: the API server takes what was made of it. */
 export const rejection = (before: JsonObject, made: JsonObject, apiVersion: string): string | undefined => {

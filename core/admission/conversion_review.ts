@@ -4,9 +4,8 @@
  */
 import * as Result from "effect/Result";
 import { UNCONVERTED_ANNOTATION } from "../api/convert/annotation.ts";
-import { V1ALPHA1 } from "../api/v1alpha1.ts";
-import { API_VERSION } from "../api/v1alpha2.ts";
-import { isObject, type JsonObject, stringAt } from "../data/json.ts";
+import { UNCONVERTED_SPECS } from "../api/unconverted.ts";
+import { isObject, stringAt } from "../data/json.ts";
 import { ANSWER_BOUNDS, OBJECT_BOUNDS, readExactJson, readJson, writeExactJson } from "../data/json_text.ts";
 import { guardedConversion } from "./conversion_guard.ts";
 import { membersAt, type Slice, slicedReview } from "./review_slices.ts";
@@ -80,13 +79,7 @@ const nameOnly = (bytes: Uint8Array, apiVersion: string, why: string): string =>
   ];
   return `{"apiVersion":${JSON.stringify(apiVersion)},${kind === undefined ? "" : `"kind":${kind},`}"metadata":{${
     metadata.join(",")
-  }},"spec":${JSON.stringify(STUBS[apiVersion] ?? {})}}`;
+  }},"spec":${JSON.stringify(UNCONVERTED_SPECS[apiVersion] ?? {})}}`;
 };
 
 const KEPT = ["name", "namespace", "uid", "labels"];
-
-/** The least that the schema of a version takes. */
-const STUBS: Readonly<Record<string, JsonObject>> = {
-  [V1ALPHA1]: { server: { distribution: { name: "unconverted" } } },
-  [API_VERSION]: { distribution: { name: "unconverted" } },
-};

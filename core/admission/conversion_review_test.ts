@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import fc from "fast-check";
 import { at, type Json, type JsonObject, listAt } from "../data/json.ts";
+import { ANNOTATIONS_MAX } from "../data/limits.ts";
 import { conversionAnswer } from "./conversion_review.ts";
 
 const OLD: JsonObject = {
@@ -74,7 +75,7 @@ const nothingBut = (why: string): Json => ({
     labels: { a: "b" },
     annotations: { "llamastack.io/unconverted": why },
   },
-  spec: { distribution: { name: "unconverted" } },
+  spec: { distribution: { name: "unconverted" }, workload: { replicas: 0 } },
 });
 
 Deno.test("conversionAnswer() returns only the name of an object that is nested too deeply, and converts the others", () => {
@@ -90,6 +91,15 @@ Deno.test("conversionAnswer() returns only the name of an object of too many val
   deepStrictEqual(
     answerFor(`{"apiVersion":"llamastack.io/v1alpha1","kind":"LlamaStackDistribution",${wide},${NAMED}}`),
     nothingBut("more than 100000 values"),
+  );
+});
+
+Deno.test("conversionAnswer() returns only the name of an object of too many annotations, and converts the others", () => {
+  const annotations = Object.fromEntries(Array.from({ length: ANNOTATIONS_MAX + 1 }, (_, index) => [`a${index}`, ""]));
+  const { metadata } = JSON.parse(`{${NAMED}}`);
+  deepStrictEqual(
+    answerFor(JSON.stringify({ ...OLD, metadata: { ...metadata, annotations } })),
+    nothingBut("more than 2000 annotations"),
   );
 });
 

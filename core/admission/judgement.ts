@@ -10,6 +10,7 @@ import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import {
   INCOMPLETE_ANNOTATION,
+  INCOMPLETE_CHARACTERS_MAX,
   leftoverPaths,
   LEFTOVERS_ANNOTATION,
   UNCONVERTED_ANNOTATION,
@@ -24,15 +25,16 @@ import {
   SecretNotFound,
 } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
+import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { onOneLine, shortWord } from "../data/printable.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
 import { warningLine } from "../failure/warning.ts";
 import type { Change, Finding, Judgement } from "./change.ts";
-import { guardedConversion } from "./conversion_guard.ts";
+import { guardedConversion, hasTooManyAnnotations } from "./conversion_guard.ts";
 import { withChangeFindings } from "./change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
@@ -43,6 +45,7 @@ export const newReferences = (
   { object, before, namespace }: Change,
   surroundings: Surroundings,
 ): ReadonlyArray<Reference> => {
+  if (hasTooManyAnnotations(object)) return [];
   const known = before === undefined ? [] : referencesIn(before).map(referenceName);
   return permitted(referencesIn(object), namespace, surroundings).filter((reference) =>
     !reference.optional && !known.includes(referenceName(reference))
@@ -57,6 +60,8 @@ export const judge = (
   found: ReadonlyMap<string, Found>,
 ): Judgement => {
   const { object, before, namespace } = change;
+  // As of one with too many values, nothing else is said of it.
+  if (hasTooManyAnnotations(object)) return inPathsOf(change, { rejections: incomplete(change), warnings: [] });
   const missing = newReferences(change, surroundings).flatMap((reference) => {
     const failure = missingAs(reference, found.get(referenceName(reference)), namespace);
     return failure === undefined ? [] : [failure];
@@ -90,7 +95,10 @@ const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
     const field = formatPath(["metadata", "annotations", UNCONVERTED_ANNOTATION]);
     return [{
       field,
-      message: `${field}: this write would remove everything but the name: the object has ${why}, which cannot be ` +
+      message:
+        `${field}: this write would remove everything but the name: the object has ${
+          shortWord(why)
+        }, which cannot be ` +
         "converted to the other API version. Shorten or delete it in the version in which it can be read",
     }];
   }
@@ -100,7 +108,9 @@ const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
     return [{
       field,
       message:
-        `${field}: this object was read in an API version that could not hold all of it. It lacks ${missing}; a ` +
+        `${field}: this object was read in an API version that could not hold all of it. It lacks ${
+          onOneLine(missing, INCOMPLETE_CHARACTERS_MAX)
+        }; a ` +
         "write would remove that. Read and write it in the other version",
     }];
   }
@@ -117,6 +127,9 @@ const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
 const lostInV1alpha1 = (object: JsonObject): string | undefined => {
   // What v1alpha1 cannot hold is a part of spec, and in annotations some of it is written with more characters.
   const length = (value: Json): number => JSON.stringify(value).length;
+  if (hasTooManyAnnotations(object)) {
+    return `who would see nothing but its name, because it has more than ${ANNOTATIONS_MAX} annotations`;
+  }
   if (isOversized(object)) return undefined;
   if (length(object.spec ?? null) + length(objectAt(object, "metadata", "annotations")) < ANNOTATION_BYTES_MAX / 8) {
     return undefined;

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest, secret, SURROUNDINGS } from "../../tests/given.ts";
 import { converted } from "../api/convert.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
-import { ADMISSION_WARNING_MAX } from "../data/limits.ts";
+import { ADMISSION_WARNING_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import type { Change } from "./change.ts";
 import { accepted, admissionAnswer, oversizedAnswer, questionIn } from "./admission_review.ts";
 import { type Found, judge, newReferences, referenceName } from "./judgement.ts";
@@ -195,4 +195,19 @@ Deno.test("judge() rejects a name whose images are gone for a new resource, and 
   ok(judgedBare(change(named))[0]?.includes('no image of distribution "remote-vllm" is published'));
   const ran = put(named, ["status"], { version: { llamaStackServerVersion: "0.2.14" } });
   deepStrictEqual(judgedBare(change(put(ran, ["spec", "networking"], { port: 9000 }), ran)), []);
+});
+
+Deno.test("judge() rejects a new object with very many annotations without looking at them, and no edit of a stored one", () => {
+  const many = (count: number) =>
+    put(
+      BAD,
+      ["metadata", "annotations"],
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, ""])),
+    );
+  deepStrictEqual(rejections(change(many(ANNOTATIONS_MAX + 1))), [
+    "spec: too large for clients of v1alpha1, who would see nothing but its name, because it has more than 2000 annotations: " +
+    "the fields that v1alpha1 does not have, and the annotations, may take 262144 bytes. Shorten texts, or remove entries or annotations",
+  ]);
+  deepStrictEqual(rejections(change(many(ANNOTATIONS_MAX + 2), many(ANNOTATIONS_MAX + 1))), []);
+  strictEqual(rejections(change(many(ANNOTATIONS_MAX))).length, 1);
 });

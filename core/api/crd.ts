@@ -5,6 +5,7 @@ import { type Rule, RULES } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { structuralSchemaOf } from "./structural_schema.ts";
 import { DEPRECATION, RULES_V1ALPHA1, SpecV1alpha1, StatusV1alpha1 } from "./v1alpha1.ts";
+import { UNCONVERTED_RULES, UNCONVERTED_RULES_V1ALPHA1 } from "./unconverted.ts";
 import { GROUP, KIND, Spec, Status } from "./v1alpha2.ts";
 
 export const CRD_NAME = `llamastackdistributions.${GROUP}`;
@@ -106,7 +107,7 @@ const v1alpha1Version = (): JsonObject => ({
 
 /** The schema of the whole resource, with every rule in its place. */
 export const resourceSchema = (): StructuralSchema =>
-  RULES.reduce(attach, {
+  [...RULES, ...UNCONVERTED_RULES].reduce(attach, {
     type: "object",
     description: "LlamaStackDistribution is a Llama Stack or OGX server.",
     required: ["spec"],
@@ -120,9 +121,9 @@ export const resourceSchema = (): StructuralSchema =>
     },
   });
 
-/** The schema of v1alpha1 with its only rule. */
+/** The schema of v1alpha1 with its rules. */
 export const resourceSchemaV1alpha1 = (): StructuralSchema =>
-  RULES_V1ALPHA1.reduce(attach, {
+  [...RULES_V1ALPHA1, ...UNCONVERTED_RULES_V1ALPHA1].reduce(attach, {
     type: "object",
     description: "LlamaStackDistribution is a Llama Stack or OGX server. Deprecated: use v1alpha2.",
     required: ["spec"],

@@ -8,10 +8,12 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import { UNCONVERTED_ANNOTATION } from "./convert/annotation.ts";
 import { API_NAMES } from "./api_names.ts";
+import { quoted, shortWord } from "../data/printable.ts";
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { excessOf } from "../data/tree_size.ts";
+import { bounded, type Findings, firstOf, mismatchOf, NO_FINDINGS } from "./findings.ts";
 import { documentHint, hintFor } from "./hints.ts";
-import { generatedName, metadataFindings } from "./metadata_check.ts";
+import { generatedName, type MetadataFinding, metadataFindings } from "./metadata_check.ts";
 import { referenceNameFindings } from "./reference_names.ts";
 import { isUsableName, NAME_MESSAGE, ruleFindings } from "./rules.ts";
 import { defaulted, RESOURCE, schemaAt } from "./resource_schema.ts";
@@ -47,19 +49,23 @@ export const decodeResource = (
     onExcessProperty: mode === "strict" ? "error" : "ignore",
   });
   const stray = mode === "strict" ? [...strayFields(value), ...metadataFindings(value)] : [];
-  const schema = Result.isFailure(decoded) ? schemaFindings(decoded.failure.issue, value) : [];
+  const schema = Result.isFailure(decoded) ? schemaFindings(decoded.failure.issue, value) : NO_FINDINGS;
   const withDefaults = defaulted(value);
-  const rules = ruleFindings(withDefaults).filter(({ rule }) => rule.at !== "")
-    .map(({ path, message }) => new RuleBroken({ path, detail: message }));
+  const rules = ruleFindings(withDefaults).filter(({ rule }) => rule.at !== "");
   const own = stringAt(value, "metadata", "name");
   const name = own ?? generatedName(value) ?? "";
   const naming = own === undefined || isUsableName(own)
     ? []
     : [new InvalidName({ path: ["metadata", "name"], name, detail: NAME_MESSAGE })];
-  const references = Result.isFailure(decoded) ? [] : referenceNameFindings(value)
-    .map(({ path, detail }) => new SchemaMismatch({ path, detail }));
-  const findings = [...naming, ...stray, ...schema, ...references, ...rules];
-  if (Result.isFailure(decoded) || findings.length > 0) return Result.fail(bounded(findings));
+  const references = Result.isFailure(decoded) ? [] : referenceNameFindings(value);
+  const findings = bounded<DecodeFailure>([
+    { found: naming, more: 0 },
+    firstOf(stray, mismatchOf),
+    schema,
+    firstOf(references, mismatchOf),
+    firstOf(rules, ({ path, message }) => new RuleBroken({ path, detail: message })),
+  ]);
+  if (Result.isFailure(decoded) || findings.length > 0) return Result.fail(findings);
   return Result.succeed({
     name,
     namespace: stringAt(value, "metadata", "namespace"),
@@ -88,13 +94,6 @@ const sizeFindings = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
   ];
 };
 
-/** The first findings, and the number of the others. */
-const bounded = (findings: ReadonlyArray<DecodeFailure>): ReadonlyArray<DecodeFailure> =>
-  findings.length <= FINDINGS_MAX ? findings : [
-    ...findings.slice(0, FINDINGS_MAX),
-    new SchemaMismatch({ path: ["spec"], detail: `${findings.length - FINDINGS_MAX} more errors` }),
-  ];
-
 const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
   if (!isObject(value)) return [new SchemaMismatch({ path: [], detail: "Expected a Kubernetes object" })];
   const hint = documentHint(value);
@@ -106,12 +105,12 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
     ...(version === API_VERSION ? [] : [
       new SchemaMismatch({
         path: ["apiVersion"],
-        detail: `Expected ${API_VERSION} or ${V1ALPHA1}${version ? `, got "${version}"` : ""}`,
+        detail: `Expected ${API_VERSION} or ${V1ALPHA1}${version ? `, got ${quoted(version)}` : ""}`,
       }),
     ]),
     ...(kind === KIND
       ? []
-      : [new SchemaMismatch({ path: ["kind"], detail: `Expected ${KIND}${kind ? `, got "${kind}"` : ""}` })]),
+      : [new SchemaMismatch({ path: ["kind"], detail: `Expected ${KIND}${kind ? `, got ${quoted(kind)}` : ""}` })]),
     ...(stringAt(value, "metadata", "name") === undefined &&
         (at(value, "metadata", "name") !== undefined || generatedName(value) === undefined)
       ? [
@@ -126,7 +125,9 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
     ...(unconverted === undefined ? [] : [
       new SchemaMismatch({
         path: ["metadata", "annotations", UNCONVERTED_ANNOTATION],
-        detail: `Only the name could be converted: the object has ${unconverted}; shorten or delete it in v1alpha1`,
+        detail: `Only the name could be converted: the object has ${
+          shortWord(unconverted)
+        }; shorten or delete it in v1alpha1`,
       }),
     ]),
     ...(isObject(member(value, "spec")) ? [] : [
@@ -138,22 +139,24 @@ const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
   ];
 };
 
-const strayFields = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
+const strayFields = (value: JsonObject): ReadonlyArray<MetadataFinding> => {
   const known = ["apiVersion", "kind", "metadata", "spec", "status"];
   return Object.keys(value).filter((key) => !known.includes(key))
-    .map((key) => {
+    .map((key, index) => {
+      // The others are only counted.
+      if (index >= FINDINGS_MAX) return { path: [key], detail: "" };
       const hint = hintFor({ path: [key], value: value[key], schema: {}, known, root: RESOURCE });
-      return new SchemaMismatch({ path: [key], detail: hint ?? `Unknown field${didYouMean(key, known)}` });
+      return { path: [key], detail: hint ?? `Unknown field${didYouMean(key, known)}` };
     });
 };
 
 const annotationsOf = (value: JsonObject): Readonly<Record<string, string>> => {
   const found = member(member(value, "metadata"), "annotations");
-  return isObject(found)
-    ? Object.fromEntries(
-      Object.entries(found).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
-    )
-    : {};
+  if (!isObject(found)) return {};
+  const isText = (text: Json): text is string => typeof text === "string";
+  return Object.values(found).every(isText)
+    ? found as Readonly<Record<string, string>>
+    : Object.fromEntries(Object.entries(found).filter((entry): entry is [string, string] => isText(entry[1])));
 };
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1();
@@ -163,19 +166,23 @@ export const schemaFindings = (
   issue: SchemaIssue.Issue,
   resource: JsonObject,
   schema: StructuralSchema = RESOURCE,
-): ReadonlyArray<SchemaMismatch> => {
-  const issues = formatIssue(issue).issues.map(({ path, message }) => {
-    const full: FieldPath = ["spec", ...(path ?? []).map((step) => typeof step === "number" ? step : String(step))];
-    return { path: full, message, hint: hintOf(full, resource, schema) };
-  });
+): Findings<SchemaMismatch> => {
+  const { issues } = formatIssue(issue);
   // One mistake, one message: a hint speaks of everything at and under its field.
   const reported = new Set<string>();
-  return issues.flatMap(({ path, message, hint }) => {
-    if (hint === undefined) return [new SchemaMismatch({ path, detail: detailed(path, message, resource, schema) })];
-    if (reported.has(formatPath(hint.path))) return [];
-    reported.add(formatPath(hint.path));
-    return [new SchemaMismatch(hint)];
-  });
+  const found: Array<SchemaMismatch> = [];
+  for (const [index, { path, message }] of issues.entries()) {
+    if (found.length === FINDINGS_MAX) return { found, more: issues.length - index };
+    const full: FieldPath = ["spec", ...(path ?? []).map((step) => typeof step === "number" ? step : String(step))];
+    const hint = hintOf(full, resource, schema);
+    if (hint === undefined) {
+      found.push(new SchemaMismatch({ path: full, detail: detailed(full, message, resource, schema) }));
+    } else if (!reported.has(formatPath(hint.path))) {
+      reported.add(formatPath(hint.path));
+      found.push(new SchemaMismatch(hint));
+    }
+  }
+  return { found, more: 0 };
 };
 
 /** Of the field itself, or of the one around it. */

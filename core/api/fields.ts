@@ -3,6 +3,7 @@
  *
  * Annotations stand before checks: an annotation behind a check is attached to the check and does not reach the CRD.
  */
+import { QUANTITY_CHARACTERS_MAX } from "../data/limits.ts";
 import * as Schema from "effect/Schema";
 import {
   DATA_KEY,
@@ -151,7 +152,7 @@ export const quantity = (doc: string) =>
     "x-kubernetes-int-or-string": true,
     "x-kubernetes-quantity": true,
   }).check(
-    Schema.makeFilter((amount: string | number) => QUANTITY.test(String(amount)), {
+    Schema.makeFilter((amount: string | number) => isQuantity(String(amount)), {
       expected: "a quantity such as 10Gi",
     }),
   );
@@ -159,5 +160,7 @@ export const quantity = (doc: string) =>
 /** Also written into the CRD (structural_schema.ts), where the API server checks it. */
 export const QUANTITY =
   /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
+
+export const isQuantity = (text: string): boolean => text.length <= QUANTITY_CHARACTERS_MAX && QUANTITY.test(text);
 
 export const optional = Schema.optionalKey;

@@ -2,6 +2,7 @@
 import { didYouMean } from "../data/closest.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { at, isObject, type Json, stringAt } from "../data/json.ts";
+import { shortWord } from "../data/printable.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { V1ALPHA1 } from "./v1alpha1.ts";
 import { API_VERSION, KIND } from "./v1alpha2.ts";
@@ -23,7 +24,7 @@ interface Row {
   readonly detail: (slip: Slip) => string;
 }
 
-const last = ({ path }: Slip): string => String(path.at(-1));
+const last = ({ path }: Slip): string => shortWord(String(path.at(-1)));
 const parent = ({ path }: Slip): string => path.slice(0, -1).filter((step) => typeof step === "string").join(".");
 
 const isReference = ({ schema }: Slip): boolean => schema.properties?.secretKeyRef !== undefined;

@@ -1,7 +1,8 @@
 /** `metadata` of a manifest, as the API server checks it. A stored object always passes. */
 import { didYouMean } from "../data/closest.ts";
 import { isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
-import { SchemaMismatch } from "../failure/failures.ts";
+import type { FieldPath } from "../data/field_path.ts";
+import { quoted } from "../data/printable.ts";
 import { isAnnotationKey, isLabelKey, isLabelValue } from "../operator/labels.ts";
 import { isNamespaceName } from "./object_names.ts";
 import { isUsableName, NAME_MESSAGE } from "./rules.ts";
@@ -37,7 +38,12 @@ export const generatedName = (resource: Json): string | undefined => {
     : undefined;
 };
 
-export const metadataFindings = (resource: JsonObject): ReadonlyArray<SchemaMismatch> => {
+export interface MetadataFinding {
+  readonly path: FieldPath;
+  readonly detail: string;
+}
+
+export const metadataFindings = (resource: JsonObject): ReadonlyArray<MetadataFinding> => {
   const metadata = objectAt(resource, "metadata");
   const { name, namespace } = metadata;
   const generated = generatedName(resource);
@@ -50,38 +56,47 @@ export const metadataFindings = (resource: JsonObject): ReadonlyArray<SchemaMism
     ...(namespace === undefined || typeof namespace === "string" && isNamespaceName(namespace) ? [] : [mismatch(
       ["namespace"],
       typeof namespace === "string"
-        ? `not the name of a namespace: "${namespace}"; use lower-case letters, digits and "-"`
+        ? `not the name of a namespace: ${quoted(namespace)}; use lower-case letters, digits and "-"`
         : "Expected a string; put the name in quotes",
     )]),
     ...texts(metadata, "labels", labelProblem),
-    ...texts(metadata, "annotations", (key) => isAnnotationKey(key) ? undefined : `not an annotation key: "${key}"`),
+    ...texts(
+      metadata,
+      "annotations",
+      (key) => isAnnotationKey(key) ? undefined : `not an annotation key: ${quoted(key)}`,
+    ),
   ];
 };
 
 const labelProblem = (key: string, value: string): string | undefined =>
   !isLabelKey(key)
-    ? `not a label key: "${key}"; use letters, digits, "-", "_" and "."`
+    ? `not a label key: ${quoted(key)}; use letters, digits, "-", "_" and "."`
     : isLabelValue(value)
     ? undefined
-    : `not a label value: "${value}"; use up to 63 letters, digits, "-", "_" and "."`;
+    : `not a label value: ${quoted(value)}; use up to 63 letters, digits, "-", "_" and "."`;
 
 /** The entries of a map of texts that are none, or that have a problem. */
 const texts = (
   metadata: JsonObject,
   field: string,
   problem: (key: string, value: string) => string | undefined,
-): ReadonlyArray<SchemaMismatch> => {
+): ReadonlyArray<MetadataFinding> => {
   const map = member(metadata, field);
   if (map === undefined) return [];
   if (!isObject(map)) return [mismatch([field], "Expected an object")];
-  return Object.entries(map).flatMap(([key, value]) => {
+  const found: Array<MetadataFinding> = [];
+  for (const [key, value] of Object.entries(map)) {
     if (value !== null && typeof value !== "string") {
-      return [mismatch([field, key], `Expected a string${isObject(value) ? "" : "; put the value in quotes"}`)];
+      found.push(mismatch([field, key], `Expected a string${isObject(value) ? "" : "; put the value in quotes"}`));
+      continue;
     }
     const detail = problem(key, value ?? "");
-    return detail === undefined ? [] : [mismatch([field, key], detail)];
-  });
+    if (detail !== undefined) found.push(mismatch([field, key], detail));
+  }
+  return found;
 };
 
-const mismatch = (at: ReadonlyArray<string>, detail: string): SchemaMismatch =>
-  new SchemaMismatch({ path: ["metadata", ...at], detail });
+const mismatch = (at: ReadonlyArray<string>, detail: string): MetadataFinding => ({
+  path: ["metadata", ...at],
+  detail,
+});

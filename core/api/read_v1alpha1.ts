@@ -5,6 +5,7 @@ import { SchemaMismatch } from "../failure/failures.ts";
 import { isObject, type Json, type JsonObject, member } from "../data/json.ts";
 import { AS_WRITTEN, converted } from "./convert.ts";
 import { schemaFindings } from "./decode.ts";
+import { bounded } from "./findings.ts";
 import { documentHint } from "./hints.ts";
 import { structuralSchemaOf } from "./structural_schema.ts";
 import { SpecV1alpha1, V1ALPHA1 } from "./v1alpha1.ts";
@@ -25,7 +26,7 @@ const failuresOf = (document: JsonObject): ReadonlyArray<SchemaMismatch> => {
   const decoded = decodeSpec(member(document, "spec") ?? {}, { errors: "all", onExcessProperty: "error" });
   if (Result.isSuccess(decoded)) return [];
   const schema = { properties: { spec: structuralSchemaOf(SpecV1alpha1) } };
-  return schemaFindings(decoded.failure.issue, document, schema);
+  return bounded([schemaFindings(decoded.failure.issue, document, schema)]);
 };
 
 const decodeSpec = Schema.decodeUnknownResult(SpecV1alpha1);

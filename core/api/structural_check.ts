@@ -1,6 +1,7 @@
 /** Checks a value against a structural schema (the subset of OpenAPI v3 that CRDs allow), as the API server does. */
-import { QUANTITY } from "./fields.ts";
+import { isQuantity, QUANTITY } from "./fields.ts";
 import { isList, isObject } from "../data/json.ts";
+import { quoted } from "../data/printable.ts";
 
 /** One node of a structural schema. */
 export interface StructuralSchema {
@@ -91,10 +92,11 @@ export const structuralFindings = (
 
 /** The message for a key that is not in the schema; `known` are the allowed keys. */
 const unknownField = (key: string, known: ReadonlyArray<string>): string =>
-  `Unknown field "${key}"; known fields: ${[...known].sort().join(", ")}`;
+  `Unknown field ${quoted(key)}; known fields: ${[...known].sort().join(", ")}`;
 
 const patternFits = (schema: StructuralSchema, value: string): boolean =>
-  schema.pattern === undefined || new RegExp(schema.pattern, "u").test(value);
+  schema.pattern === undefined ||
+  (schema.pattern === QUANTITY.source ? isQuantity(value) : new RegExp(schema.pattern, "u").test(value));
 
 const hasType = (schema: StructuralSchema, value: unknown): boolean => {
   switch (schema.type) {

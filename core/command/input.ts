@@ -11,6 +11,7 @@ import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { type Json, listAt, stringAt } from "../data/json.ts";
+import { shortWord } from "../data/printable.ts";
 import { type Rejection, rejection } from "../config/pipeline.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { unusedWarnings } from "../admission/change_rules.ts";
@@ -125,9 +126,12 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   const foreign = all.filter(({ document }) => !isOurs(document));
   const placeOf = placesIn(text);
   const labelOf = (document: Json) => {
-    const namespace = stringAt(document, "metadata", "namespace");
-    const prefix = stringAt(document, "metadata", "generateName");
-    const own = stringAt(document, "metadata", "name") ?? (prefix === undefined ? "(no name)" : `${prefix}…`);
+    const metadata = (field: string) => {
+      const text = stringAt(document, "metadata", field);
+      return text === undefined ? undefined : shortWord(text);
+    };
+    const [namespace, prefix] = [metadata("namespace"), metadata("generateName")];
+    const own = metadata("name") ?? (prefix === undefined ? "(no name)" : `${prefix}…`);
     return `${name}: ${namespace === undefined ? own : `${namespace}/${own}`}`;
   };
   const read = all.map(({ document, root }) =>
@@ -140,7 +144,9 @@ const readFile = ({ name, text }: InputFile): Inputs => {
     resources: read.filter((item) => "label" in item),
     skipped: text.trim() === ""
       ? [`${name}: the file is empty`]
-      : foreign.map(({ document }) => `${name}: ${stringAt(document, "kind") ?? "a document without kind"} ignored`),
+      : foreign.map(({ document }) =>
+        `${name}: ${shortWord(stringAt(document, "kind") ?? "a document without kind")} ignored`
+      ),
     converted: read.flatMap((item) =>
       "label" in item && item.isConverted
         ? [

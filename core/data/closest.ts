@@ -1,4 +1,5 @@
 /** "Did you mean …": the known names nearest to a mistyped one. */
+import { WORD_CHARACTERS_MAX } from "./limits.ts";
 import { distance } from "fastest-levenshtein";
 
 /** At most `max` names of `known`, nearest first; none when nothing is near (more than half of the letters differ). */
@@ -16,7 +17,7 @@ export const closest = (name: string, known: ReadonlyArray<string>, max = 3): Re
 
 /** `; did you mean a or b?`, or nothing. */
 export const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
-  const near = closest(name, known);
+  const near = name.length > WORD_CHARACTERS_MAX ? [] : closest(name, known);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 };
 

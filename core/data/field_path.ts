@@ -1,4 +1,6 @@
 /** Field paths: steps while code works with them, text when a person reads them. */
+import { WORD_CHARACTERS_MAX } from "./limits.ts";
+import { quoted } from "./printable.ts";
 
 /** Keys and list indexes from the root of the resource. */
 export type FieldPath = ReadonlyArray<string | number>;
@@ -7,6 +9,8 @@ export type FieldPath = ReadonlyArray<string | number>;
 export const formatPath = (path: FieldPath): string =>
   path.map((step, index) => {
     if (typeof step === "number") return `[${step}]`;
-    if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) return `[${JSON.stringify(step)}]`;
+    if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step) || step.length > WORD_CHARACTERS_MAX) {
+      return `[${step.length > WORD_CHARACTERS_MAX ? quoted(step) : JSON.stringify(step)}]`;
+    }
     return index === 0 ? step : `.${step}`;
   }).join("");

@@ -175,11 +175,27 @@ export const ANNOTATION_DEPTH_MAX = 500;
  */
 export const ANNOTATION_BYTES_MAX = 256 * 1024;
 
+/**
+ * Annotations of an object that is converted and judged; usual ones have a dozen. Tens of thousands fit into their bytes, and take
+ * the runtime a second.
+ */
+export const ANNOTATIONS_MAX = 2000;
+
 /** Longest message of a condition, in characters; the schema of metav1.Condition allows 32768. */
 export const CONDITION_CHARACTERS_MAX = 4096;
 
 /** Longest note of an Event, in bytes; the API server counts them and calls them characters. */
 export const NOTE_BYTES_MAX = 1024;
+
+/**
+ * Longest key or value that a message repeats, in characters: a name of Kubernetes has 253, and a label key with its domain 317. Of
+ * longer ones it shows the beginning.
+ */
+export const WORD_CHARACTERS_MAX = 320;
+export const WORD_CHARACTERS_SHOWN = 80;
+
+/** Longest quantity, in characters: 64 bits have 20 digits. The API server reads a million of them, and nobody means that. */
+export const QUANTITY_CHARACTERS_MAX = 64;
 
 /** Longest value in a line, in characters. */
 export const DIFF_VALUE_CHARACTERS_MAX = 160;

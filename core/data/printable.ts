@@ -1,4 +1,5 @@
 /** External text on a terminal, and external words in a shell command. */
+import { WORD_CHARACTERS_MAX, WORD_CHARACTERS_SHOWN } from "./limits.ts";
 
 /** Control characters but tab and line feed, and those that change the direction of what follows. */
 // deno-lint-ignore no-control-regex
@@ -11,6 +12,15 @@ export const printable = (text: string): string =>
 /** Without line breaks, and no longer than this. */
 export const onOneLine = (text: string, charactersMax: number): string =>
   printable(text.replaceAll(/\s+/g, " ")).slice(0, charactersMax);
+
+/** A key or a value of somebody else within a message: on one line, and with its beginning only if it is longer than any real one. */
+export const shortWord = (text: string): string =>
+  text.length <= WORD_CHARACTERS_MAX
+    ? onOneLine(text, Infinity)
+    : `${onOneLine(text.slice(0, WORD_CHARACTERS_SHOWN), Infinity)}… (${text.length} characters)`;
+
+/** The same between quotes. */
+export const quoted = (text: string): string => `"${shortWord(text).replaceAll('"', '\\"')}"`;
 
 /** One word of a POSIX shell, quoted where it needs to be. */
 export const shellWord = (text: string): string =>

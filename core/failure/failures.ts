@@ -8,10 +8,11 @@
 import * as Data from "effect/Data";
 import { didYouMean } from "../data/closest.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
+import { quoted } from "../data/printable.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 
 const list = (words: ReadonlyArray<string>): string => words.length === 0 ? "none" : words.join(", ");
-const quoted = (words: ReadonlyArray<string>): string => words.map((word) => `"${word}"`).join(" and ");
+const quotedAll = (words: ReadonlyArray<string>): string => words.map(quoted).join(" and ");
 
 /** One field does not match the schema. */
 export class SchemaMismatch extends Data.TaggedError("SchemaMismatch")<{
@@ -42,7 +43,7 @@ export class InvalidName extends Data.TaggedError("InvalidName")<{
   readonly detail: string;
 }> {
   override get message(): string {
-    return `metadata.name: invalid name "${this.name}": ${this.detail}`;
+    return `metadata.name: invalid name ${quoted(this.name)}: ${this.detail}`;
   }
 }
 
@@ -373,7 +374,7 @@ export class EnvNameCollision extends Data.TaggedError("EnvNameCollision")<{
   override get message(): string {
     if (this.ids !== undefined) {
       return `${this.paths.join(" and ")}: these provider ids map to the same environment variable ${this.name}: ` +
-        `${quoted(this.ids)}; change one of the ids`;
+        `${quotedAll(this.ids)}; change one of the ids`;
     }
     return `${
       this.paths.join(" and ")
@@ -474,7 +475,7 @@ export class MissingApi extends Data.TaggedError("MissingApi")<{
 }> {
   override get message(): string {
     return `${formatPath(this.path)}: provider type "${this.type}" requires the API ${
-      quoted(this.missing)
+      quotedAll(this.missing)
     }, which is ` +
       `disabled or has no provider; remove it from spec.disabled, or remove this provider`;
   }

@@ -52,6 +52,8 @@ export class RegistryMisbehaves extends Data.TaggedError("RegistryMisbehaves")<{
 export class AddressNotAllowed extends Data.TaggedError("AddressNotAllowed")<{
   readonly host: string;
   readonly detail: string;
+  /** True for an address of this cluster, which only the log may tell: authors would learn which ones are taken. */
+  readonly isOfCluster: boolean;
   /** Of the operator, which allows it. */
   readonly setting: string;
 }> {

@@ -2,6 +2,7 @@
  * Requests to registries that tenants have named: never to an address that the operator can reach and they must not. The
  * address is looked up once, judged, and used for the connection, so that a second answer of the DNS changes nothing.
  */
+import { INTERIM_RESPONSES_MAX } from "./limits.ts";
 import type { IncomingMessage } from "node:http";
 import { PUBLIC_AUTHORITIES } from "../../core/config/mounted_files.ts";
 import { canonical, isInternal } from "../../core/image/internal_address.ts";
@@ -28,7 +29,12 @@ export interface Guard {
 
 export const guardedFetch = (guard: Guard): Send => async (url, headers, signal) => {
   if (url.protocol === "http:" && !isListed(guard.registries.plainHttp, url.href)) {
-    throw new AddressNotAllowed({ host: url.host, detail: "it is asked without TLS", setting: "registries.plainHttp" });
+    throw new AddressNotAllowed({
+      host: url.host,
+      detail: "it is asked without TLS",
+      isOfCluster: false,
+      setting: "registries.plainHttp",
+    });
   }
   if (!isProxied(url)) {
     return await direct(url, headers, { addresses: await judged(url, guard, signal), guard, signal });
@@ -52,15 +58,13 @@ const judged = async (url: URL, { registries, forbidden, taken }: Guard, signal:
   if (isListed(registries.internal, url.href)) return addresses;
   const servers = await Promise.all(forbidden.map((host) => addressesOf(host, signal).catch(() => [])));
   const own = new Set(servers.flat().map(({ address }) => canonical(address)));
-  const found = addresses.find(({ address }) =>
-    isInternal(address) || own.has(canonical(address)) || taken.has(canonical(address))
-  );
-  if (found !== undefined) {
-    throw new AddressNotAllowed({
-      host: url.host,
-      detail: "its address is loopback, link-local, or that of an API server or node",
-      setting: "registries.internal",
-    });
+  const refused = (detail: string, isOfCluster: boolean) =>
+    new AddressNotAllowed({ host: url.host, detail, isOfCluster, setting: "registries.internal" });
+  if (addresses.some(({ address }) => isInternal(address))) {
+    throw refused("its address is loopback, link-local or reserved", false);
+  }
+  if (addresses.some(({ address }) => own.has(canonical(address)) || taken.has(canonical(address)))) {
+    throw refused("its address is that of an API server or node", true);
   }
   return addresses;
 };
@@ -152,6 +156,17 @@ const direct = async (
         }),
       );
     });
+    // A flood of them would keep the program busy for as long as a request may take.
+    let interim = 0;
+    const count = () => {
+      if (++interim > INTERIM_RESPONSES_MAX) sent.destroy(new Error("too many interim responses"));
+    };
+    sent.on("information", count).on("continue", count);
+    // Nobody takes over a connection with another protocol; the client of Node then ends without an error.
+    sent.on(
+      "close",
+      () => reject(signal.aborted ? signal.reason : new Error("the connection was closed without a response")),
+    );
     sent.on("error", (error) => reject(signal.aborted ? signal.reason : error));
     sent.end();
   });

@@ -37,7 +37,7 @@ Deno.test("guardedFetch() sends nothing to loopback under any name, and nothing 
   for (const host of plainHttp) {
     match(
       await asked(`http://${host}/`, { registries: { plainHttp, internal: [] } }),
-      /its address is loopback, link-local, or that of an API server or node; the setting registries\.internal allows it$/,
+      /its address is loopback, link-local or reserved; the setting registries\.internal allows it$/,
     );
   }
   deepStrictEqual(server.seen, []);
@@ -46,6 +46,29 @@ Deno.test("guardedFetch() sends nothing to loopback under any name, and nothing 
   match(await asked(`http://127.0.0.1:${server.port}/`, { registries }), /registries\.internal/);
   deepStrictEqual(server.seen, ["/a"]);
 });
+
+for (
+  const [what, text] of [
+    ["endless interim responses", "HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n"],
+    ["endless requests to go on", "HTTP/1.1 100 Continue\r\n\r\n"],
+    ["a switch to another protocol", "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n"],
+  ] as const
+) {
+  Deno.test(`guardedFetch() fails at once after ${what}`, async () => {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const flooding = (async () => {
+      using connection = await listener.accept();
+      await connection.read(new Uint8Array(4096));
+      const bytes = new TextEncoder().encode(text.repeat(100));
+      // Until the other side has enough.
+      while (await connection.write(bytes).then(() => true, () => false));
+    })();
+    const host = `127.0.0.1:${listener.addr.port}`;
+    const said = await asked(`http://${host}/`, { registries: { plainHttp: [host], internal: [host] } });
+    match(said, /^too many interim responses$|^the connection was closed without a response$/);
+    await flooding;
+  });
+}
 
 Deno.test("isListed() compares hosts as URLs have them", () => {
   for (const host of ["reg.test", "Reg.test", "reg.test:80"]) {
@@ -58,10 +81,16 @@ Deno.test("isListed() compares hosts as URLs have them", () => {
 
 Deno.test("guardedFetch() sends nothing to link-local addresses or to the address of the API server", async () => {
   for (const host of ["169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0.0.0.0"]) {
-    match(await asked(`https://${host}/latest/meta-data`, {}), /its address is loopback, link-local/);
+    match(await asked(`https://${host}/latest/meta-data`, {}), /its address is loopback, link-local or reserved/);
   }
-  match(await asked("https://10.1.2.3:6443/", { forbidden: ["10.1.2.3"] }), /or that of an API server/);
-  match(await asked("https://[::ffff:10.1.2.3]/", { forbidden: ["10.1.2.3"] }), /or that of an API server/);
+  match(
+    await asked("https://10.1.2.3:6443/", { forbidden: ["10.1.2.3"] }),
+    /its address is that of an API server or node/,
+  );
+  match(
+    await asked("https://[::ffff:10.1.2.3]/", { forbidden: ["10.1.2.3"] }),
+    /its address is that of an API server or node/,
+  );
   match(await asked("https://[::ffff:10.1.2.4]:10250/", { taken: new Set(["10.1.2.4"]) }), /API server or node/);
 });
 
@@ -105,7 +134,7 @@ Deno.test("guardedFetch() uses the proxy of the environment, which resolves name
     });
     const [first, second = ""] = stdout.trim().split("\n");
     strictEqual(first, "text", stderr);
-    match(second, /its address is loopback, link-local/);
+    match(second, /its address is loopback, link-local or reserved/);
     deepStrictEqual(proxy.asked, ["registry.invalid:443"]);
     deepStrictEqual(server.seen, ["/v2/"]);
   }));

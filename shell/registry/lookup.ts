@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import { isImageReference } from "../../core/api/image_reference.ts";
 import { type ImageName, imageName, repositoryOf } from "../../core/image/image_name.ts";
-import { RegistryUnreachable } from "../../core/image/registry_failure.ts";
+import { AddressNotAllowed, RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import { placesOf } from "../../core/operator/registries.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import type { ClusterAddresses } from "./cluster_addresses.ts";
@@ -63,6 +63,9 @@ export interface Surroundings {
 const unreachable = (host: string): string =>
   new RegistryUnreachable({ host, detail: "no usable answer; the log of the operator has the reason" }).message;
 
+const isSilent = (failure: ImageFailure): failure is RegistryUnreachable | AddressNotAllowed =>
+  failure instanceof RegistryUnreachable || failure instanceof AddressNotAllowed && failure.isOfCluster;
+
 /** From the first place that has the image; the failure of the last one, which is its own registry. */
 export const lookedUp = <A>(
   question: ImageQuestion,
@@ -101,12 +104,12 @@ export const lookedUp = <A>(
         {
           onSuccess: (value) => Effect.succeed<Answer<A>>({ kind: "found", found: value }),
           onFailure: (failure) =>
-            isOfAuthor && failure instanceof RegistryUnreachable
+            isOfAuthor && isSilent(failure)
               ? Effect.as(
                 Effect.logInfo("registry cannot be reached").pipe(
                   Effect.annotateLogs({ namespace: question.namespace, host: failure.host, detail: failure.detail }),
                 ),
-                failed(unreachable(failure.host)),
+                failed(unreachable(name.registry)),
               )
               : Effect.succeed<Answer<A>>(failed(failure.message)),
         },

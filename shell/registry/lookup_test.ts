@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Logger from "effect/Logger";
 import * as Scope from "effect/Scope";
-import { RegistryUnreachable } from "../../core/image/registry_failure.ts";
+import type { ImageFailure } from "./image_config.ts";
+import { AddressNotAllowed, RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import { REGISTRIES_DEFAULT } from "../../core/operator/registries.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { unreached } from "../kubernetes/cluster_error.ts";
@@ -61,7 +62,10 @@ Deno.test("a namespace takes few places, however many registries it names", asyn
 });
 
 /** The sentence about an image of this host, whose registry cannot be reached because of `detail`. */
-const sentenceOf = async (host: string, detail: string, internal: ReadonlyArray<string> = []) => {
+const sentenceOf = (host: string, detail: string, internal: ReadonlyArray<string> = []) =>
+  sentenceAfter(host, new RegistryUnreachable({ host, detail }), internal);
+
+const sentenceAfter = async (host: string, failure: ImageFailure, internal: ReadonlyArray<string> = []) => {
   const question: ImageQuestion = {
     image: `${host}/a:1`,
     reference: `${host}/a:1`,
@@ -74,7 +78,7 @@ const sentenceOf = async (host: string, detail: string, internal: ReadonlyArray<
   };
   const found = await Effect.runPromise(
     lookedUp(question, new Map(), { forbidden: [], addresses: Effect.succeed(new Set<string>()) }, {
-      read: () => Effect.fail(new RegistryUnreachable({ host, detail })),
+      read: () => Effect.fail(failure),
       ms: 5000,
     }).pipe(Effect.provide(Logger.layer([]))),
   );
@@ -92,6 +96,15 @@ Deno.test("the author of a resource learns nothing of what listens on the hosts 
   deepStrictEqual([...new Set(found)], [
     "registry 10.0.0.9:10250 cannot be reached: no usable answer; the log of the operator has the reason",
   ]);
+  // Neither whether it is an address of this cluster, also where the registry leads on to it.
+  const ofCluster = { detail: "x", isOfCluster: true, setting: "registries.internal" };
+  for (const host of ["10.0.0.9:10250", "10.0.0.10"]) {
+    deepStrictEqual([await sentenceAfter("10.0.0.9:10250", new AddressNotAllowed({ host, ...ofCluster }))], [found[0]]);
+    deepStrictEqual(
+      [await sentenceAfter("10.0.0.9:10250", new RegistryUnreachable({ host, detail: "its name has no address" }))],
+      [found[0]],
+    );
+  }
   // The administrator has named this one.
   const named = await sentenceOf("10.0.0.9:10250", "connection refused", ["10.0.0.9:10250"]);
   strictEqual(named, "registry 10.0.0.9:10250 cannot be reached: connection refused");

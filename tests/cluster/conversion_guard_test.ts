@@ -1,6 +1,7 @@
 /** Objects that the API server's rules for converted objects would refuse: none of them takes a version away from the others. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { LEFTOVERS_ANNOTATION, UNCONVERTED_ANNOTATION } from "../../core/api/convert/annotation.ts";
+import { UNCONVERTED_SPECS } from "../../core/api/unconverted.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -28,8 +29,6 @@ const SPECS: Readonly<Record<string, JsonObject>> = {
   [OLD]: { replicas: 1, server: { distribution: { name: "starter" } } },
   [NOW]: { distribution: { name: "starter" } },
 };
-
-const UNCONVERTED: JsonObject = { distribution: { name: "unconverted" } };
 
 const resource = (version: string, name: string, annotations: JsonObject = {}, spec: JsonObject = {}): JsonObject => ({
   apiVersion: `llamastack.io/${version}`,
@@ -75,6 +74,29 @@ const watched = async (cluster: ControlPlane, version: string, count: number): P
     if (lines.length === count) return;
   }
   throw new Error(`the watch ended after ${text.length} characters`);
+};
+
+/** Writes of subresources of an object that is shown by its name alone, as controllers and autoscalers send them. */
+const subresourcesRejected = async (
+  cluster: ControlPlane,
+  version: string,
+  name: string,
+  subresources: ReadonlyArray<"status" | "scale">,
+): Promise<void> => {
+  const parts = { status: { status: { phase: "Ready" } }, scale: { spec: { replicas: 3 } } };
+  for (const subresource of subresources) {
+    const path = `${pathIn(version, name)}/${subresource}`;
+    const { body: shown } = await call(cluster, "GET", path);
+    const patched = await call(cluster, "PATCH", path, parts[subresource], MERGE);
+    const put = await call(cluster, "PUT", path, { ...shown, ...parts[subresource] });
+    for (const [method, { status, body }] of Object.entries({ patched, put })) {
+      strictEqual(status, 422, `${method} ${path}: ${JSON.stringify(body).slice(0, 500)}`);
+      ok(
+        stringAt(body, "message")?.includes("would remove everything but its name"),
+        JSON.stringify(body).slice(0, 500),
+      );
+    }
+  }
 };
 
 Deno.test("an object that cannot be converted leaves v1alpha1 to everybody else, and can be deleted", async () => {
@@ -126,7 +148,19 @@ Deno.test("an object that cannot be converted leaves v1alpha1 to everybody else,
       listAt((await call(cluster, "GET", pathIn(NOW, "full"))).body, "spec", "providers", "inference").length,
       1,
     );
+    // The schema compares values, so that admission alone sees a write of the status that changes none.
+    const unchanged = await call(cluster, "PATCH", `${pathIn(OLD, "full")}/status`, {}, MERGE);
+    ok(
+      stringAt(unchanged.body, "message")?.includes("this write would remove everything but the name"),
+      JSON.stringify(unchanged.body).slice(0, 500),
+    );
     await call(cluster, "DELETE", `${VALIDATING}/${VALIDATING_CONFIGURATION}`);
+    // The schema rejects what admission does not see.
+    await subresourcesRejected(cluster, OLD, "full", ["status"]);
+    strictEqual(
+      listAt((await call(cluster, "GET", pathIn(NOW, "full"))).body, "spec", "providers", "inference").length,
+      1,
+    );
 
     for (const [name, version] of [["number", OLD], ["invalid", NOW], ["full", OLD]] as const) {
       strictEqual((await call(cluster, "DELETE", pathIn(version, name))).status, 200, name);
@@ -166,7 +200,7 @@ Deno.test("an object of the Go operator that cannot be converted stops neither t
     });
     deepStrictEqual(
       shown.filter(markerOf).map((object) => [stringAt(object, "metadata", "name"), object.spec]),
-      [["full", UNCONVERTED], ["wide", UNCONVERTED]],
+      ["full", "wide"].map((name) => [name, UNCONVERTED_SPECS[`llamastack.io/${NOW}`]]),
     );
     await watched(cluster, NOW, 5);
     const operator = await startOperator(cluster, { install: false });
@@ -185,6 +219,11 @@ Deno.test("an object of the Go operator that cannot be converted stops neither t
       const [full, wide] = await Promise.all(["full", "wide"].map((name) => call(cluster, "GET", pathIn(OLD, name))));
       deepStrictEqual(at(full?.body, "spec", "server", "containerSpec", "name"), "other");
       strictEqual(listAt(wide?.body, "spec", "server", "containerSpec", "env").length, 40_000);
+      for (const name of ["full", "wide"]) await subresourcesRejected(cluster, NOW, name, ["status", "scale"]);
+      strictEqual(
+        listAt((await call(cluster, "GET", pathIn(OLD, "wide"))).body, "spec", "server", "containerSpec", "env").length,
+        40_000,
+      );
     } finally {
       await operator.stop();
     }

@@ -20,11 +20,14 @@ export const goDefinition = (): JsonObject => {
   const versions = listAt(ours, "spec", "versions").filter(isObject)
     .filter((version) => `llamastack.io/${stringAt(version, "name")}` === V1ALPHA1)
     .map((version) => ({ ...omit(version, "deprecated", "deprecationWarning"), storage: true }))
-    .map((version) => put(version, STATUS_SCHEMA, statusOfGo(objectAt(version, ...STATUS_SCHEMA))));
+    .map((version) => put(version, STATUS_SCHEMA, statusOfGo(objectAt(version, ...STATUS_SCHEMA))))
+    .map((version) => put(version, RULES, undefined));
   return put(put(ours, ["spec", "versions"], versions), ["spec", "conversion"], { strategy: "None" }) as JsonObject;
 };
 
 const STATUS_SCHEMA = ["schema", "openAPIV3Schema", "properties", "status"] as const;
+/** It has none for what cannot be converted, as it converts nothing. */
+const RULES = ["schema", "openAPIV3Schema", "x-kubernetes-validations"] as const;
 
 /** It has no observedGeneration, so no default either. */
 const statusOfGo = (ours: JsonObject): JsonObject => ({

@@ -119,7 +119,7 @@ Deno.test("the operator reads base configs from the labels of images in a real r
         await refused(
           cluster,
           "mine",
-          /its address is loopback, link-local, or that of an API server or node; the setting registries\.internal/,
+          /its address is loopback, link-local or reserved; the setting registries\.internal/,
         );
         deepStrictEqual(await registry.requests(), []);
       });

@@ -12,6 +12,7 @@ import { newRegistries, SharedRegistries } from "../../shell/registry/shared_ans
 import { webhookRoutes } from "../../shell/webhooks/webhooks.ts";
 import { webhookServer } from "../../shell/webhooks/webhook_server.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
+import { WEBHOOKS } from "../../tools/package/admission.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { aMoment, eventually } from "../waiting.ts";
 
@@ -102,25 +103,14 @@ export const validatingConfiguration = (
   apiVersion: "admissionregistration.k8s.io/v1",
   kind: "ValidatingWebhookConfiguration",
   metadata: { name: VALIDATING_CONFIGURATION },
-  webhooks: [{
-    name: "validate.llamastack.io",
-    admissionReviewVersions: ["v1"],
+  webhooks: WEBHOOKS.map((webhook) => ({
+    ...webhook,
     failurePolicy,
-    matchPolicy: "Equivalent",
-    rules: [{
-      apiGroups: ["llamastack.io"],
-      apiVersions: ["v1alpha2"],
-      operations: ["CREATE", "UPDATE"],
-      resources: ["llamastackdistributions"],
-      scope: "Namespaced",
-    }],
-    sideEffects: "None",
-    timeoutSeconds: 5,
     clientConfig: {
       url: `${url}${VALIDATE_PATH}/${SEGMENT}`,
       ...(caPem === undefined ? {} : { caBundle: btoa(caPem) }),
     },
-  }],
+  })),
 });
 
 export interface Answered {

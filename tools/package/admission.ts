@@ -1,4 +1,5 @@
 /** How the API server calls the operator: the CRD's conversion, and admission. */
+import { UNCONVERTED_ANNOTATION } from "../../core/api/convert/annotation.ts";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { GROUP } from "../../core/api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, objectAt, put } from "../../core/data/json.ts";
@@ -33,15 +34,14 @@ export const webhookConfiguration = (choices: Choices): JsonObject =>
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "ValidatingWebhookConfiguration",
     metadata: metadata(WEBHOOK_CONFIGURATION, "webhook"),
-    webhooks: [{
-      name: `validate.${GROUP}`,
-      ...WEBHOOK,
+    webhooks: WEBHOOKS.map((webhook) => ({
+      ...webhook,
       ...uncalled(
         { clientConfig: { service: { namespace: NAMESPACE, name: WEBHOOK_SERVICE, path: VALIDATE_PATH, port: 443 } } },
         ["clientConfig"],
         choices,
       ),
-    }],
+    })),
   }, choices);
 
 /** What every way of installation has in common; OLM writes the rest itself. */
@@ -61,6 +61,28 @@ export const WEBHOOK: JsonObject = {
   sideEffects: "None",
   timeoutSeconds: TIMEOUT_SECONDS,
 };
+
+/**
+ * An object of which conversion shows the name alone: a write of its status that changes nothing would store that, too. OLM cannot
+ * have this one, as its bundles know no conditions.
+ */
+const UNCONVERTED_STATUS: JsonObject = {
+  ...WEBHOOK,
+  matchConditions: [{
+    name: "unconverted",
+    expression: `has(object.metadata.annotations) && '${UNCONVERTED_ANNOTATION}' in object.metadata.annotations`,
+  }],
+  rules: listAt(WEBHOOK, "rules").filter(isObject).map((rule) => ({
+    ...rule,
+    operations: ["UPDATE"],
+    resources: ["llamastackdistributions/status"],
+  })),
+};
+
+export const WEBHOOKS: ReadonlyArray<JsonObject> = [
+  { name: `validate.${GROUP}`, ...WEBHOOK },
+  { name: `unconverted.${GROUP}`, ...UNCONVERTED_STATUS },
+];
 
 /** Annotations by which another controller writes the caBundle. */
 const annotated = (object: JsonObject, { certificates }: Choices): JsonObject => {

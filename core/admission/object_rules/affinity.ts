@@ -1,4 +1,5 @@
 /** `affinity` of the pod. Source: validateAffinity of Kubernetes. */
+import { quoted } from "../../data/printable.ts";
 import { isNamespaceName, isObjectName } from "../../api/object_names.ts";
 import { isObject, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
 import { isLabelKey } from "../../operator/labels.ts";
@@ -58,15 +59,15 @@ function* nodeField(expression: JsonObject): Generator<Broken> {
   const { operator, key } = expression;
   const values = itemsOf(member(expression, "values"));
   if (operator !== "In" && operator !== "NotIn") {
-    yield broken(`unknown operator for a field: "${String(operator)}"; use In or NotIn`, "operator");
+    yield broken(`unknown operator for a field: ${quoted(String(operator))}; use In or NotIn`, "operator");
   } else if (values.length !== 1) yield broken(`operator ${operator} needs exactly one value here`, "values");
   if (key !== "metadata.name") {
-    yield broken(`not a field of nodes that can be selected: "${String(key)}"; use metadata.name`, "key");
+    yield broken(`not a field of nodes that can be selected: ${quoted(String(key))}; use metadata.name`, "key");
     return;
   }
   for (const [index, value] of values.entries()) {
     if (typeof value === "string" && !isObjectName(value)) {
-      yield broken(`not the name of a node: "${value}"`, "values", index);
+      yield broken(`not the name of a node: ${quoted(value)}`, "values", index);
     }
   }
 }
@@ -76,7 +77,7 @@ function* podTerm(term: JsonObject): Generator<Broken> {
   yield* part(term, "namespaceSelector", selector);
   for (const [index, name] of itemsOf(member(term, "namespaces")).entries()) {
     if (typeof name === "string" && !isNamespaceName(name)) {
-      yield broken(`not the name of a namespace: "${name}"; patterns are not supported`, "namespaces", index);
+      yield broken(`not the name of a namespace: ${quoted(name)}; patterns are not supported`, "namespaces", index);
     }
   }
   yield* labelKeyLists(term);
@@ -85,7 +86,7 @@ function* podTerm(term: JsonObject): Generator<Broken> {
     yield broken(
       topologyKey === ""
         ? "empty; use a label of nodes such as kubernetes.io/hostname"
-        : `not a label key: "${topologyKey}"; use a label of nodes such as kubernetes.io/hostname`,
+        : `not a label key: ${quoted(topologyKey)}; use a label of nodes such as kubernetes.io/hostname`,
       "topologyKey",
     );
   }

@@ -1,4 +1,5 @@
 /** References to fields of the pod, in variables and in volumes. Source: validateObjectFieldSelector of Kubernetes. */
+import { quoted } from "../../data/printable.ts";
 import { type JsonObject, member, stringAt } from "../../data/json.ts";
 import { amount } from "../../data/quantity.ts";
 import { isLabelKey } from "../../operator/labels.ts";
@@ -7,7 +8,9 @@ import { broken } from "./broken.ts";
 
 export function* podField(reference: JsonObject, known: ReadonlyArray<string>): Generator<Broken> {
   const version = stringAt(reference, "apiVersion") ?? "";
-  if (version !== "" && version !== "v1") yield broken(`unknown version of pods: "${version}"; use v1`, "apiVersion");
+  if (version !== "" && version !== "v1") {
+    yield broken(`unknown version of pods: ${quoted(version)}; use v1`, "apiVersion");
+  }
   const path = stringAt(reference, "fieldPath");
   if (path === undefined || known.includes(path)) return;
   // The field of the first versions of Kubernetes.
@@ -15,7 +18,7 @@ export function* podField(reference: JsonObject, known: ReadonlyArray<string>): 
   const [, map, key] = /^(metadata\.(?:labels|annotations))\['(.*)'\]$/s.exec(path) ?? [];
   if (map !== undefined && isLabelKey(map === "metadata.labels" ? key ?? "" : (key ?? "").toLowerCase())) return;
   yield broken(
-    `not a field of the pod that can be used here: "${path}"; use one of ${known.join(", ")}, ` +
+    `not a field of the pod that can be used here: ${quoted(path)}; use one of ${known.join(", ")}, ` +
       "metadata.labels['<key>'], metadata.annotations['<key>']",
     "fieldPath",
   );
@@ -32,7 +35,7 @@ export function* resourceField(reference: JsonObject, inVolume: boolean): Genera
   if (resource === undefined) return;
   const isHuge = /^(limits|requests)\.hugepages-/.test(resource);
   if (!RESOURCES.includes(resource) && !isHuge) {
-    yield broken(`unknown resource: "${resource}"; use one of ${RESOURCES.join(", ")}`, "resource");
+    yield broken(`unknown resource: ${quoted(resource)}; use one of ${RESOURCES.join(", ")}`, "resource");
     return;
   }
   const divisor = amount(member(reference, "divisor"));

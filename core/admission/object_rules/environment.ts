@@ -2,6 +2,7 @@
  * `env` and `envFrom`. Source: ValidateEnv and ValidateEnvFrom of Kubernetes. Values are never quoted. Names of Secrets and
  * ConfigMaps are checked by the decoder (core/api/reference_names.ts).
  */
+import { quoted } from "../../data/printable.ts";
 import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
 import type { Broken } from "../change_rule.ts";
 import { broken, inside, itemsOf, part } from "./broken.ts";
@@ -21,7 +22,7 @@ export function* variables(value: Json): Generator<Broken> {
 function* variable(item: JsonObject): Generator<Broken> {
   const name = stringAt(item, "name");
   if (name !== undefined && !VARIABLE.test(name)) {
-    yield broken(`not the name of an environment variable: "${name}"; use a name such as MY_NAME`, "name");
+    yield broken(`not the name of an environment variable: ${quoted(name)}; use a name such as MY_NAME`, "name");
   }
   const from = member(item, "valueFrom");
   if (!isObject(from)) return;
@@ -58,7 +59,7 @@ export function* variableSources(value: Json): Generator<Broken> {
     if (!isObject(item)) continue;
     const prefix = stringAt(item, "prefix") ?? "";
     if (prefix !== "" && !VARIABLE.test(prefix)) {
-      yield broken(`not a prefix of names of environment variables: "${prefix}"`, index, "prefix");
+      yield broken(`not a prefix of names of environment variables: ${quoted(prefix)}`, index, "prefix");
     }
     const sources = ["configMapRef", "secretRef"].filter((field) => isObject(member(item, field)));
     if (sources.length !== 1) {

@@ -1,4 +1,5 @@
 /** Labels, annotations and selectors. Source: ValidateLabels, ValidateAnnotations and ValidateLabelSelector of Kubernetes. */
+import { quoted } from "../../data/printable.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt } from "../../data/json.ts";
 import { isAnnotationKey, isLabelKey, isLabelValue } from "../../operator/labels.ts";
 import type { Broken } from "../change_rule.ts";
@@ -8,17 +9,17 @@ const KEY = 'use letters, digits, "-", "_" and ".", up to 63 characters, as in t
 const VALUE = 'use letters, digits, "-", "_" and ".", up to 63 characters, with a letter or digit at both ends';
 
 export function* labelKey(key: Json | undefined): Generator<Broken> {
-  if (typeof key === "string" && !isLabelKey(key)) yield broken(`not a label key: "${key}"; ${KEY}`);
+  if (typeof key === "string" && !isLabelKey(key)) yield broken(`not a label key: ${quoted(key)}; ${KEY}`);
 }
 
 export function* labelValue(value: Json | undefined): Generator<Broken> {
-  if (typeof value === "string" && !isLabelValue(value)) yield broken(`not a label value: "${value}"; ${VALUE}`);
+  if (typeof value === "string" && !isLabelValue(value)) yield broken(`not a label value: ${quoted(value)}; ${VALUE}`);
 }
 
 export function* labels(value: Json): Generator<Broken> {
   if (!isObject(value)) return;
   for (const [key, own] of Object.entries(value)) {
-    if (!isLabelKey(key)) yield broken(`not a label key: "${key}"; ${KEY}`, key);
+    if (!isLabelKey(key)) yield broken(`not a label key: ${quoted(key)}; ${KEY}`, key);
     else yield* inside([key], labelValue(own));
   }
 }
@@ -26,7 +27,7 @@ export function* labels(value: Json): Generator<Broken> {
 export function* annotationKeys(value: Json): Generator<Broken> {
   for (const key of isObject(value) ? Object.keys(value) : []) {
     if (!isAnnotationKey(key)) {
-      yield broken(`not an annotation key: "${key}"; use a key such as example.com/name`, key);
+      yield broken(`not an annotation key: ${quoted(key)}; use a key such as example.com/name`, key);
     }
   }
 }
@@ -40,7 +41,7 @@ export const podAnnotationKeys = (containers: ReadonlyArray<string>) =>
     for (const key of isObject(value) ? Object.keys(value) : []) {
       const name = key.startsWith(APPARMOR) ? key.slice(APPARMOR.length) : undefined;
       if (name !== undefined && !containers.includes(name)) {
-        yield broken(`no container is named "${name}"; use ${containers.join(" or ")}`, key);
+        yield broken(`no container is named ${quoted(name)}; use ${containers.join(" or ")}`, key);
       }
     }
   };
@@ -62,7 +63,7 @@ export function* requirement(
   const values = itemsOf(member(expression, "values"));
   const known = ["In", "NotIn", ...bare, ...single];
   if (typeof operator === "string" && !known.includes(operator)) {
-    yield broken(`unknown operator: "${operator}"; use one of ${known.join(", ")}`, "operator");
+    yield broken(`unknown operator: ${quoted(operator)}; use one of ${known.join(", ")}`, "operator");
   } else if (operator === "In" || operator === "NotIn") {
     if (values.length === 0) yield broken(`operator ${operator} needs values; add at least one`, "values");
   } else if (single.includes(String(operator))) {
@@ -89,7 +90,7 @@ export function* labelKeyLists(term: JsonObject): Generator<Broken> {
   const doubled = listed.findIndex((key) => selected.has(key));
   if (doubled >= 0) {
     yield broken(
-      `also a key of labelSelector: "${String(listed[doubled])}"; remove it from one of them`,
+      `also a key of labelSelector: ${quoted(String(listed[doubled]))}; remove it from one of them`,
       "matchLabelKeys",
       doubled,
     );
@@ -97,7 +98,7 @@ export function* labelKeyLists(term: JsonObject): Generator<Broken> {
   const twice = listed.findIndex((key) => other.includes(key));
   if (twice >= 0) {
     yield broken(
-      `also in mismatchLabelKeys: "${String(listed[twice])}"; remove it from one of them`,
+      `also in mismatchLabelKeys: ${quoted(String(listed[twice]))}; remove it from one of them`,
       "matchLabelKeys",
       twice,
     );

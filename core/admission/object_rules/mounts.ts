@@ -1,4 +1,5 @@
 /** `volumeMounts` of the container, next to those of the operator. Source: ValidateVolumeMounts of Kubernetes. */
+import { quoted } from "../../data/printable.ts";
 import { foldersOf } from "../../config/data_folders.ts";
 import { NO_OVERRIDES, resolveDistribution } from "../../config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../config/servers/distributions.ts";
@@ -25,13 +26,13 @@ export function* mounts(spec: Json): Generator<Broken> {
     if (!isObject(item)) continue;
     const [name, path] = [stringAt(item, "name") ?? "", stringAt(item, "mountPath") ?? ""];
     const at = ["workload", "overrides", "volumeMounts", index];
-    if (!named.has(name)) yield broken(`no volume is named "${name}"; add it to volumes`, ...at, "name");
+    if (!named.has(name)) yield broken(`no volume is named ${quoted(name)}; add it to volumes`, ...at, "name");
     const reserved = own.paths.find((place) => place.path === path);
     if (path === "") yield broken("empty; use a path of the container", ...at, "mountPath");
     else if (reserved !== undefined) {
-      yield broken(`used by the operator: "${path}"; ${reserved.instead}`, ...at, "mountPath");
+      yield broken(`used by the operator: ${quoted(path)}; ${reserved.instead}`, ...at, "mountPath");
     } else if (paths.has(path)) {
-      yield broken(`two volumeMounts have the mountPath "${path}"; remove one of them`, ...at, "mountPath");
+      yield broken(`two volumeMounts have the mountPath ${quoted(path)}; remove one of them`, ...at, "mountPath");
     }
     paths.add(path);
     yield* inside(at, mount(item));
@@ -40,7 +41,7 @@ export function* mounts(spec: Json): Generator<Broken> {
   const other = own.paths.slice(1).find(({ path }) => path === data?.path);
   if (other !== undefined) {
     yield broken(
-      `used by the operator for another volume: "${other.path}"; use another folder, such as /.llama`,
+      `used by the operator for another volume: ${quoted(other.path)}; use another folder, such as /.llama`,
       "workload",
       "storage",
       "mountPath",
@@ -81,7 +82,7 @@ function* mount(item: JsonObject): Generator<Broken> {
   const [path, template] = [stringAt(item, "subPath") ?? "", stringAt(item, "subPathExpr") ?? ""];
   for (const [field, text] of [["subPath", path], ["subPathExpr", template]] as const) {
     if (climbs(text)) {
-      yield broken(`not a path inside the volume: "${text}"; use a relative path without ".."`, field);
+      yield broken(`not a path inside the volume: ${quoted(text)}; use a relative path without ".."`, field);
     }
   }
   if (path !== "" && template !== "") {
@@ -95,7 +96,7 @@ function* mount(item: JsonObject): Generator<Broken> {
   if (recursive === undefined || recursive === "Disabled") return;
   if (recursive !== "Enabled" && recursive !== "IfPossible") {
     yield broken(
-      `unknown value: "${recursive}"; use Enabled, IfPossible or Disabled`,
+      `unknown value: ${quoted(recursive)}; use Enabled, IfPossible or Disabled`,
       "recursiveReadOnly",
     );
   } else if (item.readOnly !== true || propagation !== undefined && propagation !== "None") {

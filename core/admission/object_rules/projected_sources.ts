@@ -1,4 +1,5 @@
 /** Sources of a projected volume. Source: validateProjectionSources of Kubernetes; without certificates of pods. */
+import { quoted } from "../../data/printable.ts";
 import { isObject, type JsonObject, member } from "../../data/json.ts";
 import type { Broken } from "../change_rule.ts";
 import { broken, each, filled, part } from "./broken.ts";
@@ -12,7 +13,7 @@ export function* projectedSources(volume: JsonObject): Generator<Broken> {
   function* once(item: JsonObject): Generator<Broken> {
     const path = member(item, "path");
     if (typeof path !== "string" || path === "") return;
-    if (paths.has(path)) yield broken(`two files have the path "${path}"; rename one of them`, "path");
+    if (paths.has(path)) yield broken(`two files have the path ${quoted(path)}; rename one of them`, "path");
     paths.add(path);
   }
   yield* each(volume, "sources", function* (source) {

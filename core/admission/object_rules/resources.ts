@@ -1,4 +1,5 @@
 /** Requests, limits and claims of the container. Source: validateResourceRequirements of Kubernetes. */
+import { quoted } from "../../data/printable.ts";
 import { isNamespaceName, isObjectName } from "../../api/object_names.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { amount } from "../../data/quantity.ts";
@@ -67,13 +68,19 @@ export function* claims(workload: Json): Generator<Broken> {
     if (name === undefined) continue;
     const at = ["resources", "claims", index];
     if (!declared.has(name)) {
-      yield broken(`no claim is named "${name}"; add it to spec.workload.overrides.resourceClaims`, ...at, "name");
-    } else if (used.has(name)) yield broken(`a second entry for claim "${name}"; remove one of them`, ...at, "name");
+      yield broken(
+        `no claim is named ${quoted(name)}; add it to spec.workload.overrides.resourceClaims`,
+        ...at,
+        "name",
+      );
+    } else if (used.has(name)) {
+      yield broken(`a second entry for claim ${quoted(name)}; remove one of them`, ...at, "name");
+    }
     used.add(name);
     const request = stringAt(item, "request") ?? "";
     if (request !== "" && !isNamespaceName(request)) {
       yield broken(
-        `not the name of a request: "${request}"; use lower-case letters, digits and "-"`,
+        `not the name of a request: ${quoted(request)}; use lower-case letters, digits and "-"`,
         ...at,
         "request",
       );
@@ -83,9 +90,9 @@ export function* claims(workload: Json): Generator<Broken> {
 
 function* podClaim(item: JsonObject, before: ReadonlySet<string>): Generator<Broken> {
   const name = stringAt(item, "name") ?? "";
-  if (before.has(name)) yield broken(`two claims are named "${name}"; rename one of them`, "name");
+  if (before.has(name)) yield broken(`two claims are named ${quoted(name)}; rename one of them`, "name");
   else if (!isNamespaceName(name)) {
-    yield broken(`not the name of a claim: "${name}"; use lower-case letters, digits and "-"`, "name");
+    yield broken(`not the name of a claim: ${quoted(name)}; use lower-case letters, digits and "-"`, "name");
   }
   const sources = ["resourceClaimName", "resourceClaimTemplateName"].filter((field) =>
     stringAt(item, field) !== undefined
@@ -94,7 +101,7 @@ function* podClaim(item: JsonObject, before: ReadonlySet<string>): Generator<Bro
   for (const field of sources) {
     const source = stringAt(item, field) ?? "";
     if (!isObjectName(source)) {
-      yield broken(`not the name of an object: "${source}"; use lower-case letters, digits, "-" and "."`, field);
+      yield broken(`not the name of an object: ${quoted(source)}; use lower-case letters, digits, "-" and "."`, field);
     }
   }
 }

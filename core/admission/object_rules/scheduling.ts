@@ -1,4 +1,5 @@
 /** Tolerations and topology spread. Source: ValidateTolerations and validateTopologySpreadConstraints of Kubernetes. */
+import { quoted } from "../../data/printable.ts";
 import { isObject, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
 import { isLabelKey, isLabelValue } from "../../operator/labels.ts";
 import type { Broken } from "../change_rule.ts";
@@ -16,7 +17,7 @@ function* toleration(item: JsonObject): Generator<Broken> {
     stringAt(item, field) ?? ""
   );
   if (key !== "" && !isLabelKey(key ?? "")) {
-    yield broken(`not the key of a taint: "${key}"; use a key such as example.com/gpu`, "key");
+    yield broken(`not the key of a taint: ${quoted(key ?? "")}; use a key such as example.com/gpu`, "key");
   }
   if (key === "" && operator !== "Exists") {
     yield broken("missing, and only operator Exists may omit it; add the key of the taint", "key");
@@ -27,9 +28,9 @@ function* toleration(item: JsonObject): Generator<Broken> {
   if (operator === "Exists") {
     if (own !== "") yield broken("operator Exists has no value; remove it, or use operator Equal", "value");
   } else if (operator === "Gt" || operator === "Lt") {
-    yield broken(`"${operator}" needs a feature that is off by default; use Exists or Equal`, "operator");
+    yield broken(`${quoted(operator)} needs a feature that is off by default; use Exists or Equal`, "operator");
   } else if (!isLabelValue(own ?? "")) {
-    yield broken(`not the value of a taint: "${own}"; use letters, digits, "-", "_" and "."`, "value");
+    yield broken(`not the value of a taint: ${quoted(own ?? "")}; use letters, digits, "-", "_" and "."`, "value");
   }
 }
 

@@ -1,4 +1,5 @@
 /** `securityContext` of the pod. Source: validatePodSpecSecurityContext of Kubernetes; without Windows, which no server runs on. */
+import { quoted } from "../../data/printable.ts";
 import { isObject, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
 import type { Broken } from "../change_rule.ts";
 import { broken, each, itemsOf, part } from "./broken.ts";
@@ -21,8 +22,10 @@ export function* podSecurity(value: Json): Generator<Broken> {
   yield* each(value, "sysctls", function* (_, index) {
     const name = names[index];
     if (name !== undefined && (name.length > SYSCTL_CHARACTERS_MAX || !SYSCTL.test(name))) {
-      yield broken(`not the name of a sysctl: "${name}"; use a name such as net.ipv4.tcp_syncookies`, "name");
-    } else if (names.indexOf(name) !== index) yield broken(`a second "${name}"; remove one of them`, "name");
+      yield broken(`not the name of a sysctl: ${quoted(name)}; use a name such as net.ipv4.tcp_syncookies`, "name");
+    } else if (names.indexOf(name) !== index) {
+      yield broken(`a second ${quoted(name ?? "")}; remove one of them`, "name");
+    }
   });
   yield* part(value, "windowsOptions", function* ({ hostProcess }) {
     if (hostProcess === true) {
@@ -33,7 +36,10 @@ export function* podSecurity(value: Json): Generator<Broken> {
     yield* localhost(profile);
     const file = stringAt(profile, "localhostProfile");
     if (profile.type === "Localhost" && file !== undefined && climbs(file)) {
-      yield broken(`"${file}" leaves the folder of the profiles; use a relative path without ".."`, "localhostProfile");
+      yield broken(
+        `${quoted(file)} leaves the folder of the profiles; use a relative path without ".."`,
+        "localhostProfile",
+      );
     }
   });
   yield* part(value, "appArmorProfile", function* (profile) {
@@ -49,7 +55,7 @@ export function* podSecurity(value: Json): Generator<Broken> {
   });
   const policy = stringAt(value, "seLinuxChangePolicy");
   if (policy !== undefined && policy !== "Recursive" && policy !== "MountOption") {
-    yield broken(`unknown policy: "${policy}"; use Recursive or MountOption`, "seLinuxChangePolicy");
+    yield broken(`unknown policy: ${quoted(policy)}; use Recursive or MountOption`, "seLinuxChangePolicy");
   }
 }
 

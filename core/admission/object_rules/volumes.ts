@@ -2,6 +2,7 @@
  * `volumes` of the pod, of the kinds that the operator allows by default, and of hostPath and nfs. Source: ValidateVolumes of
  * Kubernetes.
  */
+import { quoted } from "../../data/printable.ts";
 import { isNamespaceName, isObjectName } from "../../api/object_names.ts";
 import { isObject, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
 import { amount } from "../../data/quantity.ts";
@@ -18,12 +19,12 @@ export function* volumes(value: Json): Generator<Broken> {
     if (!isObject(item)) continue;
     const name = stringAt(item, "name");
     if (name === DATA_VOLUME) {
-      yield broken(`the name "${name}" is used by the operator; choose another one`, index, "name");
+      yield broken(`the name ${quoted(name)} is used by the operator; choose another one`, index, "name");
     } else if (name !== undefined && names.has(name)) {
-      yield broken(`two volumes are named "${name}"; rename one of them`, index, "name");
+      yield broken(`two volumes are named ${quoted(name)}; rename one of them`, index, "name");
     } else if (name !== undefined && !isNamespaceName(name)) {
       yield broken(
-        `not the name of a volume: "${name}"; use up to 63 lower-case letters, digits and "-"`,
+        `not the name of a volume: ${quoted(name)}; use up to 63 lower-case letters, digits and "-"`,
         index,
         "name",
       );
@@ -62,14 +63,14 @@ function* volume(item: JsonObject): Generator<Broken> {
   yield* part(item, "hostPath", function* ({ path }) {
     if (path === "") yield broken("empty; use a path of the node", "path");
     else if (typeof path === "string" && path.split("/").includes("..")) {
-      yield broken(`must not contain "..": "${path}"`, "path");
+      yield broken(`must not contain "..": ${quoted(path)}`, "path");
     }
   });
   yield* part(item, "nfs", function* (source) {
     yield* filled(source, "server", "name the NFS server");
     const path = stringAt(source, "path");
     if (path !== undefined && !path.startsWith("/")) {
-      yield broken(`not an absolute path: "${path}"; begin it with "/"`, "path");
+      yield broken(`not an absolute path: ${quoted(path)}; begin it with "/"`, "path");
     }
   });
 }
@@ -79,11 +80,11 @@ const DRIVER_CHARACTERS_MAX = 63;
 function* csi(source: JsonObject): Generator<Broken> {
   const driver = stringAt(source, "driver");
   if (driver !== undefined && (driver.length > DRIVER_CHARACTERS_MAX || !isObjectName(driver.toLowerCase()))) {
-    yield broken(`not the name of a CSI driver: "${driver}"`, "driver");
+    yield broken(`not the name of a CSI driver: ${quoted(driver)}`, "driver");
   }
   yield* part(source, "nodePublishSecretRef", function* (reference) {
     const name = stringAt(reference, "name") ?? "";
-    if (!isObjectName(name)) yield broken(`not the name of a Secret: "${name}"`, "name");
+    if (!isObjectName(name)) yield broken(`not the name of a Secret: ${quoted(name)}`, "name");
   });
 }
 
@@ -113,7 +114,7 @@ function* ephemeral(source: JsonObject): Generator<Broken> {
       }
       const name = stringAt(spec, "storageClassName") ?? "";
       if (name !== "" && !isObjectName(name)) {
-        yield broken(`not the name of a StorageClass: "${name}"`, "storageClassName");
+        yield broken(`not the name of a StorageClass: ${quoted(name)}`, "storageClassName");
       }
     });
   });

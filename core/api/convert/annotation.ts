@@ -51,12 +51,11 @@ export const carriedBy = (resource: JsonObject, of: Of): Carried => {
   if (!isObject(found)) return { leftovers: [], others: found, moved: [] };
   const go = fromGoAnnotations(found, of);
   const main = mainIn(found[LEFTOVERS_ANNOTATION], of);
-  const fields = Object.entries(found).flatMap(([key, text]) => {
-    const leftover = fieldIn(key, text, of);
-    return leftover === undefined ? [] : [{ key, leftover }];
-  });
+  const fields = fieldsIn(found, of);
   const read = [...go.read, ...fields.map(({ key }) => key), ...(main === undefined ? [] : [LEFTOVERS_ANNOTATION])];
-  const others = { ...(read.length === 0 ? found : omitAll(found, new Set(read))), ...(main?.kept ?? {}) };
+  const open = read.length === 0 ? found : omitAll(found, new Set(read));
+  // A copy takes its time where there are tens of thousands.
+  const others = main === undefined ? open : { ...open, ...main.kept };
   return {
     // Annotations of this operator take precedence over those of the Go operators.
     leftovers: [...go.leftovers, ...(main?.leftovers ?? []), ...fields.map(({ leftover }) => leftover)],
@@ -70,8 +69,10 @@ export const withLeftovers = ({ others }: Carried, of: Of, leftovers: ReadonlyAr
   if (others !== undefined && !isObject(others) && leftovers.length === 0) return others;
   const given = isObject(others) ? others : {};
   // A value that the conversion back would parse as a leftover is wrapped, so that it is preserved.
-  const kept = Object.fromEntries(Object.entries(given).filter(([key, text]) => isOurs(key, text, of)));
-  const open = omitAll(given, new Set(Object.keys(kept)));
+  const kept = Object.fromEntries(
+    Object.keys(given).filter((key) => isOurs(key, given, of)).map((key) => [key, given[key] ?? null]),
+  );
+  const open = Object.keys(kept).length === 0 ? given : omitAll(given, new Set(Object.keys(kept)));
   const texts = leftovers.flatMap((leftover): ReadonlyArray<[key: string, text: string]> =>
     isNameable(leftover) ? [[keyOf(leftover, of), fieldText(leftover)]] : []
   );
@@ -80,18 +81,21 @@ export const withLeftovers = ({ others }: Carried, of: Of, leftovers: ReadonlyAr
   if (shortest > ANNOTATION_BYTES_MAX) return shrunk(open, of, texts, kept);
   const fields = texts.filter(([key]) => !Object.hasOwn(given, key));
   const rest = leftovers.filter((leftover) => !isNameable(leftover) || Object.hasOwn(given, keyOf(leftover, of)));
-  const made = { ...open, ...Object.fromEntries(fields), ...mainOf(of, rest, kept, given) };
-  if (!fits(made)) return shrunk(open, of, texts, kept);
+  const more = { ...Object.fromEntries(fields), ...mainOf(of, rest, kept, given) };
+  const made = Object.keys(more).length === 0 ? open : { ...open, ...more };
+  // What is unchanged has been measured by the API server.
+  if (made !== given && !fits(made)) return shrunk(open, of, texts, kept);
   return Object.keys(made).length === 0 ? others : made;
 };
 
 /** For messages: which places of the other version an object carries. */
 export const leftoverPaths = (resource: JsonObject, of: Of): ReadonlyArray<string> =>
-  Object.entries(objectAt(resource, "metadata", "annotations")).flatMap(([key, text]) => {
-    const item = fieldIn(key, text, of);
-    const all = key === LEFTOVERS_ANNOTATION ? mainIn(text, of)?.leftovers ?? [] : item === undefined ? [] : [item];
-    return all.map(({ at }) => at.join("."));
-  });
+  leftoversIn(objectAt(resource, "metadata", "annotations"), of).map(({ at }) => at.join("."));
+
+const leftoversIn = (annotations: JsonObject, of: Of): ReadonlyArray<Leftover> => [
+  ...(mainIn(member(annotations, LEFTOVERS_ANNOTATION), of)?.leftovers ?? []),
+  ...fieldsIn(annotations, of).map(({ leftover }) => leftover),
+];
 
 /** True for annotations written by conversion, which people need not read. */
 export const isLeftoverAnnotation = (key: string): boolean =>
@@ -108,16 +112,29 @@ const isNameable = ({ at }: Leftover): boolean => isName(at.join(".")) && at.eve
 
 const fieldText = ({ at: _, ...rest }: Leftover): string => writeExactJson(rest as Json);
 
-const fieldIn = (key: string, text: Json | undefined, of: Of): Leftover | undefined => {
-  const path = key.startsWith(leftoverPrefix(of)) ? key.slice(leftoverPrefix(of).length) : "";
+/** Of the keys alone, as far as they are of anybody else: an object may have tens of thousands. */
+const fieldsIn = (
+  annotations: JsonObject,
+  of: Of,
+): ReadonlyArray<{ readonly key: string; readonly leftover: Leftover }> =>
+  Object.keys(annotations).flatMap((key) => {
+    const leftover = fieldIn(key, annotations, of);
+    return leftover === undefined ? [] : [{ key, leftover }];
+  });
+
+const fieldIn = (key: string, annotations: JsonObject, of: Of): Leftover | undefined => {
+  if (!key.startsWith(leftoverPrefix(of))) return undefined;
+  const path = key.slice(leftoverPrefix(of).length);
+  const text = annotations[key];
   const value = typeof text === "string" && isName(path) ? parsed(text) : undefined;
   if (!isObject(value)) return undefined;
   const leftover = { ...value, at: path.split(".") };
   return isLeftover(leftover) && !Object.hasOwn(value, "at") ? leftover as unknown as Leftover : undefined;
 };
 
-const isOurs = (key: string, text: Json, of: Of): boolean =>
-  key === LEFTOVERS_ANNOTATION && mainIn(text, of) !== undefined || fieldIn(key, text, of) !== undefined;
+const isOurs = (key: string, annotations: JsonObject, of: Of): boolean =>
+  key === LEFTOVERS_ANNOTATION && mainIn(annotations[key], of) !== undefined ||
+  fieldIn(key, annotations, of) !== undefined;
 
 const mainOf = (of: Of, rest: ReadonlyArray<Leftover>, kept: JsonObject, given: JsonObject): JsonObject => {
   const foreign = member(given, LEFTOVERS_ANNOTATION);
@@ -160,7 +177,7 @@ const LEFTOVER_BOUNDS: JsonBounds = { depth: ANNOTATION_DEPTH_MAX, values: OBJEC
 
 /** As the API server counts them: keys and values, in bytes. */
 export const annotationBytes = (annotations: JsonObject): number =>
-  Object.entries(annotations).reduce((sum, [key, value]) => sum + bytesOf(key) + bytesOf(String(value)), 0);
+  Object.keys(annotations).reduce((sum, key) => sum + bytesOf(key) + bytesOf(String(annotations[key])), 0);
 
 const fits = (annotations: JsonObject): boolean => annotationBytes(annotations) <= ANNOTATION_BYTES_MAX;
 
@@ -196,7 +213,19 @@ const shrunk = (
 };
 
 /** The names that the marker lists, in characters; they are ASCII. */
-const INCOMPLETE_CHARACTERS_MAX = 512;
+export const INCOMPLETE_CHARACTERS_MAX = 512;
 const INCOMPLETE_BYTES = INCOMPLETE_ANNOTATION.length + INCOMPLETE_CHARACTERS_MAX;
 
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+/** Without a copy of the text: there may be tens of thousands of them. */
+const bytesOf = (text: string): number => {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x80) continue;
+    // The two halves of a pair have four bytes together; half of one alone is written as three.
+    const isPair = code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
+    bytes += isPair ? 2 : code < 0x800 ? 1 : 2;
+    if (isPair) index++;
+  }
+  return bytes;
+};

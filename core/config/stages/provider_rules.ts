@@ -2,6 +2,7 @@
  * Conditions on several settings of one provider, which the code of the server checks when it starts. A new rule is a
  * row. Sources: the validators in config.py of each type, and `initialize` of its adapter.
  */
+import { quoted } from "../../data/printable.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
@@ -75,8 +76,8 @@ const forwarding = ({ config }: RuleInput): string | undefined => {
   );
   if (wrong === undefined) return undefined;
   return wrong[0].startsWith("__")
-    ? `"${wrong[0]}" begins with __, which is reserved`
-    : `"${String(wrong[1])}" is not the name of a header that may be forwarded`;
+    ? `${quoted(wrong[0])} begins with __, which is reserved`
+    : `${quoted(String(wrong[1]))} is not the name of a header that may be forwarded`;
 };
 
 const lower = (text: string): string => text.trim().toLowerCase();

@@ -1,4 +1,5 @@
 /** Errors and warnings about the fields of one provider, compared with the fields that its type reads. */
+import { quoted } from "../../data/printable.ts";
 import { didYouMean } from "../../data/closest.ts";
 import { ForbiddenSetting, RuleBroken, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
@@ -84,7 +85,7 @@ const valueFindings = (
     ? warned(
       "FileNotMounted",
       place,
-      `no volume of the pod contains "${value}", and the server does not start without it; mount it with ` +
+      `no volume of the pod contains ${quoted(value)}, and the server does not start without it; mount it with ` +
         "spec.workload.overrides.volumes and volumeMounts, unless the image has it",
     )
     : NOTHING;
@@ -202,7 +203,7 @@ export const doubledFields = (provider: Provider, known: ProviderType, path: Fie
     key === undefined || !Object.hasOwn(provider.secretRefs ?? {}, key) ? [] : [
       new RuleBroken({
         path: [...path, "secretRefs", key],
-        detail: `sets the same field of the provider as ${field}: "${key}"; remove one of the two`,
+        detail: `sets the same field of the provider as ${field}: ${quoted(key)}; remove one of the two`,
       }),
     ]
   );
