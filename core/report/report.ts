@@ -102,7 +102,7 @@ const ofRollout = (
       ...(rollout.kind === "apply"
         ? changeAnnouncements(before, prepared, replacesPods && rejectedWrites.length === 0, notices)
         : []),
-      ...adoptionAnnouncements(before, allOf(objects)),
+      ...adoptionAnnouncements(before, done, allOf(objects)),
       ...announcements(before, failures, status),
       ...statusSteps(before, status),
     ],
