@@ -11,9 +11,11 @@ export interface Warning {
 
 export type WarningCode =
   | "AcceptedBefore"
+  | "AmountInBytes"
   | "ApiNotDisabled"
   | "AutoscalerMinimum"
   | "AutoscalerWithoutRequest"
+  | "AutoscalerWithoutRoom"
   | "CaBundleEmpty"
   | "CredentialInEndpoint"
   | "CredentialInEnvironment"
@@ -32,6 +34,7 @@ export type WarningCode =
   | "ImageWithoutRegistry"
   | "ModelTypeNotServed"
   | "NewerServer"
+  | "ModelNameWithProvider"
   | "ModelNotAllowed"
   | "OneProviderOnly"
   | "OperatorVariable"
@@ -44,6 +47,7 @@ export type WarningCode =
   | "ServerLogsHost"
   | "ServerStays"
   | "SettingOverruled"
+  | "SharedClaim"
   | "SharedSqlite"
   | "Exposed"
   | "Shorthand"
@@ -51,6 +55,7 @@ export type WarningCode =
   | "ToolNeedsClient"
   | "TypeRenamed"
   | "UnknownSetting"
+  | "VariableDropped"
   | "VariableNotKnown"
   | "VariableUnfit"
   | "UnroutedShield";
