@@ -26,6 +26,7 @@ import {
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { ANNOTATION_BYTES_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { keptFieldsAfter } from "../plan/kept_claim.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
@@ -77,6 +78,7 @@ export const judge = (
     warnings: [
       ...(rejects ? [] : missing.map(({ message }) => message)),
       ...fresh.warnings.filter((text) => !known.has(text)),
+      ...keptByClaim(change),
       ...lostBlocks(change),
       ...foreignConfig(change),
     ],
@@ -205,6 +207,13 @@ const missingAs = (reference: Reference, found: Found, own: string): MissingRefe
   return found === "NoObject"
     ? new ConfigMapNotFound({ path, name, namespace })
     : new ConfigMapKeyMissing({ path, name, namespace, key });
+};
+
+/** Edits that the claim of the resource does not follow. */
+const keptByClaim = ({ object, before }: Change): ReadonlyArray<string> => {
+  if (before === undefined) return [];
+  const [old, fresh] = [before, object].map((item) => Result.getOrUndefined(decodeResource(item, "lenient"))?.spec);
+  return keptFieldsAfter(old?.workload?.storage, fresh?.workload?.storage).map(warningLine);
 };
 
 const ONLY_NEW = ["providers", "resources", "storage", "disabled"];

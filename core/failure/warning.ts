@@ -17,6 +17,7 @@ export type WarningCode =
   | "AutoscalerWithoutRequest"
   | "AutoscalerWithoutRoom"
   | "CaBundleEmpty"
+  | "ClaimKept"
   | "CredentialInEndpoint"
   | "CredentialInEnvironment"
   | "CredentialInSettings"
