@@ -53,8 +53,9 @@ export class UnknownDistribution extends Data.TaggedError("UnknownDistribution")
   readonly available: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: unknown distribution "${this.name}"; ` +
-      `available distributions: ${list(this.available)}. For other images, use image instead of name`;
+    const near = didYouMean(this.name, this.available);
+    return `${formatPath(this.path)}: unknown distribution "${this.name}"${near === "" ? "; a" : `${near} A`}` +
+      `vailable distributions: ${list(this.available)}. For other images, use image instead of name`;
   }
 }
 

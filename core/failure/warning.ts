@@ -54,6 +54,7 @@ export type WarningCode =
   | "Shorthand"
   | "TelemetrySetting"
   | "ToolNeedsClient"
+  | "TooLargeForV1alpha1"
   | "TypeRenamed"
   | "UnknownSetting"
   | "VariableDropped"

@@ -122,3 +122,8 @@ Deno.test("a resource that is being deleted says so, once, and nothing else of i
   strictEqual(passes, 1);
   deepStrictEqual(status(going), { ...status(before), phase: "Terminating" });
 });
+
+Deno.test("the number of available pods is not less than those that are seen ready", () => {
+  const shown = listAt(status(rollingOut(0, 1)), "conditions").find((item) => stringAt(item, "type") === "Available");
+  strictEqual(stringAt(shown, "message"), "1/4 replicas available with current config");
+});

@@ -138,8 +138,17 @@ const resolved = (
       }),
     );
   }
+  const isNew = override === undefined && before === undefined && tried === undefined;
   if (release === undefined) {
-    const supported = named.releases.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
+    const isGone = ({ image, unpublishedSince }: Release) => unpublishedSince !== undefined && !isMirrored(image);
+    const [gone] = named.releases;
+    // None of its versions would be a way out.
+    if (isNew && gone !== undefined && named.releases.every(isGone)) {
+      const { image, unpublishedSince: since = "" } = gone;
+      return Result.fail(new ImageNotPublished({ path, distribution: name, image, since }));
+    }
+    const offered = isNew ? named.releases.filter((release) => !isGone(release)) : named.releases;
+    const supported = offered.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
     return Result.fail(unsupported(asked === undefined ? path : versionPath, version ?? "", supported));
   }
   // An override without a version in its tag, such as a digest, replaces the pinned image and not those of other versions.
