@@ -320,7 +320,12 @@ Deno.test("both API versions on a real API server", async (t) => {
       "what v1alpha1 cannot hold is marked there, and a write of it keeps that, also without admission",
       async () => {
         const settings = { note: "x".repeat(9000) };
-        const inference = Array.from({ length: 32 }, (_, index) => ({ id: `p-${index}`, provider: "vllm", settings }));
+        const inference = Array.from({ length: 32 }, (_, index) => ({
+          id: `p-${index}`,
+          provider: "vllm",
+          endpoint: "http://vllm:8000/v1",
+          settings,
+        }));
         const large = resource(NOW, "large", { distribution: { name: "starter" }, providers: { inference } });
         const created = await call(cluster, "POST", pathIn(NOW), large);
         strictEqual(created.status, 201, JSON.stringify(created.body).slice(0, 500));
