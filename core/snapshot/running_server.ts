@@ -61,12 +61,14 @@ const dataFolderIn = (podSpec: JsonObject, claim: string): string | undefined =>
 };
 
 /**
- * Of another operator's server, whose config names the folder itself: `~/.llama/distributions/<distribution>`, where the claim is
- * mounted at `~/.llama`. Source: the base configs of the published images.
+ * Of another operator's server, whose config names the folder itself: `~/.llama/distributions/<distribution>` (`~/.ogx` for OGX), where the
+ * claim is mounted at `~/.llama` or `~/.ogx`. Source: the base configs of the published images.
  */
 const folderWithoutVariable = (at: string, image = ""): string | undefined => {
   const [, distribution] = /(?:^|\/)distribution-([a-z0-9-]+)(?:[:@]|$)/.exec(image) ?? [];
-  return distribution === undefined || !/(^|\/)\.llama\/*$/.test(at) ? undefined : `distributions/${distribution}`;
+  return distribution === undefined || !/(^|\/)\.(llama|ogx)\/*$/.test(at)
+    ? undefined
+    : `distributions/${distribution}`;
 };
 
 const FOLDER = /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;
