@@ -88,7 +88,7 @@ export const judge = (
 };
 
 /** A write of an object that was converted incompletely, or one that could not be read completely in v1alpha1. */
-const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
+const incomplete = ({ object }: Change): Judgement["rejections"] => {
   const why = stringAt(object, "metadata", "annotations", UNCONVERTED_ANNOTATION);
   if (why !== undefined) {
     const field = formatPath(["metadata", "annotations", UNCONVERTED_ANNOTATION]);

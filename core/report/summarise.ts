@@ -27,7 +27,7 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
   const conditions = conditionsOf(findings, (before.conditions ?? []) as ReadonlyArray<Condition>, generation, now);
   return withoutAbsent({
     observedGeneration: generation,
-    phase: phaseOf(resource, findings, deployment),
+    phase: phaseOf(findings, deployment),
     conditions,
     ...configStatus(snapshot, decided, before, now, deployment),
     ...serverStatus(snapshot, before, now),
@@ -41,7 +41,6 @@ const withoutAbsent = (status: object): object =>
   Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
 
 const phaseOf = (
-  resource: JsonObject,
   findings: ReadonlyArray<Finding>,
   deployment: JsonObject | undefined,
 ): Status["phase"] => {

@@ -138,16 +138,16 @@ const resolved = (
       }),
     );
   }
-  const isNew = override === undefined && before === undefined && tried === undefined;
   if (release === undefined) {
-    const isGone = ({ image, unpublishedSince }: Release) => unpublishedSince !== undefined && !isMirrored(image);
+    const isNew = override === undefined && before === undefined && tried === undefined;
     const [gone] = named.releases;
-    // None of its versions would be a way out.
-    if (isNew && gone !== undefined && named.releases.every(isGone)) {
+    const offered = named.releases.filter((item) =>
+      !isNew || item.unpublishedSince === undefined || isMirrored(item.image)
+    );
+    if (offered.length === 0 && gone !== undefined) {
       const { image, unpublishedSince: since = "" } = gone;
       return Result.fail(new ImageNotPublished({ path, distribution: name, image, since }));
     }
-    const offered = isNew ? named.releases.filter((release) => !isGone(release)) : named.releases;
     const supported = offered.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
     return Result.fail(unsupported(asked === undefined ? path : versionPath, version ?? "", supported));
   }
