@@ -93,7 +93,7 @@ export const oversizedAnswer = (review: Uint8Array): JsonObject | undefined => {
   );
 };
 
-/** Whole: one that is too long goes on in the next, since its end is the way out. */
+/** Whole: one that is too long goes on in the next, since the fix is at its end. */
 const shownWarnings = (warnings: ReadonlyArray<string>): ReadonlyArray<string> => {
   const shown: Array<string> = [];
   for (const [index, text] of warnings.entries()) {

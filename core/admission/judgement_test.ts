@@ -124,7 +124,7 @@ const LARGE = manifest({
 });
 
 Deno.test("admissionAnswer() shows a long warning to its end", () => {
-  const text = `spec.x: ${"a word ".repeat(60)}and the way out`;
+  const text = `spec.x: ${"a word ".repeat(60)}and the fix`;
   const said = listAt(admissionAnswer("u", { rejections: [], warnings: [text] }, "my"), "response", "warnings");
   strictEqual(said.length, 2);
   strictEqual(said.map((part) => String(part).replace(/…$/, "")).join(" "), text);

@@ -1,6 +1,6 @@
 /**
  * A claim as it can be applied to one that exists: an apply of anything else would be rejected, and the claim is not worth stopping
- * every other change. What it keeps is told to the author.
+ * every other change. Warnings name what it keeps.
  */
 import type { Spec } from "../api/v1alpha2.ts";
 import { amount } from "../data/quantity.ts";

@@ -75,7 +75,7 @@ Deno.test("a size that was written otherwise, and one that was never chosen, are
   }
 });
 
-Deno.test("a claim keeps its class when the resource no longer names it, and the default class is left alone", () => {
+Deno.test("a claim keeps its class when the resource no longer names it, and the default class is not written", () => {
   const unnamed = edited(TEN, spec({ size: "20Gi" }));
   deepStrictEqual(claims(planOf(unnamed)).map(({ manifest }) => at(manifest, "spec", "storageClassName")), ["fast"]);
   const { snapshot: plain } = converged(snapshot(spec({ size: "10Gi" })));

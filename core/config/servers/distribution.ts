@@ -1,4 +1,4 @@
-/** `spec.distribution` → image, server and base. */
+/** `spec.distribution` → image, server and base. It is over 300 lines because all sources of one answer are weighed here. */
 import * as Result from "effect/Result";
 import {
   ImageNotPublished,
@@ -145,8 +145,9 @@ const resolved = (
       !isNew || item.unpublishedSince === undefined || isMirrored(item.image)
     );
     if (offered.length === 0 && gone !== undefined) {
-      const { image, unpublishedSince: since = "" } = gone;
-      return Result.fail(new ImageNotPublished({ path, distribution: name, image, since }));
+      return Result.fail(
+        new ImageNotPublished({ path, distribution: name, image: gone.image, since: gone.unpublishedSince ?? "" }),
+      );
     }
     const supported = offered.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
     return Result.fail(unsupported(asked === undefined ? path : versionPath, version ?? "", supported));
@@ -173,7 +174,7 @@ const resolved = (
   });
 };
 
-const unsupported = (path: FieldPath, version: string, supported: ReadonlyArray<string>): UnsupportedServer =>
+const unsupported = (path: FieldPath, version: string, supported: ReadonlyArray<string>) =>
   new UnsupportedServer({ path, version, supported });
 
 /** Of the name itself, else of the name that it is another name of. */
