@@ -69,11 +69,12 @@ export interface Plan {
   readonly turn: ReturnType<typeof slotUseOf>;
 }
 
-export const planOf = (snapshot: ClusterSnapshot): Plan => {
+/** `written`: what the API server has after the writes, where it does not make all of them. */
+export const planOf = (snapshot: ClusterSnapshot, written?: ClusterSnapshot["live"]): Plan => {
   const decision = decide(snapshot);
   const done = decision.steps.reduce(perform, snapshot);
   const { steps, failures, lookAgainMs } = report(snapshot, decision, {
-    live: done.live,
+    live: written ?? done.live,
     rejectedWrites: snapshot.rejectedWrites,
   });
   return { decision, steps: [...decision.steps, ...steps], failures, lookAgainMs, turn: slotUseOf(decision) };

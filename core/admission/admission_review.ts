@@ -37,7 +37,7 @@ export const accepted = (uid: string): JsonObject => ({ ...REVIEW, response: { u
 
 /** All findings in one answer, each with its field. */
 export const admissionAnswer = (uid: string, { rejections, warnings }: Judgement, name: string): JsonObject => {
-  const shown = warnings.slice(0, ADMISSION_WARNINGS_MAX).map(shortened);
+  const shown = shownWarnings(warnings);
   const field = shown.length === 0 ? {} : { warnings: shown };
   if (rejections.length === 0) return { ...REVIEW, response: { uid, allowed: true, ...field } };
   return {
@@ -93,5 +93,29 @@ export const oversizedAnswer = (review: Uint8Array): JsonObject | undefined => {
   );
 };
 
-const shortened = (text: string): string =>
-  text.length <= ADMISSION_WARNING_MAX ? text : `${text.slice(0, ADMISSION_WARNING_MAX - 1)}…`;
+/** Whole: one that is too long goes on in the next, since the fix is at its end. */
+const shownWarnings = (warnings: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const shown: Array<string> = [];
+  for (const [index, text] of warnings.entries()) {
+    const pieces = piecesOf(text);
+    const isLast = index === warnings.length - 1;
+    if (shown.length + pieces.length + (isLast ? 0 : 1) > ADMISSION_WARNINGS_MAX) {
+      return [...shown, `${warnings.length - index} more warnings; the command lint shows all`];
+    }
+    shown.push(...pieces);
+  }
+  return shown;
+};
+
+const piecesOf = (text: string): ReadonlyArray<string> => {
+  const pieces: Array<string> = [];
+  let rest = text;
+  while (rest.length > ADMISSION_WARNING_MAX) {
+    const room = ADMISSION_WARNING_MAX - 1;
+    const space = rest.lastIndexOf(" ", room);
+    const end = space > room / 2 ? space : room;
+    pieces.push(`${rest.slice(0, end)}…`);
+    rest = rest.slice(end).trimStart();
+  }
+  return [...pieces, rest];
+};

@@ -5,16 +5,31 @@
 import * as Result from "effect/Result";
 import { annotationBytes } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
-import { converted } from "../api/convert.ts";
+import { completed, converted } from "../api/convert.ts";
+import { V1ALPHA1 } from "../api/v1alpha1.ts";
+import { API_VERSION } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
 import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import { isAnnotationKey } from "../operator/labels.ts";
 
-/** The object in another version; fails with what it has that prevents this, without quoting it. */
-export const guardedConversion = (object: JsonObject, apiVersion: string): Result.Result<JsonObject, string> => {
+/**
+ * The object in another version; fails with what it has that prevents this, without quoting it. `stored`: what the API server stores
+ * under its name, where the object says that it lacks something.
+ */
+export const guardedConversion = (
+  object: JsonObject,
+  apiVersion: string,
+  stored?: JsonObject,
+): Result.Result<JsonObject, string> => {
   if (hasTooManyAnnotations(object)) return Result.fail(`more than ${ANNOTATIONS_MAX} annotations`);
   return Result.flatMap(
-    Result.try({ try: () => converted(object, apiVersion), catch: () => "content that cannot be converted" }),
+    Result.try({
+      try: () =>
+        stored !== undefined && isSameObject(object, stored) && object.apiVersion === V1ALPHA1
+          ? completed(object, stored)
+          : converted(object, apiVersion),
+      catch: () => "content that cannot be converted",
+    }),
     (made) => {
       const problem = made === object ? undefined : rejection(object, made, apiVersion);
       return problem === undefined ? Result.succeed(made) : Result.fail(problem);
@@ -25,6 +40,10 @@ export const guardedConversion = (object: JsonObject, apiVersion: string): Resul
 /** Beyond, an object is neither converted nor judged: each of them would be looked at a dozen times. */
 export const hasTooManyAnnotations = (object: JsonObject): boolean =>
   Object.keys(objectAt(object, "metadata", "annotations")).length > ANNOTATIONS_MAX;
+
+const isSameObject = (one: JsonObject, other: JsonObject): boolean =>
+  one.kind === other.kind && other.apiVersion === API_VERSION &&
+  ["name", "namespace", "uid"].every((name) => at(one, "metadata", name) === at(other, "metadata", name));
 
 /** Continues the sentence "the object has …"; undefined: the API server takes what was made of it. */
 export const rejection = (before: JsonObject, made: JsonObject, apiVersion: string): string | undefined => {

@@ -3,9 +3,11 @@
  * here would stop every list and delete.
  */
 import * as Result from "effect/Result";
-import { UNCONVERTED_ANNOTATION } from "../api/convert/annotation.ts";
+import { INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION } from "../api/convert/annotation.ts";
+import { isNamespaceName, isObjectName } from "../api/object_names.ts";
 import { UNCONVERTED_SPECS } from "../api/unconverted.ts";
-import { isObject, stringAt } from "../data/json.ts";
+import { API_VERSION } from "../api/v1alpha2.ts";
+import { isObject, type JsonObject, stringAt } from "../data/json.ts";
 import { ANSWER_BOUNDS, OBJECT_BOUNDS, readExactJson, readJson, writeExactJson } from "../data/json_text.ts";
 import { guardedConversion } from "./conversion_guard.ts";
 import { membersAt, type Slice, slicedReview } from "./review_slices.ts";
@@ -14,9 +16,19 @@ import { membersAt, type Slice, slicedReview } from "./review_slices.ts";
 export interface ConversionAnswer {
   readonly before: string;
   readonly count: number;
+  /**
+   * Which stored object the one of that index is to be completed from: it was read in a version that could not hold all of it,
+   * and is written back.
+   */
+  readonly incomplete: (index: number) => StoredName | undefined;
   /** The object of that index in the wanted version, as JSON text. */
-  readonly object: (index: number) => Uint8Array;
+  readonly object: (index: number, stored?: JsonObject) => Uint8Array;
   readonly after: string;
+}
+
+export interface StoredName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** Fails with what is wrong with the text of the review itself. */
@@ -31,10 +43,26 @@ export const conversionAnswer = (bytes: Uint8Array): Result.Result<ConversionAns
         JSON.stringify(stringAt(value, "request", "uid") ?? "")
       },"result":{"status":"Success"},"convertedObjects":[`,
       count: objects.length,
-      object: (index) => convertedText(bytes, objects[index] ?? NOWHERE, wanted),
+      incomplete: (index) => wanted === API_VERSION ? incompleteIn(bytes, objects[index] ?? NOWHERE) : undefined,
+      object: (index, stored) => convertedText(bytes, objects[index] ?? NOWHERE, wanted, stored),
       after: "]}}",
     };
   });
+};
+
+const incompleteIn = (review: Uint8Array, { start, end }: Slice): StoredName | undefined => {
+  const bytes = review.subarray(start, end);
+  const found = membersAt(bytes, ["metadata.annotations", "metadata.namespace", "metadata.name"]);
+  const text = (path: string): string => {
+    const slice = found.get(path);
+    return slice === undefined ? "" : new TextDecoder().decode(bytes.subarray(slice.start, slice.end));
+  };
+  if (!text("metadata.annotations").includes(INCOMPLETE_ANNOTATION)) return undefined;
+  // Both are names, in which JSON escapes nothing.
+  const [namespace, name] = ["metadata.namespace", "metadata.name"].map((path) => text(path).replaceAll('"', ""));
+  return isNamespaceName(namespace ?? "") && isObjectName(name ?? "")
+    ? { namespace: namespace ?? "", name: name ?? "" }
+    : undefined;
 };
 
 const NOWHERE: Slice = { start: 0, end: 0, depth: 0, values: 0 };
@@ -43,7 +71,12 @@ const NOWHERE: Slice = { start: 0, end: 0, depth: 0, values: 0 };
  * Objects are returned in their order, each in the desired version; a value that is not an object is returned unchanged. What the
  * API server would not take, and what is too large to be read, becomes an object with its name only.
  */
-const convertedText = (review: Uint8Array, { start, end }: Slice, wanted: string): Uint8Array => {
+const convertedText = (
+  review: Uint8Array,
+  { start, end }: Slice,
+  wanted: string,
+  stored: JsonObject | undefined,
+): Uint8Array => {
   const bytes = review.subarray(start, end);
   const encoder = new TextEncoder();
   const read = readExactJson(bytes, OBJECT_BOUNDS);
@@ -53,7 +86,7 @@ const convertedText = (review: Uint8Array, { start, end }: Slice, wanted: string
   }
   const value = read.success;
   if (!isObject(value)) return bytes;
-  return Result.match(guardedConversion(value, wanted), {
+  return Result.match(guardedConversion(value, wanted, stored), {
     onSuccess: (made) => encoder.encode(writeExactJson(made)),
     onFailure: (why) => encoder.encode(nameOnly(bytes, wanted, why)),
   });

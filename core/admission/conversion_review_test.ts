@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import fc from "fast-check";
-import { at, type Json, type JsonObject, listAt } from "../data/json.ts";
+import { at, type Json, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { ANNOTATIONS_MAX } from "../data/limits.ts";
 import { conversionAnswer } from "./conversion_review.ts";
 
@@ -148,4 +148,53 @@ Deno.test("conversionAnswer() reports the error of a text that is not a review",
   for (const bad of ["", "{", '{"request":{"objects":[', "\u0000"]) {
     ok(Result.isFailure(conversionAnswer(new TextEncoder().encode(bad))), bad);
   }
+});
+
+/** More than the annotations of v1alpha1 can hold. */
+const LARGE: JsonObject = {
+  apiVersion: "llamastack.io/v1alpha2",
+  kind: "LlamaStackDistribution",
+  metadata: { name: "my", namespace: "team", uid: "u" },
+  spec: {
+    distribution: { name: "starter" },
+    disabled: ["safety"],
+    providers: {
+      inference: Array.from({ length: 32 }, (_, index) => ({
+        id: `p-${index}`,
+        provider: "vllm",
+        settings: { note: "x".repeat(9000) },
+      })),
+    },
+  },
+};
+
+const review = (object: Json, version: string): Uint8Array =>
+  text({ request: { uid: "r", desiredAPIVersion: `llamastack.io/${version}`, objects: [object] } });
+const objectIn = (bytes: Uint8Array): JsonObject => JSON.parse(new TextDecoder().decode(bytes)) as JsonObject;
+
+Deno.test("conversionAnswer() completes what v1alpha1 could not hold from the stored object, and keeps edits", () => {
+  const shown = objectIn(Result.getOrThrow(conversionAnswer(review(LARGE, "v1alpha1"))).object(0));
+  const marker = stringAt(shown, "metadata", "annotations", "llamastack.io/incomplete-conversion");
+  strictEqual(marker, "spec.providers.inference");
+  const edited = put(
+    put(shown, ["spec", "replicas"], 3),
+    ["metadata", "annotations", "v1alpha2.leftovers.llamastack.io/spec.disabled"],
+    undefined,
+  );
+  const answer = Result.getOrThrow(conversionAnswer(review(edited, "v1alpha2")));
+  deepStrictEqual(answer.incomplete(0), { namespace: "team", name: "my" });
+  const written = objectIn(answer.object(0, LARGE));
+  deepStrictEqual(at(written, "spec", "providers"), at(LARGE, "spec", "providers"));
+  // What was shown, and is gone, was removed by somebody.
+  deepStrictEqual([at(written, "spec", "disabled"), at(written, "spec", "workload", "replicas")], [undefined, 3]);
+  strictEqual(at(written, "metadata", "annotations", "llamastack.io/incomplete-conversion"), undefined);
+});
+
+Deno.test("conversionAnswer() completes nothing from another object, nor in the other direction", () => {
+  const shown = objectIn(Result.getOrThrow(conversionAnswer(review(LARGE, "v1alpha1"))).object(0));
+  const answer = Result.getOrThrow(conversionAnswer(review(shown, "v1alpha2")));
+  const other = put(LARGE, ["metadata", "uid"], "another");
+  strictEqual(at(objectIn(answer.object(0, other)), "spec", "providers"), undefined);
+  strictEqual(Result.getOrThrow(conversionAnswer(review(LARGE, "v1alpha1"))).incomplete(0), undefined);
+  strictEqual(Result.getOrThrow(conversionAnswer(review(OLD, "v1alpha2"))).incomplete(0), undefined);
 });

@@ -28,11 +28,12 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { onOneLine, shortWord } from "../data/printable.ts";
+import { keptFieldsAfter } from "../plan/kept_claim.ts";
 import type { MissingReference } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
-import { warningLine } from "../failure/warning.ts";
+import { type Warning, warning, warningLine } from "../failure/warning.ts";
 import type { Change, Finding, Judgement } from "./change.ts";
 import { guardedConversion, hasTooManyAnnotations } from "./conversion_guard.ts";
 import { withChangeFindings } from "./change_rules.ts";
@@ -73,6 +74,7 @@ export const judge = (
   const old = unchanged || before === undefined ? NOTHING : findingsOf(before, surroundings);
   const known = new Set([...old.rejections.map(({ message }) => message), ...old.warnings]);
   const rejects = references === "Reject";
+  const hiddenBefore = before === undefined || unchanged ? [] : hiddenFromV1alpha1(before).map(warningLine);
   return inPathsOf(change, {
     rejections: [
       ...incomplete(change),
@@ -82,6 +84,8 @@ export const judge = (
     warnings: [
       ...(rejects ? [] : missing.map(({ message }) => message)),
       ...fresh.warnings.filter((text) => !known.has(text)),
+      ...(unchanged ? [] : hiddenFromV1alpha1(object).map(warningLine).filter((text) => !hiddenBefore.includes(text))),
+      ...keptByClaim(change),
       ...lostBlocks(change),
       ...foreignConfig(change),
     ],
@@ -89,7 +93,7 @@ export const judge = (
 };
 
 /** A write of an object that was converted incompletely, or one that could not be read completely in v1alpha1. */
-const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
+const incomplete = ({ object }: Change): Judgement["rejections"] => {
   const why = stringAt(object, "metadata", "annotations", UNCONVERTED_ANNOTATION);
   if (why !== undefined) {
     const field = formatPath(["metadata", "annotations", UNCONVERTED_ANNOTATION]);
@@ -114,13 +118,20 @@ const incomplete = ({ object, before }: Change): Judgement["rejections"] => {
         "write would remove that. Read and write it in the other version",
     }];
   }
+  return [];
+};
+
+/** What the resource has that clients of v1alpha1 do not see; their writes of it keep that, or are rejected. */
+export const hiddenFromV1alpha1 = (object: JsonObject): ReadonlyArray<Warning> => {
   const lost = lostInV1alpha1(object);
-  // As every other finding, this one does not block the edit of a resource that had it before.
-  return lost === undefined || before !== undefined && lostInV1alpha1(before) !== undefined ? [] : [{
-    field: "spec",
-    message: `spec: too large for clients of v1alpha1, ${lost}: the fields that v1alpha1 does not have, and the ` +
-      `annotations, may take ${ANNOTATION_BYTES_MAX} bytes. Shorten texts, or remove entries or annotations`,
-  }];
+  return lost === undefined ? [] : [
+    warning(
+      "TooLargeForV1alpha1",
+      ["spec"],
+      `use v1alpha2 for it, or shorten texts: clients of v1alpha1 ${lost}, as what v1alpha1 has no field for is in annotations ` +
+        `there, which may take ${ANNOTATION_BYTES_MAX} bytes`,
+    ),
+  ];
 };
 
 /** Continues "clients of v1alpha1"; undefined: they see all of it. */
@@ -137,9 +148,9 @@ const lostInV1alpha1 = (object: JsonObject): string | undefined => {
   return Result.match(guardedConversion(object, V1ALPHA1), {
     onSuccess: (shown) => {
       const missing = stringAt(shown, "metadata", "annotations", INCOMPLETE_ANNOTATION);
-      return missing === undefined ? undefined : `whose writes would remove ${missing}`;
+      return missing === undefined ? undefined : `do not see ${missing}`;
     },
-    onFailure: (why) => `who would see nothing but its name, because it has ${why}`,
+    onFailure: (why) => `see nothing but its name, because it has ${why}`,
   });
 };
 
@@ -220,14 +231,23 @@ const missingAs = (reference: Reference, found: Found, own: string): MissingRefe
     : new ConfigMapKeyMissing({ path, name, namespace, key });
 };
 
+/** Edits that the claim of the resource does not follow. */
+const keptByClaim = ({ object, before }: Change): ReadonlyArray<string> => {
+  if (before === undefined) return [];
+  const [old, fresh] = [before, object].map((item) => Result.getOrUndefined(decodeResource(item, "lenient"))?.spec);
+  return keptFieldsAfter(old?.workload?.storage, fresh?.workload?.storage).map(warningLine);
+};
+
 const ONLY_NEW = ["providers", "resources", "storage", "disabled"];
 
 /** An update through v1alpha1 without the annotation removes what v1alpha1 cannot represent. */
 const lostBlocks = ({ object, before, writtenIn }: Change): ReadonlyArray<string> => {
   if (writtenIn !== "v1alpha1" || before === undefined) return [];
+  // What it replaces was read in v1alpha1 as well, and is not complete.
+  const hidden = stringAt(before, "metadata", "annotations", INCOMPLETE_ANNOTATION);
   const lost = ONLY_NEW.filter((block) =>
     Object.hasOwn(objectAt(before, "spec"), block) && !Object.hasOwn(objectAt(object, "spec"), block)
-  ).map((block) => `spec.${block}`);
+  ).map((block) => `spec.${block}`).concat(hidden ?? []);
   return lost.length === 0 ? [] : [
     `this update through v1alpha1 removes ${
       lost.join(", ")

@@ -100,6 +100,7 @@ Deno.test("admissionAnswer() bounds its warnings and carries each finding as a c
   const answer = admissionAnswer("u", { rejections: [], warnings }, "my");
   const said = listAt(answer, "response", "warnings") as ReadonlyArray<string>;
   ok(said.every((text) => text.length <= ADMISSION_WARNING_MAX) && said.join("").length < 4096 + said.length * 4);
+  strictEqual(said.at(-1), "29 more warnings; the command lint shows all");
   strictEqual(at(answer, "response", "allowed"), true);
   const refused = admissionAnswer("u", { rejections: judged(change(BAD)).rejections, warnings: [] }, "my");
   strictEqual(at(refused, "response", "status", "code"), 422);
@@ -122,18 +123,36 @@ const LARGE = manifest({
   },
 });
 
-Deno.test("judge() rejects a spec that clients of v1alpha1 could not write back", () => {
-  ok(rejections(change(LARGE)).some((text) => text.startsWith("spec: too large for clients of v1alpha1")));
-  // One that is stored already can still be labelled.
-  deepStrictEqual(rejections(change(put(LARGE, ["metadata", "labels"], { a: "b" }), LARGE)), []);
+Deno.test("admissionAnswer() shows a long warning to its end", () => {
+  const text = `spec.x: ${"a word ".repeat(60)}and the fix`;
+  const said = listAt(admissionAnswer("u", { rejections: [], warnings: [text] }, "my"), "response", "warnings");
+  strictEqual(said.length, 2);
+  strictEqual(said.map((part) => String(part).replace(/…$/, "")).join(" "), text);
 });
 
-Deno.test("judge() rejects annotations that leave clients of v1alpha1 nothing but the name", () => {
+Deno.test("judge() accepts a spec that clients of v1alpha1 do not see completely, and says so once", () => {
+  const told = (one: Change) =>
+    judge(one, SURROUNDINGS, "Warn", new Map()).warnings.filter((text) => text.includes("clients of v1alpha1"));
+  deepStrictEqual(rejections(change(LARGE)), []);
+  const [first = ""] = told(change(LARGE));
+  ok(first.startsWith("spec: use v1alpha2 for it"), first);
+  ok(first.includes("do not see spec.providers.inference"), first);
+  deepStrictEqual(told(change(put(LARGE, ["metadata", "labels"], { a: "b" }), LARGE)), []);
+  deepStrictEqual(told(change(put(LARGE, ["spec", "workload"], { replicas: 3 }), LARGE)), []);
+});
+
+Deno.test("judge() says that annotations leave clients of v1alpha1 nothing but the name", () => {
   const providers = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
   const full = put(manifest({ providers }), ["metadata", "annotations"], { "a.example/b": "x".repeat(262_100) });
-  const [first = ""] = rejections(change(full));
-  ok(first.startsWith("spec: too large for clients of v1alpha1, who would see nothing but its name"), first);
-  deepStrictEqual(rejections(change(put(full, ["metadata", "labels"], { a: "b" }), full)), []);
+  const { warnings } = judge(change(full), SURROUNDINGS, "Warn", new Map());
+  ok(warnings.some((text) => text.includes("see nothing but its name")), warnings.join());
+});
+
+Deno.test("judge() names what a write through v1alpha1 removes of an object that v1alpha1 shows incompletely", () => {
+  // As the API server passes it: what is stored, by way of the version of the request.
+  const before = converted(converted(LARGE, "llamastack.io/v1alpha1"), "llamastack.io/v1alpha2");
+  const { warnings } = judge(change(manifest({}), before, "v1alpha1"), SURROUNDINGS, "Warn", new Map());
+  ok(warnings.some((text) => text.includes("removes spec.providers.inference")), warnings.join());
 });
 
 Deno.test("judge() rejects a write of an object of which v1alpha1 showed only the name", () => {

@@ -8,7 +8,7 @@
 import { at, isObject, type Json, type JsonObject, member, omit, put, withMember } from "../data/json.ts";
 import { defaulted } from "./resource_schema.ts";
 import { applied, differences, type Leftover, V1ALPHA1_SHAPE, V1ALPHA2_SHAPE } from "./convert/leftovers.ts";
-import { type Carried, carriedBy, withLeftovers } from "./convert/annotation.ts";
+import { type Carried, carriedBy, INCOMPLETE_ANNOTATION, withLeftovers } from "./convert/annotation.ts";
 import { specToV1alpha1, specToV1alpha2 } from "./convert/spec.ts";
 import { statusToV1alpha1, statusToV1alpha2 } from "./convert/status.ts";
 import { V1ALPHA1 } from "./v1alpha1.ts";
@@ -29,8 +29,21 @@ export const converted = (resource: JsonObject, apiVersion: string, filling: Fil
   return resource;
 };
 
-const toV1alpha2 = (old: JsonObject, filling: Filling): JsonObject => {
-  const carried = carriedBy(old, "v1alpha2");
+/**
+ * In v1alpha2, an object of v1alpha1 that says itself that it does not hold everything: with what it lacks from the object that is
+ * stored, which it was read from or is about to replace.
+ */
+export const completed = (old: JsonObject, stored: JsonObject): JsonObject => {
+  const shown = carriedBy(toV1alpha1(stored, FILLED), "v1alpha2").leftovers.map(placeOf);
+  const lacking = leftoversOf(stored, FILLED).leftovers.filter((leftover) => !shown.includes(placeOf(leftover)));
+  return toV1alpha2(put(old, ["metadata", "annotations", INCOMPLETE_ANNOTATION], undefined), FILLED, lacking);
+};
+
+const placeOf = ({ at: path }: Leftover): string => JSON.stringify(path);
+
+const toV1alpha2 = (old: JsonObject, filling: Filling, lacking: ReadonlyArray<Leftover> = []): JsonObject => {
+  const own = carriedBy(old, "v1alpha2");
+  const carried = { ...own, leftovers: [...own.leftovers, ...lacking] };
   const plain = filling(body(specToV1alpha2(old.spec), statusToV1alpha2(old.status)));
   const fresh = applied(plain, carried.leftovers, V1ALPHA2_SHAPE);
   const back = movedBack(fresh, filling);
@@ -40,6 +53,12 @@ const toV1alpha2 = (old: JsonObject, filling: Filling): JsonObject => {
 };
 
 const toV1alpha1 = (fresh: JsonObject, filling: Filling): JsonObject => {
+  const { carried, old, leftovers } = leftoversOf(fresh, filling);
+  return assembled(fresh, V1ALPHA1, old, carried, leftovers);
+};
+
+/** An object of v1alpha2 in v1alpha1, and all that this lacks of it. */
+const leftoversOf = (fresh: JsonObject, filling: Filling) => {
   const carried = carriedBy(fresh, "v1alpha1");
   const old = applied(movedBack(parts(fresh), filling), carried.leftovers, V1ALPHA1_SHAPE);
   const back = filling(body(specToV1alpha2(old.spec), statusToV1alpha2(old.status)));
@@ -48,7 +67,7 @@ const toV1alpha1 = (fresh: JsonObject, filling: Filling): JsonObject => {
     (made, path) => put(made, path, at(back, ...path)),
     parts(filling(fresh)),
   );
-  return assembled(fresh, V1ALPHA1, old, carried, differences(back, wanted, V1ALPHA2_SHAPE));
+  return { carried, old, leftovers: differences(back, wanted, V1ALPHA2_SHAPE) };
 };
 
 /** With the only default of v1alpha1: nobody has reconciled the resource. */

@@ -1,7 +1,7 @@
 /** Every reason of a condition: of failures (failure/table.ts), of writes, and of states that are no failure. */
 
 /** An object that the API server did not accept. */
-export type WriteReason = "WriteFailed" | "ObjectRefused" | "DeploymentUpdateFailed";
+export type WriteReason = "WriteFailed" | "ObjectRefused" | "ClaimUpdateFailed" | "DeploymentUpdateFailed";
 
 export type FailureReason =
   | WriteReason

@@ -729,14 +729,20 @@ export const Status = struct("status is the observed state of the resource.", {
         ["embedded", "oci-label", "override", "distribution-default"],
       ),
     ),
-    configHash: words("configHash is the SHA-256 of the generated config, in hex.", 64),
+    configHash: words(
+      "configHash is the SHA-256 of the generated config, or of the files of spec.overrideConfig, in hex.",
+      64,
+    ),
     digest: words("digest is what the tag of the image meant when its labels were read.", 71),
     namedImage: words("namedImage is the image whose tag meant that digest."),
     config: words("config is the file of the image's labels that is the base config.", 253),
     tagDigest: words("tagDigest is what the tag has come to mean since then.", 71),
   })),
-  configGeneration: status(struct("configGeneration describes the generated config.", {
-    configMapName: words("configMapName is the ConfigMap with the generated config.", 253),
+  configGeneration: status(struct("configGeneration describes the config of the server.", {
+    configMapName: words(
+      "configMapName is the ConfigMap with the generated config, or with the copy of spec.overrideConfig.",
+      253,
+    ),
     generatedAt: words("generatedAt is the last time configMapName changed.", 64),
     providerCount: status(int32("providerCount is the number of providers in the config.")),
     resourceCount: status(int32("resourceCount is the number of models, tools and shields in the config.")),

@@ -135,7 +135,7 @@ Deno.test("lintCommand() and renderCommand() convert v1alpha1 to v1alpha2 and re
     "`llama-stack-operator convert -f FILE` prints the file in that version\n";
   const { stdout, stderr, code } = lint([OLD]);
   deepStrictEqual([stderr, code], [line, 0]);
-  ok(stdout.includes("warning  spec.replicas: each of the 2 pods would have its own kv_default"), stdout);
+  ok(stdout.includes("warning  spec.replicas: use storage.sql of type postgres"), stdout);
   const spec = { distribution: { name: "starter" }, workload: { replicas: 2 }, networking: { port: 8322 } };
   const same = manifest(spec, "old");
   const { metadata: _, ...bare } = same;
@@ -189,7 +189,7 @@ Deno.test("lintCommand() and renderCommand() reject what admission rejects of a 
 
 Deno.test("lintCommand() warns of sqlite under several pods and of a server open to everybody where the image has its own config", () => {
   const { stdout, code } = lint([manifest({ workload: { replicas: 3 }, networking: { expose: {} } })]);
-  ok(stdout.includes("warning  spec.workload.replicas: each of the 3 pods would have"), stdout);
+  ok(stdout.includes("warning  spec.workload.replicas: use storage.sql of type postgres"), stdout);
   ok(stdout.includes("warning  spec.networking.expose: "), stdout);
   strictEqual(code, 0);
 });

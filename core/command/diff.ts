@@ -7,6 +7,10 @@ import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
 import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
+import type { Decision } from "../plan/decision.ts";
+import { keptFields } from "../plan/kept_claim.ts";
+import { mountedClaim } from "../resources/claim.ts";
+import { warningLine } from "../failure/warning.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
 import { report } from "../report/report.ts";
@@ -98,7 +102,7 @@ const differencesOf = ({ label, snapshot }: DiffSubject): Differences => {
     resource: label,
     steps: decision.steps.flatMap((step) => stepOf(step, seen)).map((step) => cleaned(step, seen)),
     errors: failures.map(({ message }) => withoutSecrets(message, knownValues(seen))),
-    remarks: remarksOf(seen, decision.steps),
+    remarks: [...remarksOf(seen, decision.steps), ...claimRemarks(seen, decision)],
   };
 };
 
@@ -197,6 +201,15 @@ const remarksOf = (snapshot: ClusterSnapshot, steps: ReadonlyArray<WriteStep>): 
       }): the running Deployment is unchanged until the resource changes, an upgrade slot is free, or \`rollout\` applies it`,
     ]),
   ];
+};
+
+/** What the claim does not follow, and so no step shows. */
+const claimRemarks = (snapshot: ClusterSnapshot, decision: Decision): ReadonlyArray<string> => {
+  const prepared = decision.kind === "rollout" || decision.kind === "preserved" ? decision.prepared : undefined;
+  const storage = prepared?.resource.spec.workload?.storage;
+  const name = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
+  const claim = name === undefined ? undefined : snapshot.live.get(liveKey("PersistentVolumeClaim", name));
+  return storage === undefined || claim === undefined ? [] : keptFields(storage, claim).map(warningLine);
 };
 
 const textOf = ({ resource, steps, errors, remarks }: Differences, style: Style): ReadonlyArray<string> => {

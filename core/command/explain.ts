@@ -178,6 +178,7 @@ const rejectedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Stat
 const WRITE_REASONS: ReadonlySet<string> = new Set<WriteReason>([
   "WriteFailed",
   "DeploymentUpdateFailed",
+  "ClaimUpdateFailed",
   "ObjectRefused",
 ]);
 

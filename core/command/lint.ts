@@ -1,10 +1,11 @@
 /** `lint`: all errors and warnings of resources, without a cluster. */
 import * as Result from "effect/Result";
+import { hiddenFromV1alpha1 } from "../admission/judgement.ts";
 import { withChangeFindings } from "../admission/change_rules.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
 import { reasonOf } from "../failure/table.ts";
 import { type Warning, type WarningCode } from "../failure/warning.ts";
-import type { JsonObject } from "../data/json.ts";
+import { isObject, type JsonObject } from "../data/json.ts";
 import { type InputFile, type InputResource, type Located, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
@@ -91,7 +92,11 @@ const findingsOf = (
         : { level: "error", code: failure._tag, reason: reasonOf(failure) }),
       ...shown(failure),
     })),
-    ...[...warnings.filter(({ code }) => !REJECTED.has(code)), ...own].map((warning: Warning): LintFinding => ({
+    ...[
+      ...warnings.filter(({ code }) => !REJECTED.has(code)),
+      ...hiddenFromV1alpha1(isObject(current) ? current : {}),
+      ...own,
+    ].map((warning: Warning): LintFinding => ({
       resource: label,
       level: "warning",
       code: warning.code,

@@ -1,6 +1,7 @@
 /** What to do about a resource that is not ready, by the reason of a condition, with a command to paste. */
 import type { StateReason, WriteReason } from "../api/reasons.ts";
-import { type Advice, adviceOnWrite, SHOW_SETTINGS } from "../failure/advice.ts";
+import { type Advice, adviceOnClaim, adviceOnWrite, SHOW_SETTINGS } from "../failure/advice.ts";
+import { claimName } from "../resources/claim.ts";
 import { shell } from "../data/printable.ts";
 
 export interface Place {
@@ -117,6 +118,7 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
         "previous image. Until then, other upgrades of the same distribution in this namespace wait",
     ),
   DeploymentUpdateFailed: fixRejectedWrite,
+  ClaimUpdateFailed: ({ name, namespace }) => adviceOnClaim(claimName(name), namespace),
   ObjectRefused: fixRejectedWrite,
   WriteFailed: () => adviceOnWrite(undefined, {}),
   Progressing: noAdvice,

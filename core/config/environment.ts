@@ -24,7 +24,7 @@ export const PACKAGES_FOLDER = "/opt/llama-stack/external-providers";
 export const CA_BUNDLE_FILE = "/etc/ssl/certs/ca-bundle/ca-bundle.crt";
 
 /** What the HTTP clients inside the server read: OpenSSL and httpx the first, requests and boto3 the others. */
-const CA_VARIABLES = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"];
+export const CA_VARIABLES: ReadonlyArray<string> = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"];
 
 /**
  * One entry per name. Later sources take precedence: directories and ports, then the variables of the config, then

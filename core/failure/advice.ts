@@ -154,10 +154,18 @@ export const adviceOnWrite: Advise<unknown> = () => ({
   command: "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
 });
 
-export const adviceOnRefusal: Advise<unknown> = (_failure, resource) => ({
-  action: "Fix the quota, policy or webhook that the message names, or revert the change to an immutable field; " +
-    "the operator retries automatically",
-  command: shell`kubectl get events -n ${namespaceOf(resource)} --sort-by=.lastTimestamp`,
+/** `blocks`: the claim does not exist yet. */
+export const adviceOnRefusal: Advise<NamedObject & { readonly blocks: boolean }> = ({ kind, name, blocks }, resource) =>
+  kind === "PersistentVolumeClaim" && !blocks ? adviceOnClaim(name, namespaceOf(resource)) : {
+    action: "Fix the quota, policy or webhook that the message names, or revert the change to an immutable field; " +
+      "the operator retries automatically",
+    command: shell`kubectl get events -n ${namespaceOf(resource)} --sort-by=.lastTimestamp`,
+  };
+
+export const adviceOnClaim = (name: string, namespace: string): Advice => ({
+  action: "Set spec.workload.storage.size back to that of the claim, or let its StorageClass expand volumes " +
+    "(allowVolumeExpansion: true), if its driver can; the operator retries automatically",
+  command: shell`kubectl get pvc ${name} -n ${namespace} -o yaml`,
 });
 
 /** Keys that the resource reads of a Secret or ConfigMap, for a command that creates them all at once. */

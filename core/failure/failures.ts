@@ -54,8 +54,9 @@ export class UnknownDistribution extends Data.TaggedError("UnknownDistribution")
   readonly available: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: unknown distribution "${this.name}"; ` +
-      `available distributions: ${list(this.available)}. For other images, use image instead of name`;
+    const near = didYouMean(this.name, this.available);
+    return `${formatPath(this.path)}: unknown distribution "${this.name}"${near === "" ? "; a" : `${near} A`}` +
+      `vailable distributions: ${list(this.available)}. For other images, use image instead of name`;
   }
 }
 
@@ -638,11 +639,15 @@ export class OwnershipConflict extends Data.TaggedError("OwnershipConflict")<{
   readonly name: string;
   /** Its controller, e.g. `Deployment other`; undefined when it has none. */
   readonly owner: string | undefined;
-  /** It has the operator's labels and no owner, and yet it is not what the operator would write. */
-  readonly isExcessive?: boolean;
+  /** It has the operator's labels, and yet it is not what the operator would write: its content, or the privileges of its pods. */
+  readonly differs?: "content" | "privileges";
 }> {
   override get message(): string {
-    if (this.isExcessive === true) {
+    if (this.differs === "content") {
+      return `${this.kind} "${this.name}" already exists with another content than the config that its name is a digest of, ` +
+        "so that the server is not started on it. It is left unchanged; delete it, and the operator creates it again";
+    }
+    if (this.differs === "privileges") {
       return `${this.kind} "${this.name}" already exists without an owner, and its pod template has more privileges ` +
         "than this resource allows: access to the node, privileges, or another ServiceAccount. It is left unchanged; delete it, or " +
         "rename this resource";

@@ -67,11 +67,15 @@ const REFERENCE = { ...CONFIG, condition: "SecretsResolved", event: events.secre
 
 /** The objects with a condition of their own; all others count for the Deployment. */
 const conditionOfKind = ({ kind }: { readonly kind: string }): ConditionType =>
-  kind === "PersistentVolumeClaim" ? "StorageReady" : kind === "Service" ? "ServiceReady" : "DeploymentUpdated";
+  CONDITIONS_OF_KINDS.get(kind) ?? "DeploymentUpdated";
+const CONDITIONS_OF_KINDS: ReadonlyMap<string, ConditionType> = new Map([
+  ["PersistentVolumeClaim", "StorageReady"],
+  ["Service", "ServiceReady"],
+]);
 
 /** Without its Service a server cannot be reached; the other objects after the Deployment are additions. */
 const conditionOfWrite = ({ blocks, kind }: { readonly blocks: boolean; readonly kind: string }): ConditionType =>
-  blocks ? "DeploymentUpdated" : kind === "Service" ? "ServiceReady" : "ObjectRefused";
+  blocks ? "DeploymentUpdated" : CONDITIONS_OF_KINDS.get(kind) ?? "ObjectRefused";
 
 export const FAILURES: Rows = {
   SchemaMismatch: { meaning: "a field has the wrong type or shape, or is unknown", ...CONFIG, reason: "InvalidSpec" },
@@ -328,7 +332,10 @@ export const FAILURES: Rows = {
   },
   ObjectRefused: {
     meaning: "the API server rejects an object, because of a quota, a policy or an immutable field",
-    reason: ({ blocks }) => blocks ? "DeploymentUpdateFailed" : "ObjectRefused",
+    reason: ({ blocks, kind }) => {
+      if (blocks) return "DeploymentUpdateFailed";
+      return kind === "PersistentVolumeClaim" ? "ClaimUpdateFailed" : "ObjectRefused";
+    },
     // A quota may be raised and a webhook fixed without an edit of the resource.
     retry: "with backoff",
     condition: conditionOfWrite,

@@ -7,7 +7,10 @@ import { isObject, type JsonObject, stringAt } from "../data/json.ts";
 import type { Applied } from "../plan/patch.ts";
 import { yamlMap } from "./setting_text.ts";
 
-/** Annotation of the settings: the resource `namespace/name` that was created. It is not created again. */
+/**
+ * Annotation of the operator's own Secret: the resource `namespace/name` that was created. It is not created again, also after
+ * somebody replaced the settings.
+ */
 export const DEFAULT_INSTANCE_ANNOTATION = "llamastack.io/default-instance";
 
 export interface DefaultInstance {

@@ -1,4 +1,5 @@
 /** Fields of the operator that are changed back after each repair, for example by another controller. */
+import type { JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import type { ForeignField } from "../snapshot/contest.ts";
 import { changedFields } from "./field_owners.ts";
@@ -13,6 +14,21 @@ export const repairsIn = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnap
     // A change of the field manager for the number of pods, from one of the operator's managers to another, is not a
     // contest.
     .filter(({ manager }) => manager !== SCALE_MANAGER);
+
+/** What the steps repaired: an object whose write was refused, or skipped after such a refusal, is the one that was observed. */
+export const repairsDone = (
+  steps: ReadonlyArray<WriteStep>,
+  snapshot: ClusterSnapshot,
+  live: ReadonlyMap<string, JsonObject>,
+): ReadonlyArray<ForeignField> =>
+  repairsIn(
+    steps.filter((step) => {
+      if (step._tag !== "Apply") return false;
+      const key = liveKey(step.manifest.kind, step.manifest.metadata.name);
+      return live.get(key) !== snapshot.live.get(key);
+    }),
+    snapshot,
+  );
 
 const foreignIn = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<ForeignField> =>
   changedFields(manifest, snapshot.live.get(liveKey(manifest.kind, manifest.metadata.name))).byOthers;

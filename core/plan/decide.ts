@@ -19,6 +19,7 @@ import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { slotOf } from "./rollout/upgrade_slots.ts";
 import { providerFailures } from "./provider_question.ts";
+import { keptClaim } from "./kept_claim.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
@@ -28,7 +29,7 @@ import { type Rollout, rolloutOf, templateDigest } from "./rollout/rollout.ts";
 import { handOver, scaling } from "./scale.ts";
 import { storedDataFindings } from "./stored_data/stored_data.ts";
 import { takeOvers } from "./takeover.ts";
-import { deploymentFor, isWaiting, liveOf, notShrunk } from "./wanted_objects.ts";
+import { deploymentFor, isWaiting, liveOf } from "./wanted_objects.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { isAnswered, writes } from "./writes.ts";
 
@@ -110,7 +111,7 @@ const objectSteps = (
   const live = liveOf(snapshot, objects.deployment);
   const deployment = deploymentFor(snapshot, prepared, rollout, live);
   const waits = isWaiting(rollout);
-  const needed = objects.before.map((manifest) => notShrunk(manifest, liveOf(snapshot, manifest)));
+  const needed = objects.before.map((manifest) => keptClaim(manifest, liveOf(snapshot, manifest)));
   // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on. What the running pods mount
   // is made again if somebody deleted it: no other pod would start.
   const mounted = waits ? configMapsOf(templateSpec(live)) : [];
@@ -141,6 +142,9 @@ const objectSteps = (
       "key" in writeStep ? liveKey(writeStep.key.kind, writeStep.key.name) : []
     ),
   );
+  // A claim that exists serves as it is, although the API server may refuse to let it grow.
+  const isNeeded = (manifest: Manifest) =>
+    manifest.kind !== "PersistentVolumeClaim" || liveOf(snapshot, manifest) === undefined;
   const deployments = waits ? [] : [...handed, ...writes(snapshot, [deployment], changed, whyOf(rollout), true)];
   const wanted = new Set(
     [...objects.before, deployment, ...objects.after, ...objects.optional]
@@ -149,7 +153,7 @@ const objectSteps = (
   return {
     steps: [
       ...taken,
-      ...writes(snapshot, before, changed, "required by the resource", true),
+      ...writes(snapshot, before, changed, "required by the resource", isNeeded),
       ...deployments,
       ...(waits ? scaling(snapshot) : []),
       ...writes(snapshot, ours, changed, "required by the resource", false),

@@ -455,7 +455,7 @@ Deno.test("decide() only reports a suspended resource, and does nothing for a de
   strictEqual(running(paused), running(before));
   strictEqual(condition(paused, "Reconciling"), "False Suspended");
   const metadata = { ...(before.resource.metadata as JsonObject), deletionTimestamp: "2026-01-01T00:00:00Z" };
-  deepStrictEqual(planOf({ ...before, resource: { ...before.resource, metadata } }).steps, []);
+  deepStrictEqual(said(planOf({ ...before, resource: { ...before.resource, metadata } })), ["SetStatus"]);
 });
 
 Deno.test("decide() repairs manual changes", () => {

@@ -15,16 +15,23 @@ type Whose = Pick<ClusterSnapshot, "resource" | "operator">;
 
 /** Undefined if the live object does not exist, is managed by this resource, or may be adopted. */
 export const conflictOf = (
-  { kind, metadata }: Manifest,
+  manifest: Manifest,
   live: JsonObject | undefined,
   snapshot: Whose,
 ): OwnershipConflict | DeletionPending | undefined => {
   if (live === undefined) return undefined;
+  const { kind, metadata } = manifest;
   const path = ["metadata", "name"];
   if (isOurs(live, stringAt(snapshot.resource, "metadata", "uid"))) {
-    return isAdoptable(live, snapshot)
+    const differs = hasOtherContent(manifest, live)
+      ? "content"
+      : isAdoptable(live, snapshot)
       ? undefined
-      : new OwnershipConflict({ path, kind, name: metadata.name, owner: undefined, isExcessive: true });
+      : "privileges";
+    if (differs === undefined) return undefined;
+    return isGoing(live)
+      ? new DeletionPending({ path, kind, name: metadata.name })
+      : new OwnershipConflict({ path, kind, name: metadata.name, owner: undefined, differs });
   }
   const owner = controllerOf(live);
   const resource = stringAt(metadata, "labels", "app.kubernetes.io/instance");
@@ -62,6 +69,18 @@ export const isOrphan = (live: JsonObject): boolean =>
  */
 export const isAdoptable = (live: JsonObject, snapshot: Whose): boolean =>
   stringAt(live, "kind") !== "Deployment" || !isOrphan(live) || isAllowedTemplate(podTemplateOf(live), snapshot);
+
+/**
+ * A config is immutable and named after its content: one with another content was made by somebody else, an apply of ours would be
+ * rejected, and the server would start on it. Neither owner nor field managers count, which anyone can set.
+ */
+const hasOtherContent = (manifest: Manifest, live: JsonObject): boolean =>
+  manifest.kind === "ConfigMap" && member(manifest, "immutable") === true &&
+  ["data", "binaryData"].some((field) => !sameTexts(objectAt(manifest, field), objectAt(live, field)));
+
+const sameTexts = (one: JsonObject, other: JsonObject): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([key, text]) => member(other, key) === text);
 
 /** The label may have been rewritten by a policy. */
 const isAppliedByUs = (live: JsonObject): boolean =>

@@ -2,9 +2,10 @@
 import { stamped } from "../resources/objects.ts";
 import { conflictOf } from "./ownership.ts";
 import { changedFields } from "./field_owners.ts";
+import { keptClaim } from "./kept_claim.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Rollout } from "./rollout/rollout.ts";
-import { deploymentFor, isWaiting, liveOf, notShrunk } from "./wanted_objects.ts";
+import { deploymentFor, isWaiting, liveOf } from "./wanted_objects.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 /** As `Kind name: path`. */
@@ -15,7 +16,7 @@ export const byPolicy = (snapshot: ClusterSnapshot, prepared: Prepared, rollout:
     conflictOf(manifest, liveOf(snapshot, manifest), snapshot) === undefined
   );
   const deployments = isWaiting(rollout) ? [] : [deploymentFor(snapshot, prepared, rollout, live)];
-  return [...objects.before.map((manifest) => notShrunk(manifest, liveOf(snapshot, manifest))), ...deployments, ...ours]
+  return [...objects.before.map((manifest) => keptClaim(manifest, liveOf(snapshot, manifest))), ...deployments, ...ours]
     .flatMap((
       manifest,
     ) =>

@@ -1,7 +1,6 @@
 /** Which objects a rollout wants, as they are to be written now. */
-import { at, type JsonObject, put } from "../data/json.ts";
+import type { JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { amount } from "../data/quantity.ts";
 import type { Prepared } from "./prepare.ts";
 import { adopted, recorded, type Rollout, undone } from "./rollout/rollout.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
@@ -21,14 +20,4 @@ export const deploymentFor = (
   if (rollout.kind === "undo") return undone(prepared, snapshot, live, rollout);
   if (rollout.kind === "adopt" && live !== undefined) return adopted(prepared, snapshot, live);
   return recorded(prepared, snapshot, live, rollout.kind === "apply" ? rollout.cause : "edit");
-};
-
-/** A claim is expanded, never shrunk: the API server rejects a smaller one, and that would stop every other change. */
-export const notShrunk = (manifest: Manifest, live: JsonObject | undefined): Manifest => {
-  const size = at(live, "spec", "resources", "requests", "storage");
-  if (manifest.kind !== "PersistentVolumeClaim" || size === undefined) return manifest;
-  const wanted = at(manifest, "spec", "resources", "requests", "storage") ?? null;
-  return (amount(size) ?? 0) <= (amount(wanted) ?? 0)
-    ? manifest
-    : put(manifest, ["spec", "resources", "requests", "storage"], size) as Manifest;
 };

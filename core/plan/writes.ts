@@ -15,12 +15,17 @@ export const writes = (
   manifests: ReadonlyArray<Manifest>,
   changed: ReadonlySet<string>,
   why: string,
-  blocks: boolean,
+  blocks: boolean | ((manifest: Manifest) => boolean),
 ): ReadonlyArray<WriteStep> =>
   manifests.map(stamped)
     .filter((item) => !isWritten(item, liveOf(snapshot, item)) || changed.has(liveKey(item.kind, item.metadata.name)))
     .map((manifest) =>
-      Step.Apply({ manifest, why, precondition: preconditionOf(snapshot, manifest, changed), blocks })
+      Step.Apply({
+        manifest,
+        why,
+        precondition: preconditionOf(snapshot, manifest, changed),
+        blocks: typeof blocks === "boolean" ? blocks : blocks(manifest),
+      })
     );
 
 /** A replica that wakes up without its lease, or a stale read, must not undo later writes. */

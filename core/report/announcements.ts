@@ -39,12 +39,15 @@ export const announcements = (
 
 /** Objects of the operator that had no owner, as after a restore from a backup without owner references. */
 export const adoptionAnnouncements = (
-  snapshot: ClusterSnapshot,
+  before: ClusterSnapshot,
+  done: ClusterSnapshot,
   manifests: ReadonlyArray<Manifest>,
 ): ReadonlyArray<Announcement> => {
+  const isAdopted = (live: JsonObject | undefined, now: JsonObject | undefined): boolean =>
+    live !== undefined && isOrphan(live) && now !== undefined && !isOrphan(now);
   const adopted = manifests.filter(({ kind, metadata }) => {
-    const live = snapshot.live.get(liveKey(kind, metadata.name));
-    return kind !== "PersistentVolumeClaim" && live !== undefined && isOrphan(live);
+    const key = liveKey(kind, metadata.name);
+    return kind !== "PersistentVolumeClaim" && isAdopted(before.live.get(key), done.live.get(key));
   });
   return adopted.length === 0 ? [] : [
     Step.Announce({ note: events.adopted(adopted.map(({ kind, metadata }) => `${kind} ${metadata.name}`)) }),

@@ -20,16 +20,19 @@ export const availableFinding = (
   if (wantedOf(deployment) === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
   // Pods of an older template serve, but not what the resource asks for.
   const incomplete = incompleteFinding(snapshot, decided, deployment);
-  return incomplete === undefined || availableOfTemplate(deployment, snapshot.pods, snapshot.replicaSets) > 0
-    ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(deployment))
+  // The status of the Deployment may be older than that of its pods.
+  const available = availableOfTemplate(deployment, snapshot.pods, snapshot.replicaSets);
+  return incomplete === undefined || available > 0
+    ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(deployment, available))
     : incomplete;
 };
 
 const wantedOf = (deployment: JsonObject): number => Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
 
-const replicaCount = (deployment: JsonObject): string =>
-  `${Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0)}/${wantedOf(deployment)} replicas ` +
-  "available with current config";
+const replicaCount = (deployment: JsonObject, least = 0): string => {
+  const count = Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0);
+  return `${Math.max(count, least)}/${wantedOf(deployment)} replicas available with current config`;
+};
 
 /** Why not every wanted pod is available with the current template; undefined where they are. */
 export const incompleteFinding = (

@@ -1,4 +1,4 @@
-import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { converted } from "../api/convert.ts";
 import { after, converged, planOf, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
@@ -92,4 +92,38 @@ Deno.test("the status warns of a container name of v1alpha1, which has no effect
     "Using the config built into the image. spec.server.containerSpec.name: the container is always called llama-stack; " +
       "adapt what refers to it",
   );
+});
+
+Deno.test("the status names the copy of an own config, and its hash", () => {
+  const own = { data: { "config.yaml": "version: 2" }, binaryData: {} };
+  const made = status(
+    converged(
+      snapshot({ overrideConfig: { configMapName: "own" } }, { configMaps: new Map([["default/own", own]]) }),
+    ).snapshot,
+  );
+  const { configMapName, providerCount } = objectAt(made, "configGeneration");
+  const { configHash } = objectAt(made, "resolvedDistribution");
+  ok(/^my-config-[0-9a-f]{8}$/.test(String(configMapName)), String(configMapName));
+  ok(String(configHash).startsWith(String(configMapName).slice(-8)), String(configHash));
+  strictEqual(providerCount, undefined);
+});
+
+Deno.test("the status lists warnings of a server with the config of its image", () => {
+  const made = status(converged(snapshot({ workload: { replicas: 2, storage: {} } })).snapshot);
+  strictEqual(stringAt(made, "resolvedDistribution", "configSource"), "distribution-default");
+  const warnings = listAt(objectAt(made, "configGeneration"), "warnings").join("\n");
+  ok(warnings.includes("spec.workload.storage.accessMode"), warnings);
+});
+
+Deno.test("a resource that is being deleted says so, once, and nothing else of its status changes", () => {
+  const { snapshot: before } = converged(snapshot({}));
+  const resource = put(before.resource, ["metadata", "deletionTimestamp"], "2026-01-01T00:00:00Z");
+  const { snapshot: going, passes } = converged({ ...before, resource });
+  strictEqual(passes, 1);
+  deepStrictEqual(status(going), { ...status(before), phase: "Terminating" });
+});
+
+Deno.test("the number of available pods is not less than those that are seen ready", () => {
+  const shown = listAt(status(rollingOut(0, 1)), "conditions").find((item) => stringAt(item, "type") === "Available");
+  strictEqual(stringAt(shown, "message"), "1/4 replicas available with current config");
 });

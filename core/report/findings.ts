@@ -1,7 +1,8 @@
 /** The conditions after a reconciliation, each with reason and message, in the order of the status. */
 import { availableFinding, incompleteFinding } from "./availability.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import { type JsonObject, stringAt } from "../data/json.ts";
+import { at, type JsonObject, stringAt } from "../data/json.ts";
+import { amount } from "../data/quantity.ts";
 import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { mountedClaim } from "../resources/claim.ts";
@@ -14,6 +15,7 @@ import {
   type Finding,
 } from "../api/conditions.ts";
 import { serverName } from "../config/servers/families/families.ts";
+import { keptFields } from "../plan/kept_claim.ts";
 import type { NewerServer } from "../plan/rollout/newer_server.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
 import type { Reason } from "../api/reasons.ts";
@@ -186,7 +188,7 @@ const configFinding = ({ prepared, failures, warnings }: Decided): Finding => {
   }
 };
 
-/** `status.configGeneration` lists them for a generated config. */
+/** `status.configGeneration` lists them as well. */
 const withWarnings = (message: string, warnings: ReadonlyArray<Warning>): string =>
   [message, ...warnings.map(warningLine)].join(". ");
 
@@ -220,10 +222,24 @@ const claimFindings = ({ live }: ClusterSnapshot, { prepared, failures }: Decide
   if (failed !== undefined) return [failed];
   const name = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
   if (name === undefined) return [];
-  const phase = stringAt(live.get(liveKey("PersistentVolumeClaim", name)), "status", "phase");
-  if (phase === "Bound") {
-    return [conditionTrue("StorageReady", "StorageReady", `PersistentVolumeClaim ${name} is bound`)];
-  }
-  const state = phase === undefined ? "does not exist yet" : `is ${phase}`;
-  return [conditionUnknown("StorageReady", "Waiting", `PersistentVolumeClaim ${name} ${state}`)];
+  const claim = live.get(liveKey("PersistentVolumeClaim", name));
+  const phase = stringAt(claim, "status", "phase");
+  const storage = prepared?.resource.spec.workload?.storage;
+  const kept = claim === undefined || storage === undefined ? [] : keptFields(storage, claim).map(warningLine);
+  const message = (state: string) => [`PersistentVolumeClaim ${name} ${state}`, ...kept].join(". ");
+  if (phase === "Bound") return [conditionTrue("StorageReady", "StorageReady", message(`is bound${growth(claim)}`))];
+  return [
+    conditionUnknown("StorageReady", "Waiting", message(phase === undefined ? "does not exist yet" : `is ${phase}`)),
+  ];
+};
+
+/** The API server accepts a size before there is a volume of it. */
+const growth = (claim: JsonObject | undefined): string => {
+  const [has, wanted] = [
+    at(claim, "status", "capacity", "storage"),
+    at(claim, "spec", "resources", "requests", "storage"),
+  ];
+  return has === undefined || wanted === undefined || (amount(has) ?? 0) >= (amount(wanted) ?? 0)
+    ? ""
+    : `, and grows from ${has} to ${wanted}`;
 };

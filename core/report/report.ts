@@ -2,7 +2,7 @@
 import type { Status } from "../api/v1alpha2.ts";
 import type { Unwritten } from "../failure/failures.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import type { JsonObject } from "../data/json.ts";
+import { type JsonObject, objectAt } from "../data/json.ts";
 import { LOOK_AGAIN_MS } from "../data/limits.ts";
 import { allOf } from "../resources/objects.ts";
 import type { Decided } from "./decided.ts";
@@ -43,8 +43,15 @@ export interface Report {
 export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, rejectedWrites }: Outcomes): Report => {
   const done = { ...snapshot, live };
   switch (decision.kind) {
-    case "nothing":
-      return { steps: [], lookAgainMs: undefined, failures: [] };
+    case "nothing": {
+      // Everything else stays as it was: the objects are still there.
+      const before = objectAt(snapshot.resource, "status") as unknown as Status;
+      return {
+        steps: statusSteps(snapshot, { ...before, phase: "Terminating" }),
+        lookAgainMs: undefined,
+        failures: [],
+      };
+    }
     case "suspended":
       return {
         steps: statusSteps(snapshot, summarise(done, { ...UNKNOWN, suspended: true })),
@@ -102,7 +109,7 @@ const ofRollout = (
       ...(rollout.kind === "apply"
         ? changeAnnouncements(before, prepared, replacesPods && rejectedWrites.length === 0, notices)
         : []),
-      ...adoptionAnnouncements(before, allOf(objects)),
+      ...adoptionAnnouncements(before, done, allOf(objects)),
       ...announcements(before, failures, status),
       ...statusSteps(before, status),
     ],

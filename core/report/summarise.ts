@@ -3,7 +3,6 @@ import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limi
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { generatedName } from "../resources/of_resource.ts";
 import { formatPath } from "../data/field_path.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
@@ -13,6 +12,8 @@ import { conditionsOf, type Finding } from "../api/conditions.ts";
 import { externalStates } from "./external_providers.ts";
 import { configIn } from "./deployment_updated.ts";
 import { findingsOf } from "./findings.ts";
+import { CONFIG_DIGEST_ANNOTATION } from "../resources/names.ts";
+import type { Prepared } from "../plan/prepare.ts";
 import type { Decided } from "./decided.ts";
 
 export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status => {
@@ -26,7 +27,7 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
   const conditions = conditionsOf(findings, (before.conditions ?? []) as ReadonlyArray<Condition>, generation, now);
   return withoutAbsent({
     observedGeneration: generation,
-    phase: phaseOf(resource, findings, deployment),
+    phase: phaseOf(findings, deployment),
     conditions,
     ...configStatus(snapshot, decided, before, now, deployment),
     ...serverStatus(snapshot, before, now),
@@ -40,11 +41,9 @@ const withoutAbsent = (status: object): object =>
   Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
 
 const phaseOf = (
-  resource: JsonObject,
   findings: ReadonlyArray<Finding>,
   deployment: JsonObject | undefined,
 ): Status["phase"] => {
-  if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return "Terminating";
   const available = findings.find(({ type }) => type === "Available");
   // The running Deployment counts more than a failed edit: Ready=False and Stalled report that one.
   if (available?.status === "True") return "Ready";
@@ -71,7 +70,7 @@ const configStatus = (
     // Keep the status of the last successful reconciliation, which describes the running config.
     return withTag(snapshot, runningStatus(before, deployment, rollout?.kind === "undone"));
   }
-  const { derived, resource } = prepared;
+  const { derived } = prepared;
   const labels = derived.distribution.labels;
   const isLabelled = labels?.config !== undefined;
   const source = {
@@ -84,7 +83,7 @@ const configStatus = (
     image: derived.distribution.image,
     ...(imageID === undefined ? {} : { imageID }),
     configSource: source[derived._tag],
-    ...(derived._tag === "Generated" ? { configHash: derived.config.digest } : {}),
+    ...hashOf(prepared),
     ...(labels?.config === undefined ? tagDigestOf(snapshot, undefined) : {
       digest: labels.digest,
       namedImage: labels.image,
@@ -92,20 +91,38 @@ const configStatus = (
       ...tagDigestOf(snapshot, labels.digest),
     }),
   };
-  if (derived._tag !== "Generated") return { resolvedDistribution };
-  const name = generatedName(resource.name, derived);
+  const name = prepared.blueprint.configFile?.configMapName;
   const shown = warnings.slice(0, STATUS_WARNINGS_MAX)
     .map(({ path, message }) => `${formatPath(path)}: ${message}`.slice(0, STATUS_WARNING_CHARACTERS_MAX));
-  return {
-    resolvedDistribution,
-    configGeneration: {
+  const configGeneration = {
+    ...(name === undefined ? {} : {
       configMapName: name,
       generatedAt: before.configGeneration?.configMapName === name ? before.configGeneration.generatedAt ?? now : now,
-      providerCount: derived.config.providerCount,
-      resourceCount: derived.config.resourceCount,
-      configVersion: 2,
-      ...(shown.length === 0 ? {} : { warnings: shown }),
-    },
+    }),
+    ...(derived._tag === "Generated" ? countsOf(derived) : {}),
+    ...(shown.length === 0 ? {} : { warnings: shown }),
+  };
+  return Object.keys(configGeneration).length === 0
+    ? { resolvedDistribution }
+    : { resolvedDistribution, configGeneration };
+};
+
+/** Of what the server reads; the config built into an image is not known. */
+const hashOf = ({ derived, objects }: Prepared): { readonly configHash?: string } => {
+  if (derived._tag === "Generated") return { configHash: derived.config.digest };
+  const copy = objects.before.find(({ kind, metadata }) =>
+    kind === "ConfigMap" && stringAt(metadata as JsonObject, "annotations", CONFIG_DIGEST_ANNOTATION) !== undefined
+  );
+  const configHash = stringAt(copy, "metadata", "annotations", CONFIG_DIGEST_ANNOTATION);
+  return configHash === undefined ? {} : { configHash };
+};
+
+const countsOf = ({ config }: Extract<Prepared["derived"], { readonly _tag: "Generated" }>) => {
+  const { version } = config.tree;
+  return {
+    providerCount: config.providerCount,
+    resourceCount: config.resourceCount,
+    ...(typeof version === "number" && Number.isInteger(version) ? { configVersion: version } : {}),
   };
 };
 

@@ -6,7 +6,7 @@ import { manifest } from "./kubernetes_objects.ts";
 export const claimName = (name: string): string => `${name}-pvc`;
 
 /** Size of a claim, if the resource sets none. Source: the Go operator, whose claims are adopted. */
-const SIZE_DEFAULT = "10Gi";
+export const CLAIM_SIZE_DEFAULT = "10Gi";
 
 /**
  * Argo CD takes an object with the label `app.kubernetes.io/instance` for part of the Application of that name, if it tracks
@@ -31,7 +31,7 @@ export const claim = (blueprint: Blueprint): Manifest | undefined => {
     }),
     spec: {
       accessModes: [storage.accessMode ?? "ReadWriteOnce"],
-      resources: { requests: { storage: String(storage.size ?? SIZE_DEFAULT) } },
+      resources: { requests: { storage: String(storage.size ?? CLAIM_SIZE_DEFAULT) } },
       ...(storage.storageClassName === undefined ? {} : { storageClassName: storage.storageClassName }),
     },
   });

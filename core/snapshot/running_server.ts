@@ -53,9 +53,22 @@ const dataFolderIn = (podSpec: JsonObject, claim: string): string | undefined =>
   );
   const state = listAt(container, "env").find((item) => stringAt(item, "name") === "SQLITE_STORE_DIR");
   const [at, folder] = [stringAt(mount, "mountPath"), stringAt(state, "value")];
-  if (volume === undefined || at === undefined || folder === undefined) return undefined;
+  if (volume === undefined || at === undefined) return undefined;
+  if (state === undefined) return folderWithoutVariable(at, imageOf(podSpec));
+  if (folder === undefined) return undefined;
   const inside = folder.startsWith(`${at.replace(/\/+$/, "")}/`) ? folder.slice(at.replace(/\/+$/, "").length + 1) : "";
   return FOLDER.test(inside) && !inside.split("/").includes("..") ? inside : undefined;
+};
+
+/**
+ * Of another operator's server, whose config names the folder itself: `~/.llama/distributions/<distribution>` (`~/.ogx` for OGX), where the
+ * claim is mounted at `~/.llama` or `~/.ogx`. Source: the base configs of the published images.
+ */
+const folderWithoutVariable = (at: string, image = ""): string | undefined => {
+  const [, distribution] = /(?:^|\/)distribution-([a-z0-9-]+)(?:[:@]|$)/.exec(image) ?? [];
+  return distribution === undefined || !/(^|\/)\.(llama|ogx)\/*$/.test(at)
+    ? undefined
+    : `distributions/${distribution}`;
 };
 
 const FOLDER = /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;

@@ -50,6 +50,27 @@ Deno.test("a server without a claim, or with another one, has the folder of its 
   strictEqual(folderIn(other), "/.llama/distributions/starter");
 });
 
+Deno.test("a server of another operator without the variable keeps the folder that its base config names", () => {
+  const image = "quay.io/example/distribution-remote-vllm:0.2.14";
+  const folderOf = (mountPath: string, used = image, env: ReadonlyArray<JsonObject> = []) =>
+    runningServer({ metadata: { name: "my" } }, {
+      spec: {
+        template: {
+          spec: {
+            containers: [{ image: used, env, volumeMounts: [{ name: "data", mountPath }] }],
+            volumes: [{ name: "data", persistentVolumeClaim: { claimName: "my-pvc" } }],
+          },
+        },
+      },
+    })?.dataFolder;
+  strictEqual(folderOf("/.llama"), "distributions/remote-vllm");
+  strictEqual(folderOf("/root/.llama/"), "distributions/remote-vllm");
+  strictEqual(folderOf("/data"), undefined);
+  strictEqual(folderOf("/.llama", "quay.io/example/server:1"), undefined);
+  // Where a variable comes from elsewhere, nothing is known.
+  strictEqual(folderOf("/.llama", image, [{ name: "SQLITE_STORE_DIR", valueFrom: {} }]), undefined);
+});
+
 Deno.test("a folder that the author sets outside of the claim is not kept", () => {
   const env = (value: string) => ({ overrides: { env: [{ name: "SQLITE_STORE_DIR", value }] } });
   const claim = { size: "1Gi" };

@@ -1,6 +1,6 @@
 /** What the cache holds for a resource, and where in it an object belongs. */
 import { sha256Hex } from "../../core/data/digest.ts";
-import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { KEPT_RESOURCE_MAX } from "../limits.ts";
 import { essential } from "./cached_fields.ts";
@@ -83,6 +83,8 @@ const asking = (resource: JsonObject) => [
   resource.spec ?? null,
   (resource.metadata as JsonObject | undefined)?.annotations ?? null,
   stringAt(resource, "metadata", "deletionTimestamp") ?? "",
+  // Somebody may remove the status; the operator never writes one without conditions.
+  listAt(resource, "status", "conditions").length > 0,
 ];
 
 export const asksSame = (before: JsonObject, now: JsonObject): boolean =>

@@ -263,6 +263,21 @@ Deno.test("Store keeps the essential part of a large resource and of a large Con
     );
   })));
 
+Deno.test("Store finds a resource changed when its conditions were removed, and not when they were written", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    const conditions = [{ type: "Ready", status: "True" }];
+    yield* store.put({ ...RESOURCE, status: { conditions } }, "list");
+    const before = yield* store.resourceNow("a/my");
+    deepStrictEqual(
+      [
+        before({ ...RESOURCE, status: {} }),
+        before({ ...RESOURCE, status: { conditions: [{ type: "Ready", status: "False" }] } }),
+      ],
+      [false, true],
+    );
+  })));
+
 Deno.test("Store accepts a resource that is nested too deeply to be written", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;

@@ -2,11 +2,11 @@
 import * as Effect from "effect/Effect";
 import * as events from "../../core/api/events.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
-import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, put, stringAt } from "../../core/data/json.ts";
 import { DEFAULT_INSTANCE_ANNOTATION, instanceObject } from "../../core/operator/default_instance.ts";
 import type { Settings } from "../../core/operator/settings.ts";
-import { Patch } from "../../core/plan/patch.ts";
-import { FIELD_MANAGER } from "../../core/snapshot/field_manager.ts";
+import { HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { Patch, replacement } from "../../core/plan/patch.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { announce } from "./perform.ts";
@@ -15,10 +15,17 @@ import { announce } from "./perform.ts";
 export const createDefaultInstance = (map: JsonObject, { defaultInstance }: Settings) =>
   Effect.gen(function* () {
     if (defaultInstance === undefined) return;
-    if (stringAt(map, "metadata", "annotations", DEFAULT_INSTANCE_ANNOTATION) !== undefined) return;
     const { namespace, name } = defaultInstance;
     const key = `${namespace}/${name}`;
     const cluster = yield* Cluster;
+    const own = stringAt(map, "metadata", "namespace") ?? "";
+    const record = yield* cluster.get({ apiVersion: "v1", kind: "Secret", namespace: own, name: HMAC_SECRET });
+    // The operator creates it before it reads any settings.
+    if (
+      record === undefined || stringAt(record, "metadata", "annotations", DEFAULT_INSTANCE_ANNOTATION) !== undefined
+    ) {
+      return;
+    }
     const created = yield* cluster.send(Patch.Create({
       collection: `${groupPath(API_VERSION)}/namespaces/${namespace}/${PLURAL}`,
       object: instanceObject(defaultInstance),
@@ -28,19 +35,10 @@ export const createDefaultInstance = (map: JsonObject, { defaultInstance }: Sett
       Effect.catchIf(({ status }) => status === 409, () => Effect.succeed(false)),
       Effect.tapError(({ detail }) => Effect.ignore(announce(events.defaultInstanceFailed(key, detail), map))),
     );
-    yield* cluster.send(Patch.ServerSideApply({
-      object: {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        metadata: {
-          name: stringAt(map, "metadata", "name") ?? "",
-          namespace: stringAt(map, "metadata", "namespace") ?? "",
-          annotations: { [DEFAULT_INSTANCE_ANNOTATION]: key },
-        },
-      },
-      fieldManager: FIELD_MANAGER,
-      precondition: "any",
-    }));
+    yield* cluster.send(replacement(
+      `/api/v1/namespaces/${own}/secrets/${HMAC_SECRET}`,
+      put(record, ["metadata", "annotations", DEFAULT_INSTANCE_ANNOTATION], key),
+    ));
     if (!created) return;
     yield* Effect.logInfo("created the default instance").pipe(Effect.annotateLogs({ resource: key }));
     yield* announce(events.defaultInstanceCreated(key), map);

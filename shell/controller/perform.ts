@@ -164,7 +164,11 @@ const statusWritten = Effect.fnUntraced(function* ({ status, why }: StatusUpdate
   const store = yield* Store;
   const cluster = yield* Cluster;
   const patch = Patch.UpdateStatus({ resource, status, fieldManager: FIELD_MANAGER });
-  yield* store.writing(resource, cluster.send(patch));
+  const written = yield* store.writing(resource, cluster.send(patch)).pipe(
+    // Its deletion is complete.
+    Effect.catchIf(({ status }) => status === 404, () => Effect.succeed(undefined)),
+  );
+  if (written === undefined) return;
   yield* wrote(KIND, "update_status");
   yield* Effect.logInfo("status written").pipe(Effect.annotateLogs({ why }));
 });

@@ -7,10 +7,10 @@ import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import { isRetried, reasonOf } from "../../core/failure/table.ts";
-import { repairsIn } from "../../core/plan/contest.ts";
+import { repairsDone, repairsIn } from "../../core/plan/contest.ts";
 import { decide, withoutContested } from "../../core/plan/decide.ts";
 import { type Decision, slotUseOf } from "../../core/plan/decision.ts";
-import { type Report, report } from "../../core/report/report.ts";
+import { type Outcomes, type Report, report } from "../../core/report/report.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { ContestsOf } from "./contests.ts";
 import { type LargeResourceSlot, largeResourceSlot } from "./large_resource_slot.ts";
@@ -48,7 +48,7 @@ const pass = Effect.fnUntraced(function* (key: string) {
     const outcomes = yield* perform(decision.steps, snapshot);
     const reported = report(snapshot, decision, outcomes);
     yield* publish(reported.steps, snapshot.resource);
-    yield* repaired(key, decision, snapshot);
+    yield* repaired(key, decision, snapshot, outcomes);
     yield* counted(reported);
     const use = slotUseOf(decision);
     const outcome: Outcome = {
@@ -98,9 +98,9 @@ const withContests = Effect.fnUntraced(function* (key: string, { snapshot, decis
   return held;
 });
 
-const repaired = (key: string, decision: Decision, snapshot: ClusterSnapshot) =>
+const repaired = (key: string, decision: Decision, snapshot: ClusterSnapshot, { live }: Outcomes) =>
   Effect.gen(function* () {
-    const fields = repairsIn(decision.steps, snapshot);
+    const fields = repairsDone(decision.steps, snapshot, live);
     if (fields.length > 0) (yield* ContestsOf).repaired(key, fields);
   });
 

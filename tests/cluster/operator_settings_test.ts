@@ -75,12 +75,15 @@ Deno.test("the operator follows its settings and the CA bundle of each namespace
       const settings = { kind: "ConfigMap", apiVersion: "v1", data: { defaultInstance: instance } };
       await apply(cluster, { ...settings, metadata: { name: "llama-stack-operator-config", namespace: "default" } });
       await eventually("the instance", async () => await read(cluster, `${RESOURCES}/first`));
-      const path = "/api/v1/namespaces/default/configmaps/llama-stack-operator-config";
+      const path = "/api/v1/namespaces/default/secrets/llama-stack-operator-hmac";
       await eventually("the record", async () => {
-        const map = await read(cluster, path);
-        return stringAt(map ?? null, "metadata", "annotations", "llamastack.io/default-instance") ?? undefined;
+        const secret = await read(cluster, path);
+        return stringAt(secret ?? null, "metadata", "annotations", "llamastack.io/default-instance") ?? undefined;
       });
       await cluster.kubectl(["delete", "llsd", "first", "-n", "default"]);
+      // As `kubectl replace` of an old file does: whatever the settings carried is gone.
+      await cluster.kubectl(["delete", "configmap", "llama-stack-operator-config", "-n", "default"]);
+      await apply(cluster, { ...settings, metadata: { name: "llama-stack-operator-config", namespace: "default" } });
       await operator.stop();
       const next = await startOperator(cluster, { install: false });
       try {

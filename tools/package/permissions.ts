@@ -223,7 +223,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [HMAC_SECRET],
     where: "own",
-    why: "store the HMAC key for digests of Secret values",
+    why: "store the HMAC key for digests of Secret values, and record that the default instance was created",
   },
   {
     apiGroup: "",
@@ -236,10 +236,10 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
   {
     apiGroup: "",
     resource: "configmaps",
-    verbs: ["list", "watch", "patch"],
+    verbs: ["list", "watch"],
     names: [SETTINGS_CONFIG_MAP],
     where: "own",
-    why: "watch the operator's settings, and record that the default instance was created",
+    why: "watch the operator's settings",
   },
   { apiGroup: "events.k8s.io", resource: "events", verbs: ["create"], where: "own", why: "report an invalid setting" },
 ];

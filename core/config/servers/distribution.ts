@@ -1,4 +1,4 @@
-/** `spec.distribution` → image, server and base. */
+/** `spec.distribution` → image, server and base. It is over 300 lines because all sources of one answer are weighed here. */
 import * as Result from "effect/Result";
 import {
   ImageNotPublished,
@@ -139,7 +139,17 @@ const resolved = (
     );
   }
   if (release === undefined) {
-    const supported = named.releases.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
+    const isNew = override === undefined && before === undefined && tried === undefined;
+    const [gone] = named.releases;
+    const offered = named.releases.filter((item) =>
+      !isNew || item.unpublishedSince === undefined || isMirrored(item.image)
+    );
+    if (offered.length === 0 && gone !== undefined) {
+      return Result.fail(
+        new ImageNotPublished({ path, distribution: name, image: gone.image, since: gone.unpublishedSince ?? "" }),
+      );
+    }
+    const supported = offered.flatMap(({ serverVersion }) => serverVersion ?? []).map(serverName);
     return Result.fail(unsupported(asked === undefined ? path : versionPath, version ?? "", supported));
   }
   // An override without a version in its tag, such as a digest, replaces the pinned image and not those of other versions.
@@ -164,7 +174,7 @@ const resolved = (
   });
 };
 
-const unsupported = (path: FieldPath, version: string, supported: ReadonlyArray<string>): UnsupportedServer =>
+const unsupported = (path: FieldPath, version: string, supported: ReadonlyArray<string>) =>
   new UnsupportedServer({ path, version, supported });
 
 /** Of the name itself, else of the name that it is another name of. */

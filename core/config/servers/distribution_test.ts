@@ -1,7 +1,8 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decoded, failures, generated, rejected, smallBase, SURROUNDINGS, warnings } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
+import { REGISTRIES_DEFAULT } from "../../operator/registries.ts";
 import { derive, warningsOf } from "../derive.ts";
 import {
   type Circumstances,
@@ -364,4 +365,17 @@ Deno.test("every distribution has a base config that its server accepts, and its
     const env = name === "meta-reference-gpu" ? [{ name: "INFERENCE_MODEL", value: "m" }] : [];
     ok(generated({ distribution: { name }, storage: { kv: {}, sql: {} }, workload: { overrides: { env } } }), name);
   }
+});
+
+Deno.test("a version that a distribution never had names only ways that work", () => {
+  const refused = (name: string, serverVersion: string) =>
+    rejected({ distribution: { name, serverVersion }, storage: { kv: {} } }, { registries: REGISTRIES_DEFAULT })
+      .failures.map(({ _tag, message }) => `${_tag} ${message}`).join("\n");
+  match(refused("remote-vllm", "1.4.1"), /^ImageNotPublished .*use distribution "starter"/);
+  match(refused("meta-reference-gpu", "1.4.1"), /^ImageNotPublished /);
+});
+
+Deno.test("a distribution that is written in another way is recognized", () => {
+  const [failure] = rejected({ distribution: { name: "Starter" } }).failures;
+  match(failure?.message ?? "", /unknown distribution "Starter"; did you mean starter\? Available distributions:/);
 });

@@ -4,11 +4,12 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import type { EnvVar } from "../../api/embedded.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import { imageName, namesRegistry, repositoryOf } from "../../image/image_name.ts";
+import { CA_BUNDLE_FILE, CA_VARIABLES } from "../environment.ts";
 import { externalProviders } from "../external_providers.ts";
 import { entriesOf, type Facts, noted } from "../draft.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
-import { workloadCautions } from "./workload_cautions.ts";
+import { mostPods, workloadCautions } from "./workload_cautions.ts";
 
 export const addCautions: Stage<never> = soundStage((draft, facts) =>
   noted(draft, { warnings: [...configCautions(draft.config, facts), ...specCautions(facts.spec)] })
@@ -20,7 +21,8 @@ export const configCautions = (
   { spec, server: { family } }: Pick<Facts, "spec" | "server">,
 ): ReadonlyArray<Warning> => {
   const onFile = family.stores.backends(config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
-  const most = Math.max(spec.workload?.replicas ?? 1, spec.workload?.autoscaling?.maxReplicas ?? 1);
+  const most = mostPods(spec.workload);
+  const files = onFile.join(" and ");
   const faiss = entriesOf(config, "vector_io").filter((entry) => stringAt(entry, "provider_type") === "inline::faiss");
   const exposed = spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false &&
     Object.keys(objectAt(config, "server", "auth")).length === 0;
@@ -30,10 +32,10 @@ export const configCautions = (
         warning(
           "SharedSqlite",
           ["spec", "workload", "replicas"],
-          `each of the ${most} pods would have its own ${
-            onFile.join(" and ")
-          } in sqlite; use storage.sql of type postgres ` +
-            `and storage.kv of type redis or postgres`,
+          "use storage.sql of type postgres and storage.kv of type redis or postgres: " +
+            (spec.workload?.storage === undefined
+              ? `each of the ${most} pods would have its own ${files} in sqlite`
+              : `${most} pods would write to the same sqlite files of ${files} on the claim, which damages them`),
         ),
       ]
       : []),
@@ -63,7 +65,9 @@ export const specCautions = (spec: Spec): ReadonlyArray<Warning> => [
   ...autoscalerCautions(spec),
   ...commandCautions(spec),
   ...workloadCautions(spec),
-  ...(spec.workload?.overrides?.env ?? []).flatMap(variableCautions),
+  ...(spec.workload?.overrides?.env ?? []).flatMap((env, index) =>
+    variableCautions(env, index, spec.networking?.tls?.caBundle !== undefined)
+  ),
 ];
 
 /** Docker Hub is meant on most nodes, and nothing at all where short names are enforced. */
@@ -105,9 +109,14 @@ const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
     ...(spec.networking?.port === undefined ? [] : ["networking.port"]),
     ...(spec.networking?.tls?.enabled === true ? ["networking.tls"] : []),
     ...(spec.workload?.workers === undefined ? [] : ["workload.workers"]),
-    ...(["providers", "resources", "storage", "disabled", "overrideConfig"] as const).filter((block) =>
-      spec[block] !== undefined
-    ),
+    ...([
+      "providers",
+      "resources",
+      "storage",
+      "disabled",
+      "externalProviders",
+      "overrideConfig",
+    ] as const).filter((block) => spec[block] !== undefined),
   ];
   return command.length + args.length === 0 || unapplied.length === 0 ? [] : [
     warning(
@@ -120,9 +129,14 @@ const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
   ];
 };
 
-const variableCautions = ({ name, value = "" }: EnvVar, index: number): ReadonlyArray<Warning> => {
+const variableCautions = (
+  { name, value = "" }: EnvVar,
+  index: number,
+  hasBundle: boolean,
+): ReadonlyArray<Warning> => {
   const path = ["spec", "workload", "overrides", "env", index];
-  const instead = OPERATOR_VARIABLES.get(name);
+  const instead = OPERATOR_VARIABLES.get(name) ??
+    (hasBundle && CA_VARIABLES.includes(name) && value !== CA_BUNDLE_FILE ? BESIDE_BUNDLE : undefined);
   return [
     ...(instead === undefined ? [] : [warning("OperatorVariable", [...path, "name"], `${name} ${instead}`)]),
     ...(mayBeSecret(name, value)
@@ -145,6 +159,9 @@ const OPERATOR_VARIABLES: ReadonlyMap<string, string> = new Map(
     [configVariable, "is set by the operator; with another value, the server does not read the generated config"],
   ]),
 );
+
+const BESIDE_BUNDLE =
+  "is set by the operator; remove it, because with another value clients in the server do not trust spec.networking.tls.caBundle";
 
 /** Also used for the variables of OpenTelemetry, whose headers carry tokens. */
 export const mayBeSecret = (name: string, value: string): boolean =>

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { decoded, generated, secret, warnings } from "../../../tests/given.ts";
+import type { JsonObject } from "../../data/json.ts";
 import { specCautions } from "./cautions.ts";
 
 const withEnv = (...env: ReadonlyArray<object>) =>
@@ -80,4 +81,38 @@ Deno.test("specCautions() warns of images that name no registry", () => {
   for (const image of ["docker.io/a/b:1", "localhost/b", "registry:5000/b", "quay.io/a/b@sha256:00"]) {
     deepStrictEqual(of(image), []);
   }
+});
+
+Deno.test("specCautions() names external providers among what an own command has to do", () => {
+  const { spec } = decoded({
+    externalProviders: { inference: [{ providerId: "own", image: "quay.io/team/provider:1" }] },
+    workload: { overrides: { command: ["llama", "stack", "run"] } },
+  });
+  deepStrictEqual(
+    specCautions(spec).map(({ code, message }) => [code, message.includes("spec.externalProviders")]),
+    [["OverriddenCommand", true]],
+  );
+});
+
+Deno.test("addCautions() warns of another file of certificates beside a CA bundle", () => {
+  const spec = (env: JsonObject, tls = {}) => ({
+    storage: { kv: {} },
+    networking: { tls },
+    workload: { overrides: { env: [env] } },
+  });
+  const caBundle = { configMapName: "c" };
+  const own = { name: "SSL_CERT_FILE", value: "/my/ca.crt" };
+  deepStrictEqual(warnings(spec(own, { caBundle })), [`OperatorVariable at ${AT}.name`]);
+  deepStrictEqual(warnings(spec({ ...own, value: "/etc/ssl/certs/ca-bundle/ca-bundle.crt" }, { caBundle })), []);
+  deepStrictEqual(warnings(spec(own)), []);
+});
+
+Deno.test("addCautions() warns of the port of gRPC, unless the protocol is chosen", () => {
+  const telemetry = (endpoint: string, settings: JsonObject = {}) =>
+    warnings({ providers: { telemetry: [{ provider: "otel", endpoint, settings }] } });
+  const said = ["TelemetrySetting at spec.providers.telemetry[0].endpoint"];
+  deepStrictEqual(telemetry("http://collector:4317"), said);
+  deepStrictEqual(telemetry("https://[::1]:4317/"), said);
+  deepStrictEqual(telemetry("http://collector:4318"), []);
+  deepStrictEqual(telemetry("http://collector:4317", { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }), []);
 });

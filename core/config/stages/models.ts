@@ -170,6 +170,16 @@ const place = (
     .map((field) =>
       warning("FieldNotRead", [...path, field], "not supported by this server; set it at the model server instead")
     );
+  const prefixed = model.providerModelId !== undefined || !model.name.startsWith(`${provider}/`) ? [] : [
+    warning(
+      "ModelNameWithProvider",
+      [...path, "name"],
+      `write "${
+        model.name.slice(provider.length + 1)
+      }", unless "${model.name}" is the name at the provider, which is then ` +
+        "written into providerModelId too: the server adds the provider itself, and asks it for the whole name",
+    ),
+  ];
   const unserved = found?.type === undefined || servesModelType(family, found.type, modelType) ? [] : [
     warning(
       "ModelTypeNotServed",
@@ -195,7 +205,7 @@ const place = (
     entry,
     warnings: failures.length > 0
       ? unread
-      : [...earlier, ...unread, ...unserved, ...excluded, ...uncertain(path, found)],
+      : [...earlier, ...unread, ...prefixed, ...unserved, ...excluded, ...uncertain(path, found)],
     failures,
   };
 };

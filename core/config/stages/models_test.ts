@@ -185,3 +185,12 @@ Deno.test("registerModels() warns of a model that allowed_models of its provider
   deepStrictEqual(warnings(spec(["foo"])), ["ModelNotAllowed at spec.resources.models[0].name"]);
   deepStrictEqual(warnings(spec(["foo", "bar"])), []);
 });
+
+Deno.test("registerModels() warns of a name that begins with the id of its provider", () => {
+  const said = (model: JsonObject) =>
+    warnings({ providers: { inference: [{ provider: "openai" }] }, resources: { models: [model] } });
+  deepStrictEqual(said({ name: "openai/gpt-4o" }), ["ModelNameWithProvider at spec.resources.models[0].name"]);
+  deepStrictEqual(said({ name: "openai/gpt-oss-20b", providerModelId: "openai/gpt-oss-20b" }), []);
+  deepStrictEqual(said({ name: "gpt-4o" }), []);
+  deepStrictEqual(said({ name: "openai-community/gpt2" }), []);
+});

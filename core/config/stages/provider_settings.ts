@@ -208,6 +208,18 @@ export const doubledFields = (provider: Provider, known: ProviderType, path: Fie
     ]
   );
 
+/** What other types call their key and their address. */
+const KEYS = /^(api_?(key|token)|token|access_token|bearer_token|password)$/i;
+const ADDRESSES = /^((base|api|server)_?)?(url|uri|endpoint|address|host)$/i;
+
+/** Continues "it has no effect". */
+const insteadOf = (key: string, { key: ofKey, endpoint }: ProviderType): string | undefined => {
+  if (ofKey !== undefined && KEYS.test(key)) return `; use apiKey, which this type reads as ${ofKey}`;
+  return endpoint !== undefined && ADDRESSES.test(key)
+    ? `; use endpoint, which this type reads as ${endpoint}`
+    : undefined;
+};
+
 /** Keys that the type does not know: most types ignore them silently, so a warning reports them. */
 export const strayFindings = (
   config: JsonObject,
@@ -235,7 +247,7 @@ export const strayFindings = (
       warning(
         "UnknownSetting",
         placeOf(key),
-        `unknown field for provider type "${type}"; it has no effect${didYouMean(key, names)}${
+        `unknown field for provider type "${type}"; it has no effect${insteadOf(key, known) ?? didYouMean(key, names)}${
           Object.hasOwn(provider.secretRefs ?? {}, key) ? ", but the pod does not start without its Secret" : ""
         }`,
       )

@@ -18,7 +18,7 @@ import { type Catalogue, type ProviderType, providerType, providerTypes } from "
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
 import { doubledFields, settingFindings, strayFindings } from "./provider_settings.ts";
-import { knownEnvironment } from "../known_environment.ts";
+import { knownEnvironment, PLACEHOLDER } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { settingsOfReplaced, withReferences, withRequired } from "./provider_stores.ts";
@@ -146,6 +146,7 @@ const expand = (
         : [warning("TypeRenamed", [...path, "provider"], `${written} is called ${type} on ${facts.serverName}`)]),
       ...typed.warnings,
       ...overruled,
+      ...droppedVariables(base, { api, id, type }, needed.config, path, facts),
       ...checked.warnings,
       ...stray.warnings,
     ],
@@ -158,6 +159,33 @@ const expand = (
       ...stray.failures,
     ],
   };
+};
+
+/** Variables that the author sets and that the replaced entry of the base config reads, in fields that the resource leaves out. */
+const droppedVariables = (
+  base: JsonObject,
+  { api, id, type }: Pick<Declared, "api" | "id" | "type">,
+  config: JsonObject,
+  path: FieldPath,
+  { spec, server: { catalogue } }: Facts,
+): ReadonlyArray<Warning> => {
+  const known = providerType(catalogue, api, type);
+  const authors = (spec.workload?.overrides?.env ?? []).map(({ name }) => name);
+  return Object.entries(settingsOfReplaced(base, api, id, type)).flatMap(([field, text]) => {
+    if (Object.hasOwn(config, field) && config[field] !== null || typeof text !== "string") return [];
+    const variable = [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name).find((name) =>
+      authors.includes(name)
+    );
+    if (variable === undefined) return [];
+    const place = field === known?.key ? ["apiKey"] : field === known?.endpoint ? ["endpoint"] : ["settings", field];
+    return [
+      warning(
+        "VariableDropped",
+        [...path, ...place],
+        `set it, or settings.${field} to "\${env.${variable}}": this provider replaces that of the base config, which reads ${variable}`,
+      ),
+    ];
+  });
 };
 
 /** Of a type that is not the server's own: an entry of the base config names the module that implements it. */

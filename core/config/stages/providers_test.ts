@@ -245,3 +245,40 @@ Deno.test("a provider that replaces one of the base config with the same type go
   const set = entryOf("1.4.1", { id: "sqlite-vec", provider: "inline::sqlite-vec", settings });
   strictEqual(stringAt(set, "config", "persistence", "namespace"), "own");
 });
+
+Deno.test("expandProviders() warns of a variable that the replaced provider of the base reads, and this one does not", () => {
+  const said = (provider: JsonObject, name: string, value = "x") =>
+    warnings({
+      distribution: { name: "starter" },
+      providers: { inference: [provider] },
+      workload: { overrides: { env: [{ name, valueFrom: secret("s", value) }] } },
+    });
+  const at = "VariableDropped at spec.providers.inference[0]";
+  deepStrictEqual(said({ provider: "openai" }, "OPENAI_API_KEY"), [`${at}.apiKey`]);
+  deepStrictEqual(said({ provider: "openai", apiKey: secret("s", "k") }, "OPENAI_API_KEY"), []);
+  deepStrictEqual(said({ provider: "openai", id: "other" }, "OPENAI_API_KEY"), []);
+  deepStrictEqual(
+    said({ provider: "openai", settings: { api_key: "${env.OPENAI_API_KEY}" } }, "OPENAI_API_KEY"),
+    [],
+  );
+  deepStrictEqual(said({ provider: "openai" }, "OTHER"), []);
+});
+
+Deno.test("expandProviders() names the field for a key that another type calls otherwise", () => {
+  const { warnings: said } = generated({
+    providers: {
+      inference: [{
+        provider: "vllm",
+        endpoint: "http://vllm:8000/v1",
+        secretRefs: { api_key: secret("s", "k") },
+        settings: { server_url: "http://vllm:8000" },
+      }],
+    },
+  }).config;
+  deepStrictEqual(said.map(({ code, path }) => `${code} ${path.at(-1)}`).sort(), [
+    "UnknownSetting api_key",
+    "UnknownSetting server_url",
+  ]);
+  ok(said.some(({ message }) => message.includes("use apiKey, which this type reads as api_token")));
+  ok(said.some(({ message }) => message.includes("use endpoint, which this type reads as base_url")));
+});

@@ -60,6 +60,12 @@ const faultsOf = (
  */
 const PROTOCOL = { name: "OTEL_EXPORTER_OTLP_PROTOCOL", value: "http/protobuf" };
 
+/** Of OTLP. Source: the OpenTelemetry Protocol Exporter specification. */
+const GRPC_PORT = "4317";
+const HTTP_PORT = "4318";
+
+const portOf = (endpoint: string): string | undefined => /^https?:\/\/[^/?#]*:([0-9]+)(?:[/?#]|$)/i.exec(endpoint)?.[1];
+
 const VARIABLE = /^OTEL_[A-Z0-9_]+$/;
 
 const environment = (provider: Provider, index: number, ownNames: ReadonlyArray<string>) => {
@@ -94,6 +100,15 @@ const environment = (provider: Provider, index: number, ownNames: ReadonlyArray<
   return {
     env,
     warnings: [
+      ...(provider.endpoint === undefined || chosen.includes(PROTOCOL.name) || portOf(provider.endpoint) !== GRPC_PORT
+        ? []
+        : [
+          warning(
+            "TelemetrySetting",
+            [...path, "endpoint"],
+            `use port ${HTTP_PORT}: telemetry is sent as OTLP over HTTP, and collectors expect gRPC at port ${GRPC_PORT}`,
+          ),
+        ]),
       ...settings.filter(([name]) => !VARIABLE.test(name)).map(([name]) => unread([...path, "settings", name])),
       ...settings.filter(([name, value]) => VARIABLE.test(name) && mayBeSecret(name, String(value))).map(([name]) =>
         warning(

@@ -3,12 +3,88 @@ import type { Spec } from "../../api/v1alpha2.ts";
 import { amount } from "../../data/quantity.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 
-export const workloadCautions = ({ workload }: Spec): ReadonlyArray<Warning> => [
+export const workloadCautions = ({ workload, externalProviders }: Spec): ReadonlyArray<Warning> => [
   ...existingClaim(workload?.storage),
+  ...sharedClaim(workload),
   ...withoutRequest(workload),
+  ...withoutRoom(workload),
+  ...inBytes(workload, externalProviders),
 ];
 
 type Workload = NonNullable<Spec["workload"]>;
+
+/** The most pods of one server; a maximum of 0 switches an autoscaler off. */
+export const mostPods = (workload: Spec["workload"]): number =>
+  Math.max(workload?.replicas ?? 1, workload?.autoscaling?.maxReplicas ?? 1);
+
+/** Wherever the server keeps its data: the pods mount the claim in any case. */
+const sharedClaim = (workload: Spec["workload"]): ReadonlyArray<Warning> => {
+  const { storage } = workload ?? {};
+  const pods = mostPods(workload);
+  if (storage === undefined || storage.accessMode === "ReadWriteMany" || pods < 2) return [];
+  const { accessMode = "ReadWriteOnce", existingClaim: name } = storage;
+  const who = accessMode === "ReadWriteOncePod" ? "one pod alone mounts" : "pods on one node alone mount";
+  const way = name === undefined
+    ? "remove workload.storage if databases hold all data, or, before the claim is created, set accessMode to ReadWriteMany"
+    : "set accessMode to ReadWriteMany if the claim has it, or remove workload.storage if databases hold all data";
+  return [
+    warning(
+      "SharedClaim",
+      ["spec", "workload", "storage", "accessMode"],
+      `${way}: ${who} a ${accessMode} claim, and the other ones of ${pods} pods would not start`,
+    ),
+  ];
+};
+
+/** Such an autoscaler never changes the number of pods. */
+const withoutRoom = (workload: Spec["workload"]): ReadonlyArray<Warning> => {
+  const { minReplicas, maxReplicas = 0 } = workload?.autoscaling ?? {};
+  const replicas = workload?.replicas ?? 1;
+  // Where replicas are above the minimum, that is said already (cautions.ts).
+  if (maxReplicas < 1 || Math.max(minReplicas ?? 1, replicas) < maxReplicas || replicas > (minReplicas ?? replicas)) {
+    return [];
+  }
+  const lower = [
+    ...(replicas >= maxReplicas && maxReplicas > 1 ? ["spec.workload.replicas"] : []),
+    ...((minReplicas ?? 1) >= maxReplicas && maxReplicas > 1 ? ["minReplicas"] : []),
+  ];
+  return [
+    warning(
+      "AutoscalerWithoutRoom",
+      ["spec", "workload", "autoscaling", "maxReplicas"],
+      `raise it${
+        lower.length === 0 ? "" : `, or lower ${lower.join(" and ")}`
+      }: the autoscaler keeps at least and at most ${count(maxReplicas, "pod")}, so that it never scales`,
+    ),
+  ];
+};
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+/** No volume or server is that small: the unit was left out. */
+const BYTES_MIN = 2 ** 20;
+
+const inBytes = (workload: Spec["workload"], external: Spec["externalProviders"]): ReadonlyArray<Warning> => {
+  const { requests = {}, limits = {} } = workload?.resources ?? {};
+  const at = ["spec", "workload"];
+  const sizes = [
+    { path: [...at, "storage", "size"], size: workload?.storage?.size },
+    { path: ["spec", "externalProviders", "volumeSizeLimit"], size: external?.volumeSizeLimit },
+    ...Object.entries({ requests, limits }).flatMap(([kind, amounts]) =>
+      ["memory", "ephemeral-storage"].map((name) => ({ path: [...at, "resources", kind, name], size: amounts[name] }))
+    ),
+  ];
+  return sizes.flatMap(({ path, size }) => {
+    const bytes = amount(size) ?? 0;
+    return bytes <= 0 || bytes >= BYTES_MIN ? [] : [
+      warning(
+        "AmountInBytes",
+        path,
+        `write a unit, such as ${Math.ceil(bytes)}Gi: ${size} means ${count(bytes, "byte")}`,
+      ),
+    ];
+  });
+};
 
 /** The API server fills in the default of retentionPolicy, which says nothing about the author. */
 const existingClaim = (storage: Workload["storage"]): ReadonlyArray<Warning> => {

@@ -1,9 +1,11 @@
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, match } from "node:assert/strict";
 import type { JsonObject } from "../../data/json.ts";
-import { warnings } from "../../../tests/given.ts";
+import { generated, secret, warnings } from "../../../tests/given.ts";
 
 const ofWorkload = (workload: JsonObject) =>
-  warnings({ storage: { kv: {} }, workload }).filter((text) => /FieldNotRead|AutoscalerWithoutRequest/.test(text));
+  warnings({ storage: { kv: {} }, workload }).filter((text) =>
+    /FieldNotRead|AutoscalerWithoutRequest|SharedClaim|AutoscalerWithoutRoom|AmountInBytes/.test(text)
+  );
 
 Deno.test("workloadCautions() warns of fields that do nothing for an existing claim", () => {
   const storage = { existingClaim: "c", retentionPolicy: "Delete", accessMode: "ReadWriteOnce" };
@@ -34,4 +36,48 @@ Deno.test("workloadCautions() warns of an autoscaler whose share of a request of
   );
   deepStrictEqual(ofWorkload({ resources: cpu }), []);
   deepStrictEqual(ofWorkload({ resources: { requests: { cpu: "1m" } }, autoscaling: { maxReplicas: 2 } }), []);
+});
+
+const POSTGRES = {
+  sql: { type: "postgres", connectionString: secret("database", "url") },
+  kv: { type: "postgres" },
+};
+
+Deno.test("workloadCautions() warns of several pods on a claim that one node mounts, wherever the data is", () => {
+  const said = (workload: JsonObject) => warnings({ storage: POSTGRES, workload });
+  const at = "SharedClaim at spec.workload.storage.accessMode";
+  deepStrictEqual(said({ replicas: 2, storage: {} }), [at]);
+  deepStrictEqual(said({ autoscaling: { maxReplicas: 3 }, storage: { accessMode: "ReadWriteOncePod" } }), [at]);
+  deepStrictEqual(said({ replicas: 2, storage: { existingClaim: "c" } }), [at]);
+  deepStrictEqual(said({ replicas: 2, storage: { accessMode: "ReadWriteMany" } }), []);
+  deepStrictEqual(said({ replicas: 2 }), []);
+  deepStrictEqual(said({ storage: {} }), []);
+});
+
+Deno.test("several pods share the sqlite files of a claim, and have their own without one", () => {
+  const text = (workload: JsonObject) =>
+    generated({ storage: { kv: {} }, workload }).config.warnings.find(({ code }) => code === "SharedSqlite")?.message;
+  match(text({ replicas: 2 }) ?? "", /each of the 2 pods would have its own/);
+  match(text({ replicas: 2, storage: { accessMode: "ReadWriteMany" } }) ?? "", /same sqlite files/);
+});
+
+Deno.test("workloadCautions() warns of an autoscaler whose least and most pods are the same", () => {
+  const at = "AutoscalerWithoutRoom at spec.workload.autoscaling.maxReplicas";
+  deepStrictEqual(ofWorkload({ replicas: 3, autoscaling: { maxReplicas: 3 } }), [at]);
+  deepStrictEqual(ofWorkload({ autoscaling: { minReplicas: 2, maxReplicas: 2 } }), [at]);
+  deepStrictEqual(ofWorkload({ autoscaling: { maxReplicas: 1 } }), [at]);
+  deepStrictEqual(ofWorkload({ autoscaling: { maxReplicas: 2 } }), []);
+  deepStrictEqual(ofWorkload({ autoscaling: { maxReplicas: 0 } }), []);
+  // One sentence says it.
+  deepStrictEqual(ofWorkload({ replicas: 3, autoscaling: { minReplicas: 1, maxReplicas: 3 } }), []);
+});
+
+Deno.test("workloadCautions() warns of amounts of bytes whose unit was left out", () => {
+  const at = "AmountInBytes at spec.workload";
+  deepStrictEqual(ofWorkload({ storage: { size: 20 } }), [`${at}.storage.size`]);
+  deepStrictEqual(ofWorkload({ storage: { size: "100k" } }), [`${at}.storage.size`]);
+  deepStrictEqual(ofWorkload({ storage: { size: "20Gi" } }), []);
+  deepStrictEqual(ofWorkload({ resources: { requests: { memory: "0", cpu: 2 }, limits: { memory: "16" } } }), [
+    `${at}.resources.limits.memory`,
+  ]);
 });

@@ -1,0 +1,107 @@
+/**
+ * A claim as it can be applied to one that exists: an apply of anything else would be rejected, and the claim is not worth stopping
+ * every other change. Warnings name what it keeps.
+ */
+import type { Spec } from "../api/v1alpha2.ts";
+import { amount } from "../data/quantity.ts";
+import { at, type Json, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
+import { type Warning, warning } from "../failure/warning.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { CLAIM_SIZE_DEFAULT } from "../resources/claim.ts";
+import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
+
+type Storage = NonNullable<NonNullable<Spec["workload"]>["storage"]>;
+
+const SIZE = ["spec", "resources", "requests", "storage"];
+const CLASS = ["spec", "storageClassName"];
+
+/** The same manifest where it is no claim, or where the claim does not exist. */
+export const keptClaim = (manifest: Manifest, live: JsonObject | undefined): Manifest => {
+  if (manifest.kind !== "PersistentVolumeClaim" || live === undefined) return manifest;
+  const size = at(live, ...SIZE);
+  const modes = listAt(live, "spec", "accessModes");
+  const sized = size === undefined || grows(at(manifest, ...SIZE), size) && isBound(live)
+    ? manifest
+    : put(manifest, SIZE, size) as Manifest;
+  return withClass(modes.length === 0 ? sized : put(sized, ["spec", "accessModes"], modes) as Manifest, live);
+};
+
+/**
+ * A class that the resource does not name is that of the cluster's default, which the operator leaves alone; or an earlier spec
+ * named it, and an apply without it would ask to remove it.
+ */
+const withClass = (manifest: Manifest, live: JsonObject): Manifest => {
+  const [wanted, found] = [stringAt(manifest, ...CLASS), stringAt(live, ...CLASS)];
+  const isLeftAlone = wanted === undefined && digestOf(stamped(manifest)) === digestOf(live);
+  return found === undefined || found === wanted || isLeftAlone ? manifest : put(manifest, CLASS, found) as Manifest;
+};
+
+const digestOf = (object: JsonObject): string | undefined =>
+  stringAt(object, "metadata", "annotations", MANIFEST_ANNOTATION);
+
+const isBound = (live: JsonObject): boolean => stringAt(live, "status", "phase") === "Bound";
+
+const grows = (wanted: Json | undefined, size: Json): boolean => (amount(size) ?? 0) < (amount(wanted) ?? 0);
+
+const isSame = (wanted: Json, size: Json): boolean => amount(wanted) === amount(size);
+
+/** Fields of the resource that the claim does not follow, each with what it keeps; `live` is the claim. */
+export const keptFields = (storage: Storage, live: JsonObject): ReadonlyArray<Warning> =>
+  found(storage, {
+    size: at(live, ...SIZE),
+    accessModes: listAt(live, "spec", "accessModes"),
+    className: stringAt(live, ...CLASS),
+    isBound: isBound(live),
+  });
+
+/** The same from the spec before an edit, for admission. */
+export const keptFieldsAfter = (before: Storage | undefined, storage: Storage | undefined): ReadonlyArray<Warning> =>
+  before === undefined || storage === undefined || before.existingClaim !== undefined ? [] : found(storage, {
+    size: before.size ?? CLAIM_SIZE_DEFAULT,
+    accessModes: [before.accessMode ?? "ReadWriteOnce"],
+    // Without a name, the cluster chose the class.
+    className: before.storageClassName ?? CHOSEN,
+    isBound: true,
+  });
+
+const CHOSEN = Symbol("chosen by the cluster");
+
+interface Claim {
+  readonly size: Json | undefined;
+  readonly accessModes: ReadonlyArray<Json>;
+  readonly className: string | typeof CHOSEN | undefined;
+  readonly isBound: boolean;
+}
+
+const found = (storage: Storage, claim: Claim): ReadonlyArray<Warning> => {
+  if (storage.existingClaim !== undefined) return [];
+  const { size, accessMode, storageClassName } = storage;
+  const kept = (field: keyof Storage, has: Json, why: string) =>
+    warning("ClaimKept", ["spec", "workload", "storage", field], `the claim keeps ${has}, because ${why}`);
+  return [
+    ...(size === undefined || claim.size === undefined || isSame(size, claim.size) ||
+        grows(size, claim.size) && claim.isBound
+      ? []
+      : [
+        kept(
+          "size",
+          claim.size,
+          grows(size, claim.size)
+            ? "only a bound claim can grow; it does once it is bound"
+            : `claims cannot shrink; set size to ${claim.size}, or restore a backup into a smaller claim`,
+        ),
+      ]),
+    ...(accessMode === undefined || claim.accessModes.length === 0 || claim.accessModes.includes(accessMode)
+      ? []
+      : [kept("accessMode", claim.accessModes.join(), `it cannot change; ${NEW_CLAIM}`)]),
+    ...(storageClassName === undefined || claim.className === undefined || claim.className === storageClassName ? [] : [
+      kept(
+        "storageClassName",
+        claim.className === CHOSEN ? "the class that it has" : `class "${claim.className}"`,
+        `it cannot change; ${NEW_CLAIM}`,
+      ),
+    ]),
+  ];
+};
+
+const NEW_CLAIM = "revert the field, or restore a backup into a claim of your own and name it in existingClaim";
