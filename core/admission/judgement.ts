@@ -62,7 +62,9 @@ export const judge = (
 ): Judgement => {
   const { object, before, namespace } = change;
   // As of one with too many values, nothing else is said of it.
-  if (hasTooManyAnnotations(object)) return inPathsOf(change, { rejections: incomplete(change), warnings: [] });
+  if (hasTooManyAnnotations(object)) {
+    return inPathsOf(change, { rejections: [...incomplete(change), ...crowded(change)], warnings: [] });
+  }
   const missing = newReferences(change, surroundings).flatMap((reference) => {
     const failure = missingAs(reference, found.get(referenceName(reference)), namespace);
     return failure === undefined ? [] : [failure];
@@ -90,6 +92,14 @@ export const judge = (
       ...foreignConfig(change),
     ],
   });
+};
+
+/** A stored object keeps what it has. */
+const crowded = ({ before }: Change): Judgement["rejections"] => {
+  const field = formatPath(["metadata", "annotations"]);
+  const message =
+    `${field}: more than ${ANNOTATIONS_MAX} annotations, which no version of the API supports; remove some`;
+  return before === undefined ? [{ field, message }] : [];
 };
 
 /** A write of an object that was converted incompletely, or one that could not be read completely in v1alpha1. */
@@ -138,9 +148,6 @@ export const hiddenFromV1alpha1 = (object: JsonObject): ReadonlyArray<Warning> =
 const lostInV1alpha1 = (object: JsonObject): string | undefined => {
   // What v1alpha1 cannot hold is a part of spec, and in annotations some of it is written with more characters.
   const length = (value: Json): number => JSON.stringify(value).length;
-  if (hasTooManyAnnotations(object)) {
-    return `who would see nothing but its name, because it has more than ${ANNOTATIONS_MAX} annotations`;
-  }
   if (isOversized(object)) return undefined;
   if (length(object.spec ?? null) + length(objectAt(object, "metadata", "annotations")) < ANNOTATION_BYTES_MAX / 8) {
     return undefined;

@@ -101,6 +101,7 @@ Deno.test("startScript() starts the server's factory on port, workers and TLS of
     [
       "set -e",
       'mkdir -p "$SQLITE_STORE_DIR" "$FILES_STORAGE_DIR"',
+      "export UVICORN_TIMEOUT_WORKER_HEALTHCHECK=${UVICORN_TIMEOUT_WORKER_HEALTHCHECK:-60}",
       "set -- python3 -m uvicorn --factory llama_stack.core.server.server:create_app --host '' --port 9000 --workers 2 " +
       "--lifespan on --ssl-certfile /etc/llama-stack/tls/tls.crt --ssl-keyfile /etc/llama-stack/tls/tls.key",
       'exec "$@"',

@@ -36,11 +36,20 @@ export const startScript = (blueprint: Blueprint): string => {
     'mkdir -p "$SQLITE_STORE_DIR" "$FILES_STORAGE_DIR"',
     // Before those of the image and of the resource, wherever these set the variable.
     ...(hasExternalProviders(spec) ? [`export PYTHONPATH="${PACKAGES_FOLDER}\${PYTHONPATH:+:$PYTHONPATH}"`] : []),
+    ...(hasSeveralWorkers(blueprint) ? [PATIENCE] : []),
     server,
     ...traced,
     'exec "$@"',
   ].join("\n");
 };
+
+const hasSeveralWorkers = ({ spec }: Blueprint): boolean => (spec.workload?.workers ?? 1) > 1;
+
+/**
+ * Uvicorn kills a worker that does not answer within five seconds. On a busy node, one that loads the server's packages takes longer,
+ * and would be killed again and again. An image's uvicorn that lacks the option ignores the variable.
+ */
+const PATIENCE = "export UVICORN_TIMEOUT_WORKER_HEALTHCHECK=${UVICORN_TIMEOUT_WORKER_HEALTHCHECK:-60}";
 
 const serverWords = ({ process: { start } }: ServerFamily, blueprint: Blueprint): string =>
   start.kind === "factory"

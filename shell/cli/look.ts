@@ -5,28 +5,16 @@ import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
 import * as Redacted from "effect/Redacted";
 import * as Ref from "effect/Ref";
-import * as Result from "effect/Result";
-import { converted } from "../../core/api/convert.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
 import { relatedImagesOf } from "../../core/operator/related_images.ts";
-import {
-  isObject,
-  type JsonObject,
-  listAt,
-  member,
-  objectAt,
-  put,
-  stringAt,
-  withMember,
-} from "../../core/data/json.ts";
+import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/snapshot/kinds.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import type { ClusterSnapshot, ProviderAnswer } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
-import { pathOf } from "../kubernetes/object_path.ts";
 import { observe, withOwners } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
@@ -39,7 +27,6 @@ import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { reportedLabels } from "../../core/plan/image_question.ts";
 import { Store } from "../cache/store.ts";
-import { creation, replacement } from "../../core/plan/patch.ts";
 import { decide } from "../../core/plan/decide.ts";
 
 export interface LookOptions {
@@ -156,7 +143,7 @@ const readable = Effect.fnUntraced(function* (key: ObjectKey) {
   );
 });
 
-const keyOfResource = (namespace: string, name: string): ObjectKey => ({
+export const keyOfResource = (namespace: string, name: string): ObjectKey => ({
   apiVersion: API_VERSION,
   kind: KIND,
   namespace,
@@ -241,60 +228,3 @@ export const surroundingsOf = Effect.fn("surroundingsOf")(function* (resource: J
 const SETS_HEARD = 2;
 const PODS_HEARD = 5;
 const EVENTS_PER_OBJECT = "50";
-
-/** A resource of a file as the API server would store it, and what had to be guessed. */
-export interface Intended {
-  readonly resource: JsonObject;
-  readonly note: string | undefined;
-}
-
-/**
- * A dry run by the API server: the response contains its defaults, rule violations and generation, and nothing is
- * written. If a dry run is not possible, the document is merged into the live object.
- */
-export const intended = Effect.fn("intended")(function* (document: JsonObject, namespace: string) {
-  const cluster = yield* Cluster;
-  const name = stringAt(document, "metadata", "name") ?? "";
-  const key = keyOfResource(namespace, name);
-  const live = yield* cluster.get(key);
-  // Merged in its own version: fields that only v1alpha2 has are kept, as with `kubectl apply`.
-  const before = live === undefined ? undefined : converted(live, stringAt(document, "apiVersion") ?? "");
-  const wanted = converted(laidOver(document, namespace, before), API_VERSION);
-  const query = `?${new URLSearchParams({ dryRun: "All", fieldValidation: "Strict" })}`;
-  const collection = `${groupPath(API_VERSION)}/namespaces/${encodeURIComponent(namespace)}/llamastackdistributions`;
-  const path = pathOf(key);
-  const asked = live === undefined || path === undefined
-    ? cluster.send(creation(`${collection}${query}`, wanted))
-    : cluster.send(replacement(`${path}${query}`, wanted));
-  const answer = yield* Effect.result(asked);
-  if (Result.isSuccess(answer)) {
-    const stored: Intended = { resource: answer.success, note: undefined };
-    return stored;
-  }
-  const error: ClusterError = answer.failure;
-  // No permission, no CRD, no namespace: the operator's own rules are still checked.
-  if (error.status !== 403 && error.status !== 404) return yield* error;
-  const guessed: Intended = {
-    resource: wanted,
-    note:
-      `${name}: defaults and rules of the API server are not applied, because it rejected the dry run: ${error.detail}`,
-  };
-  return guessed;
-});
-
-/** As `kubectl replace` would send it; annotations that others wrote stay, as they do under `kubectl apply`. */
-const laidOver = (document: JsonObject, namespace: string, live: JsonObject | undefined): JsonObject => {
-  const metadata = withMember(objectAt(document, "metadata"), "namespace", namespace);
-  if (live === undefined) return withMember(document, "metadata", metadata);
-  const merged = (field: string): JsonObject => ({
-    ...objectAt(live, "metadata", field),
-    ...objectAt(metadata, field),
-  });
-  const status = member(live, "status");
-  const placed = withMember(document, "metadata", {
-    ...objectAt(live, "metadata"),
-    labels: merged("labels"),
-    annotations: merged("annotations"),
-  });
-  return put(placed, ["status"], status);
-};

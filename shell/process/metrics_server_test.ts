@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok } from "node:assert/strict";
-import { aTick } from "../../tests/waiting.ts";
+import { aTick, aWhile, unchanged } from "../../tests/waiting.ts";
 import * as Effect from "effect/Effect";
 import * as Logger from "effect/Logger";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
@@ -13,14 +13,16 @@ const freePort = (): number => {
   return listener.addr.port;
 };
 
-/** Reviews as the API server answers them; the tokens that were reviewed, in order. */
+/** Reviews as the API server answers them; the tokens that were reviewed, in order. Its answers wait while `held` is set. */
 const reviewer = () => {
   const asked: Array<string> = [];
+  const gate: Gate = { held: undefined };
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const body = await request.json() as JsonObject;
     if (body.kind === "TokenReview") {
       const token = stringAt(body, "spec", "token") ?? "";
       asked.push(token);
+      await gate.held;
       const known = ["reader", "stranger"].includes(token);
       return Response.json({ ...body, status: known ? { authenticated: true, user: { username: token } } : {} }, {
         status: 201,
@@ -31,10 +33,17 @@ const reviewer = () => {
       status: 201,
     });
   });
-  return { asked, url: `http://127.0.0.1:${server.addr.port}`, stop: () => server.shutdown() };
+  return { asked, gate, url: `http://127.0.0.1:${server.addr.port}`, stop: () => server.shutdown() };
 };
 
-const serving = async (use: (port: number, asked: ReadonlyArray<string>) => Promise<void>, url?: string) => {
+interface Gate {
+  held: Promise<void> | undefined;
+}
+
+const serving = async (
+  use: (port: number, asked: ReadonlyArray<string>, gate: Gate) => Promise<void>,
+  url?: string,
+) => {
   const reviews = reviewer();
   const port = freePort();
   const connection = {
@@ -47,7 +56,7 @@ const serving = async (use: (port: number, asked: ReadonlyArray<string>) => Prom
     await Effect.runPromise(
       Effect.gen(function* () {
         yield* serveMetrics({ metricsAddress: `127.0.0.1:${port}`, operatorNamespace: "o" });
-        yield* Effect.promise(() => use(port, reviews.asked));
+        yield* Effect.promise(() => use(port, reviews.asked, reviews.gate));
       }).pipe(Effect.scoped, Effect.provide(Cluster.layer(connection)), Effect.provide(Logger.layer([]))),
     );
   } finally {
@@ -78,14 +87,21 @@ Deno.test("serveMetrics() reviews a flood of tokens a few at a time, and still s
   }));
 
 Deno.test("serveMetrics() serves a reader that it has never seen while another address sends unknown tokens", () =>
-  serving(async (port, asked) => {
+  serving(async (port, asked, gate) => {
     let isOver = false;
     const flood = Promise.all(Array.from({ length: 40 }, async (_, index) => {
       for (let count = 0; !isOver; count++) await scraped(port, `flood-${index}-${count}`);
     }));
     while (asked.length < 8) await aTick();
-    const before = asked.length;
-    deepStrictEqual((await scraped(port, "reader", "127.0.0.2")).status, 200);
+    const { promise, resolve: open } = Promise.withResolvers<void>();
+    gate.held = promise;
+    // No review ends, so its number shows only what happens once the reader waits.
+    const before = await unchanged(() => asked.length);
+    const reader = scraped(port, "reader", "127.0.0.2");
+    await aWhile();
+    gate.held = undefined;
+    open();
+    deepStrictEqual((await reader).status, 200);
     // As many as were under review already, and those whose turn came first.
     ok(asked.length - before <= 12, `${asked.length - before} reviews`);
     isOver = true;

@@ -156,7 +156,7 @@ Deno.test("the command line next to the operator on a real API server", async (t
       });
 
       await t.step("cli diff knows the images of the installed operator", async () => {
-        const image = `registry.example/starter@sha256:${"a".repeat(64)}`;
+        const image = `registry.example/starter:0.7.1@sha256:${"a".repeat(64)}`;
         const env = [{ name: "RELATED_IMAGE_STARTER", value: image }];
         const labels = { app: "operator" };
         const template = { metadata: { labels }, spec: { containers: [{ name: "operator", image: "none", env }] } };

@@ -192,7 +192,7 @@ const startTlsModelServer = async (folder: string, name: string) => {
   return { models: startModelServer({ tls }), caBundle: await Deno.readTextFile(caFile) };
 };
 
-/** Uvicorn replaces a worker that does not answer its ping within five seconds, so a busy machine sees more than two. */
+/** Uvicorn replaces a worker that does not answer its ping in time, so a busy machine may see more than two. */
 const workersStarted = async (stack: Booted): Promise<number> => {
   const log = await stack.log();
   // Those before are of an earlier start with the same data.
