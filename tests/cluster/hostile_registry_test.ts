@@ -76,7 +76,10 @@ const rowsOf = async (thief: string, cluster: ControlPlane): Promise<Readonly<Re
     endless: { serve: () => endless(0), message: /a response has more than 4194304 bytes/ },
     metadata: { serve: redirecting("https://169.254.169.254/latest"), message: /its address is loopback, link-local/ },
     loopback: { serve: redirecting(`https://${thief}/`), message: /its address is loopback, link-local/ },
-    "api-server": { serve: redirecting(`${cluster.url}/api/v1/secrets`), message: /or that of an API server/ },
+    "api-server": {
+      serve: redirecting(`${cluster.url}/api/v1/secrets`),
+      message: /its address is loopback, link-local/,
+    },
     plain: { serve: redirecting(`http://${thief}/`), message: /it is asked without TLS/ },
     realm: { serve: challenge(`http://${thief}/token`), message: /it is asked without TLS/ },
     around: { serve: redirecting("/v2/around/manifests/1"), message: /redirects more than 5 times/ },
