@@ -44,6 +44,7 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
     why: "runs every test, this one among them; .ci/run runs it as written",
   },
   { page: "README.md", heading: "The command line", by: "tests/house/documents_test.ts" },
+  { page: "docs/command-line.md", heading: "The command line", by: "tests/house/documents_test.ts" },
   {
     page: "README.md",
     heading: "Develop",

@@ -22,7 +22,7 @@ export const conditionsPage = (): string => {
   return [
     "# Conditions of a failed reconciliation",
     "",
-    "After reading this page, you know what each reason means, who can fix it, and how. A reason appears in the condition that",
+    "What each reason means, who can fix it, and how. A reason appears in the condition that",
     "reports the failure, in `Ready`, in the label of the metric `llama_stack_operator_failures_total`, and in `lint -o json`.",
     "The message of the condition names the field or object. While a resource has errors, its Deployment and config are",
     "unchanged. To see the advice for your resource, with commands, run `llama-stack-operator explain NAME -n NAMESPACE`.",

@@ -33,6 +33,7 @@ export const buildSite = async (into: string): Promise<void> => {
 /** Path of the configuration, next to the pages. */
 const prepare = async (work: string): Promise<string> => {
   await copyPages(join(ROOT, "docs"), join(work, "docs"), "docs/");
+  await Deno.writeTextFile(join(work, "docs", STYLE_FILE), STYLE);
   const file = join(work, "mkdocs.yml");
   // JSON is YAML.
   await Deno.writeTextFile(file, JSON.stringify(CONFIGURATION));
@@ -60,6 +61,29 @@ export const withoutOutsideLinks = (text: string, below: string): string =>
     return target.startsWith("docs/") ? whole : `](${PUBLISHER.repository}/blob/main/${target}${anchor})`;
   });
 
+/**
+ * Where the search splits words: also within `remote::vllm`, `spec.networking.port` and `<provider>/<name>`, of which people look for
+ * a part. A regular expression for the browser.
+ */
+export const SEARCH_SEPARATOR = "[\\s\\-_,:!=\\[\\](){}<>\"'`/]+|\\.(?!\\d)|&[lg]t;";
+
+/** On a narrow screen, a wide table scrolls; its words are not broken. */
+const STYLE = `
+.md-typeset table:not([class]) th,
+.md-typeset table:not([class]) td {
+  min-width: 8rem;
+  overflow-wrap: normal;
+  word-break: normal;
+}
+.md-typeset table:not([class]) td:first-child code {
+  overflow-wrap: normal;
+  white-space: nowrap;
+  word-break: normal;
+}
+`;
+
+const STYLE_FILE = "site.css";
+
 const CONFIGURATION = {
   site_name: "Llama Stack operator",
   site_url: PUBLISHER.homepage,
@@ -84,7 +108,8 @@ const CONFIGURATION = {
       },
     ],
   },
-  plugins: ["search"],
+  plugins: [{ search: { separator: SEARCH_SEPARATOR } }],
+  extra_css: [STYLE_FILE],
   markdown_extensions: [
     "tables",
     "md_in_html",

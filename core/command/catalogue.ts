@@ -139,7 +139,7 @@ export const providersPage = (): string => {
     "",
     "# Providers",
     "",
-    "After reading this page, you know which provider types each server has, and how to configure them. In a resource,",
+    "The provider types of each server, and how to configure them. In a resource,",
     "`provider: vllm` is short for `provider: remote::vllm`. The columns `endpoint` and `apiKey` name the field of the provider's",
     "config to which the operator writes these two values; if a cell is empty, the type has no such field. Set every other",
     "field in `settings`, under its own name. The column `required settings` lists those without a default. To list all fields",

@@ -3,9 +3,11 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { lintCommand } from "../../core/command/lint.ts";
 import { PLAIN } from "../../core/command/outcome.ts";
 import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
+import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { IMAGE } from "../../tools/package/choices.ts";
 import { SECTIONS } from "../../tools/site/pages.ts";
+import { SEARCH_SEPARATOR } from "../../tools/site.ts";
 import {
   commandsRunBy,
   DOCUMENTED,
@@ -70,6 +72,15 @@ Deno.test("lint finds no error in any resource that a page shows", async () => {
     );
     strictEqual(code, 0, stdout);
   }
+});
+
+Deno.test("the search of the site finds every provider type by the name that people know", async () => {
+  const words = new Set((await read("docs/providers.md")).toLowerCase().split(new RegExp(SEARCH_SEPARATOR)));
+  const types = CATALOGUES.flatMap(({ providers }) => Object.values(providers).flatMap((ofApi) => Object.keys(ofApi)));
+  const unfound = types.filter((type) =>
+    (type.split("::")[1] ?? type).split(/[-_]/).some((word) => !words.has(word.toLowerCase()))
+  );
+  deepStrictEqual([...new Set(unfound)], []);
 });
 
 Deno.test("the site has every page of docs once", () => {

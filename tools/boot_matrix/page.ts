@@ -101,7 +101,7 @@ export const compatibilityPage = ({ cells, types, shipped }: Boots): string => {
     "",
     "# Compatibility",
     "",
-    "After reading this page, you know which servers, distributions, storage and inference providers work together.",
+    "These servers, distributions, storage and inference providers work together.",
     `Every result was observed on a real server, installed from its published package, ${
       dates[0] === dates.at(-1) ? `on ${dates[0]}` : `between ${dates[0]} and ${dates.at(-1)}`
     }.`,

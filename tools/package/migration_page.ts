@@ -22,7 +22,7 @@ export const migrationPage = (): string =>
     "",
     "# From v1alpha1 to v1alpha2",
     "",
-    "After reading this page, you know the v1alpha2 field for each field of v1alpha1. To rewrite manifests, run",
+    "The v1alpha2 field for each field of v1alpha1. To rewrite manifests, run",
     "`llama-stack-operator convert -f old.yaml > new.yaml`. You need not rewrite resources in the cluster: the API server",
     "converts them with the webhook of the operator, in both directions and without loss.",
     "",

@@ -11,7 +11,7 @@ export const movesPage = (): string =>
     "",
     "# Changing to another server family",
     "",
-    "After reading this page, you know which data is lost when you change `distribution` or `serverVersion` of a resource.",
+    "Some data is lost when you change `distribution` or `serverVersion` of a resource to another family of servers.",
     "The operator does not move data: it stays in the PersistentVolumeClaim, in PostgreSQL or in Redis. If the new server",
     "could not find all of it, the operator does not apply the edit. The running Deployment is unchanged, and the condition",
     "`ConfigGenerated` is False with reason `ServerFamilyChangeLosesData`. To accept the loss, set the annotation",

@@ -1,0 +1,99 @@
+/** The walk-throughs of docs/rag.md and docs/tools.md: their resource on a real server, and their program as written. */
+import { match, strictEqual } from "node:assert/strict";
+import { dirname, join } from "node:path";
+import type { JsonObject } from "../../core/data/json.ts";
+import { readManifests } from "../../core/data/yaml.ts";
+import * as Result from "effect/Result";
+import { freePorts } from "../../tools/cluster/free_ports.ts";
+import { installServer } from "../../tools/install/python_server.ts";
+import { startModelServer } from "../../tools/model_server.ts";
+import { boot } from "../../tools/server/boot.ts";
+import { inFolder } from "../folder.ts";
+import { until } from "../waiting.ts";
+
+const VERSION = "1.5.0";
+const MODELS = ["meta-llama/Llama-3.2-3B-Instruct", "all-minilm"];
+
+const page = async (name: string) => {
+  const text = await Deno.readTextFile(new URL(`../../docs/${name}`, import.meta.url));
+  const first = (language: string) => new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(text)?.[1] ?? "";
+  return { resource: first("yaml"), program: first("python") };
+};
+
+const python = async (): Promise<string> => (await installServer(`ogx ${VERSION}`)).python;
+
+/** What the page's program prints, against the page's server. Addresses of the page become those of this machine. */
+const printed = async (name: string, addresses: Readonly<Record<string, string>>): Promise<string> => {
+  const { resource, program } = await page(name);
+  const here = (text: string) =>
+    Object.entries(addresses).reduce((before, [there, address]) => before.replaceAll(there, address), text);
+  const [manifest] = Result.getOrThrow(readManifests(here(resource)));
+  await using stack = await boot(manifest as JsonObject, { surroundings: { serverVersion: VERSION } });
+  return await inFolder(async (folder) => {
+    const file = join(folder, "program.py");
+    await Deno.writeTextFile(file, program.replace("http://localhost:8321", stack.url));
+    const { code, stdout, stderr } = await new Deno.Command(await python(), { args: [file] }).output();
+    const [out, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+    strictEqual(code, 0, `${errors}\n${await stack.log()}`);
+    return out ?? "";
+  });
+};
+
+Deno.test("docs/rag.md finds the passage of the uploaded file on a real server", async () => {
+  const models = startModelServer({ models: MODELS });
+  try {
+    const output = await printed("rag.md", {
+      "http://vllm.models:8000/v1": models.baseUrl,
+      "http://embeddings.models:8000/v1": models.baseUrl,
+    });
+    match(output, /^\d\.\d\d The office closes at six\.$/m);
+    match(output, /You said: .*When does the office close/);
+  } finally {
+    await models.stop();
+  }
+});
+
+/** A server of the MCP library's own, with one tool. */
+const WEATHER = `
+import sys
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("weather")
+
+@server.tool()
+def forecast(city: str) -> str:
+    """The weather of a city."""
+    return "rain in " + city
+
+server.run(transport="streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
+`;
+
+Deno.test("docs/tools.md lists the tools of an MCP server on a real server", () =>
+  inFolder(async (folder) => {
+    const models = startModelServer({ models: MODELS });
+    const [port] = freePorts(1) as [number];
+    const file = join(folder, "weather.py");
+    await Deno.writeTextFile(file, WEATHER);
+    const program = await python();
+    const weather = new Deno.Command(program, {
+      args: [file, String(port)],
+      stdout: "null",
+      stderr: "null",
+      env: { PATH: dirname(program) },
+    }).spawn();
+    try {
+      const url = `http://127.0.0.1:${port}/mcp`;
+      await until("the MCP server answers", () =>
+        fetch(url).then((answer) => answer.body?.cancel()).then(() => true, () => false));
+      const output = await printed("tools.md", {
+        "http://vllm.models:8000/v1": models.baseUrl,
+        "http://weather.tools:8000/mcp": url,
+      });
+      match(output, /^mcp_list_tools \['forecast'\]$/m);
+      match(output, /You said: What is the weather in Oslo\?/);
+    } finally {
+      weather.kill();
+      await weather.status;
+      await models.stop();
+    }
+  }));
