@@ -75,10 +75,12 @@ const STYLE = `
   overflow-wrap: normal;
   word-break: normal;
 }
-.md-typeset table:not([class]) td:first-child code {
+.md-typeset table:not([class]) td code {
   overflow-wrap: normal;
-  white-space: nowrap;
   word-break: normal;
+}
+.md-typeset table:not([class]) td:first-child code {
+  white-space: nowrap;
 }
 `;
 

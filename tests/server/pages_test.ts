@@ -1,4 +1,4 @@
-/** The walk-throughs of docs/rag.md and docs/tools.md: their resource on a real server, and their program as written. */
+/** The walk-throughs of docs/index.md, docs/rag.md and docs/tools.md: their resource on a real server, and their program as written. */
 import { match, strictEqual } from "node:assert/strict";
 import { dirname, join } from "node:path";
 import type { JsonObject } from "../../core/data/json.ts";
@@ -17,7 +17,7 @@ const MODELS = ["meta-llama/Llama-3.2-3B-Instruct", "all-minilm"];
 const page = async (name: string) => {
   const text = await Deno.readTextFile(new URL(`../../docs/${name}`, import.meta.url));
   const first = (language: string) => new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(text)?.[1] ?? "";
-  return { resource: first("yaml"), program: first("python") };
+  return { text, resource: first("yaml"), program: first("python") };
 };
 
 const python = async (): Promise<string> => (await installServer(`ogx ${VERSION}`)).python;
@@ -48,6 +48,21 @@ Deno.test("docs/rag.md finds the passage of the uploaded file on a real server",
     });
     match(output, /^\d\.\d\d The office closes at six\.$/m);
     match(output, /You said: .*When does the office close/);
+  } finally {
+    await models.stop();
+  }
+});
+
+Deno.test("docs/index.md ends at a chat on a real server", async () => {
+  const models = startModelServer({ models: ["llama3.2:1b"] });
+  try {
+    const { text, resource } = await page("index.md");
+    const [, path = "", body = ""] = /curl http:\/\/localhost:8321(\S+) .* -d '(.*)'$/m.exec(text) ?? [];
+    const [manifest] = Result.getOrThrow(readManifests(resource.replace("http://ollama:11434/v1", models.baseUrl)));
+    await using stack = await boot(manifest as JsonObject, { surroundings: { serverVersion: VERSION } });
+    const { status, body: answer } = await stack.post(path, JSON.parse(body));
+    strictEqual(status, 200, JSON.stringify(answer));
+    strictEqual(answer.choices[0].message.content, "You said: Say hello");
   } finally {
     await models.stop();
   }
