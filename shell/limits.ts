@@ -92,6 +92,9 @@ export const LEASE_RELEASE_MS = 2000;
 /** One question to a server, in milliseconds; an idle server answers in a few. */
 export const ASK_TIMEOUT_MS = 5000;
 
+/** Responses before the response of a server or registry (status 100 to 199); it has no reason for any. */
+export const INTERIM_RESPONSES_MAX = 4;
+
 /** Longest answer of a server that is read, in bytes; 512 models are about 200 kB. */
 export const ASK_BYTES_MAX = 1024 * 1024;
 

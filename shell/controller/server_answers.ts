@@ -19,6 +19,7 @@ import { withCauses } from "../kubernetes/cluster_error.ts";
 import { ASK_AGAIN_MS, ASK_BYTES_MAX, ASK_RETRY_MS, ASK_TIMEOUT_MS, ASKED_MAX } from "../limits.ts";
 import { bytesWithin, within } from "../kubernetes/http_client.ts";
 import { proxyClientOptions, proxyHeaders, proxyUrl } from "../kubernetes/service_proxy.ts";
+import { foreignResponse } from "../runtime/foreign_response.ts";
 import { Store } from "../cache/store.ts";
 
 /** How servers are reached: by the DNS name of their Service, or through the API server from outside the cluster. */
@@ -82,13 +83,9 @@ const cannotBeChecked = ({ caPem }: Question, route: Route): boolean => route ==
 
 const askOnce = Effect.fnUntraced(
   function* (connection: Connection, route: Route, question: Question, before: ServerAnswers | undefined) {
-    const client = yield* Effect.acquireRelease(
-      Effect.try(() => Deno.createHttpClient(clientOptions(connection, route, question))),
-      (item) => Effect.sync(() => item.close()),
-    );
-    const { url, headers } = target(connection, route, question);
+    const ask = route === "Direct" ? direct(question) : yield* proxied(connection, question);
     const answer = (path: string) =>
-      Effect.tryPromise((signal) => fetchJson(`${url}${path}`, { client, headers, signal })).pipe(
+      Effect.tryPromise((signal) => within(ASK_TIMEOUT_MS, signal, (both) => readAnswer(ask(path, both), both))).pipe(
         Effect.tapError(({ cause }) =>
           Effect.logDebug("server did not answer").pipe(Effect.annotateLogs({ path, cause: withCauses(cause) }))
         ),
@@ -105,37 +102,35 @@ const askOnce = Effect.fnUntraced(
   Effect.catch(() => Effect.succeed(undefined)),
 );
 
-const clientOptions = (connection: Connection, route: Route, { caPem }: Question) =>
-  route === "Proxied" ? proxyClientOptions(connection) : caPem === undefined ? {} : { caCerts: [caPem] };
+/** Requests one path of a server. */
+type Ask = (path: string, signal: AbortSignal) => Promise<Response>;
 
-const target = (connection: Connection, route: Route, { namespace, service, port, caPem }: Question) => {
-  if (route === "Direct") {
-    const scheme = caPem === undefined ? "http" : "https";
-    return { url: `${scheme}://${service}.${namespace}.svc:${port}`, headers: new Headers() };
-  }
-  return {
-    url: proxyUrl(connection, { namespace, service, port, scheme: "http" }),
-    headers: new Headers(proxyHeaders(connection)),
-  };
+const direct = ({ namespace, service, port, caPem }: Question): Ask => {
+  const url = `${caPem === undefined ? "http" : "https"}://${service}.${namespace}.svc:${port}`;
+  const ca = caPem === undefined ? [] : [caPem];
+  return (path, signal) => foreignResponse(new URL(`${url}${path}`), { headers: {}, signal, ca });
 };
 
-const fetchJson = (
-  url: string,
-  init: { readonly client: Deno.HttpClient; readonly headers: Headers; readonly signal: AbortSignal },
-): Promise<Json> =>
-  within(ASK_TIMEOUT_MS, init.signal, async (signal) => {
-    const response = await fetch(url, {
-      client: init.client,
-      headers: init.headers,
-      // Redirects of a server are not followed.
-      redirect: "manual",
-      signal,
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw new Error(`HTTP ${response.status}`);
-    }
-    const bytes = await bytesWithin(response, ASK_BYTES_MAX, signal);
-    if (bytes === undefined) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);
-    return Result.getOrThrow(readJson(bytes, ANSWER_BOUNDS));
-  });
+/** Needs a scope, at whose end the client is closed. */
+const proxied = Effect.fnUntraced(function* (connection: Connection, { namespace, service, port }: Question) {
+  const client = yield* Effect.acquireRelease(
+    Effect.try(() => Deno.createHttpClient(proxyClientOptions(connection))),
+    (item) => Effect.sync(() => item.close()),
+  );
+  const url = proxyUrl(connection, { namespace, service, port, scheme: "http" });
+  const headers = new Headers(proxyHeaders(connection));
+  // Redirects of a server are not followed.
+  const ask: Ask = (path, signal) => fetch(`${url}${path}`, { client, headers, redirect: "manual", signal });
+  return ask;
+});
+
+const readAnswer = async (answer: Promise<Response>, signal: AbortSignal): Promise<Json> => {
+  const response = await answer;
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`HTTP ${response.status}`);
+  }
+  const bytes = await bytesWithin(response, ASK_BYTES_MAX, signal);
+  if (bytes === undefined) throw new Error(`more than ${ASK_BYTES_MAX} bytes`);
+  return Result.getOrThrow(readJson(bytes, ANSWER_BOUNDS));
+};

@@ -2,9 +2,9 @@
  * Requests to registries that tenants have named: never to an address that the operator can reach and they must not. The
  * address is looked up once, judged, and used for the connection, so that a second answer of the DNS changes nothing.
  */
-import { INTERIM_RESPONSES_MAX } from "./limits.ts";
 import type { IncomingMessage } from "node:http";
 import { PUBLIC_AUTHORITIES } from "../../core/config/mounted_files.ts";
+import { foreignResponse } from "../runtime/foreign_response.ts";
 import { canonical, isInternal } from "../../core/image/internal_address.ts";
 import { AddressNotAllowed, RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import type { Registries } from "../../core/operator/registries.ts";
@@ -120,56 +120,17 @@ const direct = async (
   headers: Readonly<Record<string, string>>,
   { addresses, guard, signal }: Way,
 ): Promise<Response> => {
-  const secure = url.protocol === "https:";
-  const [{ request }, { Readable }] = await Promise.all([
-    secure ? import("node:https") : import("node:http"),
-    import("node:stream"),
-  ]);
-  const ca = secure ? await authoritiesOf(guard.authorities) : [];
-  return await new Promise<Response>((resolve, reject) => {
-    const lookup = (
-      _host: string,
-      { all }: { readonly all?: boolean },
-      done: (error: null, found: string | ReadonlyArray<Address>, family?: number) => void,
-    ) => {
-      const [first] = addresses;
-      if (all === true) done(null, addresses);
-      else done(null, first?.address ?? "", first?.family);
-    };
-    const options = {
-      method: "GET",
-      headers,
-      agent: false,
-      signal,
-      lookup: lookup as never,
-      ...(secure ? { ca } : {}),
-    };
-    const sent = request(url, options, (message: IncomingMessage) => {
-      const status = message.statusCode ?? 0;
-      if (status < 200 || status > 599) return void sent.destroy(new Error(`status ${status}`));
-      const withoutBody = [204, 205, 304].includes(status);
-      if (withoutBody) message.resume();
-      resolve(
-        new Response(withoutBody ? null : Readable.toWeb(message) as unknown as ReadableStream<Uint8Array>, {
-          status,
-          headers: headersOf(message),
-        }),
-      );
-    });
-    // A flood of them would keep the program busy for as long as a request may take.
-    let interim = 0;
-    const count = () => {
-      if (++interim > INTERIM_RESPONSES_MAX) sent.destroy(new Error("too many interim responses"));
-    };
-    sent.on("information", count).on("continue", count);
-    // Nobody takes over a connection with another protocol; the client of Node then ends without an error.
-    sent.on(
-      "close",
-      () => reject(signal.aborted ? signal.reason : new Error("the connection was closed without a response")),
-    );
-    sent.on("error", (error) => reject(signal.aborted ? signal.reason : error));
-    sent.end();
-  });
+  const lookup = (
+    _host: string,
+    { all }: { readonly all?: boolean },
+    done: (error: null, found: string | ReadonlyArray<Address>, family?: number) => void,
+  ) => {
+    const [first] = addresses;
+    if (all === true) done(null, addresses);
+    else done(null, first?.address ?? "", first?.family);
+  };
+  const ca = url.protocol === "https:" ? await authoritiesOf(guard.authorities) : [];
+  return await foreignResponse(url, { headers, signal, ca, lookup: lookup as never }, headersOf);
 };
 
 /** Only those that the client of registries reads. */

@@ -111,6 +111,3 @@ export const CONFIGS_KEPT_MAX = 8 * 1024 * 1024;
 
 /** Answers that are remembered, in number: one for each image and set of credentials. */
 export const ANSWERS_KEPT_MAX = 2000;
-
-/** Responses before the response of a registry (status 100 to 199); it has no reason for any. */
-export const INTERIM_RESPONSES_MAX = 4;
