@@ -11,9 +11,9 @@ Deno.test("missingPins() names each image without a digest and each runtime with
     runtimes: { [runtimeName(target)]: "b".repeat(64) },
   };
   deepStrictEqual(missingPins(["a:1", "b:1", "c:1"], [target, other], pins), [
-    "tools/pins.json has no digest of b:1",
-    "tools/pins.json has no digest of c:1",
-    `tools/pins.json has no checksum of the runtime ${runtimeName(other)}`,
+    "tools/pins.json has no digest of b:1; tools/release/pin.ts writes it",
+    "tools/pins.json has no digest of c:1; tools/release/pin.ts writes it",
+    `tools/pins.json has no checksum of the runtime ${runtimeName(other)}; tools/release/pin.ts writes it`,
   ]);
   deepStrictEqual(missingPins(["a:1"], [target], pins), []);
 });

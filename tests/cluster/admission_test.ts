@@ -25,7 +25,7 @@ const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = 
     "an unknown distribution",
     {},
     { distribution: { name: "startr" } },
-    'unknown distribution "startr"; available distributions: ',
+    'unknown distribution "startr"; did you mean starter? Available distributions: ',
   ],
   [
     "an unknown provider type",

@@ -110,7 +110,7 @@ const FAILURES: ReadonlyArray<Failure> = [
     spec: { ...GOOD, distribution: { name: "startr" } },
     type: "ConfigGenerated",
     want: "False UnknownDistribution",
-    says: 'unknown distribution "startr"; available distributions: ',
+    says: 'unknown distribution "startr"; did you mean starter? Available distributions: ',
   },
   {
     what: "base required",
