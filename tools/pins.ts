@@ -29,5 +29,7 @@ export const missingPins = (
   ...images.filter((image) => !/^sha256:[0-9a-f]{64}$/.test(digests[image] ?? ""))
     .map((image) => `tools/pins.json has no digest of ${image}; tools/release/pin.ts writes it`),
   ...targets.filter((target) => !/^[0-9a-f]{64}$/.test(runtimes[runtimeName(target)] ?? ""))
-    .map((target) => `tools/pins.json has no checksum of the runtime ${runtimeName(target)}; tools/release/pin.ts writes it`),
+    .map((target) =>
+      `tools/pins.json has no checksum of the runtime ${runtimeName(target)}; tools/release/pin.ts writes it`
+    ),
 ];

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, isObject, type Json } from "../data/json.ts";
-import { resourceSchema, resourceSchemaV1alpha1 } from "./crd.ts";
+import { customResourceDefinition, resourceSchema, resourceSchemaV1alpha1 } from "./crd.ts";
 import { editorSchema } from "./editor_schema.ts";
 
 Deno.test("an editor completes the names of distributions and provider types, and accepts types of other images", () => {
@@ -34,3 +34,9 @@ for (const [version, schema] of [["v1alpha1", resourceSchemaV1alpha1()], ["v1alp
     ok(schema.properties !== undefined);
   });
 }
+
+Deno.test("the definition fits into the annotation in which kubectl apply keeps what was applied", () => {
+  const bytes = new TextEncoder().encode(JSON.stringify(customResourceDefinition())).length;
+  // Kubernetes limits all annotations of an object to 256 KiB.
+  ok(bytes < 250_000, `${bytes} bytes`);
+});

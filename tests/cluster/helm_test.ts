@@ -211,7 +211,7 @@ const onClient = PROGRAM === "helm" ? ["--server-side=false"] : [];
 
 const inRoot = (word: string): string => word.startsWith("deploy/") ? `${ROOT}${word}` : word;
 
-/** Runs the commands of docs/install.md below a heading that match, as written. */
+/** Runs the commands of docs/helm.md below a heading that match, as written. */
 const commandsOf = async (cluster: ControlPlane, helm: Helm) => {
   const all = await commandsRunBy("tests/cluster/helm_test.ts");
   await Deno.symlink(cluster.kubectlPath, join(helm.env.HOME ?? "", "bin", "kubectl"));

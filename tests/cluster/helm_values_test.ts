@@ -100,9 +100,9 @@ Deno.test("optional values may be null, and texts may hold whatever YAML and tem
     strictEqual(objectAt(deployment, "spec", "template", "metadata", "annotations")["example.com/text"], text);
   }));
 
-Deno.test("the values of docs/install.md for a cluster without internet access name every image", () =>
+Deno.test("the values of docs/helm.md for a cluster without internet access name every image", () =>
   withHelm(async (helm, home) => {
-    const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+    const page = await Deno.readTextFile(new URL("../../docs/helm.md", import.meta.url));
     const section = page.split("### A cluster without internet access\n")[1] ?? "";
     await Deno.writeTextFile(join(home, "values.yaml"), /```yaml\n([^`]*)```/.exec(section)?.[1] ?? "");
     const rendered = await helm.template(CHART, "--values", join(home, "values.yaml"));

@@ -72,7 +72,7 @@ const strategy = async (cluster: ControlPlane): Promise<string> => {
 
 /** As on the page, with the catalog of this test. */
 const documentedObjects = async (): Promise<string> => {
-  const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
+  const page = await Deno.readTextFile(new URL("../../docs/olm.md", import.meta.url));
   const section = page.split("\n## OLM\n")[1]?.split("\n## ")[0] ?? "";
   const text = /```yaml\n([^]*?)```/.exec(section)?.[1] ?? "";
   return text.replace("NAMESPACE-OF-THE-CATALOG", OLM).replace("CATALOG", CATALOG);
@@ -210,7 +210,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
       },
     );
 
-    await step(t, "installed again by the objects of docs/install.md, it continues with the same servers", async () => {
+    await step(t, "installed again by the objects of docs/olm.md, it continues with the same servers", async () => {
       const before = await servers(cluster);
       await cluster.kubectl(["apply", "-f", "-"], await documentedObjects());
       await inPhase(cluster, PLACE, next, "Succeeded");

@@ -150,7 +150,7 @@ Deno.test("mistakes with OLM, and accidents in an upgrade", async (t) => {
         strictEqual(at(await csvOf(cluster, PLACE, first), "status", "phase"), "Succeeded");
         deepStrictEqual(await servers(cluster), before);
 
-        // As docs/install.md says.
+        // As docs/olm.md says.
         await cluster.kubectl(["delete", "subscription", "--all", "-n", "team"]);
         await cluster.kubectl(["delete", "csv", csvName(OTHER, FIRST), "-n", "team"]);
         await remove(cluster);

@@ -233,7 +233,7 @@ export const requestsFrom = async (cluster: ControlPlane, place: string) => {
   return { count: own.length, forbidden: refused(own.filter(({ objectRef }) => objectRef?.subresource !== "proxy")) };
 };
 
-/** A figure of docs/install.md. */
+/** A figure of docs/olm.md. */
 export const report = (what: string, startedMs: number): void =>
   console.log(`seen: ${what} ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
 

@@ -53,7 +53,7 @@ Deno.test("OLM over the Go operator", async (t) => {
           ? true
           : undefined;
       });
-      // OLM adds the conversion after it has replaced the definition; until then v1alpha1 cannot be read (docs/install.md).
+      // OLM adds the conversion after it has replaced the definition; until then v1alpha1 cannot be read (docs/olm.md).
       await eventually("v1alpha1 can be read", async () => (await specs("v1alpha1")).length > 0 || undefined);
       deepStrictEqual(await specs("v1alpha1"), before);
       deepStrictEqual(await podTemplates(), templates);

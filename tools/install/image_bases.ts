@@ -1,6 +1,6 @@
 /**
  * Stand-ins for the two bases of the Dockerfile, for tests: what those of a release are made of, as far as the Dockerfile
- * uses it, from Debian and npm. The one that builds also has everything that the build would download (docs/install.md).
+ * uses it, from Debian and npm. The one that builds also has everything that the build would download (docs/releases.md).
  */
 import { join } from "node:path";
 import { cacheDir, once } from "./cache.ts";

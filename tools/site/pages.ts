@@ -3,7 +3,12 @@
 export type Section = readonly [title: string, pages: ReadonlyArray<readonly [title: string, file: string]>];
 
 export const SECTIONS: ReadonlyArray<Section> = [
-  ["Start", [["Five minutes", "index.md"], ["Install", "install.md"]]],
+  ["Start", [
+    ["Five minutes", "index.md"],
+    ["Install", "install.md"],
+    ["Helm", "helm.md"],
+    ["OLM", "olm.md"],
+  ]],
   ["Tasks", [
     ["Models", "models.md"],
     ["Documents (RAG)", "rag.md"],
@@ -33,6 +38,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["Server versions", "compatibility.md"],
     ["Changes of server family", "moves.md"],
     ["From v1alpha1", "migration.md"],
+    ["Releases and images", "releases.md"],
     ["Measurements", "measurements.md"],
   ]],
 ];

@@ -100,7 +100,7 @@ You need Kubernetes ${
 helm install ${NAME} deploy/helm/${NAME} --namespace ${NAMESPACE} --create-namespace --wait
 \`\`\`
 
-docs/install.md in the repository describes upgrades, rollbacks, uninstallation, clusters without internet access, and
+docs/helm.md in the repository describes upgrades, rollbacks, uninstallation, clusters without internet access, and
 how to move from \`deploy/install.yaml\` to the chart.
 
 One cluster takes one release: the CustomResourceDefinition and its conversion exist once per cluster. The names of the
