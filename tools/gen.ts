@@ -9,7 +9,7 @@ import { argocdPatch } from "./package/argocd.ts";
 import { migrationPage } from "./package/migration_page.ts";
 import { movesPage } from "./package/moves_page.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
-import type { StructuralSchema } from "../core/api/structural_check.ts";
+import { withoutDescriptions } from "../core/api/structural_schema.ts";
 import { editorSchema, type KnownNames } from "../core/api/editor_schema.ts";
 import { OPERATOR_VERSION } from "../core/operator/version.ts";
 import { DEFAULT } from "./package/choices.ts";
@@ -50,25 +50,6 @@ const observabilityPage = (): string => {
   return page;
 };
 
-/** The program judges by this schema and prints none of it: the texts would be half of what every command reads. */
-const withoutDescriptions = (schema: StructuralSchema): StructuralSchema => {
-  const { description: _, properties, items, additionalProperties, ...rest } = schema;
-  return {
-    ...rest,
-    ...(properties === undefined ? {} : {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, field]) => [name, withoutDescriptions(field)]),
-      ),
-    }),
-    ...(items === undefined ? {} : { items: withoutDescriptions(items) }),
-    ...(additionalProperties === undefined ? {} : {
-      additionalProperties: typeof additionalProperties === "object"
-        ? withoutDescriptions(additionalProperties)
-        : additionalProperties,
-    }),
-  };
-};
-
 /** Of every server version. */
 const KNOWN_NAMES: KnownNames = {
   distributions: [...EMBEDDED_DISTRIBUTIONS.keys()].sort(),
@@ -82,6 +63,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   "crds/llamastackdistributions.yaml": () => header + writeYaml(customResourceDefinition()),
   "docs/schema/llamastackdistribution-v1alpha2.schema.json": () =>
     `${JSON.stringify(editorSchema(KNOWN_NAMES), null, 2)}\n`,
+  // The program judges by this schema and prints none of it: the texts would be half of what every command reads.
   "core/api/resource_schema.json": () => `${JSON.stringify(withoutDescriptions(resourceSchema()))}\n`,
   "docs/promises.md": promisesPage,
   "deploy/install.yaml": () => oneFile(INSTALL_HEADER, installation(DEFAULT)),

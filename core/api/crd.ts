@@ -1,9 +1,10 @@
 /** The CustomResourceDefinition, generated from the schema and the rules. */
 import type { JsonObject } from "../data/json.ts";
 import { CONVERT_PATH, OPERATOR_NAMESPACE, WEBHOOK_SERVICE } from "../operator/own_objects.ts";
+import { EMBEDDED_SCHEMAS } from "./embedded.ts";
 import { type Rule, RULES } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
-import { structuralSchemaOf } from "./structural_schema.ts";
+import { structuralSchemaOf, withoutDescriptions } from "./structural_schema.ts";
 import { DEPRECATION, RULES_V1ALPHA1, SpecV1alpha1, StatusV1alpha1 } from "./v1alpha1.ts";
 import { UNCONVERTED_RULES, UNCONVERTED_RULES_V1ALPHA1 } from "./unconverted.ts";
 import { GROUP, KIND, Spec, Status } from "./v1alpha2.ts";
@@ -121,6 +122,11 @@ export const resourceSchema = (): StructuralSchema =>
     },
   });
 
+/** Both versions have the types of Kubernetes; described twice, the definition would be too large for `kubectl apply`. */
+const UNDESCRIBED = Object.fromEntries(
+  Object.entries(EMBEDDED_SCHEMAS).map(([name, schema]) => [name, withoutDescriptions(schema)]),
+) as unknown as typeof EMBEDDED_SCHEMAS;
+
 /** The schema of v1alpha1 with its rules. */
 export const resourceSchemaV1alpha1 = (): StructuralSchema =>
   [...RULES_V1ALPHA1, ...UNCONVERTED_RULES_V1ALPHA1].reduce(attach, {
@@ -131,7 +137,7 @@ export const resourceSchemaV1alpha1 = (): StructuralSchema =>
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
-      spec: structuralSchemaOf(SpecV1alpha1),
+      spec: structuralSchemaOf(SpecV1alpha1, UNDESCRIBED),
       // As in v1alpha2.
       status: { ...structuralSchemaOf(StatusV1alpha1), default: {} },
     },

@@ -6,22 +6,46 @@ import { QUANTITY } from "./fields.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 
 /** The structural schema of a field value; descriptions, defaults, bounds and `x-kubernetes-*` annotations survive. */
-export const structuralSchemaOf = (schema: Schema.Top): StructuralSchema =>
+export const structuralSchemaOf = (
+  schema: Schema.Top,
+  embedded: EmbeddedSchemas = EMBEDDED_SCHEMAS,
+): StructuralSchema =>
   structural(
     Schema.toJsonSchemaDocument(schema, {
       referencePolicy: () => undefined,
       includeAnnotationKey: (key) => key.startsWith("x-kubernetes-"),
     }).schema as Node,
+    embedded,
   );
+
+type EmbeddedSchemas = typeof EMBEDDED_SCHEMAS;
+
+export const withoutDescriptions = (schema: StructuralSchema): StructuralSchema => {
+  const { description: _, properties, items, additionalProperties, ...rest } = schema;
+  return {
+    ...rest,
+    ...(properties === undefined ? {} : {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, withoutDescriptions(field)]),
+      ),
+    }),
+    ...(items === undefined ? {} : { items: withoutDescriptions(items) }),
+    ...(additionalProperties === undefined ? {} : {
+      additionalProperties: typeof additionalProperties === "object"
+        ? withoutDescriptions(additionalProperties)
+        : additionalProperties,
+    }),
+  };
+};
 
 interface Node {
   readonly [key: string]: unknown;
 }
 
-const structural = (node: Node): StructuralSchema => {
-  const { [EMBEDDED_TYPE]: embedded, description } = folded(node);
-  if (typeof embedded === "string") {
-    const recorded = EMBEDDED_SCHEMAS[embedded as keyof typeof EMBEDDED_SCHEMAS];
+const structural = (node: Node, embedded: EmbeddedSchemas): StructuralSchema => {
+  const { [EMBEDDED_TYPE]: name, description } = folded(node);
+  if (typeof name === "string") {
+    const recorded = embedded[name as keyof EmbeddedSchemas];
     return typeof description === "string" ? { ...recorded, description } : recorded;
   }
   const { properties, items, additionalProperties, required, ...rest } = folded(node);
@@ -41,15 +65,15 @@ const structural = (node: Node): StructuralSchema => {
     ...(isObject(properties)
       ? {
         properties: Object.fromEntries(
-          Object.entries(properties).map(([key, inner]) => [key, structural(inner as unknown as Node)]),
+          Object.entries(properties).map(([key, inner]) => [key, structural(inner as unknown as Node, embedded)]),
         ),
       }
       : {}),
     // Next to properties, additionalProperties is forbidden in a CRD: unknown fields are pruned or refused by the API server.
     ...(isObject(additionalProperties) && properties === undefined
-      ? { additionalProperties: structural(additionalProperties as unknown as Node) }
+      ? { additionalProperties: structural(additionalProperties as unknown as Node, embedded) }
       : {}),
-    ...(items === undefined ? {} : { items: structural(items as Node) }),
+    ...(items === undefined ? {} : { items: structural(items as Node, embedded) }),
     ...(Array.isArray(required) && required.length > 0 ? { required: [...required].sort() } : {}),
   };
 };
