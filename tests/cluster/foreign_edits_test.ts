@@ -8,7 +8,6 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { manifest } from "../given.ts";
 import { startOperator } from "./operator.ts";
 import { apply, condition, read, ready, RESOURCES } from "./settled.ts";
-import { CONTEST_PAUSE_MS_MIN } from "../../shell/limits.ts";
 import { aMoment, aWhile, eventually, stays } from "../waiting.ts";
 
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
@@ -120,14 +119,13 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
         strictEqual(content(await read(cluster, DEPLOYMENT)), before);
       });
       await t.step("an actor that writes back is named with its field, and holds up nothing else", async () => {
-        const overwritten: Array<number> = [];
-        let going = true;
+        let [overwrites, going] = [0, true];
         const label = async () =>
           stringAt(await read(cluster, DEPLOYMENT), "metadata", "labels", "app.kubernetes.io/part-of");
         const actor = (async () => {
           while (going) {
             if (await label() === "llama-stack") {
-              overwritten.push(performance.now());
+              overwrites++;
               await patch(cluster, DEPLOYMENT, "merge", {
                 metadata: { labels: { "app.kubernetes.io/part-of": "mine" } },
               }, "robot");
@@ -145,7 +143,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
         try {
           const found = await eventually("it is contested", contested);
           // One more where two of them came to the operator as one.
-          ok([3, 4].includes(overwritten.length), `${overwritten.length} overwrites`);
+          ok([3, 4].includes(overwrites), `${overwrites} overwrites`);
           const message = stringAt(found, "message") ?? "";
           ok(message.includes('Deployment my: metadata.labels["app.kubernetes.io/part-of"]'), message);
           ok(message.includes('field manager "robot"'), message);
@@ -160,9 +158,8 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
           going = false;
           await actor;
         }
-        // Pauses only ever become longer.
-        const pauses = overwritten.slice(5).map((ms, index) => ms - (overwritten[index + 4] ?? ms));
-        ok(pauses.every((ms) => ms >= CONTEST_PAUSE_MS_MIN / 2), overwritten.join());
+        // Until it is contested, with the edit and what follows it, and with the other repair. Without a pause, it would be hundreds.
+        ok(overwrites <= 12, `${overwrites} overwrites`);
         const events = await told();
         strictEqual(events.length, 1, events.join("\n"));
         ok(events.join().includes('"robot"'), events.join());
