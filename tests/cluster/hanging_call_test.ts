@@ -72,7 +72,7 @@ Deno.test("a write without an answer delays only its own resource", async (t) =>
           kind: "ConfigMap",
           metadata: { name: "llama-stack-operator-config", namespace: "default" },
           data: {
-            "image-overrides": "starter: mirror.example/ogxai/distribution-starter:1.4.2",
+            "image-overrides": "starter: mirror.example/ogxai/distribution-starter:0.7.2",
             upgradeParallelism: "2",
           },
         });
@@ -80,9 +80,9 @@ Deno.test("a write without an answer delays only its own resource", async (t) =>
         await servedMeanwhile("again");
         await eventually("the others are upgraded", async () => {
           const images = await Promise.all(OTHERS.map((name) => image(cluster, name)));
-          return images.every((text) => text.endsWith(":1.4.2")) || undefined;
+          return images.every((text) => text.endsWith(":0.7.2")) || undefined;
         });
-        ok(!(await image(cluster, "hung")).endsWith(":1.4.2"));
+        ok(!(await image(cluster, "hung")).endsWith(":0.7.2"));
       });
     } finally {
       await running.stop();
