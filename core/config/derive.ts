@@ -12,6 +12,7 @@ import {
   type RunningServer,
 } from "./servers/distribution.ts";
 import type { DistributionTable } from "./servers/distribution_table.ts";
+import { waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
@@ -172,7 +173,15 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   const config = yield* generation(base).pipe(
     Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders)),
     Effect.mapError(({ failures, warnings }) => ({
-      failures: labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures,
+      failures: (labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures)
+        .map((failure) =>
+          failure instanceof UnsupportedConfigVersion
+            ? new UnsupportedConfigVersion({
+              ...failure,
+              ways: waysAround(base, distribution, distributions, isMirrored, asked !== undefined),
+            })
+            : failure
+        ),
       warnings,
     })),
   );

@@ -78,7 +78,7 @@ const fitting = (
   if (misshapen.length > 0) return unreadable(origin, `${misshapen.join(", ")} must be a map`);
   const wrong = malformedProviders(tree);
   if (wrong.length > 0) return unreadable(origin, wrong.join("; "));
-  const contradictions = [...foreignKeys(tree, server), ...foreignApis(tree, server), ...foreignTypes(tree, server)];
+  const contradictions = [...foreignApis(tree, server), ...foreignTypes(tree, server)];
   return contradictions.length > 0 ? refuse(contradictions) : Result.succeed(tree);
 };
 
@@ -115,14 +115,11 @@ const malformedProviders = (tree: JsonObject): ReadonlyArray<string> => {
   ];
 };
 
-const foreignKeys = (tree: JsonObject, { family }: Server): ReadonlyArray<string> =>
-  family.foreignKeys.filter((key) => Object.hasOwn(tree, key)).map((key) => `${key} at top level`);
-
 const foreignApis = (tree: JsonObject, { catalogue, family, version }: Server): ReadonlyArray<string> => {
   const used = [...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))];
-  return [...new Set(used)]
-    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !family.droppedApis.includes(api))
-    .map((api) => `${serverName(version)} has no API ${api}`);
+  const unknown = [...new Set(used)]
+    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !family.droppedApis.includes(api));
+  return unknown.length === 0 ? [] : [`${serverName(version)} has no API ${unknown.join(", ")}`];
 };
 
 const foreignTypes = (tree: JsonObject, { catalogue, family, version }: Server): ReadonlyArray<string> =>

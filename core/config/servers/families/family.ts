@@ -90,10 +90,8 @@ export interface ServerFamily {
   /** Lowest patch of the lowest minor, where older ones have another shape. */
   readonly fromPatch?: number;
   readonly process: ServerProcess;
-  /** Top-level keys that only other families have. */
-  readonly foreignKeys: ReadonlyArray<string>;
-  /** Keys at top level of a base that the server ignores, though they look as if they had an effect. */
-  readonly ignoredKeys: ReadonlyArray<string>;
+  /** Paths of a config that other families read, and that this one ignores. */
+  readonly ignoredKeys: ReadonlyArray<ReadonlyArray<string>>;
   /**
    * Sections of a base config that this family no longer supports and that are omitted with a warning, as API names.
    */
