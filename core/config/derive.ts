@@ -28,6 +28,9 @@ import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/fam
 import { type Generated, generation, type PipelineFailure, type Rejection, rejection } from "./pipeline.ts";
 import { type LabelsOfProvider, unfitProviders } from "./unfit_providers.ts";
 import { chooseSource } from "./source.ts";
+import { keyNamed, type OwnConfig, ownConfigOf } from "./own_config.ts";
+import type { ConfigMaps } from "../snapshot/config_map_content.ts";
+import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { GenerationFacts } from "./stage.ts";
 import {
   BaseConfigRequired,
@@ -46,6 +49,8 @@ export interface Surroundings {
   readonly registries?: Registries;
   /** What the server of this resource runs already; unset for a new resource, and offline. */
   readonly running?: RunningServer;
+  /** ConfigMaps that were read: those of the cluster that the resource names, or those beside it in files. */
+  readonly configMaps?: ConfigMaps;
   /** A server version that replaces that of the distribution (`--server-version`). */
   readonly serverVersion?: string;
   /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
@@ -69,7 +74,10 @@ export type Derived = Data.TaggedEnum<{
   Override: {
     readonly distribution: ResolvedDistribution;
     readonly configMapName: string;
-    readonly key: string;
+    /** That the server reads; undefined where only a command of the author reads one. */
+    readonly key: string | undefined;
+    /** Undefined if the ConfigMap has not been read. */
+    readonly content: OwnConfig | undefined;
     readonly env: ReadonlyArray<EnvVar>;
     readonly warnings: ReadonlyArray<Warning>;
   };
@@ -109,7 +117,7 @@ export const derivation = Effect.fnUntraced(function* (resource: Resource, surro
 /** Every failure that can prevent a decoded resource from getting a config, as declared by the steps. */
 export type DerivationFailure = Effect.Error<ReturnType<typeof derivation>>["failures"][number];
 
-const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surroundings: Surroundings) {
+const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Resource, surroundings: Surroundings) {
   const asked = surroundings.serverVersion;
   if (asked !== undefined && serverOf(asked) === undefined) {
     const path = ["spec", "distribution", "serverVersion"];
@@ -132,8 +140,19 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const { server } = named;
     const env = containerEnv(spec, server?.family, folders, [], source._tag === "Override");
     if (source._tag === "Override") {
-      const { configMapName, key } = source;
-      return Derived.Override({ distribution, configMapName, key, env, warnings: [...ofImage, ...specCautions(spec)] });
+      const { configMapName } = source;
+      const map = surroundings.configMaps?.get(`${namespace ?? NAMESPACE_DEFAULT}/${configMapName}`);
+      const content = map === undefined
+        ? undefined
+        : yield* Effect.catch(Effect.fromResult(ownConfigOf(spec, map)), reject);
+      return Derived.Override({
+        distribution,
+        configMapName,
+        key: content === undefined ? keyNamed(spec) : content.key,
+        content,
+        env,
+        warnings: [...ofImage, ...specCautions(spec)],
+      });
     }
     const own = surroundings.base ?? distribution.base;
     return Derived.DistributionDefault({
