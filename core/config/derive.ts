@@ -1,6 +1,7 @@
 /** A decoded resource → the config of its server: generated, provided by the user, or built into the image. */
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
+import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
 import type { EnvVar } from "../api/embedded.ts";
@@ -12,7 +13,7 @@ import {
   type RunningServer,
 } from "./servers/distribution.ts";
 import type { DistributionTable } from "./servers/distribution_table.ts";
-import { waysAround } from "./servers/fitting_servers.ts";
+import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
@@ -21,7 +22,8 @@ import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { foldersOf } from "./data_folders.ts";
+import { type DataFolders, foldersOf } from "./data_folders.ts";
+import { ownConfigWarnings } from "./own_config_warnings.ts";
 import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
@@ -49,6 +51,8 @@ export interface Surroundings {
   readonly registries?: Registries;
   /** What the server of this resource runs already; unset for a new resource, and offline. */
   readonly running?: RunningServer;
+  /** Secrets that the resource names, where they were read. */
+  readonly secrets?: ReadonlyMap<string, Readonly<Record<string, Redacted.Redacted<string>>>>;
   /** ConfigMaps that were read: those of the cluster that the resource names, or those beside it in files. */
   readonly configMaps?: ConfigMaps;
   /** A server version that replaces that of the distribution (`--server-version`). */
@@ -151,7 +155,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
         key: content === undefined ? keyNamed(spec) : content.key,
         content,
         env,
-        warnings: [...ofImage, ...specCautions(spec)],
+        warnings: [...ofImage, ...ofOwnConfig(spec, content, named, surroundings, folders), ...specCautions(spec)],
       });
     }
     const own = surroundings.base ?? distribution.base;
@@ -212,6 +216,29 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   });
 });
 
+const ofOwnConfig = (
+  spec: Resource["spec"],
+  content: OwnConfig | undefined,
+  distribution: ResolvedDistribution,
+  { distributions, registries, secrets }: Surroundings,
+  folders: DataFolders,
+): ReadonlyArray<Warning> => {
+  const { key, file } = content ?? {};
+  if (key === undefined || file === undefined) return [];
+  const base = { origin: key, content: file.text };
+  return ownConfigWarnings(key, file.tree, {
+    spec,
+    server: distribution.server,
+    folders,
+    secretValue: (name, secretKey) => {
+      const values = secrets?.get(name);
+      const value = values !== undefined && Object.hasOwn(values, secretKey) ? values[secretKey] : undefined;
+      return value === undefined ? undefined : Redacted.value(value);
+    },
+    fitting: () => fittingServers(base, distribution, distributions, isMirroredIn(registries)),
+  });
+};
+
 const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>
   new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS, isLabelled });
 
@@ -233,7 +260,7 @@ const cautionsOf = (
   const tree = server === undefined || base === undefined ? undefined : Result.getOrUndefined(readBase(base, server));
   return [
     ...(server === undefined || tree === undefined ? [] : [
-      ...configCautions(tree, { spec, server }),
+      ...configCautions(tree, { spec, server, folders: foldersOf(spec) }),
       ...unfitVariables(tree, factsOf("", spec, server)),
     ]),
     ...specCautions(spec),

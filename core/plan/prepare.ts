@@ -134,12 +134,15 @@ const partsOf = Effect.fnUntraced(function* (
   };
 });
 
-const surroundingsIn = ({ resource, operator: { surroundings }, labels, live, configMaps }: Sources): Surroundings => {
+const surroundingsIn = (
+  { resource, operator: { surroundings }, labels, live, configMaps, secrets }: Sources,
+): Surroundings => {
   const name = stringAt(resource, "metadata", "name") ?? "";
   const running = runningServer(resource, live.get(liveKey("Deployment", name)));
   return {
     ...surroundings,
     configMaps,
+    secrets,
     ...(labels === undefined ? {} : { labels }),
     ...(running === undefined ? {} : { running }),
   };

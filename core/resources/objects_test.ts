@@ -453,7 +453,7 @@ Deno.test("podVolumes() puts the further keys of an own config beside it", () =>
   ]);
 });
 
-Deno.test("podVolumes() takes run.yaml for the config where there is no config.yaml and no key is named", () => {
+Deno.test("podVolumes() takes run.yaml for the config where config.yaml is missing and no key is named", () => {
   const both = { "config.yaml": "version: 2", "run.yaml": "version: 2" };
   deepStrictEqual(filesOf(both), [
     { key: "config.yaml", path: "config.yaml" },

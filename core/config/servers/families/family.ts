@@ -110,6 +110,8 @@ export interface ServerFamily {
   readonly typesWithoutModels: readonly string[];
   /** Inference types that serve rerank models; empty where the server has no such models. */
   readonly rerankTypes: ReadonlyArray<string>;
+  /** Resources whose id is empty, after variables were expanded, are left out before the rest of them is. */
+  readonly skipsEmptyIds: boolean;
   readonly shields: boolean;
   /** Tools only exist when the file lists their groups, MCP servers with their address; newer servers make groups themselves. */
   readonly toolGroups: boolean;

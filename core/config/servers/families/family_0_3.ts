@@ -13,6 +13,7 @@ export const FAMILY_0_3: ServerFamily = {
   // `telemetry` is a switch here, not a list of providers. Neither `core=warning` nor `all=warning` suppresses the
   // dump, as seen on 0.3.5 and 0.2.24.
   process: { ...FAMILY_0_4.process, quietStartup: undefined },
+  skipsEmptyIds: false,
   rerankTypes: [],
   unstartableTypes: { ...FAMILY_0_4.unstartableTypes, ...UNUSED_TYPES },
   ignoredKeys: [...IGNORED_SINCE_0_3, ["safety"], ["connectors"]],

@@ -53,6 +53,7 @@ export const FAMILY_0_7: ServerFamily = {
   unstartableTypes: {},
   typesWithoutModels: [],
   rerankTypes: ["inline::transformers", "remote::nvidia", "remote::vllm"],
+  skipsEmptyIds: true,
   shields: true,
   toolGroups: false,
   vectorStoreDefaults: true,

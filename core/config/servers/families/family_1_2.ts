@@ -43,6 +43,7 @@ export const FAMILY_1_2: ServerFamily = {
   unstartableTypes: {},
   typesWithoutModels: [],
   rerankTypes: ["inline::sentence-transformers", "remote::llama-cpp-server", "remote::nvidia", "remote::vllm"],
+  skipsEmptyIds: true,
   shields: false,
   toolGroups: false,
   vectorStoreDefaults: true,
