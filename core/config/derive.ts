@@ -16,12 +16,13 @@ import type { DistributionTable } from "./servers/distribution_table.ts";
 import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
-import { type BaseSource, readBase } from "./servers/base.ts";
+import { type BaseSource, contradictionsIn, readBase } from "./servers/base.ts";
 import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
+import { baseEntryWarnings } from "./base_entry_warnings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { ownConfigWarnings } from "./own_config_warnings.ts";
 import { factsOf } from "./draft.ts";
@@ -208,10 +209,11 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
       warnings,
     })),
   );
+  const found = [...warnings, ...(base === named.base ? [] : baseEntryWarnings(spec, server, folders, base))];
   return Derived.Generated({
     distribution,
     server,
-    config: warnings.length === 0 ? config : { ...config, warnings: [...warnings, ...config.warnings] },
+    config: found.length === 0 ? config : { ...config, warnings: [...found, ...config.warnings] },
     env: containerEnv(spec, server.family, folders, config.env, true),
   });
 });
@@ -225,8 +227,8 @@ const ofOwnConfig = (
 ): ReadonlyArray<Warning> => {
   const { key, file } = content ?? {};
   if (key === undefined || file === undefined) return [];
-  const base = { origin: key, content: file.text };
-  return ownConfigWarnings(key, file.tree, {
+  const accepts = (server: Server) => contradictionsIn(file, server, false).length === 0;
+  return ownConfigWarnings(key, file, {
     spec,
     server: distribution.server,
     folders,
@@ -235,7 +237,7 @@ const ofOwnConfig = (
       const value = values !== undefined && Object.hasOwn(values, secretKey) ? values[secretKey] : undefined;
       return value === undefined ? undefined : Redacted.value(value);
     },
-    fitting: () => fittingServers(base, distribution, distributions, isMirroredIn(registries)),
+    fitting: () => fittingServers(accepts, distribution, distributions, isMirroredIn(registries)),
   });
 };
 

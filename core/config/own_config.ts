@@ -16,8 +16,8 @@ export interface OwnConfig {
   readonly digest: string;
   /** The key that the server reads as its config; undefined where only the command of the author reads one. */
   readonly key: string | undefined;
-  /** Of that key; undefined if the ConfigMap does not have it as text. */
-  readonly file: { readonly text: string; readonly tree: JsonObject } | undefined;
+  /** What is in that key; undefined if the ConfigMap does not have it as text. */
+  readonly file: JsonObject | undefined;
 }
 
 /** All keys of the user's ConfigMap are copied; the config must be a YAML map. */
@@ -38,7 +38,7 @@ export const ownConfigOf = (spec: Spec, map: ConfigMapContent): Result.Result<Ow
   const read = readYaml11(text);
   if (Result.isFailure(read)) return refuse(read.failure.detail);
   if (!isObject(read.success)) return refuse("its top level is not a map");
-  return Result.succeed({ ...own, file: { text, tree: read.success } });
+  return Result.succeed({ ...own, file: read.success });
 };
 
 export const keyNamed = ({ overrideConfig }: Spec): string => overrideConfig?.key ?? KEY_DEFAULT;

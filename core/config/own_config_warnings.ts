@@ -1,7 +1,7 @@
 /** Warnings about a config that the author wrote: what the operator can read, it judges as it would judge its own. */
 import { formatPath } from "../data/field_path.ts";
 import { isObject, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
-import { OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
+import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { type Warning, warning, type WarningCode } from "../failure/warning.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
@@ -39,7 +39,9 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
     ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
     ...authentication(config, environment, server),
     ...unusedServerSection(config, spec, server),
-  ].map(({ code, message }) => warning(code, PATH, onOneLine(`in ${key}, ${message}`, MESSAGE_CHARACTERS_MAX)));
+  ].map(({ code, message }) =>
+    warning(code, PATH, onOneLine(`in ${key}, ${message}`, OWN_CONFIG_MESSAGE_CHARACTERS_MAX))
+  );
   const shown = found.slice(0, OWN_CONFIG_WARNINGS_MAX);
   const more = found.length - shown.length;
   return [
@@ -48,9 +50,6 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
     ...(server === undefined ? [] : configCautions(config, { spec, server, folders })),
   ];
 };
-
-/** Fits into the status, whose texts are at most 1024 characters. */
-const MESSAGE_CHARACTERS_MAX = 900;
 
 interface Said {
   readonly code: WarningCode;
@@ -179,8 +178,8 @@ const authentication = (
   return [{
     code: "AuthenticationOff",
     message: isOld
-      ? "server.auth has no provider_config with a type, without which the server does not start"
-      : "server.auth has no provider_config with a type, so the server accepts every request; set it, or remove server.auth",
+      ? "server.auth.provider_config.type is missing or empty, without which the server does not start"
+      : "server.auth.provider_config.type is missing or empty, so the server accepts every request; set it, or remove server.auth",
   }];
 };
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
-import { decoded, SURROUNDINGS } from "../../tests/given.ts";
+import { decoded, generated, SURROUNDINGS } from "../../tests/given.ts";
 import { REGISTRIES_DEFAULT } from "../operator/registries.ts";
 import type { JsonObject } from "../data/json.ts";
 import { derive, type Surroundings, warningsOf } from "./derive.ts";
@@ -163,6 +163,26 @@ for (
 ) {
   Deno.test(`a warning says of ${what} in an own config what the server does`, () => match(said(config).join(), words));
 }
+
+Deno.test("no advised version lacks an API of the config, although a base config could lose it there", () => {
+  const config = `version: 2\nimage_name: my\nproviders: {safety: [], responses: []}\n`;
+  match(said(config, {}, { registries: REGISTRIES_DEFAULT }).join(), /serverVersion to 0\.8\.0, or write it/);
+});
+
+Deno.test("entries of a base that the resource does not replace, and with which the server does not start, are a warning", () => {
+  const content =
+    `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {kvstore: {}}}]}\n`;
+  const at = (providers: JsonObject) =>
+    generated({ distribution: { name: "starter", serverVersion: "1.4.1" }, providers }, {
+      base: { origin: "test", content },
+    })
+      .config.warnings.filter(({ code }) => code === "ConfigUnfit").map(({ message }) => message);
+  match(
+    at({ inference: [{ provider: "openai" }] }).join(),
+    /vector_io\[0\]\.config\.persistence: required .* does not start$/,
+  );
+  deepStrictEqual(at({ vectorIo: [{ provider: "faiss", id: "f" }] }), []);
+});
 
 Deno.test("entries that are switched off are not judged", () => {
   const off =

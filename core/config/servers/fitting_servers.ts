@@ -4,11 +4,11 @@ import { type BaseSource, readBase } from "./base.ts";
 import { CATALOGUES } from "./catalogue.ts";
 import type { ResolvedDistribution } from "./distribution.ts";
 import type { DistributionTable, Release } from "./distribution_table.ts";
-import { serverOf } from "./families/families.ts";
+import { type Server, serverOf } from "./families/families.ts";
 
 /** Versions that a resource may ask for, oldest first: of published images of a name, else the minors that are known. */
 export const fittingServers = (
-  base: BaseSource,
+  accepts: (server: Server) => boolean,
   { name }: Pick<ResolvedDistribution, "name">,
   table: DistributionTable,
   isMirrored: (image: string) => boolean,
@@ -19,7 +19,7 @@ export const fittingServers = (
     : (table.get(name)?.releases ?? []).filter(isThere).flatMap(({ serverVersion }) => serverVersion ?? []);
   return offered.filter((version) => {
     const server = serverOf(version);
-    return server !== undefined && Result.isSuccess(readBase(base, server));
+    return server !== undefined && accepts(server);
   });
 };
 
@@ -39,7 +39,8 @@ export const waysAround = (
   if (labels?.config !== undefined && (name !== undefined || labels.config.serverVersion !== undefined)) {
     return ["replace spec.providers, spec.resources and spec.storage by a complete config in spec.overrideConfig"];
   }
-  const fitting = fittingServers(base, distribution, table, isMirrored);
+  const accepts = (server: Server) => Result.isSuccess(readBase(base, server));
+  const fitting = fittingServers(accepts, distribution, table, isMirrored);
   const newest = fitting.at(-1);
   if (newest === undefined) return [];
   const field = isTried ? "--server-version" : "spec.distribution.serverVersion";
