@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { manifest, SURROUNDINGS } from "../../tests/given.ts";
-import { planOf, snapshot } from "../../tests/snapshots.ts";
+import { planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { lintCommand } from "../command/lint.ts";
 import { PLAIN } from "../command/outcome.ts";
 import { renderCommand } from "../command/render.ts";
@@ -56,6 +56,22 @@ for (
     deepStrictEqual([code, render(OWN, configMap(data)).code], [1, 1]);
   });
 }
+
+Deno.test("the status warns of an own config as lint does, and of what only the cluster knows", () => {
+  const config =
+    `${CONFIG}more: \${env.NOWHERE}\nstorage: {backends: {sql_default: {type: sql_postgres, password: "\${env.PG}"}}}\n`;
+  const env = [{ name: "PG", valueFrom: { secretKeyRef: { name: "pg", key: "password" } } }];
+  const spec = { overrideConfig: { configMapName: "mine" }, workload: { overrides: { env } } };
+  const { steps } = planOf(snapshot(spec, {
+    configMaps: new Map([["default/mine", { data: { "config.yaml": config }, binaryData: {} }]]),
+    secrets: secretsOf({ pg: { password: "12345678" } }),
+  }));
+  const status = steps.flatMap((step) => step._tag === "SetStatus" ? [JSON.stringify(step)] : []).join();
+  ok(status.includes("${env.NOWHERE} has no value"), status);
+  ok(status.includes("sql_default.password: the value of the variable looks like a number"), status);
+  ok(!status.includes("12345678"));
+  match(lint(manifest(spec), configMap({ "config.yaml": config })).stdout, /NOWHERE\} has no value/);
+});
 
 Deno.test("run.yaml and a command of the author's need no key", () => {
   strictEqual(lint(OWN, configMap({ "run.yaml": CONFIG })).code, 0);
