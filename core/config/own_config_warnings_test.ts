@@ -147,6 +147,11 @@ for (
       inference("{base_url: 'http://v:1/v1', url: x}"),
       /^UnknownSetting: .*config\.url: .*this type reads base_url/,
     ],
+    [
+      "a field that was renamed",
+      inference("{url: 'http://v:1/v1'}"),
+      /ConfigUnfit: .*base_url: required by .*; rename url; /,
+    ],
     ["a field that is required", inference("{}", "remote::azure"), /^ConfigUnfit: .*base_url: required by/],
     [
       "a store that is required",

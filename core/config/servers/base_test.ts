@@ -162,7 +162,7 @@ const refusal = (distribution: JsonObject, more: Partial<Surroundings>) =>
 
 Deno.test("the refusal of a base names a server version of the distribution that accepts it, and that one does", () => {
   const said = refusal({ name: "starter", serverVersion: "1.4.1" }, { ...at(OF_0_6), registries: REGISTRIES_DEFAULT });
-  const version = /set spec\.distribution\.serverVersion to ([0-9.]+), which accepts it$/.exec(said)?.[1];
+  const version = /set spec\.distribution\.serverVersion to ([0-9.]+), which has that$/.exec(said)?.[1];
   strictEqual(version, "0.6.1", said);
   generated({ ...asking, distribution: { name: "starter", serverVersion: version } }, at(OF_0_6));
 });

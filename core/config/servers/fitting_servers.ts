@@ -46,7 +46,7 @@ export const waysAround = (
   const field = isTried ? "--server-version" : "spec.distribution.serverVersion";
   return name === undefined
     ? [`set ${field} to the version of the server in the image, if it is ${anyOf(fitting)}`]
-    : [`set ${field} to ${newest}, which accepts it`];
+    : [`set ${field} to ${newest}, which has that`];
 };
 
 const anyOf = (words: ReadonlyArray<string>): string =>

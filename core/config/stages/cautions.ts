@@ -25,13 +25,14 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
 );
 
 const bucketCautions = ({ config, declared, env }: Draft, facts: Facts): ReadonlyArray<Warning> =>
-  bucketsWithoutCredentials(config, facts.spec, knownEnvironment(facts, env)).map((id) =>
-    warning(
+  bucketsWithoutCredentials(config, facts.spec, knownEnvironment(facts, env)).map((id) => {
+    const path = declared.find((provider) => provider.api === "files" && provider.id === id)?.path;
+    return warning(
       "CredentialsMissing",
-      declared.find((provider) => provider.api === "files" && provider.id === id)?.path ?? ["spec", "distribution"],
-      `provider "${id}" ${WITHOUT_CREDENTIALS} in secretRefs`,
-    )
-  );
+      path ?? ["spec", "distribution"],
+      `files provider "${id}" ${WITHOUT_CREDENTIALS} in ${path === undefined ? "the base config" : "secretRefs"}`,
+    );
+  });
 
 /** For any config, generated, built into the image, or the author's. */
 export const configCautions = (

@@ -10,7 +10,7 @@ import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { unknownBackends } from "./dangling.ts";
 import { unfitTexts } from "./expanded.ts";
 import { brokenRules } from "./provider_rules.ts";
-import { placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
+import { type Places, placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
 
 export interface EntryFinding {
   /** From the top of the config. */
@@ -77,7 +77,7 @@ const ofEntry = (
   return [
     ...missingFields(settings, { api, type, known }, facts).map((name) => ({
       path: [...below, ...name.split(".")],
-      message: `required by provider type "${type}"`,
+      message: `required by provider type "${type}"${formerName(name, settings, known, places)}`,
       isFatal: true,
     })),
     ...fatal,
@@ -87,6 +87,14 @@ const ofEntry = (
       isFatal: false,
     })),
   ];
+};
+
+/** A field that the type called otherwise before. */
+const formerName = (name: string, settings: JsonObject, known: ProviderType, places: Places): string => {
+  const former = Object.keys(settings).find((key) =>
+    !Object.hasOwn(known.fields, key) && places.instead(key)?.endsWith(` ${name}`)
+  );
+  return former === undefined ? "" : `; rename ${former}`;
 };
 
 /** Of a value that only the pod knows, both is assumed: that it is there, and that it is not. */
