@@ -10,10 +10,11 @@ import { onOneLine } from "../data/printable.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
+import { externalProviders } from "./external_providers.ts";
 import { knownEnvironment, writtenValue } from "./known_environment.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
 import type { Server } from "./servers/families/families.ts";
-import { entryFindings } from "./stages/entry_findings.ts";
+import { entryFindings, orphanedModels } from "./stages/entry_findings.ts";
 
 /** Entries of a base that is not the operator's own, with which the server does not start. The resource may replace some. */
 export const baseEntryWarnings = (
@@ -30,8 +31,12 @@ export const baseEntryWarnings = (
       (spec.providers?.[field] ?? []).map((provider) => `${api} ${effectiveId(provider as unknown as Json)}`)
     ),
   );
+  const external = new Set(externalProviders(spec).map(({ provider }) => provider.providerId));
   const isReplaced = (api: string, id: string | undefined) => replaced.has(`${api} ${id}`);
-  return entryFindings(tree, factsOf("", spec, server, folders), environment, valueOf, isReplaced)
+  return [
+    ...entryFindings(tree, factsOf("", spec, server, folders), environment, valueOf, isReplaced),
+    ...orphanedModels(tree, { server }, (id) => replaced.has(`inference ${id}`) || external.has(id)),
+  ]
     .filter(({ isFatal }) => isFatal).slice(0, OWN_CONFIG_WARNINGS_MAX)
     .map(({ path, message }) =>
       warning(

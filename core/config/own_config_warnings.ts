@@ -14,7 +14,7 @@ import { isOlderMinor, type Server, serverName } from "./servers/families/famili
 import { ignoredSections } from "./servers/ignored_sections.ts";
 import { authenticationOf } from "./stages/authentication.ts";
 import { configCautions } from "./stages/cautions.ts";
-import { entryFindings } from "./stages/entry_findings.ts";
+import { entryFindings, orphanedModels } from "./stages/entry_findings.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
 import { requiredVariables } from "./stages/variables.ts";
 
@@ -115,7 +115,10 @@ const ofServer = (
   }
   return [
     ...nameless(config, server),
-    ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf).map((
+    ...[
+      ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
+      ...orphanedModels(config, { server }),
+    ].map((
       { path, message, isFatal },
     ): Said => ({
       code: isFatal ? "ConfigUnfit" : "UnknownSetting",

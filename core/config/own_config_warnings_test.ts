@@ -148,6 +148,11 @@ for (
       /^UnknownSetting: .*config\.url: .*this type reads base_url/,
     ],
     [
+      "a model without its provider",
+      `${VLLM}registered_resources: {models: [{model_id: m, provider_id: gone}, {model_id: n, provider_id: a}]}\n`,
+      /^ConfigUnfit: .*models\[0\]\.provider_id: no inference provider of the config has this id; the server does not start$/,
+    ],
+    [
       "a field that was renamed",
       inference("{url: 'http://v:1/v1'}"),
       /ConfigUnfit: .*base_url: required by .*; rename url; /,
