@@ -86,7 +86,7 @@ for (
     ["a policy alone", "{access_policy: [{permit: {actions: [read]}}]}"],
   ] as const
 ) {
-  Deno.test(`an authentication that is off without a word is a warning: ${what}`, () => {
+  Deno.test(`an authentication that is silently off is a warning: ${what}`, () => {
     const config = `${VLLM}server: {auth: ${auth}}\n`;
     match(said(config).join(), /^AuthenticationOff: in config\.yaml, .*accepts every request/);
     ok(said(config, { networking: { expose: {} } }).some((line) => line.startsWith("Exposed")));

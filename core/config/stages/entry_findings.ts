@@ -41,7 +41,7 @@ export const entryFindings = (
     })
   );
 
-/** Models whose provider is not in the config, for which the server ends its start. Others come from the environment. */
+/** Models whose provider is not in the config, for which the server fails to start. Others come from the environment. */
 export const orphanedModels = (
   config: JsonObject,
   { server: { family } }: Pick<Facts, "server">,
